@@ -296,12 +296,12 @@ def _fusion_figures(
     model: ScoreModel, test: ModelEvaluation, train: ModelEvaluation, held: HoldOut | None, progress: Progress | None
 ) -> tuple[FusionFigures, Selection | None]:
     """What each system is worth to a fusion, and which of them help."""
-    from deciban.workflows.fitting import selected  # all of training
-    from deciban.workflows.training_rows import rows_of_model
+    from deciban.workflows.model_files import selected  # all of training
+    from deciban.workflows.training_rows import Compared, rows_of_model
 
     say = progress or (lambda _words: None)
-    every = train.trials
-    figures = rows_of_model(model, every, test.trials, say)
+    every = Compared(*train.trials)
+    figures = rows_of_model(model, every, Compared(*test.trials), say)
     if held is None:
         return figures, None
     return figures, selected(every.source, model, held, every.options, say)

@@ -13,11 +13,14 @@ from rich.console import Console
 from rich.text import Text
 
 from deciban.evaluation.uncertainty import WithInterval, with_interval, written
+from deciban.evaluation.worst_trials import headings_of, rows_of
 from deciban.messages import amount, one_line
 from deciban.tables.writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, with_corrected
 
 if TYPE_CHECKING:  # tables of formats need no numbers
     from deciban.evaluation import ClassEvaluation, Evaluation
+    from deciban.evaluation.decided import DecisionEvaluation
+    from deciban.evaluation.preset_table import Primary
 
 _MOST_CLASSES, _SHOWN_CLASSES = 30, 10
 """Of more classes than the first number, tables have those with the greatest error rates: the second number."""
@@ -362,3 +365,92 @@ def _remarks(one: ClassEvaluation) -> list[str]:
             value = with_interval(value, one, ("subset_c_avg", word))
             lines.append(f"{word} of {subsets['n']:,} subsets: C_avg {value} ({listed})")
     return lines
+
+
+_DECISION_RATES = {"p_miss": "misses", "p_fa": "false alarms", "error_rate": "error rate", "c_avg": "C_avg"}
+
+
+def print_decisions(systems: Sequence[DecisionEvaluation], out: Console) -> None:
+    """Print the error rates, costs and counts of decisions that were read from files."""
+    for made in (_rates_of(systems), _costs_of(systems), *map(_actions_of, systems)):
+        if made is not None:
+            out.print(made)
+
+
+def _rates_of(systems: Sequence[Any]) -> Any:
+    names = list(systems[0].rates)
+    if not names:
+        return None
+    rows = [(one.name, *(with_interval(percent(one.rates[name]), one, name) for name in names)) for one in systems]
+    return table(
+        ["system", *(_DECISION_RATES[name] for name in names)], rows, caption=captioned("decisions as made", systems)
+    )
+
+
+def _costs_of(systems: Sequence[Any]) -> Any:
+    rows = [
+        (
+            one.name,
+            cost.name,
+            with_interval(number(cost.cost, 4), one, ("cost", k)),
+            number(cost.by_prior, 4),
+            number(cost.normalized),
+        )
+        for one in systems
+        for k, cost in enumerate(one.costs)
+    ]
+    headings = ["system", "costs", "mean cost", "by the prior alone", "normalized"]
+    words = "classes weighted by the prior; normalized: divided by what the best action costs that is always taken"
+    return table(headings, rows, n_left=2, caption=captioned(words, systems)) if rows else None
+
+
+def _actions_of(one: DecisionEvaluation) -> Any:
+    """Counts of each action in the trials of each class."""
+    rows = [
+        (action, *(f"{_count(n)} ({percent(share)})" for n, share in zip(own, shares, strict=True)))
+        for action, own, shares in zip(one.actions, one.counts.tolist(), one.shares.tolist(), strict=True)
+    ]
+    return table([f"{one.name}: action", *one.classes], rows, caption="trials of each true class, and shares of it")
+
+
+def _count(n: float) -> str:
+    """How many trials, to the last; of weighted ones a sum."""
+    return f"{n:,}" if isinstance(n, int) else f"{n:,.6g}"
+
+
+def print_primaries(results: Any, out: Console) -> None:
+    """Print the primary number of every system by itself, and what of it is not as the plan says.
+
+    Parameters
+    ----------
+    results : Results
+        With primary numbers.
+    out : Console
+    """
+    first: Primary = results.primaries[0]
+    plan = first.plan
+    out.print("")
+    say(out, f"{plan.name}: {plan.primary_in_words}", "bold")
+    write = percent if plan.is_rate else number
+    rows = [(one.system, *(figure.written(write) for _, figure in one.shown)) for one in results.primaries]
+    caption = f"plan: {first.status}" if first.status else None
+    out.print(table(["system", *(heading for heading, _ in first.shown)], rows, caption=caption))
+    for line in dict.fromkeys(line for one in results.primaries for line in one.remarks):
+        say(out, line, "yellow")
+
+
+def print_worst(results: Any, out: Console) -> None:
+    """Print the most misleading trials of every system.
+
+    Parameters
+    ----------
+    results : Results
+        With such trials.
+    out : Console
+    """
+    for one in results.worst:
+        out.print("")
+        say(out, f"most misleading trials of {one.system}", "bold")
+        headings = headings_of(one, results.classes)
+        rows = rows_of(one, results.classes, number)
+        out.print(table(headings, rows, prose=tuple(range(len(headings) - 2)), caption="llr in nats, cost in bits"))

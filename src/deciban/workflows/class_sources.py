@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -133,43 +133,28 @@ def calibration_in_pieces(
         As reading does.
     """
     data = SourceClasses(source.of_system(system), engine, None, memory)  # at a flat prior
-    total, is_wrong = mixed(summary.flat_surprise, data.prior), summary.checks.n_wrong > 0
+    total, every = mixed(summary.flat_surprise, data.prior), np.arange(data.n_classes)
+    given = CalibratedPieces(data, is_finite=not data.first.has_infinite)
+    limits = CalibrationLimits(given, every, data.n_classes, total, is_wrong=summary.checks.n_wrong > 0)
     forms = [(True, True), (True, False), (False, True)]
-    limits = _Limits(data, total, is_wrong=is_wrong)
-    both, scaled, shifted = (_least(limits, scale=scale, offset=offset) for scale, offset in forms)
+    both, scaled, shifted = (_least(data, limits, scale=scale, offset=offset) for scale, offset in forms)
     return ClassCalibration.of(total, both, scaled, shifted, data.prior)
 
 
-class _Limits:
-    """What calibration can reach, if it is asked for: see `deciban.multiclass.recalibration.CalibrationLimits`."""
+def _least(data: SourceClasses, limits: CalibrationLimits, *, scale: bool, offset: bool) -> Best:
+    """Return what `CalibrationLimits.least` finds.
 
-    def __init__(self, data: SourceClasses, total: float, *, is_wrong: bool) -> None:
-        self.data, self.total, self.is_wrong = data, total, is_wrong
-
-    @cached_property
-    def all(self) -> CalibrationLimits:
-        """Those of the trials."""
-        given = CalibratedPieces(self.data, is_finite=not self.data.first.has_infinite)
-        return CalibrationLimits(given, np.arange(self.data.n_classes), self.data.n_classes, self.total, is_wrong=False)
-
-
-def _least(limits: _Limits, *, scale: bool, offset: bool) -> Best:
-    """The least cross-entropy of scales and offsets, or of these alone; see `CalibrationLimits.least`.
-
-    Most have an optimum, which is found without looking for directions in which the cost falls forever.
+    Most maps have an optimum, which is found without looking for directions in which the cost falls forever.
     """
-    data, total = limits.data, limits.total
-    without = given_up(total, data.prior, scale=scale)
-    if total == 0.0:
-        return Best(0.0, 1.0, without.offset)
-    if limits.is_wrong:
-        return without
+    if limits.total == 0.0 or limits.is_wrong:
+        return limits.least(scale=scale, offset=offset)
+    without = given_up(limits.total, data.prior, scale=scale)
     try:
         fit: ClassFit = data.train(scale=scale, offset=offset)
     except InputError:
-        return limits.all.least(scale=scale, offset=offset)
+        return limits.least(scale=scale, offset=offset)
     if scale and fit.weights[0] <= 0.0:  # scores that say the opposite: of scales of at least 0, 0 is best
-        return limits.all.least(scale=scale, offset=offset) if data.first.has_infinite else without
+        return limits.least(scale=scale, offset=offset) if data.first.has_infinite else without
     return no_worse(Best(fit.objective, float(fit.weights[0]) if scale else 1.0, fit.offsets), without)
 
 

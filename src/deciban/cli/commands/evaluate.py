@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from deciban.cli.shared.completion import files
-from deciban.cli.shared.envelope import Shown, print_json
-from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell
+from deciban.cli.shared.options import Asked, SectionedCommand, Shown, joining_options, options, print_json, tell
 from deciban.cli.shared.progress import working
 
 
@@ -52,8 +51,7 @@ def show_decisions(
         named = {"scores": files, "key": [key], "costs": [given["costs"]]}
         print_json(found.to_dict(), files=named, messages=found.messages)
         return
-    from deciban.tables.conditions import print_decisions
-    from deciban.tables.results import console
+    from deciban.tables.results import console, print_decisions
 
     print_decisions(found.systems, console(shown.table_style))
 
@@ -116,19 +114,15 @@ def eval_command(
         print_json(results.to_dict(), files={"scores": files.score_paths, "key": [key], **places})
         return
     from deciban.evaluation.requested import sentence
-    from deciban.tables.results import console
-    from deciban.tables.text import print_results
+    from deciban.tables.results import console, print_worst
+    from deciban.tables.text import print_requested, print_results
 
     out = console(shown.table_style)
     sentences = [sentence(one) for one in results.systems]
     print_results(results, out, all_classes=shown.all_classes, corrected=shown.corrected, sentences=sentences)
     if results.kind == "two-class" and (any(tables.values()) or any(map(_has_requests, results.systems))):
-        from deciban.tables.conditions import print_requested
-
         print_requested(results, out, **tables)
     if results.worst:
-        from deciban.tables.conditions import print_worst
-
         print_worst(results, out)
 
 

@@ -8,8 +8,18 @@ from typing import Any
 import click
 
 from deciban.cli.shared.completion import files
-from deciban.cli.shared.envelope import Shown, print_json, require_own_stream, typed, typed_for
-from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell
+from deciban.cli.shared.options import (
+    Asked,
+    SectionedCommand,
+    Shown,
+    joining_options,
+    options,
+    print_json,
+    require_own_stream,
+    tell,
+    typed,
+    typed_for,
+)
 from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.progress import working
 
