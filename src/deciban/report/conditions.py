@@ -10,7 +10,7 @@ from deciban import plots
 from deciban.analysis.differences import beyond_doubt
 from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation.conditions import ByConditions, SystemConditions
-from deciban.evaluation.primary import Primary
+from deciban.evaluation.preset_table import Primary
 from deciban.evaluation.results import Results
 from deciban.report.tables import (
     CORRECTED,
