@@ -11,7 +11,7 @@ from scipy import special
 from deciban.core.ranks.operating import default_error
 from deciban.core.resampling.clusters import ClusterDesign
 from deciban.core.resampling.intervals import RatePart, RateSum, Scale, bounds_on_scale, t_quantile
-from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.linearised import LinearCosts, bits_at
 from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, cumulated, in_blocks
 from deciban.evaluation.curves import rate_bounds, spread_of_rates
 from deciban.evaluation.linear_figures import LARGEST
@@ -281,7 +281,7 @@ def _slopes(llr: FloatArray) -> FloatArray:
 
 def _entropy(costs: LinearCosts, log_odds: FloatArray, *, best: bool) -> FloatArray | None:
     """Costs of cells at every prior; none where they are infinite: no weight of a unit changes that."""
-    columns = [costs.log_cost(float(x), best=best) / math.log(2) for x in log_odds]
+    columns = [costs.of_means(bits_at(float(x)), best=best) for x in log_odds]
     found = np.stack(columns, axis=2)
     return found if np.abs(found).max() <= LARGEST else None
 

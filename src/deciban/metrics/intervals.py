@@ -18,10 +18,13 @@ from deciban.core.resampling.intervals import FEWEST_CLUSTERS, LEVEL, Interval, 
 from deciban.core.resampling.linearised import (
     Cells,
     LinearCosts,
+    beta_costs_at,
+    bits_at,
     cells_of,
     crossing_slopes,
     crossing_weights,
     dcf_weights,
+    log_costs_at,
 )
 from deciban.core.resampling.unit_counts import UnitCounts, in_blocks
 from deciban.core.resampling.units import TrialUnits, together
@@ -58,11 +61,11 @@ def _odds(p_target: float, c_miss: float = 1.0, c_fa: float = 1.0) -> float:
 
 
 def _entropy(of: LinearCosts, p_target: float, *, best: bool) -> FloatArray:
-    return of.log_cost(_odds(p_target), best=best)
+    return of.of_means(log_costs_at(_odds(p_target)), best=best)
 
 
 def _rule(of: LinearCosts, alpha: float, beta: float, p_target: float, *, best: bool) -> FloatArray:
-    return of.beta_cost(alpha, beta, _odds(p_target), best=best)
+    return of.of_means(beta_costs_at(alpha, beta, _odds(p_target)), best=best)
 
 
 def _act_dcf(of: LinearCosts, p_target: float, c_miss: float = 1.0, c_fa: float = 1.0) -> FloatArray:
@@ -91,14 +94,16 @@ def _along_chord(trials: _Trials, ratio: float = 1.0) -> FloatArray:
     return np.asarray(trials.costs.best.crossing(ratio, (slopes[0], slopes[1]))[:, 0])
 
 
+_BITS = bits_at(0.0)
+
 _FIGURES: Mapping[str, _Figure] = {
     "eer": _Figure(eer, _crossing, "logit", (0.0, 0.5), _crossing_weights, _along_chord),
     "uer": _Figure(uer, _crossing, "logit", (0.0, 1.0), _crossing_weights, _along_chord),
     "auc": _Figure(auc, lambda of: of.auc(), "logit", (0.0, 1.0)),
     "act_dcf": _Figure(act_dcf, _act_dcf, weights=_dcf_weights),
     "min_dcf": _Figure(min_dcf, _min_dcf, "logit", (0.0, 1.0), _dcf_weights),
-    "cllr": _Figure(cllr, lambda of: of.log_cost(0.0) / math.log(2)),
-    "min_cllr": _Figure(min_cllr, lambda of: of.log_cost(0.0, best=True) / math.log(2), limits=(0.0, 1.0)),
+    "cllr": _Figure(cllr, lambda of: of.of_means(_BITS)),
+    "min_cllr": _Figure(min_cllr, lambda of: of.of_means(_BITS, best=True), limits=(0.0, 1.0)),
     "cross_entropy": _Figure(cross_entropy, lambda of, p_target: _entropy(of, p_target, best=False)),
     "min_cross_entropy": _Figure(min_cross_entropy, lambda of, p_target: _entropy(of, p_target, best=True)),
     "scoring_rule_cost": _Figure(scoring_rule_cost, lambda of, **at: _rule(of, **at, best=False)),
