@@ -263,7 +263,7 @@ class FiguresOfEvaluation:
                 names = [(name, k), (f"{name}_discrimination_loss", k), (f"{name}_calibration_loss", k)]
                 values, by_cell = (
                     (one.total, one.discrimination_loss, one.calibration_loss),
-                    partial(of, log_odds=log_odds),
+                    of(log_odds),
                 )
                 unbounded = NothingSeen(min(self.n_units), math.inf)
                 yield from self._calibrated(names, values, costs.of_means(by_cell), by_cell, unbounded)
