@@ -261,10 +261,7 @@ class FiguresOfEvaluation:
             log_odds = math.log(scores.p_target) - math.log1p(-scores.p_target)
             for name, one, of in (("log_loss", scores.log_loss, log_costs_at), ("brier", scores.brier, brier_costs_at)):
                 names = [(name, k), (f"{name}_discrimination_loss", k), (f"{name}_calibration_loss", k)]
-                values, by_cell = (
-                    (one.total, one.discrimination_loss, one.calibration_loss),
-                    of(log_odds),
-                )
+                values, by_cell = ((one.total, one.discrimination_loss, one.calibration_loss), of(log_odds))
                 unbounded = NothingSeen(min(self.n_units), math.inf)
                 yield from self._calibrated(names, values, costs.of_means(by_cell), by_cell, unbounded)
         for k, by_rule in enumerate(asked.rule_costs):
