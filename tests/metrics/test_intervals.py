@@ -60,7 +60,7 @@ def test_intervals_are_those_of_evaluations():
 )
 def test_figures_and_their_arguments_must_be_known(figure, at, words):
     with pytest.raises(InputError, match=words):
-        influences(figure, [1.0, 2.0], [0.0, 1.0], tar_units=[1, 2], non_units=[1, 2], **at)
+        interval(figure, [1.0, 2.0], [0.0, 1.0], tar_units=[1, 2], non_units=[1, 2], **at)
 
 
 def test_what_has_no_interval_is_refused():
