@@ -120,7 +120,8 @@ class Bands:
             rejected = cells < self.at[name]
             costs = self.weights[0] * rejected, self.weights[1] * ~rejected
             given = zip(counts, costs, tables, factors, strict=True)
-            influences = sum(one.influence(cost, table) * factor for one, cost, table, factor in given).T
+            tar, non = (one.influence(cost, table) * factor for one, cost, table, factor in given)
+            influences = (tar + non).T
             if name == "min_error" and self.chosen is not None:
                 held_out = self.chosen.influence(part, _below(tables), self.weights, self.factors)
                 influences = np.where((self.moved & self.chosen.are_inside)[:, None], held_out, influences)
@@ -148,7 +149,8 @@ class Bands:
                 self._add(name, own)
         starts = np.append(self.starts, self.costs.cells.n_cells)
         of_tar, of_non = (
-            _block_log(*own, starts) * factor for *own, factor in zip(counts, tables, below, factors, strict=True)
+            _block_log(one, table, own, starts) * factor
+            for one, table, own, factor in zip(counts, tables, below, factors, strict=True)
         )
         self._add("pav", of_tar - of_non)
 

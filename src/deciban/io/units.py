@@ -110,9 +110,10 @@ def logs_of_probabilities(scores: AnyScores, prior: Any) -> AnyScores:
     >>> logs_of_probabilities(scores, "flat").score.round(3)
     array([[ -inf, 0.693]])
     """
-    classes = scores.classes if isinstance(scores, ClassScores) else ()
-    if isinstance(scores, Scores) and scores.unit != "nats":
-        what = "common logarithms of likelihood ratios" if scores.log10 else "likelihood ratios by the name of a column"
+    given: Scores | ClassScores = scores
+    classes = given.classes if isinstance(given, ClassScores) else ()
+    if isinstance(given, Scores) and given.unit != "nats":
+        what = "common logarithms of likelihood ratios" if given.log10 else "likelihood ratios by the name of a column"
         raise InputError(f"probabilities: {scores.trials.origin.name} holds {what}. Leave it out.")
     with placed(scores.trials):
         return replace(scores, score=logarithms_of_probabilities(scores.score, classes, prior))
@@ -160,7 +161,7 @@ def logarithms_of_probabilities(values: AnyArray, classes: Sequence[str], prior:
     array([  0., -inf])
     """
     name = "probabilities"
-    given = prior_above_zero(prior, classes, name) if classes else _validate.target_prior(prior, name)
+    given: Any = prior_above_zero(prior, classes, name) if classes else _validate.target_prior(prior, name)
     if not len(values):
         return values
     if classes:
