@@ -698,15 +698,14 @@ def with_figures_of(plan: Preset, given: Mapping[str, Any]) -> dict[str, Any]:
     >>> with_figures_of(preset("lre17"), {"p_target": [0.2, 0.5]})
     {'p_target': [0.5, 0.1, 0.2]}
     """
-    found = dict(given)
+    found, share = dict(given), given.get("p_out_of_set")
+    if plan.kind == "classes" and share not in (None, plan.p_out_of_set):
+        last = f"the last class is out of set, with prior {plan.p_out_of_set:g}" if plan.p_out_of_set else ""
+        known = last or "no class is out of set"
+        raise InputError(f"p_out_of_set: by the preset {plan.name}, {known}. Leave one of the two out.")
     for name, value in plan.figures.items():
         own = given.get(name)
         if name == "p_out_of_set":
-            if own not in (None, value):
-                raise InputError(
-                    f"p_out_of_set: {own:g}, and by the preset {plan.name} the prior out of set is {value:g}. Leave "
-                    "one of the two out."
-                )
             found[name] = value
             continue
         added = [] if own is None else list(own) if isinstance(own, Iterable) else [own]
