@@ -74,24 +74,6 @@ def console(style: str = "plain", *, stderr: bool = False) -> TableConsole:
     return TableConsole(style, stderr=stderr)
 
 
-def print_systems(
-    results: Any,
-    to: Console,
-    *,
-    order: Sequence[str] = (),
-    with_trials: bool = False,
-    all_classes: bool | None = False,
-    corrected: bool = False,
-) -> None:
-    """Print the tables of all systems, of two classes or of many; see `deciban.tables.text.print_results`."""
-    if results.kind == "classes":
-        _print_multiclass(results.systems, to, order, corrected=corrected)
-        if all_classes is not None:
-            _print_classes(results.systems, to, None if all_classes else _SHOWN_CLASSES)
-    else:
-        _print_two_class(results.systems, to, order, with_trials=with_trials, corrected=corrected)
-
-
 def say(out: Console, line: str, style: str = "") -> None:
     """Print one line of text, wrapped between words where there is a window."""
     text = Text(one_line(line), style=style)
@@ -104,16 +86,11 @@ def say(out: Console, line: str, style: str = "") -> None:
 
 
 def table(
-    headings: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    n_left: int = 1,
-    caption: str | None = None,
-    prose: Sequence[int] = (),
+    headings: Sequence[str], rows: Iterable[Sequence[str]], *, n_left: int = 1, caption: str = "", prose: Any = ()
 ) -> Table:
     """A table whose first columns hold names, and the others numbers, or sentences where ``prose`` says so."""
     cells = (tuple(one if isinstance(one, WithInterval) else one_line(one) for one in row) for row in rows)
-    return Table(tuple(map(one_line, headings)), tuple(cells), n_left, caption or "", tuple(prose))
+    return Table(tuple(map(one_line, headings)), tuple(cells), n_left, caption, tuple(prose))
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -152,7 +129,7 @@ def _summary(systems: Sequence[Any], columns: Columns, order: Sequence[str], cap
     return table(["system", *columns], rows, caption=captioned(caption, systems, corrected=corrected))
 
 
-def captioned(caption: str | None, systems: Sequence[Any], *, corrected: bool | None = None) -> str:
+def captioned(caption: str, systems: Sequence[Any], *, corrected: bool | None = None) -> str:
     """A caption, and what stands in brackets; ``corrected``, of minima: whether their corrected values are there."""
     from deciban.evaluation.uncertainty import caption_of, optimism_in_words
 
@@ -161,9 +138,10 @@ def captioned(caption: str | None, systems: Sequence[Any], *, corrected: bool | 
     return "; ".join(filter(None, (caption, f"[{intervals}]" if intervals else "", minima)))
 
 
-def _print_two_class(
+def print_two_class(
     systems: Sequence[Any], out: Console, order: Sequence[str], *, with_trials: bool, corrected: bool
 ) -> None:
+    """Print the metrics of systems of two classes; ``order`` names all rows, of which some may have no metrics."""
     columns: Columns = {}
     if with_trials:
         counted = "weight" if all(one.is_weighted for one in systems) else "trials"
@@ -202,17 +180,19 @@ def _points(systems: Sequence[Evaluation], *, corrected: bool) -> Table:
     return table(headings, rows, n_left=2, caption=caption)
 
 
-def _print_multiclass(systems: Sequence[Any], out: Console, order: Sequence[str], *, corrected: bool) -> None:
+def print_multiclass(systems: Sequence[Any], out: Console, order: Sequence[str], *, corrected: bool) -> None:
+    """Print the metrics of multiclass systems."""
     first: ClassEvaluation = systems[0]
     out.print(_summary(systems, class_columns(first), order, _caption(first), corrected=corrected))
     if len(first.points) > 1:
         out.print(_class_points(systems))
 
 
-def _print_classes(systems: Sequence[ClassEvaluation], out: Console, most: int | None) -> None:
+def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_them: bool) -> None:
+    """Print the figures of each class; of more than 30 classes those with the greatest error rates, unless all."""
     out.print("")
     first = systems[0]
-    shown, left_out = _shown_classes(systems, most)
+    shown, left_out = _shown_classes(systems, None if all_of_them else _SHOWN_CLASSES)
     if len(systems) == 1:
         at = f"{first.points[0].p_target:g}"
         words = f"{left_out}detection against the rest: cost at target prior {at}, Cllr in bits; minima by PAV"
@@ -263,7 +243,7 @@ def _class_points(systems: Sequence[ClassEvaluation]) -> Table:
         means = (with_interval(_FOUR(one.mean_costs[name]), one, f"mean_{name}") for name in shown)
         rows.append((one.name, "mean", *means))
     headings = ["system", "target prior", "C_avg", "min C_avg", "normalized C_avg", "normalized min"]
-    return table(headings, rows, caption=captioned(None, systems))
+    return table(headings, rows, caption=captioned("", systems))
 
 
 def _shown_classes(systems: Sequence[ClassEvaluation], most: int | None) -> tuple[list[int], str]:
@@ -433,7 +413,7 @@ def print_primaries(results: Any, out: Console) -> None:
     say(out, f"{plan.name}: {plan.primary_in_words}", "bold")
     write = percent if plan.is_rate else number
     rows = [(one.system, *(figure.written(write) for _, figure in one.shown)) for one in results.primaries]
-    caption = f"plan: {first.status}" if first.status else None
+    caption = f"plan: {first.status}" if first.status else ""
     out.print(table(["system", *(heading for heading, _ in first.shown)], rows, caption=caption))
     for line in dict.fromkeys(line for one in results.primaries for line in one.remarks):
         say(out, line, "yellow")

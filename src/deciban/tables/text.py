@@ -24,8 +24,10 @@ from deciban.tables.results import (
     console,
     number,
     percent,
+    print_classes,
+    print_multiclass,
     print_primaries,
-    print_systems,
+    print_two_class,
     say,
     table,
     two_class_columns,
@@ -113,8 +115,12 @@ def print_results(
         More sentences on all trials, printed before tables by condition.
     """
     to = out or console()
-    how: Any = {"with_trials": with_trials, "all_classes": all_classes, "corrected": corrected}
-    print_systems(results, to, order=order, **how)
+    if results.kind == "classes":
+        print_multiclass(results.systems, to, order, corrected=corrected)
+        if all_classes is not None:
+            print_classes(results.systems, to, all_of_them=all_classes)
+    else:
+        print_two_class(results.systems, to, order, with_trials=with_trials, corrected=corrected)
     if results.primaries:
         print_primaries(results, to)
     for line in results.note_lines:
@@ -308,7 +314,7 @@ def _points(one: SystemConditions, part: ByConditions, rows: Rows) -> Table | No
         cells.append((*front, "mean over points", *means))
     headings = ["minDCF", "actDCF"] if first.kind == "two-class" else ["C_avg", "min C_avg"]
     columns = part.columns or ("trials",)
-    caption = captioned(None, [first])
+    caption = captioned("", [first])
     return table([*columns, "operating point", *headings], cells, n_left=len(columns) + 1, caption=caption)
 
 

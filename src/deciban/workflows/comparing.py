@@ -287,22 +287,16 @@ def plan_files(
     chosen = Options.of("plan_files", options)
     designs: Any = {"segments": segments, "trials_per_segment": trials_per_segment, "level": chosen.how_sure.level}
     goal = Goal(width=width, difference=difference, relative=relative, power=power, **designs)
-    return plan_chosen(named, key, chosen, goal, figure, progress=progress)
+    return plan_chosen(ScoreFiles.of(named, key, chosen.reading), chosen, goal, figure, progress)
 
 
 def plan_chosen(
-    scores: Paths | ScoreFiles,
-    key: PathLike | None,
-    options: Options,
-    goal: Goal,
-    figure: Figure | None,
-    *,
-    progress: Progress | None = None,
+    files: ScoreFiles, options: Options, goal: Goal, figure: Figure | None, progress: Progress | None = None
 ) -> Plan:
     """Plan by options that were sorted already; see `plan_files`."""
     options.scale.refuse("a plan")
     _refuse_other_options(options.how_sure)
-    joined = read_joined(scores, key, options, progress=progress)
+    joined = read_joined(files, None, options, progress=progress)
     if len(joined.names) > 2:
         raise InputError(
             f"scores: {len(joined.names)} systems ({', '.join(joined.names)}). A plan is about one, or about the "
