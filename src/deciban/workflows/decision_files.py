@@ -164,11 +164,9 @@ def _refuse_options_of_scores(options: Options) -> None:
 
 def _columns(options: Options) -> list[str] | None:
     given = options.reading.columns
-    if given is None or isinstance(given, str):
-        return None if given is None else [one.strip() for one in given.split(",")]
     if isinstance(given, Mapping):
         raise InputError("columns: of decisions, name all columns in their order (--columns enroll,test,action).")
-    return list(given)
+    return [one.strip() for one in given.split(",")] if isinstance(given, str) else given and list(given)
 
 
 def _actions(table: CostTable | None, options: Options, words: Mapping[str, str]) -> Sequence[str] | None:

@@ -120,8 +120,8 @@ def renamed(systems: Sequence[Any], names: Names | None) -> tuple[list[Any], Ren
 
 
 def _names(before: Sequence[str], names: Sequence[str] | Mapping[str, str]) -> list[str]:
-    is_some = isinstance(names, Mapping)
-    given: list[Any] = [names] if isinstance(names, str) else [*(names.values() if is_some else names)]
+    named: Iterable[Any] = names.values() if isinstance(names, Mapping) else names
+    given = [names] if isinstance(names, str) else list(named)
     for name in given:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise InputError(f"names: got {name!r}. A name of a system is text that can be printed.")
