@@ -28,6 +28,9 @@ _MOST_CLASSES, _SHOWN_CLASSES = 30, 10
 _CONFUSIONS = 5
 """Frequent confusions to name."""
 
+Named: TypeAlias = Sequence[tuple[Sequence[str], Any]]
+"""Evaluations with the names in front of their rows."""
+
 Columns: TypeAlias = dict[str, Callable[[Any], str]]
 """Headings of a table, and what stands below them about an evaluation."""
 
@@ -149,7 +152,7 @@ def print_two_class(
     figures, caption = two_class_columns(systems[0])
     out.print(_summary(systems, columns | figures, order, caption, corrected=corrected))
     if len(systems[0].operating_points) > 1:
-        out.print(_points(systems, corrected=corrected))
+        out.print(points_table([([one.name], one) for one in systems], ["system"], corrected=corrected))
 
 
 def two_class_columns(first: Evaluation) -> tuple[Columns, str]:
@@ -163,21 +166,44 @@ def two_class_columns(first: Evaluation) -> tuple[Columns, str]:
     return columns | {**_LOSSES, "AUC": written("auc", lambda one: one.auc, _FOUR)}, caption
 
 
-def _points(systems: Sequence[Evaluation], *, corrected: bool) -> Table:
-    headings = ["system", "operating point", "minDCF", "actDCF", "misses", "false alarms"]
-    headings[3:3] = ["minDCF, corrected"] if corrected else []
-    rows = list[Sequence[str]]()
-    for one in systems:
-        for k, point in enumerate(one.operating_points):
-            names = ("min_dcf", "act_dcf")
-            costs = [with_interval(number(getattr(point, name)), one, (name, k)) for name in names]
-            costs[1:1] = [corrected_cell(("min_dcf", k), one)] if corrected else []
-            rows.append((one.name, str(point), *costs, amount(point.n_miss), amount(point.n_fa)))
-        means = [with_interval(number(getattr(one, name)), one, name) for name in ("mean_min_dcf", "mean_act_dcf")]
-        means[1:1] = [corrected_cell("mean_min_dcf", one)] if corrected else []
-        rows.append((one.name, "mean over points", *means))
-    caption = captioned("normalized DCF; errors at the actual threshold", systems)
-    return table(headings, rows, n_left=2, caption=caption)
+_DCF = {"min_dcf": "minDCF", "act_dcf": "actDCF"}
+_C_AVG = {"c_avg": "C_avg", "min_c_avg": "min C_avg"}
+_NORMALIZED = {"normalized": "normalized C_avg", "normalized_min": "normalized min"}
+
+
+def points_table(named: Named, front: Sequence[str], *, in_full: bool = True, corrected: bool = False) -> Table:
+    """Return the costs of evaluations at several operating points.
+
+    Parameters
+    ----------
+    named : sequence of pairs
+        Evaluations of one kind, with the names in front of their rows.
+    front : sequence of str
+        Headings of these names.
+    in_full : bool
+        Whether all costs and counts of errors have a column.
+    corrected : bool
+        Whether minima have their corrected values beside them.
+    """
+    is_two_class, rows = named[0][1].kind == "two-class", list[Sequence[str]]()
+    digits, costs = (3, _DCF) if is_two_class else (4, _C_AVG | (_NORMALIZED if in_full else {}))
+    by_prior = in_full and not is_two_class
+    for names, one in named:
+        means = {name: getattr(one, f"mean_{name}") for name in costs} if is_two_class else one.mean_costs
+        for k, point in enumerate(one.operating_points if is_two_class else one.points):
+            cells = [with_interval(number(getattr(point, name), digits), one, (name, k)) for name in costs]
+            cells[1:1] = [corrected_cell(("min_dcf", k), one)] if corrected else []
+            cells += [amount(point.n_miss), amount(point.n_fa)] if is_two_class and in_full else []
+            rows.append((*names, f"{point.p_target:g}" if by_prior else one.point_names[k], *cells))
+        cells = [with_interval(number(means[name], digits), one, f"mean_{name}") for name in costs]
+        cells[1:1] = [corrected_cell("mean_min_dcf", one)] if corrected else []
+        rows.append((*names, "mean" if by_prior else "mean over points", *cells))
+    headings = [*costs.values(), *(["misses", "false alarms"] if is_two_class and in_full else [])]
+    headings[1:1] = ["minDCF, corrected"] if corrected else []
+    words = "normalized DCF; errors at the actual threshold" if is_two_class and in_full else ""
+    caption = captioned(words, [one for _, one in named])
+    at = "target prior" if by_prior else "operating point"
+    return table([*front, at, *headings], rows, n_left=len(front) + (not by_prior), caption=caption)
 
 
 def print_multiclass(systems: Sequence[Any], out: Console, order: Sequence[str], *, corrected: bool) -> None:
@@ -185,7 +211,7 @@ def print_multiclass(systems: Sequence[Any], out: Console, order: Sequence[str],
     first: ClassEvaluation = systems[0]
     out.print(_summary(systems, class_columns(first), order, _caption(first), corrected=corrected))
     if len(first.points) > 1:
-        out.print(_class_points(systems))
+        out.print(points_table([([one.name], one) for one in systems], ["system"]))
 
 
 def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_them: bool) -> None:
@@ -231,19 +257,6 @@ def _caption(first: ClassEvaluation) -> str:
         f"{first.n_classes} classes: Cllr {number(first.reference)}, error rate {percent(first.default_error_rate)}, "
         f"Brier {number(first.default_brier)}"
     )
-
-
-def _class_points(systems: Sequence[ClassEvaluation]) -> Table:
-    shown = ("c_avg", "min_c_avg", "normalized", "normalized_min")
-    rows = list[Sequence[str]]()
-    for one in systems:
-        for k, point in enumerate(one.points):
-            costs = (with_interval(_FOUR(point.costs[name]), one, (name, k)) for name in shown)
-            rows.append((one.name, f"{point.p_target:g}", *costs))
-        means = (with_interval(_FOUR(one.mean_costs[name]), one, f"mean_{name}") for name in shown)
-        rows.append((one.name, "mean", *means))
-    headings = ["system", "target prior", "C_avg", "min C_avg", "normalized C_avg", "normalized min"]
-    return table(headings, rows, caption=captioned("", systems))
 
 
 def _shown_classes(systems: Sequence[ClassEvaluation], most: int | None) -> tuple[list[int], str]:
