@@ -15,7 +15,7 @@ from deciban.analysis.pilots import Pilot, Plan, pilot_of_evaluations, pilot_of_
 from deciban.analysis.planning import Goal, TrialsPerSegment, plan_of_pilot
 from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError
+from deciban.errors import InputError, refuse
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure
 from deciban.messages import WARNING, Message, names_apart, topic_of
@@ -318,12 +318,9 @@ def _refuse_other_options(how_sure: HowSure) -> None:
     InputError
     """
     other = replace(how_sure, units=None, level=LEVEL)
-    given = [one.name for one in fields(HowSure) if getattr(other, one.name) != one.default]
-    if given:
-        raise InputError(
-            f"{', '.join(given)}: a plan is made of the variance between units, whatever intervals an evaluation has. "
-            "Leave it out."
-        )
+    given = (one.name for one in fields(HowSure) if getattr(other, one.name) != one.default)
+    why = "a plan is made of the variance between units, whatever intervals an evaluation has. Leave it out."
+    refuse(given, why)
 
 
 def _pilot(joined: JoinedScores, options: Options, figure: Figure) -> tuple[Pilot, tuple[Message, ...]]:

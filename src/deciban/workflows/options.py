@@ -16,7 +16,7 @@ from deciban._validate.probabilities import unit_of
 from deciban.core.ranks.operating import PointLike, as_operating_point
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError
+from deciban.errors import InputError, refuse
 from deciban.evaluation.preset_table import Preset, preset
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io.columns.headers import Columns
@@ -210,10 +210,7 @@ class Scale:
         deciban.errors.InputError: memory: a plan needs all trials in memory, and reads nothing in pieces. Leave it out.
         """
         said = [one.name for one in fields(self) if getattr(self, one.name) not in (None, False)]
-        if said:
-            raise InputError(
-                f"{', '.join(said)}: {what} needs all trials in memory, and reads nothing in pieces. Leave it out."
-            )
+        refuse(said, f"{what} needs all trials in memory, and reads nothing in pieces. Leave it out.")
 
     @property
     def speaker_files(self) -> tuple[Any, ...]:

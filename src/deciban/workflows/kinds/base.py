@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, 
 
 from deciban._files import PathLike, display_name
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError
+from deciban.errors import refuse
 from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
@@ -312,10 +312,7 @@ class Kind(ABC, Generic[S, K, A]):
         return self.figures(**figures.given())
 
     def _refuse(self, given: Sequence[str]) -> None:
-        if given:
-            raise InputError(
-                f"{', '.join(given)}: for scores of {self.other}, but these are of {self.about}. Leave it out."
-            )
+        refuse(given, f"for scores of {self.other}, but these are of {self.about}. Leave it out.")
 
     def require_trials(self, truth: AnyArray, classes: Sequence[str]) -> None:
         """Refuse to evaluate classes that no trial is of."""
