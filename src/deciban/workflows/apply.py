@@ -525,7 +525,7 @@ def _refuse_other_options(model: ScoreModel, options: Options, *, quality: Quali
         raise InputError("write_as: detection llrs are of many classes, and the model is for two. Leave it out.")
     reading = options.reading
     of_keys = (name for name in ("where", "weights", "key_format", "key_columns") if getattr(reading, name))
-    refuse(of_keys, "about a key, and there is none here. Leave it out.")
+    refuse(of_keys, "is about a key, and there is none here. Leave it out.")
     refuse(options.figures.given(), "nothing is evaluated here. Leave it out.")
     if options.how_sure != HowSure():
         raise InputError(
