@@ -24,8 +24,11 @@ from deciban.tables.results import (
     console,
     number,
     percent,
+    points_table,
+    print_classes,
+    print_multiclass,
     print_primaries,
-    print_systems,
+    print_two_class,
     say,
     table,
     two_class_columns,
@@ -113,8 +116,12 @@ def print_results(
         More sentences on all trials, printed before tables by condition.
     """
     to = out or console()
-    how: Any = {"with_trials": with_trials, "all_classes": all_classes, "corrected": corrected}
-    print_systems(results, to, order=order, **how)
+    if results.kind == "classes":
+        print_multiclass(results.systems, to, order, corrected=corrected)
+        if all_classes is not None:
+            print_classes(results.systems, to, all_of_them=all_classes)
+    else:
+        print_two_class(results.systems, to, order, with_trials=with_trials, corrected=corrected)
     if results.primaries:
         print_primaries(results, to)
     for line in results.note_lines:
@@ -232,10 +239,10 @@ def print_conditions(results: Any, out: Console) -> None:
             say(out, f"{of}{'equalized over' if part in alone else 'by'} {part.title}", "bold")
             rows = _condition_rows(one, part, equal)
             out.print(_condition_table(one, part, rows, equal))
-            if (points := _points(one, part, rows)) is not None:
-                out.print(points)
-            of_rules = [(names, found) for names, _, found in rows] if one.pooled.kind == "two-class" else []
-            if (by_rule := rule_table(of_rules, part.columns or ("trials",))) is not None:
+            named, front = [(names, found) for names, _, found in rows], part.columns or ("trials",)
+            if len(one.pooled.point_names) > 1:
+                out.print(points_table(named, front, in_full=False))
+            if one.pooled.kind == "two-class" and (by_rule := rule_table(named, front)) is not None:
                 out.print(by_rule)
             level = LEVEL if one.pooled.uncertainty is None else one.pooled.uncertainty.level
             remarks = () if part in alone else (*_remarks(part), *beyond_doubt(part, level))
@@ -289,27 +296,6 @@ def _counts(
         return [amount(n) for n in counts]
 
     return [f"{name} (weight)" if is_weighted else name for name in each or ["trials"]], cells
-
-
-def _points(one: SystemConditions, part: ByConditions, rows: Rows) -> Table | None:
-    """Costs of two classes at several operating points."""
-    first: Any = one.pooled
-    names, decimals = (("min_dcf", "act_dcf"), 3) if first.kind == "two-class" else (("c_avg", "min_c_avg"), 4)
-    if len(first.point_names) < 2:
-        return None
-    cells = list[Sequence[str]]()
-    for front, _, found in rows:
-        for k, point in enumerate(found.point_names):
-            at = found.operating_points[k] if first.kind == "two-class" else found.points[k]
-            costs = (with_interval(number(getattr(at, name), decimals), found, (name, k)) for name in names)
-            cells.append((*front, point, *costs))
-        of_points = found.mean_costs if first.kind == "classes" else {x: getattr(found, f"mean_{x}") for x in names}
-        means = (with_interval(number(of_points[x], decimals), found, f"mean_{x}") for x in names)
-        cells.append((*front, "mean over points", *means))
-    headings = ["minDCF", "actDCF"] if first.kind == "two-class" else ["C_avg", "min C_avg"]
-    columns = part.columns or ("trials",)
-    caption = captioned(None, [first])
-    return table([*columns, "operating point", *headings], cells, n_left=len(columns) + 1, caption=caption)
 
 
 def _remarks(part: ByConditions) -> list[str]:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from deciban._files import PathLike, Unfinished, atomic_write, display_name, require_free, whole_folder
 from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.errors import FormatError, InputError, KeyMismatchError
+from deciban.errors import FormatError, InputError, KeyMismatchError, refuse
 from deciban.io.columns.columnar import ReadAs
 from deciban.io.columns.rows import Range, RowTable
 from deciban.io.formats import by_name, for_ending
@@ -524,11 +524,9 @@ def _refuse_other_options(model: ScoreModel, options: Options, *, quality: Quali
     if write_as == "detection-llr" and model.scores_kind != "classes":
         raise InputError("write_as: detection llrs are of many classes, and the model is for two. Leave it out.")
     reading = options.reading
-    for name in ("where", "weights", "key_format", "key_columns"):
-        if getattr(reading, name):
-            raise InputError(f"{name}: is about a key, and there is none here. Leave it out.")
-    if options.figures.given():
-        raise InputError(f"{', '.join(options.figures.given())}: nothing is evaluated here. Leave it out.")
+    of_keys = (name for name in ("where", "weights", "key_format", "key_columns") if getattr(reading, name))
+    refuse(of_keys, "is about a key, and there is none here. Leave it out.")
+    refuse(options.figures.given(), "nothing is evaluated here. Leave it out.")
     if options.how_sure != HowSure():
         raise InputError(
             "units, intervals, bootstrap, seed, optimism: are about training and figures. Leave them out; "
@@ -537,10 +535,9 @@ def _refuse_other_options(model: ScoreModel, options: Options, *, quality: Quali
     if model.is_fusion:
         require_quality(model, is_given=quality is not None)
         return
-    given = {"quality": quality is not None, "missing": reading.missing != "error"}
-    given["duplicates"] = reading.duplicates != "error"
-    for name in (name for name, is_given in given.items() if is_given):
-        raise InputError(f"{name}: is for fusions, but the model is for one system, whose trials stay as they are.")
+    given = ["quality"] if quality is not None else []
+    given += [name for name in ("missing", "duplicates") if getattr(reading, name) != "error"]
+    refuse(given, "for fusions, but the model is for one system, whose trials stay as they are.")
 
 
 def _replaced(values: Any, known: Any, kind: AnyKind, reading: Reading) -> tuple[Any, list[Message]]:

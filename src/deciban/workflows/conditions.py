@@ -287,14 +287,7 @@ class Conditions:
 
     @classmethod
     def of(
-        cls,
-        split: Split,
-        source: ShardSource,
-        engine: Engine,
-        kind: AnyKind,
-        units: UnitsOfSource,
-        *,
-        argument: str | None = None,
+        cls, split: Split, source: ShardSource, engine: Engine, kind: AnyKind, units: UnitsOfSource, argument: str = ""
     ) -> Conditions:
         """Split trials: one pass.
 
@@ -307,8 +300,8 @@ class Conditions:
         kind : AnyKind
         units : UnitsOfSource
             Of all trials.
-        argument : str, optional
-            What asks for it, for messages; left out, ``by`` and ``equalize``.
+        argument : str
+            What asks for it, for messages; if it is empty, ``by`` and ``equalize``.
 
         Raises
         ------
@@ -330,7 +323,7 @@ class Conditions:
         for columns in split.equalized:
             known[columns].require_values(source)
         by = tuple(known[one] for one in split.partitions)
-        if argument is None:  # a plan gives shares to the values as they are
+        if not argument:  # a plan gives shares to the values as they are
             by = tuple(one.sharing_own_values(classes) for one in by)
         return cls(source, engine, kind, units, by, tuple(known[one] for one in split.equalized), {}, {}, {})
 

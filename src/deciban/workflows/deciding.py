@@ -122,11 +122,7 @@ def require_target_first(table: CostTable) -> None:
 
 
 def applied_first(
-    model: ScoreModel,
-    paths: Sequence[PathLike | TwoFiles],
-    quality: QualityFiles | None,
-    options: Options,
-    say: Progress,
+    model: ScoreModel, paths: Paths, quality: QualityFiles | None, options: Options, say: Progress
 ) -> tuple[ScratchFolder, Path, list[Message]]:
     """What a fusion makes of several systems, in a temporary file.
 

@@ -74,12 +74,7 @@ def is_of_training(
 
 
 def seen_before(
-    model: ScoreModel,
-    source: ShardSource,
-    engine: Engine,
-    *,
-    of_training: bool,
-    counts: Mapping[str, int] | None = None,
+    model: ScoreModel, source: ShardSource, engine: Engine, *, of_training: bool, counts: Mapping[str, int] | None
 ) -> list[Message]:
     """Say whether trials are those of training, where that is not what one should think.
 

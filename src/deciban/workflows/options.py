@@ -16,7 +16,7 @@ from deciban._validate.probabilities import unit_of
 from deciban.core.ranks.operating import PointLike, as_operating_point
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError
+from deciban.errors import InputError, refuse
 from deciban.evaluation.preset_table import Preset, preset
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io.columns.headers import Columns
@@ -120,8 +120,8 @@ def renamed(systems: Sequence[Any], names: Names | None) -> tuple[list[Any], Ren
 
 
 def _names(before: Sequence[str], names: Sequence[str] | Mapping[str, str]) -> list[str]:
-    known = names.values() if isinstance(names, Mapping) else names
-    given: list[Any] = [names] if isinstance(names, str) else [*known]
+    named: Iterable[Any] = names.values() if isinstance(names, Mapping) else names
+    given = [names] if isinstance(names, str) else list(named)
     for name in given:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise InputError(f"names: got {name!r}. A name of a system is text that can be printed.")
@@ -210,10 +210,7 @@ class Scale:
         deciban.errors.InputError: memory: a plan needs all trials in memory, and reads nothing in pieces. Leave it out.
         """
         said = [one.name for one in fields(self) if getattr(self, one.name) not in (None, False)]
-        if said:
-            raise InputError(
-                f"{', '.join(said)}: {what} needs all trials in memory, and reads nothing in pieces. Leave it out."
-            )
+        refuse(said, f"{what} needs all trials in memory, and reads nothing in pieces. Leave it out.")
 
     @property
     def speaker_files(self) -> tuple[Any, ...]:
@@ -698,15 +695,14 @@ def with_figures_of(plan: Preset, given: Mapping[str, Any]) -> dict[str, Any]:
     >>> with_figures_of(preset("lre17"), {"p_target": [0.2, 0.5]})
     {'p_target': [0.5, 0.1, 0.2]}
     """
-    found = dict(given)
+    found, share = dict(given), given.get("p_out_of_set")
+    if plan.kind == "classes" and share not in (None, plan.p_out_of_set):
+        last = f"the last class is out of set, with prior {plan.p_out_of_set:g}" if plan.p_out_of_set else ""
+        known = last or "no class is out of set"
+        raise InputError(f"p_out_of_set: by the preset {plan.name}, {known}. Leave one of the two out.")
     for name, value in plan.figures.items():
         own = given.get(name)
         if name == "p_out_of_set":
-            if own not in (None, value):
-                raise InputError(
-                    f"p_out_of_set: {own:g}, and by the preset {plan.name} the prior out of set is {value:g}. Leave "
-                    "one of the two out."
-                )
             found[name] = value
             continue
         added = [] if own is None else list(own) if isinstance(own, Iterable) else [own]

@@ -280,9 +280,11 @@ def require_kind(plan: Preset, kind: KindName) -> None:
     InputError
     """
     if plan.kind != kind:
+        held = kind_called(kind).about
+        fitting = ", ".join(name for name, one in presets().items() if one.kind == kind)
         raise InputError(
-            f"preset: {plan.name} is for {kind_called(plan.kind).about}, and the scores are of "
-            f"{kind_called(kind).about}. Name one of these, or leave it out."
+            f"preset: {plan.name} is for {kind_called(plan.kind).about}, and the scores are of {held} (if they are "
+            f"not, say kind={plan.kind!r}, --kind {plan.kind}). Presets for {held}: {fitting}."
         )
 
 

@@ -509,11 +509,7 @@ def _subsets_named(model: ScoreModel) -> Iterator[None]:
 
 
 def _measured(
-    source: ShardSource,
-    model: ScoreModel,
-    options: Options,
-    measured: Measured | None,
-    chosen: tuple[Selected | None, Combined | None],
+    source: ShardSource, model: ScoreModel, options: Options, measured: Measured | None, chosen: tuple[Any, Any]
 ) -> tuple[ShardSource, ScoreModel, list[Message]]:
     """Trials with quality measures, if there are some, and the fusion with those of them that are chosen."""
     if measured is None or not model.takes_quality:

@@ -159,14 +159,7 @@ _ELSEWHERE = ("--same --tar tar", "--different --non non", "--dcf", "--preset", 
 @joining_options(figures="", more=("units", "scale"), without=_ELSEWHERE)
 @options("json")
 def summarize_command(
-    shards: tuple[str, ...],
-    *,
-    key: str | None,
-    asked: Asked,
-    quiet: bool,
-    output: Path,
-    keep_names: bool,
-    as_json: bool,
+    shards: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, output: Path, as_json: bool, **given: Any
 ) -> None:
     """Write the trials of shards of a data set to a file: equal ones once, with their number, and without names.
 
@@ -185,7 +178,7 @@ def summarize_command(
     refuse_overwriting([output], [*shards, *filter(None, (key,))])
     arguments = {name: value for name, value in asked.options.arguments.items() if name in SUMMARIZED}
     with working() as say:
-        messages = summarize_files(list(shards), output, key, keep_names=keep_names, progress=say, **arguments)
+        messages = summarize_files(list(shards), output, key, progress=say, **given, **arguments)
     tell(messages, quiet=quiet)
     if as_json:
         _print_json(output, messages, scores=shards, key=[key])

@@ -24,15 +24,7 @@ if TYPE_CHECKING:
 @joining_options(missing="missing-of-comparisons", more=("units", "uncertainty"))
 @options("comparison", "rule", "tables", "json")
 def compare_command(
-    scores: tuple[str, ...],
-    *,
-    key: str | None,
-    asked: Asked,
-    quiet: bool,
-    shown: Shown,
-    fail_if_worse: tuple[tuple[str, float], ...],
-    model: str | None,
-    **given: Any,
+    scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, shown: Shown, **given: Any
 ) -> None:
     """Compare systems on the trials that all of them scored, and say which is better.
 
@@ -49,18 +41,17 @@ def compare_command(
     from deciban.workflows.comparing import compare_chosen, require_figures
     from deciban.workflows.kinds import kind_of
 
-    inputs = asked.inputs(scores, key)
-    opened = asked.files(inputs, key)
+    opened, gates = asked.files(asked.inputs(scores, key), key), given.pop("fail_if_worse") or ()
     about = asked.options_for(opened).with_figures(rule=given.pop("rule"))
     kind = kind_of(opened.scores[0], opened.key, about)
-    require_figures([name for name, _ in fail_if_worse or ()], kind, about, "fail_if_worse")
+    require_figures([name for name, _ in gates], kind, about, "fail_if_worse")
+    given["permutations"] = given["permutations"] or 0
     with working() as say:
-        given["permutations"] = given["permutations"] or 0
-        found = compare_chosen(opened, about, model=model, progress=say, **given)
-        worse = [words for figure, margin in fail_if_worse or () for words in found.worse(figure, margin)]
+        found = compare_chosen(opened, about, progress=say, **given)
+        worse = [words for figure, margin in gates for words in found.worse(figure, margin)]
     tell(found.results.messages, quiet=quiet)
     if shown.as_json:
-        read: dict[str, Any] = {"scores": [one.path for one in opened.scores], "key": [key], "model": [model]}
+        read: dict[str, Any] = {"scores": [one.path for one in opened.scores], "key": [key], "model": [given["model"]]}
         print_json({**found.to_dict(), "worse": worse}, files={**read, "units": about.how_sure.files})
     else:
         from deciban.tables.results import console
@@ -111,7 +102,7 @@ def plan_command(
     said = {name: value for name, value in goal.items() if value is not None}
     wanted = Goal(level=about.how_sure.level, **said)
     with working() as progress:
-        found = plan_chosen(opened, None, about, wanted, figure, progress=progress)
+        found = plan_chosen(opened, about, wanted, figure, progress)
     tell(found.messages, quiet=quiet)
     from deciban import plots
 

@@ -58,10 +58,6 @@ def report_command(
     from deciban.tables.results import console
     from deciban.tables.text import print_results
 
-    if (given["train_key"] or given["train_quality"] or given["select"]) and not train:
-        raise click.UsageError(
-            "--train-key, --train-quality and --select are about training scores: name them with --train."
-        )
     if cross_validate is not None and not given["select"]:
         raise click.UsageError("--cross-validate says what --select holds out. Add --select, or leave it out.")
     quiet = given.pop("quiet")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,21 +83,25 @@ class TrainingRequest:
     shown: Shown = field(default_factory=Shown)
     extra: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def files(self) -> dict[str, list[Any]]:
-        """All files by role."""
+    def measures(self, name: str) -> list[Any]:
+        """Return the files of quality measures, or of a combination of these, that an argument names."""
+        if self.extra.get(name) is None:
+            return []
         from deciban.workflows.quality import quality_paths
 
+        return quality_paths(self.extra[name])
+
+    @property
+    def read(self) -> dict[str, list[Any]]:
+        """All files that are read, by role."""
         return {
             "scores": [*self.scores],
             "key": [self.key],
-            "quality": quality_paths(self.extra.get("quality")),
-            "combine": quality_paths(self.extra.get("combine")),
+            "quality": self.measures("quality"),
+            "combine": self.measures("combine"),
             "other-scores": [*self.apply_to],
             "other-key": [self.apply_key],
-            "other-quality": quality_paths(self.extra.get("test_quality")),
-            "model": [self.output],
-            "llrs": [self.llrs],
+            "other-quality": self.measures("test_quality"),
         }
 
     @property
@@ -128,7 +133,6 @@ class TrainingRequest:
         """
         from deciban.io.source import require_one_stream, single_files
         from deciban.io.writing import refuse_overwriting
-        from deciban.workflows.quality import quality_paths
 
         llrs = self.llrs if self.llrs is None or Path(self.llrs).is_dir() else self.llrs.rstrip("/")  # one may be made
         outputs = [self.output, *([llrs] if llrs else [])]
@@ -145,16 +149,12 @@ class TrainingRequest:
                 "--interval: cross-validated llrs are of other models than that which is saved, and have no bounds. "
                 "Leave --interval or --cross-validate out, or write llrs of other trials (--apply-to)."
             )
-        rereads = "-" in (self.apply_to or single_files(self.scores)) and (
-            self.apply_key is not None or not self.apply_to
-        )
-        if self.llrs is not None and rereads:
+        is_read = self.apply_key is not None or not self.apply_to
+        if self.llrs is not None and is_read and "-" in (self.apply_to or single_files(self.scores)):
             raise click.UsageError(
                 "standard input (-) is read once, for training. Put the scores into a file for --llrs."
             )
-        named = (self.extra.get(name) for name in ("quality", "test_quality", "combine"))
-        files = [path for one in named if one is not None for path in quality_paths(one)]
-        read = [*single_files(self.scores), self.key, *self.apply_to, self.apply_key, *files, *more]
+        read = [*single_files(chain.from_iterable(self.read.values())), *more]
         require_one_stream(read)
         refuse_overwriting(outputs, read)
 
@@ -206,7 +206,7 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
         messages = list(dict.fromkeys(messages))
     tell([*messages, f"wrote {target_name(request.output)}"], quiet=request.quiet)
     if request.shown.as_json:
-        places = {**request.files, "units": tuple(options.how_sure.files)}
+        places = {**request.read, "model": [request.output], "llrs": [request.llrs], "units": options.how_sure.files}
         print_json({**done.to_dict(), "messages": as_objects(messages)}, files=places)
         return
     print_trained(done, console(request.shown.table_style, stderr="-" in (request.output, request.llrs)))

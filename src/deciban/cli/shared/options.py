@@ -20,7 +20,6 @@ from deciban.cli.shared.parsing import PARSERS, Picture
 from deciban.messages import Message, one_line
 
 if TYPE_CHECKING:
-    from deciban.evaluation import Preset
     from deciban.workflows.inputs import Opened, Paths, ScoreFiles
     from deciban.workflows.options import KindName, Options
 
@@ -216,8 +215,8 @@ class SectionedCommand(click.Command):
         own = getattr(self.callback, "joining", ())
         if own and not ctx.resilient_parsing:
             ctx.params["asked"] = asked = Asked.of({name: ctx.params.pop(name) for name in own})
-            if asked.preset is not None:
-                tell([f"preset  {asked.preset}"], quiet=ctx.params["quiet"])
+            if asked.options.plan is not None:
+                tell([f"preset  {asked.options.plan}"], quiet=ctx.params["quiet"])
         return left
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -298,8 +297,6 @@ class Asked:
     ----------
     options : Options
         Reading and figures, of both kinds until it is known which of them it is about.
-    preset : Preset or None
-        Of two or of many classes; the figures of ``options`` are those of it.
     subsets : str or None
         What ``--missing`` says that is the business of a fusion.
     two : mapping of str to tuple of str
@@ -307,7 +304,6 @@ class Asked:
     """
 
     options: Options
-    preset: Preset | None = None
     subsets: str | None = None
     two: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -318,21 +314,11 @@ class Asked:
 
         chosen = {name: value for name, value in given.items() if value not in (None, ())}
         two: dict[str, Any] = {name: chosen.pop(name) for name in ("tar", "non") if name in chosen}
-        named = None
-        if "preset" in chosen:
-            from deciban.evaluation.preset_table import preset
-
-            named = chosen["preset"] = preset(chosen["preset"])
-        if named is not None and named.kind == "classes" and "p_out_of_set" in chosen:
-            share = named.p_out_of_set
-            known = "no class is out of set" if share is None else f"the last class is out of set, with prior {share:g}"
-            words = f"--out-of-set: by the preset {named.name}, {known}. Leave one of the two out."
-            raise click.UsageError(words, click.get_current_context())
         points = chosen.pop("dcf", None)
         subsets = chosen["missing"] if str(chosen["missing"]).startswith("subset") else None
         chosen |= {"missing": "error"} if subsets else {}
         arguments = {**chosen, "operating_points": points}
-        return cls(Options.of("deciban", arguments), named, subsets, two)
+        return cls(Options.of("deciban", arguments), subsets, two)
 
     def inputs(self, scores: Sequence[str], key: str | None) -> Paths:
         """The score files that were named, one or two for each system.
@@ -372,35 +358,15 @@ class Asked:
             If nothing says which it is.
         """
         kind = files.kind_name(self.options)
-        self.require_kind(kind)
+        refuse_options(kind)
+        if self.options.plan is not None:
+            from deciban.workflows.plans import require_kind
+
+            require_kind(self.options.plan, kind)
         figures = self.options.figures
         if kind == "classes":
             figures = replace(figures, operating_points=None)
         return replace(self.options, kind=kind, figures=figures)
-
-    def require_kind(self, kind: KindName) -> None:
-        """Refuse options and presets that mean nothing for scores of this kind.
-
-        Raises
-        ------
-        click.UsageError
-        """
-        refuse_options(kind)
-        if self.preset is not None and self.preset.kind != kind:
-            _refuse_preset(self.preset, kind)
-
-
-def _refuse_preset(given: Preset, kind: KindName) -> None:
-    """Refuse a preset of the other kind of scores, and name those that fit."""
-    from deciban.evaluation import presets
-    from deciban.workflows.kinds import kind_called
-
-    held = kind_called(kind).about
-    fitting = ", ".join(name for name, one in presets().items() if one.kind == kind)
-    raise click.UsageError(
-        f"--preset {given.name} is for {kind_called(kind).other}, and the scores are of {held} (if they are not, say "
-        f"--kind {given.kind}). Presets for {held}: {fitting}."
-    )
 
 
 def refuse_options(kind: KindName) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, 
 
 from deciban._files import PathLike, display_name
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError
+from deciban.errors import refuse
 from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
@@ -24,6 +24,7 @@ from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinR
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource, stacked
+from deciban.trials.units import units_of_trials
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
 from deciban.workflows.kinds.score_units import read_as, require_same, require_same_unit
 from deciban.workflows.kinds.score_units import record as unit_record
@@ -163,18 +164,21 @@ class Kind(ABC, Generic[S, K, A]):
     def in_nats(self, scores: S, reading: Reading) -> S:
         """Scores as natural logarithms, whatever the user said they are."""
 
-    @abstractmethod
     def units_unasked(
         self, trials: Trials, truth: AnyArray, counting: BoolArray | None
     ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
         """The units of trials of which the user named none, and what is to be said besides how many there are.
 
-        None where nothing says which trials share one; ``counting`` are the trials that count, if others do not.
+        Every trial is one, where nothing says that some belong together; ``counting`` are the trials that count, if
+        others do not.
         """
+        return units_of_trials(trials, counting, noun=self.noun), ()
 
-    @abstractmethod
     def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
         """The same of trials in pieces."""
+        from deciban.engines.units import UnitsFound
+
+        return UnitsFound.of_trials(self.noun)
 
     @abstractmethod
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
@@ -308,10 +312,7 @@ class Kind(ABC, Generic[S, K, A]):
         return self.figures(**figures.given())
 
     def _refuse(self, given: Sequence[str]) -> None:
-        if given:
-            raise InputError(
-                f"{', '.join(given)}: for scores of {self.other}, but these are of {self.about}. Leave it out."
-            )
+        refuse(given, f"for scores of {self.other}, but these are of {self.about}. Leave it out.")
 
     def require_trials(self, truth: AnyArray, classes: Sequence[str]) -> None:
         """Refuse to evaluate classes that no trial is of."""

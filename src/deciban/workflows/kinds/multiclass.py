@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from deciban._arrow import of_numpy
 from deciban._files import PathLike
-from deciban.core.resampling.units import TrialUnits
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.evaluation import ClassEvaluation, ClassFigures
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
@@ -26,11 +25,10 @@ from deciban.io.units import logliks_of_likelihoods, logs_of_probabilities
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.multiclass.tables import ScoredClasses
-from deciban.trials import AlignedClasses, ClassKey, ClassScores, Trials
+from deciban.trials import AlignedClasses, ClassKey, ClassScores
 from deciban.trials.classes import align_class_systems
 from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource
-from deciban.trials.units import units_of_trials
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
 from deciban.workflows.kinds.base import CountedUnits, Form, Kind, Scored, Units, of_trials
 from deciban.workflows.kinds.score_units import (
@@ -43,9 +41,6 @@ from deciban.workflows.kinds.score_units import (
     unit_messages,
 )
 from deciban.workflows.options import Figures, Options, Reading
-
-if TYPE_CHECKING:
-    from deciban.engines.units import UnitsFound
 
 _NUMBER = re.compile("0|[1-9][0-9]{0,8}")
 
@@ -291,18 +286,6 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
                 "scores, or leave these segments out of the key."
             )
         return scores
-
-    def units_unasked(
-        self, trials: Trials, truth: AnyArray, counting: BoolArray | None
-    ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
-        """Segments, of which nothing says that some belong together."""
-        return units_of_trials(trials, counting, noun=self.noun), ()
-
-    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
-        """Segments, of which nothing says that some belong together: they are as many as trials, and have no keys."""
-        from deciban.engines.units import UnitsFound
-
-        return UnitsFound.of_trials(self.noun)
 
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
         """Classes are numbered in their order."""

@@ -32,7 +32,7 @@ from deciban.trials.joining.join import Aligned, align_incomplete, align_systems
 from deciban.trials.lists import PAIR
 from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource
-from deciban.trials.units import notes_on_speakers, speakers_of, units_of_trials
+from deciban.trials.units import notes_on_speakers, speakers_of
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress, ScoreUnit
 from deciban.workflows.kinds.base import CountedUnits, Form, Kind, Scored, of_trials
 from deciban.workflows.kinds.score_units import messages_on_declared_ratios
@@ -299,11 +299,11 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
         """Return speakers, found from target trials, or every trial as a unit where names do not identify speakers."""
         if trials.sides[:2] != PAIR:
-            return units_of_trials(trials, counting, noun=self.noun), ()
+            return super().units_unasked(trials, truth, counting)
         found = speakers_of(trials, truth, counting)
         of_classes = (int(np.count_nonzero(mask if counting is None else mask & counting)) for mask in (truth, ~truth))
         if _names_occur_once(found.units.n_units, *of_classes):
-            return units_of_trials(trials, counting, noun=self.noun), ()
+            return super().units_unasked(trials, truth, counting)
         return found.units, _said_of_speakers(found.n_contradictions, apart=found.apart)
 
     def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
@@ -311,10 +311,10 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         from deciban.engines.units import UnitsFound, speakers_in_pieces
 
         if source.sides[:2] != PAIR:
-            return UnitsFound.of_trials(self.noun)
+            return super().units_unasked_in_pieces(source, engine)
         facts, by_name = speakers_in_pieces(source, engine)
         if _names_occur_once(len(facts.keys), *(facts.trials_of(c) for c in (1, 0))):
-            return UnitsFound.of_trials(self.noun)
+            return super().units_unasked_in_pieces(source, engine)
         return UnitsFound(facts, by_name, _said_of_speakers(facts.n_contradictions, apart=by_name.apart))
 
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
