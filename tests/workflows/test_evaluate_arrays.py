@@ -110,7 +110,7 @@ def test_arrays_and_frames_are_told_apart():
         deciban.evaluate(COLUMNS, SCORES)
     with pytest.raises(deciban.InputError, match="non: none given"):
         deciban.evaluate(SCORES)
-    with pytest.raises(deciban.InputError, match="label: about a data frame"):
+    with pytest.raises(deciban.InputError, match="label: is about a data frame"):
         deciban.evaluate(SCORES[TRUTH], SCORES[~TRUTH], label="same")
     with pytest.raises(deciban.InputError, match="label: none given"):
         deciban.evaluate_classes(LOGLIK)

@@ -185,7 +185,7 @@ def test_what_is_refused(folder, fusion):
     with pytest.raises(InputError, match="2 score files for a model of one system become as many files"):
         apply_files(affine, both, folder / "out.txt")
     for option in ({"missing": "drop"}, {"quality": folder / "q.txt"}, {"duplicates": "keep-one"}):
-        with pytest.raises(InputError, match="for fusions, but the model is for one system"):
+        with pytest.raises(InputError, match="is for fusions, but the model is for one system"):
             apply_files(affine, folder / "a.txt", folder / "out.txt", **option)
     (folder / "key.csv").write_text("trial,label\ns0,target\n")
     with pytest.raises(FormatError, match=r"key\.csv:1: this is a key .*, but scores was asked for"):

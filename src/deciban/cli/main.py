@@ -26,10 +26,10 @@ from deciban.errors import DecibanError, DecibanWarning
 from deciban.messages import lines, one_line
 
 COMMANDS = {
-    "demo": ("deciban.cli.commands.report", "Write synthetic scores and a key, and evaluate them."),
+    "demo": ("deciban.cli.commands.evaluate", "Write synthetic scores and a key, and evaluate them."),
     "eval": ("deciban.cli.commands.evaluate", "Evaluate score files: a table, or JSON."),
     "compare": ("deciban.cli.commands.plan", "Tell whether one system is better than another."),
-    "report": ("deciban.cli.commands.report", "Evaluate score files into one HTML page with plots."),
+    "report": ("deciban.cli.commands.evaluate", "Evaluate score files into one HTML page with plots."),
     "calibrate": ("deciban.cli.commands.train", "Train a map from scores to log-likelihood ratios: a model file."),
     "fuse": ("deciban.cli.commands.train", "Train a fusion of several systems, and tell what each is worth."),
     "apply": ("deciban.cli.commands.train", "Put the log-likelihood ratios of a model in place of scores."),

@@ -537,7 +537,7 @@ def _refuse_other_options(model: ScoreModel, options: Options, *, quality: Quali
         return
     given = ["quality"] if quality is not None else []
     given += [name for name in ("missing", "duplicates") if getattr(reading, name) != "error"]
-    refuse(given, "for fusions, but the model is for one system, whose trials stay as they are.")
+    refuse(given, "is for fusions, but the model is for one system, whose trials stay as they are.")
 
 
 def _replaced(values: Any, known: Any, kind: AnyKind, reading: Reading) -> tuple[Any, list[Message]]:

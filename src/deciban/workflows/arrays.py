@@ -316,7 +316,7 @@ def _together(given: Any, options: dict[str, Any]) -> Results[Any]:
     from deciban.evaluation.results import Results
 
     if isinstance(given, Results):
-        refuse(options, "about scores, and these are evaluated already. Leave it out.")
+        refuse(options, "is about scores, and these are evaluated already. Leave it out.")
         return given
     if isinstance(given, OneSystem):
         raise InputError("second: none given. A comparison needs two systems: compare(first, second).")
@@ -331,7 +331,7 @@ def _evaluated_system(given: Any, at: int, options: dict[str, Any]) -> Any:
     from deciban.evaluation.one_system import OneSystem
 
     if isinstance(given, OneSystem):
-        refuse(options, "about scores, and these are evaluated already. Leave it out.")
+        refuse(options, "is about scores, and these are evaluated already. Leave it out.")
         return given
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise InputError(
@@ -387,7 +387,7 @@ def _are_several(score: Any) -> bool:
 
 def _refuse_columns(given: Mapping[str, Any]) -> None:
     """Refuse names of columns where there are arrays."""
-    why = "about a data frame, and the first two arguments are arrays. Pass the frame alone, or leave it out."
+    why = "is about a data frame, and the first two arguments are arrays. Pass the frame alone, or leave it out."
     refuse((name for name, value in given.items() if value is not None), why)
 
 
@@ -441,7 +441,9 @@ class Given:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        refuse((name for name in self.options if name in _OF_FILES), "about files, and there are none. Leave it out.")
+        refuse(
+            (name for name in self.options if name in _OF_FILES), "is about files, and there are none. Leave it out."
+        )
 
     @property
     def in_arrays(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,6 @@ from deciban._validate.classes import prior_of
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.multiclass_training import ClassFit
 from deciban.engines.class_problems import (
-    ClassSums,
     UnitsAndStrata,
     confusion_in,
     grouped,
@@ -200,10 +199,27 @@ def evaluate_class_pieces(
     figures = ClassFigures(**options.figures.given())
     figures.require_parts()
     _refuse_optimism(source, options)
-    asked = _Asked(engine, options, system, name, require)
+
+    def evaluated(
+        source: ShardSource, figures: ClassFigures, who: UnitsAndStrata | None
+    ) -> tuple[ClassEvaluation, ScoreChecks]:
+        """Return the evaluation of classes, or of groups that are read as classes."""
+        memory, how_sure = engine.bounded(options.scale.n_bytes), options.how_sure
+        sums = survey_classes(source, engine, system=system, figures=figures, who=who)
+        require(np.flatnonzero(() if sums is None else sums.summary.counts), source.classes)
+        assert sums is not None  # noqa: S101  # without a segment there are none of any class
+        calibration = calibration_in_pieces(sums.summary, source, engine, system=system, memory=memory)
+        summary = summarize_surveyed(sums, source, engine, memory, system=system, calibration=calibration)
+        found = class_evaluation_of(summary, name=name)
+        if who is None or sums.units is None:
+            return found, summary.checks
+        resampling = Resampling(None, how_sure.level, bootstrap=how_sure.bootstrap, seed=how_sure.seed)
+        influences = InfluencesInPieces(source, engine, memory, system, who, resampling)
+        return replace(found, uncertainty=influences.uncertainty(sums.units, summary, found)), summary.checks
+
     who = UnitsAndStrata(units, np.arange(len(source.classes))) if isinstance(units, TrialUnits) else units
     if figures.groups is None:
-        return asked.evaluated(source, figures, who)[0]
+        return evaluated(source, figures, who)[0]
     totals = totals_of(source, engine)
     require(np.flatnonzero(() if totals is None else totals.n_trials), source.classes)
     assert totals is not None  # noqa: S101  # without a segment there are none of any class
@@ -211,45 +227,11 @@ def evaluate_class_pieces(
     problem = GroupedProblem.of(figures, figures.groups, source.classes, totals)
     home = problem.grouping.home
     who = None if who is None else replace(who, home=home[home >= 0])
-    found, checks = asked.evaluated(grouped(source, problem), problem.figures, who)
+    found, checks = evaluated(grouped(source, problem), problem.figures, who)
     counted = found.confusion
     if problem.has_weights or totals.has_weights:
         counted = confusion_in(source, engine, problem, system=system)
     return problem.finished(found, checks, counted)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
-    """What is asked of a system, be it of classes or of groups."""
-
-    engine: Engine
-    options: Options
-    system: int
-    name: str
-    require: Callable[[AnyArray, Sequence[str]], None]
-
-    def evaluated(
-        self, source: ShardSource, figures: ClassFigures, who: UnitsAndStrata | None
-    ) -> tuple[ClassEvaluation, ScoreChecks]:
-        """The evaluation of classes, or of groups that are read as classes."""
-        engine, options = self.engine, self.options
-
-        def required(found: ClassSums | None) -> ClassSums:
-            self.require(np.flatnonzero(() if found is None else found.summary.counts), source.classes)
-            assert found is not None  # noqa: S101  # without a segment there are none of any class
-            return found
-
-        memory = engine.bounded(options.scale.n_bytes)
-        sums = required(survey_classes(source, engine, system=self.system, figures=figures, who=who))
-        calibration = calibration_in_pieces(sums.summary, source, engine, system=self.system, memory=memory)
-        summary = summarize_surveyed(sums, source, engine, memory, system=self.system, calibration=calibration)
-        found = class_evaluation_of(summary, name=self.name)
-        if who is None or sums.units is None:
-            return found, summary.checks
-        how_sure = options.how_sure
-        resampling = Resampling(None, how_sure.level, bootstrap=how_sure.bootstrap, seed=how_sure.seed)
-        influences = InfluencesInPieces(source, engine, memory, self.system, who, resampling)
-        return replace(found, uncertainty=influences.uncertainty(sums.units, summary, found)), summary.checks
 
 
 def _require_weight(figures: ClassFigures, classes: tuple[str, ...], totals: ClassTotals) -> None:

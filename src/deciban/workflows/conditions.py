@@ -116,15 +116,10 @@ class SplitByColumns:
         found, own = coded_values(values, self.columns[at], self.argument, where, often)
         return found, own[place]
 
-    def too_many(self, found: Sequence[Values]) -> InputError | None:
-        """See `SplitRows.too_many`."""
-        if len(found) <= MOST:
-            return None
-        try:
+    def require_few(self, found: Sequence[Values]) -> None:
+        """See `SplitRows.require_few`."""
+        if len(found) > MOST:
             _crossed(self, found)
-        except InputError as error:
-            return error
-        return None
 
 
 def _used(codes: IntArray, n: int) -> tuple[IntArray, IntArray]:

@@ -27,31 +27,20 @@ from deciban.trials import ClassScores, Origin, Scores, Trials
 from deciban.trials.lists import PAIR
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, ShardSource, Wanted
-from deciban.types import Progress
+from deciban.types import AnyArray, Progress
 from deciban.workflows.kinds import AnyKind, kind_called, kind_of
 from deciban.workflows.options import HowSure, KindName, Options, Renamed, known_by
 from deciban.workflows.units import HoldOut, UnitsOfSource, groups_of, pairs_of
 
 
-@dataclass(frozen=True, slots=True)
-class _Fingerprint:
-    """Digits of trials, with their weights and without; those of more trials add up."""
-
-    each: tuple[int, ...]
-
-    def __add__(self, other: _Fingerprint) -> _Fingerprint:
-        pairs = zip(self.each, other.each, strict=True)
-        return _Fingerprint(tuple(one + own & (1 << 64) - 1 for one, own in pairs))
-
-
-def _digits(model: ScoreModel, chunk: Chunk) -> _Fingerprint | None:
-    """Find the fingerprint of the trials of a piece, with their weights and without."""
+def _digits(model: ScoreModel, chunk: Chunk) -> AnyArray | None:
+    """Find the fingerprint of the trials of a piece, with their weights and without; sums wrap around."""
     if chunk.truth is None or not len(chunk.truth):
         return None
     measures = chunk.quality or {}
     seen = model.seen(chunk.stacked, [measures[name] for name in ARGUMENTS if name in measures])
     weights = [None] if chunk.weight is None else [chunk.float_weight, None]
-    return _Fingerprint(tuple(digits_of(seen, chunk.truth, one) for one in weights))
+    return np.array([digits_of(seen, chunk.truth, one) for one in weights], np.uint64)
 
 
 def is_of_training(
@@ -70,7 +59,7 @@ def is_of_training(
     systems = tuple(range(len(source.systems)))
     wanted = Wanted(systems, truth=True, weight=source.has_weights, quality=model.quality_arguments)
     found = found_in(source, engine, wanted, partial(_digits, model), "comparing with the trials of training")
-    return found is not None and any(in_digits(one) == training.fingerprint for one in found.each)
+    return found is not None and any(in_digits(one) == training.fingerprint for one in found.tolist())
 
 
 def seen_before(

@@ -9,8 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from deciban.calibration import AffineCalibrator
-from deciban.cli.commands.evaluate import eval_command
-from deciban.cli.commands.report import report_command
+from deciban.cli.commands.evaluate import eval_command, report_command
 from deciban.errors import InputError
 from support.pages import script_data
 
