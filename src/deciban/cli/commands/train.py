@@ -200,10 +200,10 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
             stream.write(to_text(done.model).encode())
             if not in_pieces:
                 again = options.reading if request.apply_to else files.as_recognized(options.reading)
-                messages += _write_llrs(request, done, replace(options, reading=again), tell_step)
+                written = _write_llrs(request, done, replace(options, reading=again), tell_step)
         if in_pieces:  # which takes long, and the model is worth keeping if it fails
-            messages += _write_llrs(request, done, options, tell_step)
-        messages = list(dict.fromkeys(messages))
+            written = _write_llrs(request, done, options, tell_step)
+        messages += [one for one in written if one not in messages]
     tell([*messages, f"wrote {target_name(request.output)}"], quiet=request.quiet)
     if request.shown.as_json:
         places = {**request.read, "model": [request.output], "llrs": [request.llrs], "units": options.how_sure.files}
