@@ -227,9 +227,8 @@ def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_th
             say(out, line)
     else:
         words = f"{left_out}error rate, and Cllr of detection against the rest in bits (its minimum by PAV)"
-        for_programs = isinstance(out, TableConsole) and out.writer is not None
-        made = _of_many_apart(systems, shown) if for_programs else _of_many(systems, shown)
-        out.print(replace(made, caption=words))
+        apart = isinstance(out, TableConsole) and out.writer is not None  # for programs
+        out.print(replace(_of_many(systems, shown, apart=apart), caption=words))
 
 
 def class_columns(first: ClassEvaluation) -> Columns:
@@ -287,12 +286,18 @@ def _of_one(one: ClassEvaluation, shown: Sequence[int]) -> Table:
     return table(["class", "segments", "error rate", "cost", "min cost", *_LOSSES], rows)
 
 
-def _of_many(systems: Sequence[ClassEvaluation], shown: Sequence[int]) -> Table:
-    """Error rate and Cllr of the detection of each class, systems side by side.
+def _of_many(systems: Sequence[ClassEvaluation], shown: Sequence[int], *, apart: bool) -> Table:
+    """Error rate and Cllr of the detection of each class, systems side by side; apart, each metric has a column.
 
     Figures with intervals stand below each other, as one row would not fit a window.
     """
     rows, held = list[Sequence[str]](), _figures_of_classes(systems, shown)
+    if apart:
+        for name, n, figures in held:
+            columns = [figures.get(figure, [""] * len(systems)) for figure in _FIGURES_OF_A_CLASS]
+            rows.append((name, n, *(cell for cells in zip(*columns, strict=True) for cell in cells)))
+        headings = [f"{one.name}: {what}" for one in systems for what in _FIGURES_OF_A_CLASS]
+        return table(["class", "segments", *headings], rows)
     if not any(has_intervals(cells) for _, _, figures in held for cells in figures.values()):
         for name, n, figures in held:
             rate, *costs = figures.values()
@@ -305,16 +310,6 @@ def _of_many(systems: Sequence[ClassEvaluation], shown: Sequence[int]) -> Table:
             about = (name, f"{n:>{width}}") if at == 0 else ("", "")
             rows.append((*about, figure, *cells))
     return table(["class", "segments", "", *(one.name for one in systems)], rows, n_left=3)
-
-
-def _of_many_apart(systems: Sequence[ClassEvaluation], shown: Sequence[int]) -> Table:
-    """The same with a column for each figure, for programs."""
-    rows = list[Sequence[str]]()
-    for name, n, figures in _figures_of_classes(systems, shown):
-        columns = [figures.get(figure, [""] * len(systems)) for figure in _FIGURES_OF_A_CLASS]
-        rows.append((name, n, *(cell for cells in zip(*columns, strict=True) for cell in cells)))
-    headings = [f"{one.name}: {what}" for one in systems for what in _FIGURES_OF_A_CLASS]
-    return table(["class", "segments", *headings], rows)
 
 
 _FIGURES_OF_A_CLASS = ("error rate", "Cllr", "min Cllr")
