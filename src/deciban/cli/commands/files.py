@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deciban import tables
 from deciban.cli.shared.completion import files
 from deciban.cli.shared.options import (
     Asked,
@@ -104,13 +105,12 @@ def formats_command(*, shown: Shown) -> None:
         ]
         print_json({"formats": found}, files={})
         return
-    from deciban.tables.results import console, table
 
     rows = [
         (name, " ".join(one.reads), " ".join(one.writes) or "-", one.summary.replace("`", "") + _doubt(one))
         for name, one in known
     ]
-    console(shown.table_style).print(table(["format", "reads", "writes", "holds"], rows, prose=(1, 2, 3)))
+    tables.console(shown.table_style).print(tables.table(["format", "reads", "writes", "holds"], rows, prose=(1, 2, 3)))
 
 
 def _doubt(known: BaseFormat) -> str:
@@ -130,23 +130,19 @@ def inspect_command(files: tuple[str, ...], *, shown: Shown, **reading: Any) -> 
         found = [inspect_file(path, **reading).to_dict() for path in files]
         print_json({"inspections": found}, files={"input": files})
         return
-    from deciban.tables.results import console
 
-    out = console(shown.table_style)
+    out = tables.console(shown.table_style)
     for path in files:
         _print_inspection(inspect_file(path, **reading), out)
 
 
 def _print_inspection(found: Inspection, out: Console) -> None:
     """Print what a file holds, and what in it looks wrong."""
-    from deciban.tables.results import say
-    from deciban.tables.writers import Table
-
-    say(out, found.name, "bold underline")
+    tables.say(out, found.name, "bold underline")
     properties = tuple((one_line(what), one_line(value)) for what, value in found.properties)
-    out.print(Table(("property", "value"), properties, prose=(1,), has_headings=False))
+    out.print(tables.Table(("property", "value"), properties, prose=(1,), has_headings=False))
     for remark in found.remarks:
-        say(out, remark, "yellow")
+        tables.say(out, remark, "yellow")
 
 
 _ELSEWHERE = ("--same --tar tar", "--different --non non", "--dcf", "--preset", "--level", "--dask")
@@ -287,11 +283,10 @@ def decide_command(
 
 
 def _print_lines(lines: list[str], *, stderr: bool = False) -> None:
-    from deciban.tables.results import console, say
 
-    out = console(stderr=stderr)
+    out = tables.console(stderr=stderr)
     for line in lines:
-        say(out, line)
+        tables.say(out, line)
 
 
 def _prior(text: str | None) -> Any:
