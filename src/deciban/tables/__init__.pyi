@@ -2,6 +2,7 @@ from deciban.tables.results import console as console
 from deciban.tables.results import print_decisions as print_decisions
 from deciban.tables.results import print_worst as print_worst
 from deciban.tables.results import say as say
+from deciban.tables.results import say_all as say_all
 from deciban.tables.results import table as table
 from deciban.tables.text import print_comparison as print_comparison
 from deciban.tables.text import print_requested as print_requested

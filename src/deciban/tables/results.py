@@ -88,6 +88,12 @@ def say(out: Console, line: str, style: str = "") -> None:
         out.print(part)
 
 
+def say_all(out: Console, lines: Iterable[str], style: str = "") -> None:
+    """Print several lines of text; see `say`."""
+    for line in lines:
+        say(out, line, style)
+
+
 def table(
     headings: Sequence[str], rows: Iterable[Sequence[str]], *, n_left: int = 1, caption: str = "", prose: Any = ()
 ) -> Table:
@@ -223,8 +229,7 @@ def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_th
         at = f"{first.points[0].p_target:g}"
         words = f"{left_out}detection against the rest: cost at target prior {at}, Cllr in bits; minima by PAV"
         out.print(replace(_of_one(first, shown), caption=words))
-        for line in _remarks(first):
-            say(out, line)
+        say_all(out, _remarks(first))
     else:
         words = f"{left_out}error rate, and Cllr of detection against the rest in bits (its minimum by PAV)"
         apart = isinstance(out, TableConsole) and out.writer is not None  # for programs
@@ -423,8 +428,7 @@ def print_primaries(results: Any, out: Console) -> None:
     rows = [(one.system, *(figure.written(write) for _, figure in one.shown)) for one in results.primaries]
     caption = f"plan: {first.status}" if first.status else ""
     out.print(table(["system", *(heading for heading, _ in first.shown)], rows, caption=caption))
-    for line in dict.fromkeys(line for one in results.primaries for line in one.remarks):
-        say(out, line, "yellow")
+    say_all(out, dict.fromkeys(line for one in results.primaries for line in one.remarks), "yellow")
 
 
 def print_worst(results: Any, out: Console) -> None:

@@ -141,8 +141,7 @@ def _print_inspection(found: Inspection, out: Console) -> None:
     tables.say(out, found.name, "bold underline")
     properties = tuple((one_line(what), one_line(value)) for what, value in found.properties)
     out.print(tables.Table(("property", "value"), properties, prose=(1,), has_headings=False))
-    for remark in found.remarks:
-        tables.say(out, remark, "yellow")
+    tables.say_all(out, found.remarks, "yellow")
 
 
 _ELSEWHERE = ("--same --tar tar", "--different --non non", "--dcf", "--preset", "--level", "--dask")
@@ -263,7 +262,7 @@ def decide_command(
         if as_json:
             print_json(_decisions_for_json(table, application, lines, None), files={"costs": [costs]}, messages=())
         else:
-            _print_lines(lines)
+            tables.say_all(tables.console(), lines)
         return
     with working() as say:
         found = decide_files(list(scores), output, costs=costs, prior=chosen, progress=say, **given)
@@ -279,14 +278,7 @@ def decide_command(
         }
         print_json(_decisions_for_json(table, application, lines, found), files=named, messages=found.messages)
     elif not quiet:
-        _print_lines([*lines, *found.lines], stderr=output == "-")
-
-
-def _print_lines(lines: list[str], *, stderr: bool = False) -> None:
-
-    out = tables.console(stderr=stderr)
-    for line in lines:
-        tables.say(out, line)
+        tables.say_all(tables.console(stderr=output == "-"), [*lines, *found.lines])
 
 
 def _prior(text: str | None) -> Any:

@@ -110,8 +110,7 @@ def plan_command(
         print_json({"kind": about.kind, **found.to_dict()}, files=written, messages=found.messages)
     else:
         out = tables.console(shown.table_style)
-        for line in found.lines:
-            tables.say(out, line)
+        tables.say_all(out, found.lines)
         if shown.table_style == "plain":
             out.print("")
         out.print(tables.table(found.headings, found.rows, n_left=0))
@@ -207,10 +206,8 @@ def _show(rules: list[Rule], weightings: list[RuleWeighting], style: str) -> Non
             out.print("")
         if rule.remark:
             options = f"--alpha {rule.alpha:g} --beta {rule.beta:g} --p-target {rule.p_target!r}"
-            for line in (f"suggested: {options}", rule.remark, ""):
-                tables.say(out, line)
-        for line in weighting.lines:
-            tables.say(out, line)
+            tables.say_all(out, (f"suggested: {options}", rule.remark, ""))
+        tables.say_all(out, weighting.lines)
         if weighting.points:
             out.print("")
             out.print(tables.table(weighting.headings, weighting.rows))
@@ -284,8 +281,7 @@ def _print_plan(plan: Preset, out: Console) -> None:
         *([("formats", ", ".join(plan.formats))] if plan.formats else []),
     ]
     out.print(tables.Table(("field", "what the plan says"), tuple(rows), prose=(1,), has_headings=False))
-    for line in plan.remarks:
-        tables.say(out, line)
+    tables.say_all(out, plan.remarks)
 
 
 def _beside(plan: Preset) -> str:
