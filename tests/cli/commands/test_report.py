@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from deciban.calibration import AffineCalibrator
 from deciban.cli.commands.evaluate import eval_command, report_command
 from deciban.errors import InputError
+from support.pages import script_data
 
 
 @pytest.fixture
@@ -122,7 +123,7 @@ def test_one_system_is_one(files):
 
 def data_of(page):
     """What the scripts of a page know."""
-    return json.loads(re.search(r'id="page-data">(.*?)</script>', page.read_text(), re.DOTALL)[1])
+    return script_data(re.search(r'id="page-data">(.*?)</script>', page.read_text(), re.DOTALL)[1])
 
 
 @pytest.mark.parametrize(

@@ -194,15 +194,15 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
         arguments |= {"test_scores": request.apply_to, "test_key": request.apply_key}
     with working() as tell_step:
         done = train_files(files, None, model, progress=tell_step, **arguments)
-        messages: list[object] = list(done.messages)
+        messages, of_llrs = list[object](done.messages), list[object]()
         with plainly_opened(request.output) as stream:  # before anything else is written: it may be impossible
             stream.write(to_text(done.model).encode())
             if not in_pieces:
                 again = options.reading if request.apply_to else files.as_recognized(options.reading)
-                written = _write_llrs(request, done, replace(options, reading=again), tell_step)
+                of_llrs += _write_llrs(request, done, replace(options, reading=again), tell_step)
         if in_pieces:  # which takes long, and the model is worth keeping if it fails
-            written = _write_llrs(request, done, options, tell_step)
-        messages += [one for one in written if one not in messages]
+            of_llrs += _write_llrs(request, done, options, tell_step)
+        messages += [one for one in of_llrs if one not in messages]  # files of both are listed once
     tell([*messages, f"wrote {target_name(request.output)}"], quiet=request.quiet)
     if request.shown.as_json:
         places = {**request.read, "model": [request.output], "llrs": [request.llrs], "units": options.how_sure.files}

@@ -220,7 +220,7 @@ def require_writable(output: str | Path, *, endings: tuple[str, ...] = ()) -> No
 
 
 def _read_rule(path: str) -> Any:
-    from deciban.io.rule_files import read_rule
+    from deciban.io.cost_files import read_rule
 
     return read_rule(path)
 

@@ -21,7 +21,7 @@ from deciban.io.columns.headers import plain_word, words_of_columns
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.reader import Input
 from deciban.io.recognition import Recognized
-from deciban.io.units import logliks_of_likelihoods, logliks_of_probabilities
+from deciban.io.units import logliks_of_likelihoods, logs_of_probabilities
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.multiclass.tables import ScoredClasses
@@ -207,7 +207,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """
         ordered = self.in_class_order(list(systems), systems[0].classes)
         if reading.probabilities is not None:
-            return [logliks_of_probabilities(one, prior_of_classes(reading)) for one in ordered]
+            return [logs_of_probabilities(one, prior_of_classes(reading)) for one in ordered]
         if reading.lr:
             return [logliks_of_likelihoods(one) for one in ordered]
         return [replace(one, score=in_nats(one.score, one.classes, reading)) for one in ordered]

@@ -23,7 +23,7 @@ from deciban.io.formats import by_name
 from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized, readable_as
 from deciban.io.text.suggestions import in_lines, words_in_options
-from deciban.io.units import llrs_of_probabilities, logliks_of_likelihoods, logliks_of_probabilities
+from deciban.io.units import logliks_of_likelihoods, logs_of_probabilities
 from deciban.messages import WARNING, Message, counted
 from deciban.metrics.scores import FACTORS
 from deciban.models.score_model import ScoreModel
@@ -83,7 +83,7 @@ def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object 
     if prior is not None:
         p_target = target_prior(prior, "probabilities")
         in_order = (p_target, 1.0 - p_target) if target == 0 else (1.0 - p_target, p_target)
-        scores = logliks_of_probabilities(scores, in_order)
+        scores = logs_of_probabilities(scores, in_order)
     elif unit == "lr":
         scores = logliks_of_likelihoods(scores)
     elif like_posteriors(scores.score):
@@ -255,7 +255,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
             return [one.negated() for one in contents.systems]
         if reading.probabilities is None or contents.from_probabilities:
             return list(contents.systems)
-        return [llrs_of_probabilities(one, reading.probabilities) for one in contents.systems]
+        return [logs_of_probabilities(one, reading.probabilities) for one in contents.systems]
 
     def unit_messages(self, systems: Sequence[Scores], reading: Reading) -> list[Message]:
         """What was done to the units of scores, and whether they are what the user declared."""
