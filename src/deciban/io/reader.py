@@ -174,7 +174,7 @@ def _blocks(opened: Opened, need: ContentKind | None) -> TextBlocks:
 def text_faults(files: Iterable[Opened], need: ContentKind, size: int | None = None) -> Iterator[FormatError]:
     """Find all lines of score files that cannot be read, in blocks of a size; nothing in files that are no text."""
     for opened in files:
-        if isinstance(opened.asked, BinaryFormat) or not opened.is_text:
+        if not opened.is_text:
             continue
         try:
             blocks = opened.blocks(need, size)
