@@ -136,39 +136,30 @@ def read_input(
 
 
 def _read_one(opened: Opened, options: Options) -> Input:
-    chosen, source = opened.format_for(options.need), opened.source
+    chosen, source, translated = opened.format_for(options.need), opened.source, opened.translated
     options = replace(options, name=_system_name(source.path, options.name))
     if isinstance(chosen, BinaryFormat):
         return Input(chosen.read(source, options), chosen, source)
-    contents = parse_blocks(_blocks(opened, options.need), *_how_to_read(opened, options))
-    if opened.is_cut_off:
-        contents = replace(contents, notes=(*contents.notes, _CUT_OFF))
+    if options.need == "quality":
+        raise FormatError(
+            f"{source.name}: a text table, but quality of both sides was asked for. It is read from HDF5 and "
+            "MATLAB files; text files hold the quality of one side (segment-quality)."
+        )
     layout = opened.layout(options.need)
+    reading = str(layout) if translated is None else translated.reading(str(layout))
+    # A stream can be read only once: messages count rows instead of lines.
+    origin = Origin(source.name, reading, _LineOf(source.path, layout) if source.is_file else None)
+    declared = layout.declared(replace(options, need=options.need or layout.holds), source.name)
+    contents = parse_blocks(opened.blocks(options.need), origin, options.name or "", declared)
+    notes = [_CUT_OFF] if opened.is_cut_off else []
     if layout.format.detection_llr:
         from deciban.io.units import of_detection_llrs  # most inputs need none of it
 
         contents = of_detection_llrs(contents)
     if layout.format.note_on_key is not None and contents.key is not None:
-        contents = replace(contents, notes=(*contents.notes, layout.format.note_on_key))
-    return Input(contents, layout.format, source if opened.translated is None else opened.translated.source, layout)
-
-
-def _how_to_read(opened: Opened, options: Options) -> tuple[Origin, str, Options]:
-    layout, source = opened.layout(options.need), opened.source
-    # A stream can be read only once: messages count rows instead of lines.
-    reading = str(layout) if opened.translated is None else opened.translated.reading(str(layout))
-    origin = Origin(source.name, reading, _LineOf(source.path, layout) if source.is_file else None)
-    options = replace(options, need=options.need or layout.holds)
-    return origin, options.name or "", layout.declared(options, source.name)
-
-
-def _blocks(opened: Opened, need: ContentKind | None) -> TextBlocks:
-    if need == "quality":
-        raise FormatError(
-            f"{opened.source.name}: a text table, but quality of both sides was asked for. It is read from HDF5 and "
-            "MATLAB files; text files hold the quality of one side (segment-quality)."
-        )
-    return opened.blocks(need)
+        notes.append(layout.format.note_on_key)
+    contents = replace(contents, notes=(*contents.notes, *notes))
+    return Input(contents, layout.format, source if translated is None else translated.source, layout)
 
 
 def text_faults(files: Iterable[Opened], need: ContentKind, size: int | None = None) -> Iterator[FormatError]:

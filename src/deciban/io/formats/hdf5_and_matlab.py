@@ -91,30 +91,7 @@ import pyarrow as pa
 from deciban.errors import FormatError
 from deciban.io.contents import KIND_OF, ContentKind, Contents, Written, only_format_errors
 from deciban.io.formats import Options
-from deciban.io.matrices.hdf5 import (
-    Hdf5,
-    cells,
-    cells_of,
-    created,
-    opened,
-    read_array,
-    read_mask,
-    read_matrix,
-    read_names,
-    write_field,
-)
-from deciban.io.matrices.named_matrix import (
-    FieldReader,
-    Fields,
-    Matrix,
-    Names,
-    fields_of,
-    item_to_write,
-    mask_of,
-    matrix_of,
-    without_nul,
-    written_of,
-)
+from deciban.io.matrices import hdf5, named_matrix
 from deciban.io.matrices.numpy_files import Archive, as_scores
 from deciban.io.source import Source
 from deciban.trials import Index, Key, Origin, Trials
@@ -144,7 +121,7 @@ def _is_in(layout: str, source: Source) -> bool:
     if source.kind != "HDF5":
         return False
     if source not in _PRESENT:
-        with opened(source) as file:
+        with hdf5.opened(source) as file:
             _PRESENT[source] = frozenset(filter(file.has, _PLACES))
     return any(_PRESENT[source].issuperset(sign) for sign in _SIGNS[layout])
 
@@ -162,20 +139,20 @@ def is_bosaris(source: Source) -> bool:
 is_in_bosaris, is_sidekit, is_dca_plda, is_pybosaris = (partial(_is_in, layout) for layout in _SIGNS)
 
 
-def _read(file: Hdf5, options: Options, name: str, paths: Mapping[str, str], otherwise: ContentKind) -> Contents:
+def _read(file: hdf5.Hdf5, options: Options, name: str, paths: Mapping[str, str], otherwise: ContentKind) -> Contents:
     """Read the table of a file; ``otherwise`` is the kind that a file without any lacks."""
 
     def at(field: str) -> str:
         return paths.get(field, f"/{field}")
 
-    def matrix(field: str) -> Matrix:
+    def matrix(field: str) -> named_matrix.Matrix:
         if field in ("has_row", "has_column"):
-            return Matrix(np.atleast_2d(read_array(file, at(field))), f"{file.name}, {at(field)}")
+            return named_matrix.Matrix(np.atleast_2d(hdf5.read_array(file, at(field))), f"{file.name}, {at(field)}")
         is_mask = field == "score_mask" or (field == "trial_mask" and not is_key)
-        return (read_mask if is_mask else read_matrix)(file, at(field))
+        return (hdf5.read_mask if is_mask else hdf5.read_matrix)(file, at(field))
 
-    reader = FieldReader(
-        file.name, name, lambda field: file.has(at(field)), lambda field: read_names(file, at(field)), matrix
+    reader = named_matrix.FieldReader(
+        file.name, name, lambda field: file.has(at(field)), lambda field: hdf5.read_names(file, at(field)), matrix
     )
     held = [kind for kind, fields in _HELD.items() if any(map(reader.has, fields))]
     if len(held) > 1:
@@ -196,11 +173,11 @@ _HELD: Mapping[ContentKind, tuple[str, ...]] = {"scores": ("scores",), "index": 
 _LISTED: Mapping[ContentKind, str] = {"segment-quality": "ids", "id-map": "left_ids"}
 
 
-def _says_key(file: Hdf5) -> bool | None:
+def _says_key(file: hdf5.Hdf5) -> bool | None:
     """Keys have a version, index files have none; a file without one may still come from a tool that forgot it."""
     if not file.has("/file_format"):
         return None
-    version = " ".join(read_names(file, "/file_format").values.to_pylist())
+    version = " ".join(hdf5.read_names(file, "/file_format").values.to_pylist())
     if version != "2.0":
         raise FormatError(f"{file.name}, /file_format: version {version[:20]!r} of key files is not known, only 2.0.")
     return True
@@ -215,19 +192,19 @@ _BOSARIS = {field: f"/ID/{field}" for field in ("row_ids", "column_ids", "has_ro
 
 def read_bosaris(source: Source, options: Options) -> Contents:
     """Read a file of BOSARIS."""
-    with opened(source) as file:
+    with hdf5.opened(source) as file:
         return _read(file, options, NAME, _BOSARIS, "key")
 
 
 def read_sidekit(source: Source, options: Options) -> Contents:
     """Read an index, a key or scores of sidekit."""
-    with opened(source) as file:
+    with hdf5.opened(source) as file:
         return _read(file, options, "sidekit", {"row_ids": "/modelset", "column_ids": "/segset"}, "index")
 
 
 def read_dca_plda(source: Source, options: Options) -> Contents:
     """Read an index, a key or scores of DCA-PLDA."""
-    with opened(source) as file:
+    with hdf5.opened(source) as file:
         if file.has("/enroll_ids") and file.has("/train_ids"):
             raise FormatError(
                 f"{file.name}: holds enroll_ids and train_ids, old and new names of the same. Delete one."
@@ -239,27 +216,27 @@ def read_dca_plda(source: Source, options: Options) -> Contents:
 def read_pybosaris(source: Source, options: Options) -> Contents:
     """Read a key or scores of PyBOSARIS."""
     paths = {"row_ids": "/model_names", "column_ids": "/test_names", "scores": "/score_mat"}
-    with opened(source) as file:
+    with hdf5.opened(source) as file:
         return _read(file, options, "pybosaris", paths | {"tar": "/tar_mask", "non": "/non_mask"}, "scores")
 
 
 def write(contents: Contents, stream: IO[bytes]) -> Written:
     """Write a file of BOSARIS."""
-    item = item_to_write(contents, NAME)
-    with created(stream) as file:
-        for field, value in fields_of(item, NAME, _of_key).items():
-            write_field(file, _BOSARIS.get(field, field), value)
-    return written_of(item)
+    item = named_matrix.item_to_write(contents, NAME)
+    with hdf5.created(stream) as file:
+        for field, value in named_matrix.fields_of(item, NAME, _of_key).items():
+            hdf5.write_field(file, _BOSARIS.get(field, field), value)
+    return named_matrix.written_of(item)
 
 
-def _of_key(key: Key) -> tuple[Trials, Fields]:
-    grid, matrix = matrix_of(key.trials, np.where(key.is_target, np.int8(1), np.int8(-1)))
+def _of_key(key: Key) -> tuple[Trials, named_matrix.Fields]:
+    grid, matrix = named_matrix.matrix_of(key.trials, np.where(key.is_target, np.int8(1), np.int8(-1)))
     return grid, {"trial_mask": matrix, "file_format": np.array(b"2.0")}
 
 
 def read_hyperion(source: Source, options: Options) -> Contents:
     """Read a file of BOSARIS with conditions."""
-    with opened(source) as file:
+    with hdf5.opened(source) as file:
         contents = _read(file, options, HYPERION, _BOSARIS, "key")
         if contents.index is None:
             return contents
@@ -275,7 +252,7 @@ def read_hyperion(source: Source, options: Options) -> Contents:
     return replace(found_too, notes=(*contents.notes, *notes))
 
 
-def _condition(file: Hdf5, path: str, trials: Trials) -> pa.Array | None:
+def _condition(file: hdf5.Hdf5, path: str, trials: Trials) -> pa.Array | None:
     """The values of a condition, one per trial; None if they are no list of strings or whole numbers."""
     import h5py
 
@@ -285,12 +262,12 @@ def _condition(file: Hdf5, path: str, trials: Trials) -> pa.Array | None:
     if path.endswith("trial_cond"):
         if text or dataset.dtype.kind not in "biu" or dataset.shape != shape:
             return None
-        cells = cells_of(file, dataset, where)
-        return pa.array(cells.ravel() if trials.mask is None else cells[trials.mask])
+        hdf5.cells = hdf5.cells_of(file, dataset, where)
+        return pa.array(hdf5.cells.ravel() if trials.mask is None else hdf5.cells[trials.mask])
     side = 0 if path.endswith("model_cond") else 1
     if dataset.shape != (shape[side],) or not (text or dataset.dtype.kind in "biu"):
         return None
-    values: Any = read_names(file, path).values if text else pa.array(cells_of(file, dataset, where))
+    values: Any = hdf5.read_names(file, path).values if text else pa.array(hdf5.cells_of(file, dataset, where))
     return values.take(pa.array(trials.codes[side]))
 
 
@@ -298,8 +275,8 @@ def read_bob(source: Source, options: Options) -> Contents:
     """Read a file of this format."""
     if options.columns is not None:
         raise FormatError(f"{source.name}: a vector has one column, the score. Leave out --columns.")
-    with opened(source) as file:
-        values = read_array(file, "/array")
+    with hdf5.opened(source) as file:
+        values = hdf5.read_array(file, "/array")
     if values.size == 0 or max(values.shape) != values.size:
         raise FormatError(
             f"{source.name}, /array: expected a vector with a score per trial, got shape {values.shape}. Of a matrix "
@@ -331,12 +308,12 @@ def read_mat(source: Source, options: Options) -> Contents:
             names, fields = _read_version_5(source, wanted)
             variable = _chosen(source, names, wanted)
             return _contents(variable, _of_version_5(source, variable, fields), options)
-    with opened(source) as file:
+    with hdf5.opened(source) as file:
         variable = _chosen(source, [one for one in _VARIABLES if file.has(f"/{one}")], wanted)
         return _contents(variable, _of_version_73(file, variable), options)
 
 
-def _contents(variable: str, reader: FieldReader, options: Options) -> Contents:
+def _contents(variable: str, reader: named_matrix.FieldReader, options: Options) -> Contents:
     kind: ContentKind = "segment-quality" if variable == "qual" and reader.has("ids") else _VARIABLES[variable]
     return reader.contents(kind, options, is_key=False)
 
@@ -379,7 +356,7 @@ def _read_version_5(source: Source, wanted: str | None) -> tuple[list[str], Mapp
     return texts[""], fields
 
 
-def _of_version_5(source: Source, variable: str, fields: Mapping[str, Any]) -> FieldReader:
+def _of_version_5(source: Source, variable: str, fields: Mapping[str, Any]) -> named_matrix.FieldReader:
     def look_up(field: str) -> tuple[Any, str]:
         called = _CALLED.get(field, field)
         place = f"{source.name}, {variable}.{called}"
@@ -387,31 +364,31 @@ def _of_version_5(source: Source, variable: str, fields: Mapping[str, Any]) -> F
             raise FormatError(f"{place}: there is no such field. Save the struct again.")
         return fields[called], place
 
-    def names(field: str) -> Names:
+    def names(field: str) -> named_matrix.Names:
         value, place = look_up(field)
         if not isinstance(value, list) and (isinstance(value, str) or value.size):
             fault = value if isinstance(value, str) else "expected a cell array of text. In MATLAB: cellstr(...)"
             raise FormatError(f"{place}: {fault}.")
-        return Names(pa.array(value if isinstance(value, list) else [], pa.string()), place)
+        return named_matrix.Names(pa.array(value if isinstance(value, list) else [], pa.string()), place)
 
-    def matrix(field: str) -> Matrix:
+    def matrix(field: str) -> named_matrix.Matrix:
         value, place = look_up(field)
         if isinstance(value, np.ndarray) and value.ndim == 2:
-            return Matrix(value, place)
+            return named_matrix.Matrix(value, place)
         fault = f", but it holds {value}" if isinstance(value, str) else ""
         raise FormatError(f"{place}: expected a matrix of numbers{fault}.")
 
-    return FieldReader(source.name, MAT, lambda field: _CALLED.get(field, field) in fields, names, matrix)
+    return named_matrix.FieldReader(source.name, MAT, lambda field: _CALLED.get(field, field) in fields, names, matrix)
 
 
-def _of_version_73(file: Hdf5, variable: str) -> FieldReader:
+def _of_version_73(file: hdf5.Hdf5, variable: str) -> named_matrix.FieldReader:
     def at(field: str) -> str:
         return f"/{variable}/{_CALLED.get(field, field)}"
 
-    def names(field: str) -> Names:
-        return Names(pa.array(read_cells(file, at(field)), pa.string()), f"{file.name}, {at(field)}")
+    def names(field: str) -> named_matrix.Names:
+        return named_matrix.Names(pa.array(read_cells(file, at(field)), pa.string()), f"{file.name}, {at(field)}")
 
-    return FieldReader(
+    return named_matrix.FieldReader(
         file.name, MAT, lambda field: file.has(at(field)), names, lambda field: read_field(file, at(field))
     )
 
@@ -442,23 +419,26 @@ _CALLED = {
 """What MATLAB calls fields that have other names in HDF5 files."""
 
 
-def _mat_of_key(key: Key) -> tuple[Trials, Fields]:
-    grid, targets = matrix_of(key.trials, key.is_target)
-    return grid, {"tar": targets, "non": mask_of(grid) & ~targets}
+def _mat_of_key(key: Key) -> tuple[Trials, named_matrix.Fields]:
+    grid, targets = named_matrix.matrix_of(key.trials, key.is_target)
+    return grid, {"tar": targets, "non": named_matrix.mask_of(grid) & ~targets}
 
 
 def _value(value: pa.Array | AnyArray) -> list[str] | AnyArray:
     if isinstance(value, np.ndarray):
         return value if value.ndim == 2 else value[None, :]
-    return list(without_nul(value, "MATLAB").to_pylist())
+    return list(named_matrix.without_nul(value, "MATLAB").to_pylist())
 
 
 def write_mat(contents: Contents, stream: IO[bytes]) -> Written:
     """Write a file of this format."""
     import scipy.io
 
-    item = item_to_write(contents, MAT)
-    fields = {_CALLED.get(field, field): _value(value) for field, value in fields_of(item, MAT, _mat_of_key).items()}
+    item = named_matrix.item_to_write(contents, MAT)
+    fields = {
+        _CALLED.get(field, field): _value(value)
+        for field, value in named_matrix.fields_of(item, MAT, _mat_of_key).items()
+    }
     n_bytes = sum(value.nbytes if isinstance(value, np.ndarray) else 0 for value in fields.values())
     if n_bytes > _LARGEST:
         raise FormatError(
@@ -468,10 +448,10 @@ def write_mat(contents: Contents, stream: IO[bytes]) -> Written:
         field: np.array(value, object)[:, None] if isinstance(value, list) else value for field, value in fields.items()
     }
     scipy.io.savemat(cast("Any", stream), {_VARIABLE_OF[KIND_OF[type(item)]]: struct})
-    return written_of(item)
+    return named_matrix.written_of(item)
 
 
-def read_field(file: Hdf5, path: str) -> Matrix:
+def read_field(file: hdf5.Hdf5, path: str) -> named_matrix.Matrix:
     """A matrix, as rows x columns.
 
     Raises
@@ -484,16 +464,16 @@ def read_field(file: Hdf5, path: str) -> Matrix:
     dataset = file.dataset(path)
     if _is_empty(file, dataset):
         where = f"{file.name}, {path}"
-        return Matrix(np.empty(cells_of(file, dataset, where)), where)
-    return read_matrix(file, path).transposed()
+        return named_matrix.Matrix(np.empty(hdf5.cells_of(file, dataset, where)), where)
+    return hdf5.read_matrix(file, path).transposed()
 
 
-def _is_empty(file: Hdf5, dataset: Any) -> bool:
+def _is_empty(file: hdf5.Hdf5, dataset: Any) -> bool:
     """Whether a dataset stands for an empty array: then it holds the size of that, and one side of it is 0."""
-    return dataset.shape == (2,) and dataset.dtype == np.uint64 and 0 in cells_of(file, dataset, dataset.name)
+    return dataset.shape == (2,) and dataset.dtype == np.uint64 and 0 in hdf5.cells_of(file, dataset, dataset.name)
 
 
-def read_cells(file: Hdf5, path: str) -> list[str]:
+def read_cells(file: hdf5.Hdf5, path: str) -> list[str]:
     """The texts of a cell array.
 
     Raises
@@ -509,7 +489,9 @@ def read_cells(file: Hdf5, path: str) -> list[str]:
             return []
         raise FormatError(f"{file.name}, {path}: expected a cell array of text, but it holds {dataset.dtype} values.")
     if dataset.chunks is not None:
-        cells(file, dataset, f"{file.name}, {path}", np.dtype(np.uint64))  # so that the library finds no damaged chunk
+        hdf5.cells(
+            file, dataset, f"{file.name}, {path}", np.dtype(np.uint64)
+        )  # so that the library finds no damaged chunk
     texts, total = [], 0
     for i, reference in enumerate(np.ravel(dataset[()])):
         if not reference:
@@ -522,11 +504,11 @@ def read_cells(file: Hdf5, path: str) -> list[str]:
     return texts
 
 
-def _text_of_matlab73(file: Hdf5, found: Any, path: str) -> str:
+def _text_of_matlab73(file: hdf5.Hdf5, found: Any, path: str) -> str:
     dataset = file.checked(found, path)
     file.check_size(dataset, path)
     if _is_empty(file, dataset):
         return ""
     if dataset.dtype.kind != "u" or dataset.dtype.itemsize != 2 or dataset.size != max(dataset.shape, default=0):
         raise FormatError(f"{file.name}, {path}: expected one line of text, got {dataset.dtype} of {dataset.shape}.")
-    return np.ravel(cells_of(file, dataset, path)).astype("<u2").tobytes().decode("utf-16-le")
+    return np.ravel(hdf5.cells_of(file, dataset, path)).astype("<u2").tobytes().decode("utf-16-le")
