@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -25,12 +25,13 @@ import pyarrow.csv
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban._validate.labels import Vocabulary
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import Options
+from deciban.io.matrices.named_matrix import contents_of_grid
 from deciban.io.source import BLANKS, Source, numbered_lines, read_text, without_comments
 from deciban.io.text.one_line import DELIMITERS, is_number, shortened, split
-from deciban.trials import Index, Key, Origin, Trials
+from deciban.trials import Origin
 from deciban.types import AnyArray
 
 _MOST_WORDS = 64
@@ -134,15 +135,15 @@ def read(source: Source, options: Options) -> Contents:
     if options.columns is not None:
         raise FormatError(f"{source.name}: a matrix-csv has no columns to name. Leave out {options.columns_option}.")
     kind: ContentKind = _kinds(table)[0] if options.need in (None, "index") else options.need
+    segments = pa.array(table.header[1:])
     reading = f"matrix-csv enroll x test, {DELIMITERS[table.delimiter]}"
     if kind == "key":
         names, words, codes = _words(table)
         meanings, reading_more = _meanings(words, options.vocabulary, table)
         values = np.array([meanings[word] for word in words], np.int8)[codes]
-        trials = _trials(names, table, values != 0, f"{reading}{reading_more}")
-        key = Key(trials, (values > 0).ravel() if trials.mask is None else values[trials.mask] > 0)
         known = {word: meanings[word] > 0 for word in words if meanings[word]}
-        return Contents(origin=trials.origin, index=Index(trials), key=key, words=known)
+        origin, sides = Origin(table.name, f"{reading}{reading_more}"), (names, segments)
+        return replace(contents_of_grid(sides, values != 0, origin, options, is_target=values > 0), words=known)
     names, columns = table.columns(pa.float64())
     scores = np.column_stack([to_numpy(column) for column in columns])
     is_empty = np.isnan(scores)
@@ -150,10 +151,7 @@ def read(source: Source, options: Options) -> Contents:
         fault = table.fault(are_scores=True)  # NaN, or digits beyond the range of a float
         if fault is not None:
             raise fault
-    trials = _trials(names, table, ~is_empty, reading)
-    score = scores.ravel() if trials.mask is None else scores[trials.mask]
-    system = options.system(trials, score, options.name or "system")
-    return Contents(origin=trials.origin, index=Index(trials), systems=(system,))
+    return contents_of_grid((names, segments), ~is_empty, Origin(table.name, reading), options, scores=scores)
 
 
 def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:  # noqa: ARG001  # the same for all
@@ -196,17 +194,6 @@ def _meanings(words: list[str], vocabulary: Vocabulary, table: _Table) -> tuple[
                 "Say what your words mean: --labels target=WORD,nontarget=WORD."
             )
     return {"": 0} | {word: 1 if meaning else -1 for word, meaning in meanings.items()}, ""
-
-
-def _trials(names: pa.Array, table: _Table, held: AnyArray, reading: str) -> Trials:
-    """The cells that are trials."""
-    try:
-        trials = Trials.of_grid(names, pa.array(table.header[1:]), held, origin=Origin(table.name, reading))
-    except InputError as error:
-        raise FormatError(f"{table.name}: {error}") from error
-    if not len(trials):
-        raise FormatError(f"{table.name}: all cells are empty. Expected a score or a label in those that are trials.")
-    return trials
 
 
 def _problem(cell: str) -> str | None:

@@ -23,11 +23,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError
 from deciban.io.contents import ContentKind, Contents, only_format_errors
 from deciban.io.formats import Options
+from deciban.io.matrices.named_matrix import contents_of_grid
 from deciban.io.source import Source
-from deciban.trials import Index, Key, Origin, Trials
+from deciban.trials import Origin
 from deciban.types import AnyArray
 
 _HEADER = re.compile(rb"([SD])2[^\n]*\n([^\n]*)\n([^\n]*)\nM([FB]) (\d{1,9}) (\d{1,9}) ([\x00-\xff]{4})\n")
@@ -71,7 +72,7 @@ def read(source: Source, options: Options) -> Contents:
         sets = f"{header.sets[0]} against {header.sets[1]}"
         origin = Origin(source.name, f"openbr, {size}{', ' if what else ''}{what}, {sets}")
         if header.kind.itemsize == 1:
-            return _key(cells, origin)
+            return _key(cells, origin, options)
         return _scores(cells, header, origin, options)
 
 
@@ -115,18 +116,7 @@ def _cells(source: Source, header: _Header) -> AnyArray:
     return np.frombuffer(data, header.kind).reshape(rows, columns)
 
 
-def _trials(cells: AnyArray, held: AnyArray, origin: Origin) -> Trials:
-    """The cells that are trials, called by the numbers of their columns and rows."""
-    if not held.any():
-        raise FormatError(f"{origin.name}: no cell is a trial. Expected a score, or a match or non-match, in some.")
-    gallery, probes = (pa.array([f"{at + 1}/{n}" for at in range(n)]) for n in cells.shape)
-    try:
-        return Trials.of_grid(gallery, probes, held, origin=origin)
-    except InputError as error:
-        raise FormatError(f"{origin.name}: {error}") from error
-
-
-def _key(cells: AnyArray, origin: Origin) -> Contents:
+def _key(cells: AnyArray, origin: Origin, options: Options) -> Contents:
     known = np.isin(cells, (_MATCH, _NO_MATCH, _NO_TRIAL))
     if not known.all():
         column, row = np.unravel_index(int(np.argmin(known)), cells.shape)
@@ -134,19 +124,19 @@ def _key(cells: AnyArray, origin: Origin) -> Contents:
             f"{origin.name}: the mask holds 0x{cells[column, row]:02x} in row {row + 1}, column {column + 1}; only "
             "0xff (match), 0x7f (non-match) and 0x00 (no trial) mean anything."
         )
-    trials = _trials(cells, cells != _NO_TRIAL, origin)
-    key = Key(trials, np.ascontiguousarray(cells if trials.mask is None else cells[trials.mask]).ravel() == _MATCH)
-    return Contents(origin=origin, index=Index(trials), key=key)
+    return contents_of_grid(_names(cells), cells != _NO_TRIAL, origin, options, is_target=cells == _MATCH)
 
 
 def _scores(cells: AnyArray, header: _Header, origin: Origin, options: Options) -> Contents:
     held = ~np.isnan(cells)
-    trials = _trials(cells, held, origin)
-    score = np.ascontiguousarray(cells if trials.mask is None else cells[trials.mask]).ravel()
-    score = score.astype(np.float32)  # in the order of bytes of this machine
-    if header.is_distance:
-        np.negative(score, out=score)
-    n_absent = held.size - len(score)
+    score = cells.astype(np.float32)  # in the order of bytes of this machine
+    n_absent = np.count_nonzero(~held)
     notes = (f"{n_absent:,} cells are NaN, and no trials.",) if n_absent else ()
-    system = options.system(trials, score, options.name or "system")
-    return Contents(origin=origin, index=Index(trials), systems=(system,), notes=notes)
+    signed = np.negative(score, out=score) if header.is_distance else score
+    return contents_of_grid(_names(cells), held, origin, options, scores=signed, notes=notes)
+
+
+def _names(cells: AnyArray) -> tuple[pa.Array, pa.Array]:
+    """Trials are called by the numbers of their columns and rows."""
+    gallery, probes = (pa.array([f"{at + 1}/{n}" for at in range(n)]) for n in cells.shape)
+    return gallery, probes
