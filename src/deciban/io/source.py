@@ -544,14 +544,14 @@ def described(roles: Mapping[str, Iterable[PathLike | TwoFiles | None]]) -> list
     >>> [(one["role"], one["size"], one["sha256"][:8]) for one in described({"key": [path]})]
     [('key', 0, 'e3b0c442')]
     """
-    found = [(role, path) for role, given in roles.items() for one in given for role, path in _single(role, one)]
-    return [_one(role, file) for role, path in dict.fromkeys(found) for file in _parts(path)]
-
-
-def _single(role: str, given: PathLike | TwoFiles | None) -> list[tuple[str, PathLike]]:
-    if isinstance(given, TwoFiles):
-        return [("tar", given.tar), ("non", given.non)]
-    return [] if given is None else [(role, given)]
+    found: dict[tuple[str, PathLike], None] = {}
+    for role, given in roles.items():
+        for one in given:
+            if one is not None:
+                found |= dict.fromkeys(
+                    [("tar", one.tar), ("non", one.non)] if isinstance(one, TwoFiles) else [(role, one)]
+                )
+    return [_one(role, file) for role, path in found for file in _parts(path)]
 
 
 def _parts(path: PathLike) -> list[PathLike]:
