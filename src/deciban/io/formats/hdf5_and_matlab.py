@@ -262,8 +262,8 @@ def _condition(file: hdf5.Hdf5, path: str, trials: Trials) -> pa.Array | None:
     if path.endswith("trial_cond"):
         if text or dataset.dtype.kind not in "biu" or dataset.shape != shape:
             return None
-        hdf5.cells = hdf5.cells_of(file, dataset, where)
-        return pa.array(hdf5.cells.ravel() if trials.mask is None else hdf5.cells[trials.mask])
+        values = hdf5.cells_of(file, dataset, where)
+        return pa.array(values.ravel() if trials.mask is None else values[trials.mask])
     side = 0 if path.endswith("model_cond") else 1
     if dataset.shape != (shape[side],) or not (text or dataset.dtype.kind in "biu"):
         return None
