@@ -41,7 +41,7 @@ LOGARITHMS_OF_RATIOS = "scores are likelihood ratios, and are written as their n
 
 _SUBMISSION = "nist-lre"
 
-AnyScores = TypeVar("AnyScores", Scores, ClassScores)
+AnyScores = TypeVar("AnyScores", bound=Scores | ClassScores)
 
 
 def logliks_of_detection_llrs(score: AnyArray) -> FloatArray:
@@ -160,12 +160,11 @@ def logarithms_of_probabilities(values: AnyArray, classes: Sequence[str], prior:
     array([  0., -inf])
     """
     name = "probabilities"
-    given = prior_above_zero(prior, classes, name) if classes else _validate.target_prior(prior, name)
-    if not len(values):
-        return values
     if classes:
-        return posteriors.loglik(_validate.of_classes(values, name), given)
-    return posteriors.llr(_validate.of_target(values, name), given)
+        given = prior_above_zero(prior, classes, name)
+        return posteriors.loglik(_validate.of_classes(values, name), given) if len(values) else values
+    p_target = _validate.target_prior(prior, name)
+    return posteriors.llr(_validate.of_target(values, name), p_target) if len(values) else values
 
 
 def of_probabilities(systems: Sequence[Scores | ClassScores], prior: str, noun: str) -> list[Message]:

@@ -177,10 +177,10 @@ def put(
                 f"{chosen.name} has room for {room}, but not for {' and '.join(lacking)} in the same file. Write two "
                 "files, or choose another format (table, parquet)."
             )
-        if lacking := [one for one in columns if one not in written.conditions]:
+        if left_out := [one for one in columns if one not in written.conditions]:
             raise FormatError(
-                f"{chosen.name} has no room for the columns {' and '.join(lacking)}. Choose a format with columns that "
-                "are called by a name: table (.csv), tsv, lir, parquet, arrow or npz (--to)."
+                f"{chosen.name} has no room for the columns {' and '.join(left_out)}. Choose a format with columns "
+                "that are called by a name: table (.csv), tsv, lir, parquet, arrow or npz (--to)."
             )
     return chosen, written
 

@@ -267,8 +267,8 @@ def _condition(file: hdf5.Hdf5, path: str, trials: Trials) -> pa.Array | None:
     side = 0 if path.endswith("model_cond") else 1
     if dataset.shape != (shape[side],) or not (text or dataset.dtype.kind in "biu"):
         return None
-    values: Any = hdf5.read_names(file, path).values if text else pa.array(hdf5.cells_of(file, dataset, where))
-    return values.take(pa.array(trials.codes[side]))
+    names: Any = hdf5.read_names(file, path).values if text else pa.array(hdf5.cells_of(file, dataset, where))
+    return names.take(pa.array(trials.codes[side]))
 
 
 def read_bob(source: Source, options: Options) -> Contents:
