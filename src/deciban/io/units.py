@@ -110,9 +110,10 @@ def logs_of_probabilities(scores: AnyScores, prior: Any) -> AnyScores:
     >>> logs_of_probabilities(scores, "flat").score.round(3)
     array([[ -inf, 0.693]])
     """
-    classes = scores.classes if isinstance(scores, ClassScores) else ()
-    if isinstance(scores, Scores) and scores.unit != "nats":
-        what = "common logarithms of likelihood ratios" if scores.log10 else "likelihood ratios by the name of a column"
+    given: Scores | ClassScores = scores
+    classes = given.classes if isinstance(given, ClassScores) else ()
+    if isinstance(given, Scores) and given.unit != "nats":
+        what = "common logarithms of likelihood ratios" if given.log10 else "likelihood ratios by the name of a column"
         raise InputError(f"probabilities: {scores.trials.origin.name} holds {what}. Leave it out.")
     with placed(scores.trials):
         return replace(scores, score=logarithms_of_probabilities(scores.score, classes, prior))
@@ -264,7 +265,7 @@ def notes_on_submissions(told: Sequence[Message], write_as: str) -> list[Message
 
 
 def in_other_units(
-    contents: Contents, probabilities: Any, *, detection_llr: bool, write_as: str, lr: bool = False
+    contents: Contents, probabilities: Any, *, detection_llr: bool, write_as: str, lr: bool, negate: bool
 ) -> tuple[Contents, list[Message]]:
     """Contents with their scores as logarithms or as detection llrs, and what is to be said about it.
 
@@ -278,18 +279,23 @@ def in_other_units(
     write_as : {"loglik", "detection-llr"}
     lr : bool
         Whether class scores are likelihoods; readers take the logarithms of likelihood ratios of two classes.
+    negate : bool
+        Whether scores of two classes get the other sign.
 
     Raises
     ------
     FormatError, InputError
         If scores are no probabilities, or there are none that this could be said of.
     """
-    systems, classes, told = contents.systems, contents.class_scores, list[Message]()
-    if probabilities is not None and detection_llr:
-        raise InputError("probabilities, detection_llr: scores are one of them, not both. Leave one out.")
-    if lr and (probabilities is not None or detection_llr):
-        other = "detection_llr" if detection_llr else "probabilities"
-        raise InputError(f"lr, {other}: scores are one of them, not both. Leave one out.")
+    told = [Message("note", "", NEGATED)] if negate else []
+    if any(one.unit == "lr" for one in contents.systems):
+        told.append(Message("note", "", LOGARITHMS_OF_RATIOS))
+    contents = negated(contents) if negate else contents
+    systems, classes = contents.systems, contents.class_scores
+    declared = {"lr": lr, "probabilities": probabilities is not None, "detection_llr": detection_llr}
+    names = [name for name, is_given in declared.items() if is_given]
+    if len(names) > 1:
+        raise InputError(f"{names[0]}, {names[-1]}: scores are one of them, not both. Leave one out.")
     if classes is None and (detection_llr or write_as == "detection-llr"):
         name = "detection_llr" if detection_llr else "write_as"
         raise InputError(f"{name}: {contents.origin.name} holds no scores of many classes. Leave it out.")
@@ -338,20 +344,6 @@ def negated(contents: Contents) -> Contents:
     if not contents.systems:
         raise InputError(f"negate: {contents.origin.name} holds no scores of two classes. Leave it out (--negate).")
     return replace(contents, systems=tuple(one.negated() for one in contents.systems))
-
-
-def as_written(contents: Contents, *, negate: bool) -> tuple[Contents, list[Message]]:
-    """Return contents with the sign in which their scores are written, and notes on sign and logarithms.
-
-    Raises
-    ------
-    InputError
-        As in `negated`.
-    """
-    told = [Message("note", "", NEGATED)] if negate else []
-    if any(one.unit == "lr" for one in contents.systems):
-        told.append(Message("note", "", LOGARITHMS_OF_RATIOS))
-    return (negated(contents) if negate else contents), told
 
 
 @contextmanager
