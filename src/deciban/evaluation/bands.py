@@ -115,12 +115,11 @@ class Bands:
             self._add_block((tar, non), tables, factors)
 
     def _keep(self, part: slice, counts: tuple[UnitCounts, UnitCounts], tables: Sequence[Table]) -> None:
-        cells, factors = np.arange(self.costs.cells.n_cells)[:, None], [own[part, None] for own in self.factors]
+        cells, factors = np.arange(self.costs.cells.n_cells)[:, None], [own[part] for own in self.factors]
         for name, parts in self.kept.items():
             rejected = cells < self.at[name]
             costs = self.weights[0] * rejected, self.weights[1] * ~rejected
-            given = zip(counts, costs, tables, factors, strict=True)
-            influences = sum(one.influence(cost, table) * factor for one, cost, table, factor in given).T
+            influences = _influences(counts, costs, tables, factors)
             if name == "min_error" and self.chosen is not None:
                 held_out = self.chosen.influence(part, _below(tables), self.weights, self.factors)
                 influences = np.where((self.moved & self.chosen.are_inside)[:, None], held_out, influences)
@@ -142,14 +141,12 @@ class Bands:
         self._add("non_above", of_rejected[self.rows["above"]])
         if self.entropy:  # one product for all of them
             costs = np.concatenate(list(self.entropy.values()), axis=2)
-            given = zip(counts, costs, tables, factors, strict=True)
-            influences = sum(one.influence(cost, table).T * factor for one, cost, table, factor in given)
+            influences = _influences(counts, (costs[0], costs[1]), tables, factors)
             for name, own in zip(self.entropy, np.split(influences, len(self.entropy)), strict=True):
                 self._add(name, own)
         starts = np.append(self.starts, self.costs.cells.n_cells)
-        of_tar, of_non = (
-            _block_log(*own, starts) * factor for *own, factor in zip(counts, tables, below, factors, strict=True)
-        )
+        given = zip(counts, tables, below, factors, strict=True)
+        of_tar, of_non = (_block_log(one, table, own, starts) * factor for one, table, own, factor in given)
         self._add("pav", of_tar - of_non)
 
     def _add(self, name: str, influences: FloatArray) -> None:
@@ -221,6 +218,18 @@ class Bands:
             spread = spread_of_rates(rates, np.sqrt(factor * squares))
             wide[name] = np.interp(curves.prior_log_odds, self.log_odds, spread)
         return {**wide, "pav": found["pav"]}
+
+
+def _influences(
+    counts: tuple[UnitCounts, UnitCounts],
+    costs: tuple[FloatArray, FloatArray],
+    tables: Sequence[Table],
+    factors: Sequence[FloatArray | float],
+) -> FloatArray:
+    """Return the influences of units on sums of mean costs (n_cells, n_places) of both classes, (n_places, n)."""
+    given = zip(counts, costs, tables, factors, strict=True)
+    tar, non = (one.influence(cost, table).T * factor for one, cost, table, factor in given)
+    return np.asarray(tar + non)
 
 
 def _below(tables: Sequence[Table]) -> tuple[FloatArray, FloatArray]:

@@ -17,6 +17,7 @@ from deciban.core.resampling.clusters import ClassRate, ClassVariances, ClusterD
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, Scale
 from deciban.core.resampling.linearised import (
     BestDecisions,
+    CellCosts,
     LinearCosts,
     bits_at,
     brier_costs_at,
@@ -25,7 +26,7 @@ from deciban.core.resampling.linearised import (
     dcf_weights,
     log_costs_at,
 )
-from deciban.evaluation.requested import CellCosts, RuleFigures, actual_costs, cell_costs, constant_costs
+from deciban.evaluation.requested import RuleFigures, actual_costs, cell_costs, constant_costs
 from deciban.evaluation.uncertainty import Figure
 from deciban.messages import counted
 from deciban.types import FloatArray

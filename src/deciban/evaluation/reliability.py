@@ -420,7 +420,8 @@ def consistency_of(one: OneSystem, level: float | None = None) -> Consistency | 
     if known is None or errors is None or one.kind != "two-class" or len(errors) != len(curve.low):
         found: Consistency | None = curve.consistency(level)
         return found
-    return one.curves.reliability.consistency(level, design_effect=_design_effect(one, errors), noun=known.noun)
+    band: Consistency | None = curve.consistency(level, design_effect=_design_effect(given, errors), noun=known.noun)
+    return band
 
 
 def _design_effect(one: Evaluation, errors: FloatArray) -> FloatArray:
