@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +21,7 @@ from deciban.core.resampling.linearised import CellCosts
 from deciban.core.rules.expected import MeanCost, cross_entropy_curve, mixed
 from deciban.errors import InputError
 from deciban.metrics.rules import RULES, ScoreParts, parts_of
-from deciban.metrics.scores import MisleadingEvidence, ScoredTrials
+from deciban.metrics.scores import ScoredTrials
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
@@ -198,11 +198,6 @@ def errors_in_words(errors: ErrorsAt) -> dict[str, Any]:
     """Threshold, rates and counts by name."""
     rates = {"p_miss": errors.p_miss, "p_fa": errors.p_fa}
     return {"threshold": errors.threshold, **rates, "n_miss": errors.n_miss, "n_fa": errors.n_fa}
-
-
-def misleading_dicts(found: tuple[MisleadingEvidence, ...]) -> list[dict[str, Any]]:
-    """Rates and counts of each factor by name."""
-    return [asdict(one) for one in found]
 
 
 OWN = "own"
@@ -426,26 +421,6 @@ def information_of(summary: Summary, thresholds: Sequence[float], trials: Scored
             log_odds.tolist(), entropy.tolist(), delivered.tolist(), available.tolist(), strict=True
         )
     )
-
-
-class WithCapacity:
-    """Mixin of evaluations of two classes, whose curves hold the blocks of PAV."""
-
-    __slots__ = ()
-    curves: Any
-
-    @property
-    def capacity(self) -> Capacity:
-        """The most that the scores tell at any prior, after the best recalibration; see `deciban.rules.capacity`."""
-        from deciban.rules.delivered import capacity_of  # which searches: only for who asks
-
-        tar, n_tar, non, n_non = self.curves.pav.as_trials()
-        return capacity_of((tar, n_tar), (non, n_non))
-
-
-def information_dicts(found: Sequence[InformationAt], most: Capacity) -> dict[str, Any]:
-    """Information and capacity as JSON has them."""
-    return {"information_at": [one.to_dict() for one in found], "capacity": capacity_dict(most)}
 
 
 def capacity_dict(most: Capacity) -> dict[str, Any]:
