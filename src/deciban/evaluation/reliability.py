@@ -419,9 +419,9 @@ def consistency_of(one: OneSystem, level: float | None = None) -> Consistency | 
     errors = None if known is None or known.are_independent else known.curves.get("pav")
     if known is None or errors is None or one.kind != "two-class" or len(errors) != len(curve.low):
         found: Consistency | None = curve.consistency(level)
-        return found
-    band: Consistency | None = curve.consistency(level, design_effect=_design_effect(given, errors), noun=known.noun)
-    return band
+    else:
+        found = curve.consistency(level, design_effect=_design_effect(given, errors), noun=known.noun)
+    return found
 
 
 def _design_effect(one: Evaluation, errors: FloatArray) -> FloatArray:

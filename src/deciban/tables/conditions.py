@@ -328,7 +328,8 @@ def _thresholds(systems: Sequence[Evaluation]) -> Any:
     unit, rows = _unit(systems), list[Sequence[str]]()
     for one in systems:
         eer = with_interval(percent(one.eer), one, "eer")
-        found = [("EER (ROCCH)", eer, one.eer_threshold, rate(one.eer_p_miss), rate(one.eer_p_fa))]
+        at_eer = rate(one.eer_p_miss), rate(one.eer_p_fa)
+        found: list[tuple[Any, ...]] = [("EER (ROCCH)", eer, one.eer_threshold, *at_eer)]
         for k, point in enumerate(one.operating_points):
             least, actual = (with_interval(number(getattr(point, name)), one, (name, k)) for name in _COSTS)
             best = (rate(fraction) for fraction in (point.min_p_miss, point.min_p_fa))
