@@ -550,8 +550,7 @@ class StratumWeights:
         if units is not None:
             from scipy.sparse import csr_matrix  # few need it
 
-            at, codes = entries_of(units)
-            some = slice(None) if at is None else at
+            some, codes = units.entries()
             by_unit = csr_matrix((own[some], (stratum[some], codes)), shape=(n_strata, units.n_units))
         totals, squares = (np.bincount(stratum, w, minlength=n_strata).astype(np.float64) for w in (own, own * own))
         is_whole = weights is None or weights.dtype == np.int64
@@ -576,16 +575,6 @@ def row_sums(place: IntArray, values: FloatArray, n_places: int) -> FloatArray:
     at = place + n_places * np.arange(len(values))[:, None]
     found = np.bincount(at.ravel(), np.ravel(values), minlength=n_places * len(values))
     return found.astype(np.float64, copy=False).reshape(len(values), n_places)
-
-
-def entries_of(units: TrialUnits) -> tuple[IntArray | None, IntArray]:
-    """Positions of trials and units, an entry for each unit of a trial; no positions where each trial has one."""
-    one = units.codes[0]
-    if len(units.codes) == 1:
-        return None, one
-    other = units.codes[1]
-    more = np.flatnonzero(one != other)
-    return np.concatenate((np.arange(len(one)), more)), np.concatenate((one, other[more]))
 
 
 @dataclass(frozen=True, eq=False)

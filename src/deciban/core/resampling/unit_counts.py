@@ -506,15 +506,10 @@ def in_strata(
         Numbers of strata and of cells.
     """
     n_strata, n_cells = shape
-    by_unit = np.zeros((units.n_units, n_strata))
-    own = np.ones(len(cell)) if weights is None else weights.astype(np.float64)
-    first, *others = units.codes
-    np.add.at(by_unit, (first, stratum), own)
-    for side in others:
-        some = np.flatnonzero(side != first)
-        np.add.at(by_unit, (side[some], stratum[some]), own[some])
-    spread = np.bincount(stratum * np.int64(n_cells) + cell, own, minlength=n_strata * n_cells)
-    return by_unit, np.asarray(spread, np.float64).reshape(shape)
+    own, (trial, codes) = np.ones(len(cell)) if weights is None else weights.astype(np.float64), units.entries()
+    by_unit = np.bincount(codes * np.int64(n_strata) + stratum[trial], own[trial], units.n_units * n_strata)
+    spread = np.bincount(stratum * np.int64(n_cells) + cell, own, n_strata * n_cells).astype(np.float64, copy=False)
+    return by_unit.astype(np.float64, copy=False).reshape(-1, n_strata), spread.reshape(shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
