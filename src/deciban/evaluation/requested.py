@@ -389,18 +389,16 @@ def priors_told(thresholds: Sequence[float]) -> list[float]:
     return list(dict.fromkeys([EVEN, *(-threshold + 0.0 for threshold in thresholds[:1])]))
 
 
-def information_of(summary: Summary, thresholds: Sequence[float], trials: ScoredTrials) -> tuple[InformationAt, ...]:
+def information_of(summary: Summary, trials: ScoredTrials) -> tuple[InformationAt, ...]:
     """How much the scores of two classes tell: at even odds, and at the effective prior of the first operating point.
 
     Parameters
     ----------
     summary : Summary
-    thresholds : sequence of float
-        Bayes thresholds of the operating points, in nats.
     trials : ScoredTrials
         The trials, many of them in narrow cells, which moves a cross-entropy by less than 2e-5 bits.
     """
-    log_odds, nothing = np.array(priors_told(thresholds)), (np.zeros(1), None)
+    log_odds, nothing = np.array(priors_told(summary.figures.thresholds)), (np.zeros(1), None)
     with np.errstate(over="ignore"):
         entropy, actual, least = (
             cross_entropy_curve(tar, non, log_odds) / math.log(2)

@@ -125,6 +125,11 @@ class TwoClassFigures:
             object.__setattr__(self, name, value)
 
     @property
+    def thresholds(self) -> list[float]:
+        """Bayes thresholds of the operating points."""
+        return [point.threshold for point in self.operating_points]
+
+    @property
     def has_requests(self) -> bool:
         """Whether figures are wanted that evaluations do without."""
         asked = self.eer_conventions, self.fnmr_at, self.fmr_at, self.at_thresholds, self.posteriors_at, self.rule

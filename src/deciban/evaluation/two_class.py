@@ -302,9 +302,9 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
         is_weighted=summary.is_weighted,
         requested=requested_of(summary) if summary.figures.has_requests else NOTHING,
         axis=summary.figures.axis,
-        information_at=information_of(summary, [point.threshold for point in points], trials),
+        information_at=information_of(summary, trials),
         cells=trials,
-        at_priors=at_priors(summary, [point.threshold for point in points]),
+        at_priors=at_priors(summary),
         error_steps=error_steps(summary),
     )
     uncertainty = None
