@@ -18,8 +18,8 @@ from deciban.decisions import Application
 from deciban.evaluation.multiclass.class_figures import ClassFigure, Gathered
 from deciban.evaluation.multiclass.portions import ClassReplicates
 from deciban.evaluation.one_system import plain, with_intervals
+from deciban.evaluation.summary import Resampling
 from deciban.evaluation.uncertainty import Figure, Uncertainty
-from deciban.evaluation.unit_trials import Resampling
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
 Pair: TypeAlias = tuple[float, float]

@@ -22,8 +22,8 @@ from deciban.evaluation.linear_figures import (
     is_separated,
     notes_on_intervals,
 )
+from deciban.evaluation.summary import Resampling, TrialsByUnit, TrialsInCells
 from deciban.evaluation.uncertainty import KEPT_CURVES, Bootstrap, Figure, Uncertainty, bounded_by_cllr, looked_up
-from deciban.evaluation.unit_trials import Resampling, TrialsByUnit, TrialsInCells
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
 if TYPE_CHECKING:

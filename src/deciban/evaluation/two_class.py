@@ -19,8 +19,7 @@ from deciban.evaluation.curves import Curves, at_priors, draw_curves, error_step
 from deciban.evaluation.reliability import remark_on_llrs, remark_on_range
 from deciban.evaluation.requested import NOTHING, information_of, requested_of
 from deciban.evaluation.results import Evaluation, PointResult
-from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures, summarize
-from deciban.evaluation.unit_trials import Resampling, UnitTrials
+from deciban.evaluation.summary import DEFAULT_POINTS, Resampling, Summary, TwoClassFigures, UnitTrials, summarize
 from deciban.messages import Note
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import misleading_of

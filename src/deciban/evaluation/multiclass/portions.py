@@ -54,8 +54,8 @@ from deciban.evaluation.multiclass.detector_costs import (
 )
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, ClassUnitTrials, InTurn
+from deciban.evaluation.summary import N_GROUPS, Resampling
 from deciban.evaluation.uncertainty import Bootstrap, Figure, Uncertainty
-from deciban.evaluation.unit_trials import N_GROUPS, Resampling
 from deciban.multiclass import PairwiseAnalysis
 from deciban.multiclass.costs import calibrated_surprises
 from deciban.multiclass.tables import ByClass, Pairs, ScoredClasses
