@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -370,8 +370,7 @@ class InformationAt:
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers by name."""
-        names = ("prior", "entropy", "delivered", "available")
-        return {name: getattr(self, name) for name in names}
+        return asdict(self)
 
 
 EVEN = 0.0

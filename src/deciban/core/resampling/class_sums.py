@@ -204,8 +204,8 @@ class ByUnit(CostSums):
     def _influences(self, rows: slice, some: IntArray | slice = slice(None)) -> FloatArray:
         """Influences of units through strata, (n_figures, n_some), for all pairs or for some."""
         design = self.design
-        means, stratum = self.sums[rows] / design.weights.totals, design.stratum_of_pairs[some]
-        found = self.by_pair[rows][:, some] - means[:, stratum] * design.weight_of_pairs[some]
+        means, stratum = self.sums[rows] / design.weights.totals, design.pairs.stratum[some]
+        found = self.by_pair[rows][:, some] - means[:, stratum] * design.pairs.weight[some]
         return np.asarray(found * (design.share[stratum] * design.factor_of_pairs[some]))
 
     def influences(self, rows: slice = slice(None)) -> FloatArray:
@@ -402,9 +402,9 @@ class DealtUnits:
     @cached_property
     def parts(self) -> FloatArray:
         """What each group has of each stratum, times the factors of its units, (n_strata, n_groups)."""
-        design, stratum = self.design, self.design.stratum_of_pairs
-        place = stratum * self.n_groups + self.group[design.unit_of_pairs]
-        own = design.weight_of_pairs * design.factor_of_pairs * design.share[stratum]
+        design, stratum = self.design, self.design.pairs.stratum
+        place = stratum * self.n_groups + self.group[design.pairs.unit]
+        own = design.pairs.weight * design.factor_of_pairs * design.share[stratum]
         found = np.bincount(place, own, minlength=len(design.home) * self.n_groups).astype(np.float64, copy=False)
         return found.reshape(-1, self.n_groups)
 
@@ -417,7 +417,7 @@ class DealtUnits:
             return Shares(stratum, share, factor, slice(None), np.zeros(0, np.int64))
         trial, own, place = block.entries(slice(0, len(stratum)), design)
         pair = own[place]
-        return Shares(stratum, share, design.factor_of_pairs[pair], trial, self.group[design.unit_of_pairs[pair]])
+        return Shares(stratum, share, design.factor_of_pairs[pair], trial, self.group[design.pairs.unit[pair]])
 
 
 class SharesBelow:
