@@ -23,8 +23,8 @@ from deciban.evaluation.linear_figures import (
     is_separated,
     notes_on_intervals,
 )
+from deciban.evaluation.summary import Resampling, TrialsByUnit, TrialsInCells
 from deciban.evaluation.uncertainty import KEPT_CURVES, Bootstrap, Figure, Uncertainty, bounded_by_cllr, looked_up
-from deciban.evaluation.unit_trials import Resampling, TrialsByUnit, TrialsInCells
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -436,13 +436,9 @@ class ReplicatedFigures:
                 values[:, k] += best.means(one.least(best))
                 np.clip(values[:, k], *one.limits, out=values[:, k])  # what rounding leaves beyond
             elif one.name == "auc":
-                values[:, k] = _areas(*shares)  # in each class a mean over the other
+                below = np.cumsum(shares[1], axis=1) - shares[1] / 2
+                values[:, k] = np.einsum("rc,rc->r", shares[0], below)  # in each class a mean over the other
         return values
-
-
-def _areas(tar: FloatArray, non: FloatArray) -> FloatArray:
-    """Area under the ROC of each of several tables of shares, equal cells counting half."""
-    return np.asarray(np.einsum("rc,rc->r", tar, np.cumsum(non, axis=1) - non / 2))
 
 
 def with_bootstrap(
