@@ -410,10 +410,10 @@ def as_script_data(data: Any) -> str:
     Examples
     --------
     >>> as_script_data({"a": 1})
-    'eNqrVkpUsjKsBQALLgKS'
+    'eJyrVkpUsjKsBQAIKgIJ'
     """
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(zlib.compress(text.encode(), 9)).decode("ascii")
+    return base64.b64encode(zlib.compress(text.encode())).decode("ascii")
 
 
 def system_data(

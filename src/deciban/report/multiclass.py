@@ -19,7 +19,7 @@ from deciban.plots.multiclass.simplex import triangle_of
 from deciban.report.content import Page
 from deciban.report.live import ROOM, finite, fitted, n_conditions, pair_data, plain
 from deciban.report.page import MOST, Named, filled, images_written, with_conditions
-from deciban.report.scripts import Live, picture
+from deciban.report.scripts import picture
 from deciban.report.tables import (
     CORRECTED,
     MISSING,
@@ -390,8 +390,8 @@ def multiclass_page(page: Page) -> str:
         "classes.html",
         page,
         systems,
+        known,
         sides=sides,
-        live=Live.of(known),
         most_classes=MOST_CLASSES,
         subsets=[(one, color, _subsets(one)) for one, color in systems if one.subsets is not None],
         first=first,

@@ -29,7 +29,7 @@ from deciban.report import tables
 from deciban.report.answers import in_words
 from deciban.report.content import Differences, Page
 from deciban.report.live import ROOM, as_script_data, condition_data, live_data, room_for
-from deciban.report.scripts import Live, picture, policy, scripts_of_tables
+from deciban.report.scripts import chart_style, picture, policy, scripts_for
 from deciban.report.tables import (
     MISSING,
     TEXTS,
@@ -56,6 +56,8 @@ MOST = 2_990_000
 
 PLACE = "<!-- pictures that lack -->"
 """Place in a page for the names of the training pictures that were left out."""
+
+_DATA = '<script type="text/plain" id="page-data">'
 
 _ROOM_OF_WORDS = 1_000
 """Bytes reserved for these names."""
@@ -86,6 +88,7 @@ def two_class_page(page: Page) -> str:
         "page.html",
         page,
         list(zip(results.systems, colors, strict=True)),
+        known,
         summaries=tables.side_by_side(
             tables.summary(summed, colors * (len(summed) // len(colors))), tables.figure_names(summed)
         ),
@@ -93,7 +96,6 @@ def two_class_page(page: Page) -> str:
         blocks=comparison.blocks(colors) if comparison else [],
         **_of_model(page, sides),
         is_paired=train is not None,
-        live=Live.of(known),
         errors=tables.errors(results.systems, colors),
         errors_unit=results.systems[0].axis,
         plots=[figure for _, figure in drawn],
@@ -109,7 +111,7 @@ def two_class_page(page: Page) -> str:
     )
 
 
-def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
+def filled(template: str, page: Page, systems: Named, known: dict[str, Any] | None, **own: Any) -> str:
     """A template with what pages of both kinds say, and what this one says beside it.
 
     Text is escaped, and nothing may be left out.
@@ -118,8 +120,7 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
     if model is not None:
         from deciban.report.page import record_of  # with all of training behind it: other pages do without
     worst = [one for shown in (results.before, results) if shown for one in shown.worst]
-    own = {"live": None, **own}
-    scripts = scripts_of_tables() if own["live"] is None else own["live"].scripts
+    scripts = scripts_for(known)
     differences = Differences.of(results, page.before)
     drawn = [] if differences is None else differences.drawings()
     return (
@@ -147,6 +148,7 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
             version=__version__,
             policy=policy(scripts),
             scripts=scripts,
+            live=known and {"data": as_script_data(known), "level": known["level"], "style": chart_style()},
             **own,
         )
     )
@@ -194,7 +196,8 @@ def with_conditions(text: str, results: Results[Any], known: dict[str, Any] | No
     if known is None or not results.conditions:
         return text
     found = found_in(known, max(min(MOST - len(text.encode("utf-8", "replace")), ROOM), 0))
-    return text.replace(as_script_data(known), as_script_data(known | {"conditions": found}), 1)
+    before, start, rest = text.partition(_DATA)
+    return before + start + as_script_data(known | {"conditions": found}) + rest[rest.index("<") :]
 
 
 def _plan(results: Results[Any]) -> list[Any]:
