@@ -32,7 +32,7 @@ from deciban.plots.axes import (
 )
 from deciban.plots.curves import REFERENCE, write_priors
 from deciban.plots.files import letters
-from deciban.plots.multiclass.matrices import ClassDrawable, class_systems_of
+from deciban.plots.matrices import ClassDrawable, class_systems_of
 from deciban.types import FloatArray
 
 _FAR = 1e307

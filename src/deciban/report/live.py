@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit, ndtr
 
-from deciban.analysis.comparison import Pair, caption_of, cells_of, label_of, p_value_written
+from deciban.analysis.comparison import Pair, cells_of, label_of, p_value_written
 from deciban.core.ranks.hull import Rocch
 from deciban.core.ranks.operating import detection_cost
 from deciban.evaluation import Evaluation, presets
@@ -27,12 +27,12 @@ from deciban.evaluation.curves import REACH, ErrorSteps, grid_of_thresholds, rat
 from deciban.evaluation.reliability import consistency_of
 from deciban.evaluation.results import Results
 from deciban.plots.calibration import MOST_WITH_BANDS
-from deciban.report.content import Differences
+from deciban.report.sections import about_differences, comparison_of
 from deciban.report.tables import MINUS, TEXTS, capitalize_first
 from deciban.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from deciban.report.content import Page
+    from deciban.report.rendering import Page
 
 
 EXACT_ROOM = 500_000
@@ -264,13 +264,13 @@ def pair_data(results: Results[Any]) -> dict[str, Any] | None:
     """
     if len(results.systems) < 2:
         return None
-    found = Differences.of(results, None, most=_MOST)
+    found = comparison_of(results, None, most=_MOST)
     if found is None:
         return None
-    places = {one.name: k for k, one in enumerate(found.comparison.systems)}
+    places = {one.name: k for k, one in enumerate(found.systems)}
     return {
-        "caption": f"{caption_of(found.comparison)}. Differences are the first system minus the second.",
-        "pairs": [_pair(one, [places[name] for name in one.names]) for one in found.comparison.pairs],
+        "caption": about_differences(found),
+        "pairs": [_pair(one, [places[name] for name in one.names]) for one in found.pairs],
     }
 
 
@@ -355,7 +355,7 @@ def live_data(page: Page, colors: Sequence[str]) -> dict[str, Any] | None:
     --------
     >>> from deciban import evaluate
     >>> from deciban.evaluation import Results
-    >>> from deciban.report.content import Page
+    >>> from deciban.report.rendering import Page
     >>> data = live_data(Page(results=Results((evaluate([1.0, 2.0], [0.0]),))), ["#0072B2"])
     >>> data["sets"][0]["systems"][0]["n_tar"], len(data["priors"]) == len(data["log_odds"])
     (2, True)

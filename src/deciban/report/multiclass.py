@@ -15,10 +15,19 @@ from deciban.evaluation.multiclass.problem_sums import PRIORS, DecidedAt
 from deciban.evaluation.uncertainty import corrected_of
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import error_in_words
-from deciban.plots.multiclass.simplex import triangle_of
-from deciban.report.content import Page
+from deciban.plots.triangle import triangle_of
 from deciban.report.live import ROOM, finite, fitted, n_conditions, pair_data, plain
-from deciban.report.page import MOST, Named, filled, images_written, with_conditions
+from deciban.report.page import (
+    MOST,
+    Named,
+    filled,
+    has_own_scales,
+    images_written,
+    parameter_pictures,
+    with_conditions,
+    worth_section,
+)
+from deciban.report.rendering import Page
 from deciban.report.scripts import picture
 from deciban.report.tables import (
     CORRECTED,
@@ -482,8 +491,6 @@ def _of_model(page: Page, classes: Sequence[str]) -> dict[str, Any]:
     model = page.model
     if model is None:
         return {"parameters": [], "of_parameters": "", "model_figures": [], "worth": None}
-    from deciban.report.page import has_own_scales, parameter_pictures, worth_section
-
     each = isinstance(model, ClassModel) and has_own_scales(model)
     return {
         "of_parameters": (MULTICLASS["of_each"] if each else MULTICLASS)["parameters"],

@@ -27,9 +27,10 @@ from deciban.models.score_model import ScoreModel
 from deciban.models.two_class import Fusion
 from deciban.report import tables
 from deciban.report.answers import in_words
-from deciban.report.content import Differences, Page
 from deciban.report.live import ROOM, as_script_data, condition_data, live_data, room_for
+from deciban.report.rendering import Page
 from deciban.report.scripts import chart_style, picture, policy, scripts_for
+from deciban.report.sections import differences_of, primaries_of, sections_of
 from deciban.report.tables import (
     MISSING,
     TEXTS,
@@ -117,20 +118,15 @@ def filled(template: str, page: Page, systems: Named, known: dict[str, Any] | No
     Text is escaped, and nothing may be left out.
     """
     results, train, model = page.results, page.train, page.model
-    if model is not None:
-        from deciban.report.page import record_of  # with all of training behind it: other pages do without
     worst = [one for shown in (results.before, results) if shown for one in shown.worst]
     scripts = scripts_for(known)
-    differences = Differences.of(results, page.before)
-    drawn = [] if differences is None else differences.drawings()
     return (
         _environment()
         .get_template(template)
         .render(
-            differences=differences,
-            plans=[(one, []) for shown in (results.before, results) if shown for one in _plan(shown)],
-            by_condition=_by_condition(results),
-            drawn_differences=[picture(one, TEXTS["differences"][name], "", "of all pairs") for name, one in drawn],
+            primaries=[one for shown in (results.before, results) if shown for one in primaries_of(shown)],
+            by_condition=sections_of(results),
+            differences=differences_of(results, page.before),
             title=page.title or _title(results),
             message_lines=page.message_lines or _join(results),
             train_message_lines=() if train is None else train.message_lines or _join(train),
@@ -200,27 +196,6 @@ def with_conditions(text: str, results: Results[Any], known: dict[str, Any] | No
     return before + start + as_script_data(known | {"conditions": found}) + rest[rest.index("<") :]
 
 
-def _plan(results: Results[Any]) -> list[Any]:
-    """The section of a plan; none for results without one."""
-    if not results.primaries:
-        return []
-    from deciban.report.conditions import section_of  # few pages have one
-
-    return section_of(results)
-
-
-def _by_condition(results: Results[Any]) -> list[tuple[Any, list[dict[str, str]]]]:
-    """Sections by condition with their pictures; none for results without conditions."""
-    if not results.conditions:
-        return []
-    from deciban.report.conditions import sections_of  # few pages have some
-
-    return [
-        (one, [picture(drawn, TEXTS["conditions"][name], side, "of all systems") for name, side, drawn in one.drawings])
-        for one in sections_of(results)
-    ]
-
-
 def notes_by_systems(systems: Named) -> list[tuple[Named, list[str]]]:
     """The notes on the same systems together; these come with their colours."""
     of_all = shared_notes([one for one, _ in systems])
@@ -252,8 +227,6 @@ def _of_model(page: Page, sides: Sequence[Side]) -> dict[str, Any]:
     """What the page of two classes alone says of a model, if there is one."""
     model, fusion = page.model, None
     if isinstance(model, ScoreModel) and model.is_fusion:
-        from deciban.report.page import fusion_section
-
         fusion = fusion_section(page)
     return {"fusion": fusion, "model_figures": [] if model is None else _drawn_of_model(model, sides, page)}
 

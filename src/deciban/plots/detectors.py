@@ -33,7 +33,7 @@ from deciban.plots.files import (
     paper,
     readable,
 )
-from deciban.plots.multiclass.matrices import ClassDrawable, brief, class_systems_of, one_system, systems_before
+from deciban.plots.matrices import ClassDrawable, brief, class_systems_of, one_system, systems_before
 from deciban.types import FloatArray
 
 _NAME_SIZE, _NUMBER_SIZE = 9.0, 7.0
