@@ -94,7 +94,7 @@ def two_class_page(page: Page) -> str:
             tables.summary(summed, colors * (len(summed) // len(colors))), tables.figure_names(summed)
         ),
         comparison=comparison,
-        blocks=comparison.blocks(colors) if comparison else [],
+        blocks=list(comparison.blocks(colors)) if comparison else [],
         **_of_model(page, sides),
         is_paired=train is not None,
         errors=tables.errors(results.systems, colors),
