@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deciban._files import PathLike, display_name
 from deciban.errors import InputError
@@ -25,10 +25,6 @@ from deciban.workflows.partitions import Split
 from deciban.workflows.quality import QualityFiles, quality_paths
 from deciban.workflows.two_files import named_scores
 from deciban.workflows.units import DEFAULT_FOLDS, HoldOut
-
-if TYPE_CHECKING:
-    from deciban.analysis import FusionFigures, Selection
-
 
 _WORST = 20
 """Misleading trials that a page lists if nothing is said, of two classes of each."""
@@ -285,22 +281,12 @@ def _before_and_after(model: ScoreModel | None, results: Results[Any]) -> tuple[
 def _with_worth(
     page: Page, test: ModelEvaluation, train: ModelEvaluation, held: HoldOut | None, progress: Progress | None
 ) -> Page:
-    """A page with what each system is worth to a fusion."""
-    assert isinstance(page.model, ScoreModel)  # noqa: S101  # which is a fusion, as who calls this has seen
-    figures, selection = _fusion_figures(page.model, test, train, held, progress)
-    return replace(page, figures=figures, selection=selection)
-
-
-def _fusion_figures(
-    model: ScoreModel, test: ModelEvaluation, train: ModelEvaluation, held: HoldOut | None, progress: Progress | None
-) -> tuple[FusionFigures, Selection | None]:
-    """What each system is worth to a fusion, and which of them help."""
+    """A page with what each system is worth to a fusion, and which of them help."""
     from deciban.workflows.fitting import selected  # all of training
     from deciban.workflows.training_rows import rows_of_model
 
-    say = progress or (lambda _words: None)
-    every = train.trials
+    assert isinstance(page.model, ScoreModel)  # noqa: S101  # which is a fusion, as who calls this has seen
+    model, every, say = page.model, train.trials, progress or (lambda _words: None)
     figures = rows_of_model(model, every, test.trials, say)
-    if held is None:
-        return figures, None
-    return figures, selected(every.source, model, held, every.options, say)
+    selection = None if held is None else selected(every.source, model, held, every.options, say)
+    return replace(page, figures=figures, selection=selection)

@@ -19,11 +19,10 @@ from scipy.special import expit, ndtr
 
 from deciban.analysis.comparison import Pair, cells_of, label_of, p_value_written
 from deciban.core.ranks.hull import Rocch
-from deciban.core.ranks.operating import detection_cost
 from deciban.evaluation import Evaluation, presets
 from deciban.evaluation.bands import band_of, hull_bands
 from deciban.evaluation.conditions import Condition
-from deciban.evaluation.curves import REACH, ErrorSteps, grid_of_thresholds, rate_intervals
+from deciban.evaluation.curves import ErrorSteps, grid_of_thresholds, rate_intervals
 from deciban.evaluation.reliability import consistency_of
 from deciban.evaluation.results import Results
 from deciban.plots.calibration import MOST_WITH_BANDS
@@ -44,8 +43,6 @@ UNIT = 2.0**-26
 OF_SCORE, _OF_THRESHOLD = 6, 8
 """Characters that a score and a threshold of a grid take, about."""
 
-_MOST_VERTICES = 4000
-
 
 def exact_data(one: Evaluation, room: int = EXACT_ROOM) -> dict[str, Any] | None:
     """What scripts need to count errors of a system at any prior; None where scores were not kept.
@@ -61,8 +58,7 @@ def exact_data(one: Evaluation, room: int = EXACT_ROOM) -> dict[str, Any] | None
     dict or None
         ``steps`` has the changes of misses and of false alarms from threshold to threshold. Of scores, ``places`` are
         their distances from the score before, in units of 2^-26 nats; a grid has its ``first`` threshold and its
-        ``width``. ``hull`` has steps of misses and of false alarms from vertex to vertex, and by how much a normalized
-        cost can be too high where vertices are left out.
+        ``width``. ``hull`` has steps of misses and of false alarms from vertex to vertex.
 
     Examples
     --------
@@ -108,30 +104,8 @@ def _hull(one: Evaluation) -> dict[str, Any] | None:
     if at is None or not np.isfinite(at.min_dcf).all():
         return None
     rocch = Rocch.of(one.curves.pav)
-    kept, excess = _vertices(rocch, _MOST_VERTICES)
-    misses, false_alarms = (_changes(np.append(0, counts[kept])) for counts in (rocch.n_miss, rocch.n_fa))
-    return {"misses": misses, "false_alarms": false_alarms, "excess": excess}
-
-
-def _vertices(rocch: Rocch, most: int) -> tuple[Any, float]:
-    """Return the vertices to keep, and by how much the least cost among them can exceed that among all."""
-    if len(rocch.n_fa) <= most:
-        return slice(None), 0.0
-    ends = [0, len(rocch.n_fa) - 1]
-    kept = np.unique(np.append(rocch.best_vertices(np.linspace(-REACH, REACH, most - 2)), ends))
-    p_miss, p_fa = rocch.p_miss[kept], rocch.p_fa[kept]
-    # Both least costs are straight between these priors: they differ most at one of them.
-    with np.errstate(divide="ignore"):
-        slopes = np.log(np.diff(p_miss)) - np.log(-np.diff(p_fa))
-    log_odds = np.unique(np.concatenate((-rocch.llr, -slopes, [0.0])))
-    log_odds = log_odds[np.abs(log_odds) <= REACH]
-    best = np.searchsorted(slopes, -log_odds)
-    found = detection_cost(p_miss[best], p_fa[best], log_odds, 1.0, 1.0, normalize=True)
-    return kept, _excess(found, np.asarray(rocch.min_dcf(prior_log_odds=log_odds)))
-
-
-def _excess(found: FloatArray, least: FloatArray) -> float:
-    return float(f"{max(float((found - least).max()), 0.0):.2g}")
+    misses, false_alarms = (_changes(np.append(0, counts)) for counts in (rocch.n_miss, rocch.n_fa))
+    return {"misses": misses, "false_alarms": false_alarms}
 
 
 ROOM = 1_200_000
