@@ -157,7 +157,7 @@ class OneDetector:
         scores : SortedScores
             Of this detector, on all trials.
         thresholds : (n,) array
-            Others than those of its priors at which trials must be told apart.
+            Further thresholds, beside those of its priors, at which trials are separated.
         n_units : int
         """
         cells = cells_of(scores.table, scores.pav, np.concatenate((-self.log_odds, thresholds)), n_units)
