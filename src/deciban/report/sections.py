@@ -17,19 +17,7 @@ from deciban.evaluation.preset_table import Primary
 from deciban.evaluation.results import Results
 from deciban.messages import names_apart
 from deciban.report.scripts import picture
-from deciban.report.tables import (
-    CORRECTED,
-    MINUS,
-    MISSING,
-    TEXTS,
-    count,
-    figure_names,
-    number,
-    percent,
-    points_of,
-    summary,
-    typeset,
-)
+from deciban.report.tables import CORRECTED, MINUS, MISSING, TEXTS, count, number, percent, points_of, summary, typeset
 
 _MOST_CURVES = 9
 """Conditions whose curves can be told apart by their colours."""
@@ -225,8 +213,7 @@ def _figures(one: Any) -> dict[str, str]:
         from deciban.report.multiclass import figures_of_classes
 
         return figures_of_classes(one)
-    (row,) = summary([one], [""])
-    return dict(zip(figure_names([one]), row.cells, strict=True)) if points_of([one]) else {}
+    return summary([one])[0] if points_of([one]) else {}
 
 
 def primaries_of(results: Results[Any]) -> list[Section]:
