@@ -353,7 +353,7 @@ class Canvas:
         self.ax.set_ylim(len(names) - 0.5, -0.5)
         self.ax.grid(visible=False, axis="y")
 
-    def draw_interval(self, mark: Mark, row: float, value: float, ends: Sequence[float | None] = ()) -> None:
+    def draw_interval(self, mark: Mark, row: float, value: float, ends: Sequence[Any] = ()) -> None:
         """Draw a number in a row, with its interval if both ends are known."""
         if ends and None not in ends:
             self.ax.plot(ends, [row, row], **{**mark.main, "marker": "|", "markersize": _TIP, "label": "_nolegend_"})
@@ -470,9 +470,9 @@ class Drawing(Canvas):
         self.in_log10 = all(one.axis == "log10" for one in evaluations)
         self.reach = max(float(curves.prior_log_odds[-1]) for curves in self.curves)
 
-    def finish(self, x: str, y: str) -> Axes:
+    def finish(self, x: str, y: str, *, has_legend: bool = True) -> Axes:
         """Label both axes, in log10 where the systems are, and draw the legend; see `Canvas.finish`."""
-        super().finish(x, y)
+        super().finish(x, y, has_legend=has_legend)
         for axis, label in ((self.ax.xaxis, x), (self.ax.yaxis, y)) if self.in_log10 else ():
             write_in_log10(axis, label)
         self.ax.set_ylabel(wrapped(self.ax.get_ylabel(), float(self.ax.bbox.height) / self.ax.figure.dpi))

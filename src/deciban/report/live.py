@@ -165,7 +165,7 @@ def fitted(
     left = room - len(as_script_data([row for row, _ in rows]))
     sets, detail = list[dict[str, Any]](), details[0]
     for detail in details:
-        sets = _fitting([found for _, found in shown], lambda systems, how=detail: numbers(systems, how), left)
+        sets = _fitting([found for _, found in shown], numbers, detail, left)
         if len(sets) == len(shown):
             break
     for k, (row, _) in enumerate(shown[: len(sets)]):
@@ -174,12 +174,15 @@ def fitted(
 
 
 def _fitting(
-    conditions: Sequence[Sequence[Any]], numbers: Callable[[Sequence[Any]], list[dict[str, Any]]], room: int
+    conditions: Sequence[Sequence[Any]],
+    numbers: Callable[[Sequence[Any], Any], list[dict[str, Any]]],
+    detail: Any,
+    room: int,
 ) -> list[dict[str, Any]]:
     """Numbers of the first conditions, as many as there is room for."""
     sets = list[dict[str, Any]]()
     for systems in conditions:
-        made = numbers(systems)
+        made = numbers(systems, detail)
         room -= len(as_script_data(made))
         if room < 0:
             break
