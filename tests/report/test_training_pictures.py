@@ -24,7 +24,7 @@ def test_pictures_of_training_make_room_for_conditions(monkeypatch):
     results = deciban.evaluate(frame, score=[f"s{k}" for k in range(2)], by="sex", units="speaker")
 
     def large(drawing, texts, side, about):
-        return {**picture(drawing, texts, side, about), "source": "data:image/svg+xml;base64," + "A" * 120_000}
+        return {**picture(drawing, texts, side, about), "source": "data:image/svg+xml;base64," + "A" * 160_000}
 
     monkeypatch.setattr(pages, "picture", large)
     text = render(results, train=Results(results.systems))

@@ -194,7 +194,7 @@ def with_pictures(text: str, found: Iterable[Picture], reserved: int = 0, *, is_
     is_paired : bool
         Whether two stand beside each other.
     """
-    macros = _environment().get_template("macros.html").module
+    macros: Any = _environment().get_template("macros.html").module
     room = MOST - len(text.encode("utf-8", "replace")) - _ROOM_OF_WORDS
     shown: dict[int, tuple[float, dict[str, str]]] = {}
     lacking = Counter[str]()
@@ -209,9 +209,9 @@ def with_pictures(text: str, found: Iterable[Picture], reserved: int = 0, *, is_
             room -= size
     drawn = [shown[place] for place in sorted(shown)]
     beside, wide = ([one for inches, one in drawn if (inches > _HALF) == is_wide] for is_wide in (False, True))
-    written = "\n".join([str(macros.images(beside, is_paired)), *(str(macros.image(one)) for one in wide)])
+    elements = "\n".join([str(macros.images(beside, is_paired)), *(str(macros.image(one)) for one in wide)])
     names = ", ".join(f"{title} ({n})" for title, n in lacking.items())
-    return text.replace(PLACE, written + (f'\n<p class="small">{TEXTS["no_room"]} {names}.</p>' if names else ""), 1)
+    return text.replace(PLACE, elements + (f'\n<p class="small">{TEXTS["no_room"]} {names}.</p>' if names else ""), 1)
 
 
 @cache

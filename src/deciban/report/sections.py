@@ -115,8 +115,9 @@ def differences_of(results: Results[Any], before: Results[Any] | None) -> list[S
     found = comparison_of(results, before)
     if found is None:
         return []
-    more = {"caption": about_differences(found), "sentences": sentences_of(found)}
-    table = TextTable(headings_of(found), rows_of(found), 1 if len(found.pairs) == 1 else 3, **more)
+    n_left = 1 if len(found.pairs) == 1 else 3
+    about, sentences = about_differences(found), sentences_of(found)
+    table = TextTable(headings_of(found), rows_of(found), n_left, caption=about, sentences=sentences)
     return [Section("Differences between systems", [table], _pictures_of_differences(found))]
 
 
