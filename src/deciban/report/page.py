@@ -211,7 +211,9 @@ def with_pictures(text: str, found: Iterable[Picture], reserved: int = 0, *, is_
     beside, wide = ([one for inches, one in drawn if (inches > _HALF) == is_wide] for is_wide in (False, True))
     elements = "\n".join([str(macros.images(beside, is_paired)), *(str(macros.image(one)) for one in wide)])
     names = ", ".join(f"{title} ({n})" for title, n in lacking.items())
-    return text.replace(PLACE, elements + (f'\n<p class="small">{TEXTS["no_room"]} {names}.</p>' if names else ""), 1)
+    return text.replace(
+        PLACE, elements + (f'\n<p class="small">{TEXTS["page"]["no_room"]} {names}.</p>' if names else ""), 1
+    )
 
 
 @cache
