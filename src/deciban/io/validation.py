@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from deciban._files import PathLike
+from deciban._files import PathLike, ScratchFolder
 from deciban.errors import FormatError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind
-from deciban.io.listed_names import SHOWN, ListedNames, NamesInMemory, are_readable, folder_of_names
+from deciban.io.listed_names import SHOWN, ListedNames, Room, are_readable, faults_of_text
 from deciban.io.read import read_renaming
 from deciban.io.recognition import is_stream, memory_of, readable_as
 from deciban.io.source import require_one_stream
@@ -85,19 +85,20 @@ def validate(
     renaming = read_renaming(ids)
     given: Any = {"format": format, "columns": columns, "labels": labels}
     listing: Any = {"format": trials_format, "columns": trials_columns, "labels": labels}
-    make: type[ListedNames] = NamesInMemory
+    room: Room | None = None
     kinds = () if is_stream(submission) else readable_as(submission, ("scores", "class-scores"), **given)
     need: ContentKind = "class-scores" if kinds == ("class-scores",) else "scores"
     with ExitStack() as stack:
         needed: Any = [(trials, "index", listing), (submission, need, given)]
         if memory_of([submission, trials]) > memory_for_trials(memory) and are_readable(needed, memory):
-            make = stack.enter_context(folder_of_names(memory))
-        listed = make(trials, listing, "index", None if renaming is None else renaming.of_key)
+            room = Room(ScratchFolder(), memory_for_trials(memory))
+            stack.callback(room.folder.remove)
+        listed = ListedNames(trials, listing, "index", None if renaming is None else renaming.of_key, room)
         messages = [listed.read_message("trials", "")]
         try:
-            scored = make(submission, given, need, None if renaming is None else renaming.of_scores)
+            scored = ListedNames(submission, given, need, None if renaming is None else renaming.of_scores, room)
         except FormatError as error:
-            found = islice(make.faults_of_text(submission, need, given), SHOWN)
+            found = islice(faults_of_text(submission, need, given, room), SHOWN)
             return Validation(tuple(messages), tuple(map(str, found)) or (str(error),))
         # The systems of one input score the same trials: what is wrong with those of one is wrong with all.
         names = [system.name for system in scored.contents.systems]
@@ -111,7 +112,7 @@ def validate(
         return Validation(tuple(messages), tuple(faults))
 
 
-def _faults(scored: Any, listed: Any, *, any_order: bool, may_be_near: bool) -> Iterator[str]:
+def _faults(scored: ListedNames, listed: ListedNames, *, any_order: bool, may_be_near: bool) -> Iterator[str]:
     if scored.sides != listed.sides:
         yield (
             f"{scored.name} identifies a trial by {' and '.join(scored.sides)}, the list by "

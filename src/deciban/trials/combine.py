@@ -20,8 +20,9 @@ from deciban.trials.joining.matching import (
     JoinReport,
     Missing,
     check_duplicates,
-    refuse_conflict,
-    refuse_copies,
+    conflict_of,
+    copies_in,
+    copies_of,
     require_same_sides,
     such_trials,
 )
@@ -70,10 +71,12 @@ def merge(tables: Sequence[Table], *, duplicates: Duplicates = "error") -> Table
     copies = Wanted(merged.trials).surplus
     if not copies.shape[1]:
         return merged
-    refuse_conflict(merged, copies)
+    conflict, again = copies_in(merged, copies)
+    if conflict.n:
+        raise conflict_of(conflict, merged.conflict)
     known = _shared_conditions(merged.trials, copies)
     if duplicates == "error":
-        refuse_copies(merged.trials, copies)
+        raise copies_of(again)
     merged = merged._with(replace(merged.trials, conditions=known), slice(None))  # noqa: SLF001  # tables are one family
     return merged.take(np.delete(np.arange(len(merged)), copies[1]))
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -58,6 +59,10 @@ class Origin:
 
     def _shown(self, row: int, line: int | None) -> str:
         return f"{self.name}, row {row}" if line is None else f"{self.name}:{line}"
+
+    def number(self, row: Any) -> Any:
+        """Return the number of a row, or of several, in the table of which these rows are a selection."""
+        return self.place.origin.number(self.place.rows[row]) if isinstance(self.place, Taken) else row
 
     def taken(self, rows: IntArray) -> Origin:
         """The same source for a selection of its rows."""

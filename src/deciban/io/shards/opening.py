@@ -12,11 +12,10 @@ from deciban.io.columns.columnar import Roles
 from deciban.io.columns.rows import Rows, RowTable
 from deciban.io.reader import require_as_many
 from deciban.io.shards.inputs import opened_input
-from deciban.io.shards.joining import joined_by_name
+from deciban.io.shards.joining import Question, joined_by_name
 from deciban.io.shards.layout import Layout, source_of_rows
 from deciban.io.shards.matrices import Matrix, matrix_source, table_of_matrix
 from deciban.io.shards.meaning import HowToRead, kind_of_tables, layout_of, splitting, systems_in
-from deciban.io.shards.named_rows import Question
 from deciban.io.shards.truth import beside
 from deciban.io.shards.units import WhoIsWho
 from deciban.io.shards.writing import n_of_both

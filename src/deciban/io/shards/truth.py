@@ -184,10 +184,6 @@ class SpeakersAgree(Truth):
         return found[0], found[1]
 
 
-ROW = "row"
-"""Column of what was joined that says which row of a piece of the key it is."""
-
-
 @dataclass(frozen=True, slots=True)
 class RowsBeside(Rows):
     """The same rows of several tables.
@@ -224,46 +220,6 @@ class RowsBeside(Rows):
             if asked:
                 return place_in(ranges, row, asked)
         return Rows.where(self, row, columns)
-
-
-@dataclass(frozen=True, slots=True)
-class JoinedRows(Rows):
-    """Rows of a key with the scores that were found for them.
-
-    Attributes
-    ----------
-    name : str
-    n_rows : int
-    key : Rows
-        A piece of the key, of which some rows may have been left out.
-    scores : Rows
-        The scores of the others, and which rows these are.
-    columns : frozenset of str
-        Of scores.
-    """
-
-    name: str
-    n_rows: int
-    key: Rows
-    scores: Rows
-    columns: frozenset[str]
-
-    def table(self, columns: Sequence[str]) -> pa.Table:
-        """See `Rows.table`."""
-        found = self.scores.table([ROW, *(name for name in columns if name in self.columns)])
-        others = [name for name in columns if name not in self.columns]
-        if others:
-            key = self.key.table(others)
-            key = key if len(key) == len(found) else key.take(found.column(ROW))
-            for name in others:
-                found = found.append_column(key.schema.field(name), key.column(name))
-        return found.select(list(columns))
-
-    def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
-        """See `Rows.where`: the place in the key."""
-        if row is None:
-            return self.key.where(None, columns)
-        return self.key.where(self.scores.table([ROW]).column(ROW)[row].as_py(), columns)
 
 
 def beside(tables: Sequence[RowTable], columns: Sequence[Mapping[str, str]]) -> tuple[Rows, ...]:

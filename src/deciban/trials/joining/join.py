@@ -15,7 +15,16 @@ from deciban.errors import InputError, KeyMismatchError
 from deciban.messages import counted
 from deciban.trials.classes import ClassKey, ClassScores
 from deciban.trials.joining.lookup import Wanted
-from deciban.trials.joining.matching import Duplicates, JoinReport, Match, Missing, match, picked, require_comparable
+from deciban.trials.joining.matching import (
+    Duplicates,
+    Fault,
+    JoinReport,
+    Match,
+    Missing,
+    match,
+    picked,
+    require_comparable,
+)
 from deciban.trials.joining.renaming import IdsLike, Renaming
 from deciban.trials.lists import Appended, Origin, Trials
 from deciban.trials.names import IdMap, encode
@@ -243,21 +252,30 @@ def refuse_conflicts(labels: Key, key: Key, *, ids: Renaming | None = None) -> N
         If a trial is target in one and non-target in the other.
     """
     require_comparable(labels.trials, key.trials)
+    found = contradictions(labels, key, ids)
+    if found.n:
+        raise other_label(found, key.trials.origin.name)
+
+
+def contradictions(labels: Key, key: Key, ids: Renaming | None) -> Fault:
+    """Return the trials with another label than in a key, of those that the key knows."""
     theirs, ours = (labels.trials, key.trials) if ids is None else ids.both(labels.trials, key.trials)
     rows = Wanted(theirs).find(ours).rows
     rows = np.arange(len(labels)) if rows is None else rows
     known = np.flatnonzero(rows >= 0)
     conflict = known[labels.is_target[known] != key.is_target[rows[known]]]
-    if len(conflict):
-        raise other_label(labels.trials, int(conflict[0]), key.trials.origin.name, len(conflict), len(known))
+    if not len(conflict):
+        return Fault(n_of=len(known))
+    return Fault.of(labels.trials, conflict[:1], len(conflict), len(known))
 
 
-def other_label(trials: Trials, row: int, key: str, n_trials: int, n_known: int) -> KeyMismatchError:
-    """The error of so many labels, of those of trials that a key knows as well, that contradict it."""
-    swapped = " Are targets and non-targets of one of them swapped?" if n_trials == n_known > 1 else ""
+def other_label(fault: Fault, key: str) -> KeyMismatchError:
+    """Return the error on labels that contradict a key."""
+    trials = fault.trials
+    swapped = " Are targets and non-targets of one of them swapped?" if fault.n == fault.n_of > 1 else ""
     return KeyMismatchError(
-        f"{trials.origin.where(row)}: trial {trials.name_of(row)} has another label than in {key} "
-        f"({counted(n_trials, 'such trial')}).{swapped} Correct one of them, or leave its labels out if it has a "
+        f"{trials.origin.where(0)}: trial {trials.name_of(0)} has another label than in {key} "
+        f"({counted(fault.n, 'such trial')}).{swapped} Correct one of them, or leave its labels out if it has a "
         "column of them (--columns)."
     )
 
