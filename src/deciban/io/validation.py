@@ -1,24 +1,328 @@
-"""Whether a submission has the trials of a list: all of them, once each, no others, in the same order."""
+"""Comparison of the trials of a submission with a list, in memory or in temporary files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import islice, zip_longest
+from operator import add
+from pathlib import Path
 from typing import Any
 
-from deciban._files import PathLike, ScratchFolder
+import numpy as np
+import pyarrow as pa
+
+from deciban._arrow import compute as pc
+from deciban._arrow import of_numpy, to_numpy
+from deciban._files import PathLike, ScratchFolder, display_name
 from deciban.errors import FormatError
 from deciban.io.columns.headers import Columns
-from deciban.io.contents import ContentKind
-from deciban.io.listed_names import SHOWN, ListedNames, Room, are_readable, faults_of_text
-from deciban.io.read import read_renaming
-from deciban.io.recognition import is_stream, memory_of, readable_as
+from deciban.io.contents import ContentKind, Contents
+from deciban.io.reader import read_contents, read_renaming, text_faults
+from deciban.io.recognition import is_stream, memory_of, readable_as, recognize
+from deciban.io.shards.files import table_files
+from deciban.io.shards.text import block_size, contents_in_batches, is_readable_in_batches, plain_text_files
+from deciban.io.shards.writing import TableWriter
 from deciban.io.source import require_one_stream
-from deciban.memory import memory_for_trials
+from deciban.memory import Cost, memory_error, memory_for_trials, rows_that_fit
 from deciban.messages import Message, counted
-from deciban.trials.joining.renaming import IdsLike
+from deciban.trials import Origin, Trials
+from deciban.trials.joining.join import append_trials
+from deciban.trials.joining.lookup import Wanted
+from deciban.trials.joining.renaming import IdsLike, Renamed, near_names
+from deciban.trials.names import fingerprints
+from deciban.trials.units import keys_of_trials
+from deciban.types import AnyArray, IntArray
+
+SHOWN = 5
+"""So many of the trials that have a fault are shown."""
+
+_ROWS = 1 << 18
+"""Rows that are compared at once where they should be the same."""
+
+
+def are_readable(inputs: Sequence[tuple[PathLike, ContentKind, Mapping[str, Any]]], memory: str | int | None) -> bool:
+    """Return True if inputs can be read in batches.
+
+    Raises
+    ------
+    InputError
+        If the user limits the memory, and an input must be read as a whole.
+    """
+    for path, need, how in inputs:
+        if str(path) == "-" or not all(is_readable_in_batches(one.path, need, how) for one in table_files(path)):
+            if memory is None:
+                return False
+            what = f"memory: {display_name(path)} does not fit in it, and only Parquet, Arrow and text without classes "
+            raise memory_error(f"{what}are read in batches")
+    return True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fault:
+    """Trials with one fault: how many, and the rows and names of the first of them."""
+
+    n: int
+    first: Sequence[tuple[int, str]]
+
+    @property
+    def rows(self) -> list[int]:
+        """Rows of the first."""
+        return [row for row, _ in self.first]
+
+    def shown(self, places: Mapping[int, str]) -> list[tuple[str, str]]:
+        """Places and names of the first."""
+        return [(places[row], name) for row, name in self.first]
+
+    def __add__(self, other: Fault) -> Fault:
+        """Add the trials of another part."""
+        return Fault(self.n + other.n, sorted([*self.first, *other.first])[:SHOWN])
+
+
+def _fault(trials: Trials, rows: IntArray) -> Fault:
+    shown = ((int(trials.origin.number(row)), trials.name_of(row)) for row in rows[:SHOWN].tolist())
+    return Fault(len(rows), list(shown))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Differences:
+    """How trials differ from those of a list.
+
+    Attributes
+    ----------
+    again, lacking, extra : Fault
+        Trials that are there more often than in the list; trials that only the list has; trials that it does not have.
+    most : int
+        How often the list has a trial, at most.
+    moved : tuple of int, str, str; or None
+        The first row in another order, its name, and the name that the list has there.
+    """
+
+    again: Fault
+    lacking: Fault
+    extra: Fault
+    most: int
+    moved: tuple[int, str, str] | None = None
+
+    def __add__(self, other: Differences) -> Differences:
+        """Add the trials of another part."""
+        faults = self.again + other.again, self.lacking + other.lacking, self.extra + other.extra
+        return Differences(*faults, max(self.most, other.most))
+
+
+def _copies(trials: Trials) -> tuple[IntArray, IntArray]:
+    """For every row how many rows before it hold its trial, and for first rows how many rows hold it in all."""
+    first, later = Wanted(trials).surplus
+    before, times = np.zeros(len(trials), np.int64), np.ones(len(trials), np.int64)
+    np.add.at(times, first, 1)
+    order = np.argsort(first, kind="stable")
+    starts = np.flatnonzero(np.diff(first[order], prepend=-1))
+    before[later[order]] = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order))) + 1
+    return before, times
+
+
+class ListedNames:
+    """The names of the trials of one input.
+
+    Parameters
+    ----------
+    source : path
+    given : mapping
+        How it is read.
+    need : {"index", "scores"}
+    rename : function, optional
+        Gives trials the names by which they are compared.
+    room : Room, optional
+        Where names are kept that do not fit in memory; left out, the input is read as a whole.
+
+    Attributes
+    ----------
+    name : str
+        What messages call the input.
+    contents : Contents
+        Those of the first batch, for what all have in common.
+    n_changed : int
+        Names that are compared by others.
+
+    Raises
+    ------
+    FormatError, OSError
+    """
+
+    def __init__(
+        self,
+        source: PathLike,
+        given: Mapping[str, Any],
+        need: ContentKind,
+        rename: Callable[[Trials], Renamed] | None,
+        room: Room | None = None,
+    ) -> None:
+        self.name, self.n_changed, self.room = display_name(source), 0, room
+        self._origins, self._starts = list[Origin](), [0]
+        self._kept: list[Trials] | Path = [] if room is None else room.folder.path / f"{need}.parquet"
+        first: Contents | None = None
+        with ExitStack() as stack:
+            writer = stack.enter_context(TableWriter(self._kept, self.name)) if isinstance(self._kept, Path) else None
+            for name, contents in self._read(source, need, given):
+                assert contents.index is not None  # noqa: S101  # it was asked for
+                first, trials = first or contents, contents.index.trials
+                named = Renamed(trials) if rename is None else rename(trials)
+                self.n_changed += named.n_changed
+                self._origins.append(trials.origin)
+                self._starts.append(self._starts[-1] + len(trials))
+                if isinstance(self._kept, list):
+                    self._kept.append(named.trials)
+                elif writer is not None:
+                    sides = {side: pc.cast(named.trials.column(side), pa.string()) for side in trials.sides}
+                    writer.write(pa.table(sides), name)
+        assert first is not None  # noqa: S101  # there was a batch
+        self.contents = first
+
+    def _read(self, source: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[tuple[str, Contents]]:
+        """Yield batches with their names."""
+        if self.room is None:
+            yield self.name, read_contents(source, need=need, **given)
+        else:
+            yield from contents_in_batches(source, need, self.room.memory / 2, unit=None, **given)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of trials."""
+        return self._starts[-1]
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """By what trials are identified."""
+        assert self.contents.index is not None  # noqa: S101  # it was asked for
+        return self.contents.index.trials.sides
+
+    def read_message(self, kind: str, more: str) -> Message:
+        """Return the message on how the input was read."""
+        return Message(kind, self.name, f"{self._origins[0].reading}   {counted(self.n_rows, 'trial')}{more}")
+
+    def places(self, rows: Sequence[int]) -> dict[int, str]:
+        """Return the places of rows in words, found together: to find one takes a pass over the file."""
+        found: dict[int, str] = {}
+        for origin, start, stop in zip(self._origins, self._starts, self._starts[1:], strict=False):
+            own = sorted({row for row in rows if start <= row < stop})
+            if own:
+                found |= zip(own, origin.where_all([row - start for row in own]), strict=True)
+        return found
+
+    def differences(self, listed: ListedNames) -> Differences | None:
+        """Compare the trials with a list; return None if both have the same trials in the same order."""
+        moved = _first_difference(self, listed)
+        if moved is None:
+            return None
+        memory = math.inf if self.room is None else self.room.memory / 2
+        n_parts = math.ceil((self.n_rows + listed.n_rows) / rows_that_fit(memory, Cost.JOINED_NAME))
+        found = [_compared(self._part(at, n_parts), listed._part(at, n_parts)) for at in range(n_parts)]
+        return replace(reduce(add, found), moved=moved)
+
+    def _part(self, part: int, n_parts: int) -> Trials:
+        """Return the trials of a part of all names, in the order of their rows."""
+        if isinstance(self._kept, list):
+            return self._kept[0]
+        found, start = list[Trials](), 0
+        for table in self._tables():
+            keys = keys_of_trials([fingerprints(column.combine_chunks()) for column in table.columns])
+            rows = np.flatnonzero(keys % np.uint64(n_parts) == part)
+            own: Any = table.take(of_numpy(rows))
+            names = dict(zip(self.sides, own.columns, strict=True))
+            found.append(Trials.of(names, origin=Origin(self.name).taken(rows + start)))
+            start += len(table)
+        numbers = np.concatenate([one.origin.number(np.arange(len(one))) for one in found])
+        return replace(append_trials(found), origin=Origin(self.name).taken(numbers))
+
+    def _tables(self) -> Iterator[pa.Table]:
+        """Yield the names of trials, always of as many at once but for the last ones."""
+        if isinstance(self._kept, list):
+            (trials,) = self._kept
+            yield pa.table({side: pc.cast(trials.column(side), pa.string()) for side in trials.sides})
+            return
+        import pyarrow.parquet as pq
+
+        held: list[pa.Table] = []
+        n_held = 0
+        with pq.ParquetFile(self._kept, page_checksum_verification=True) as file:
+            for batch in file.iter_batches(batch_size=_ROWS):
+                held.append(pa.Table.from_batches([batch]))
+                n_held += len(batch)
+                while n_held >= _ROWS:
+                    whole = pa.concat_tables(held)
+                    yield whole.slice(0, _ROWS)
+                    held, n_held = [whole.slice(_ROWS)], n_held - _ROWS
+        if n_held:
+            yield pa.concat_tables(held)
+
+    def near(self, listed: ListedNames) -> str:
+        """Return the hint on names that differ in how they are written, which takes all names."""
+        if self.room is not None:
+            return ""
+        found = near_names(self._part(0, 1), listed._part(0, 1))
+        return "" if found is None else f"of the trials of the list, {found}: --ids {found.option}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Room:
+    """A folder for names that do not fit in memory, and the bytes that comparing them may take."""
+
+    folder: ScratchFolder
+    memory: int
+
+
+def faults_of_text(
+    path: PathLike, need: ContentKind, given: Mapping[str, Any], room: Room | None
+) -> Iterator[FormatError]:
+    """Yield the lines of text files that cannot be read."""
+    if room is None:
+        return text_faults(recognize(path, **given).files, need)
+    return text_faults(plain_text_files(table_files(path), **given), need, block_size(room.memory / 2))
+
+
+def _compared(given: Trials, wanted: Trials) -> Differences:
+    """Compare trials with a list, whatever their order."""
+    found, back = (
+        np.arange(len(some)) if rows is None else rows
+        for some, rows in ((wanted, Wanted(wanted).find(given).rows), (given, Wanted(given).find(wanted).rows))
+    )
+    (given_before, given_times), (wanted_before, wanted_times) = _copies(given), _copies(wanted)
+    unknown = back < 0
+    again = np.flatnonzero(given_before >= np.where(unknown, 1, wanted_times[back]))
+    lacking = np.flatnonzero((found < 0) | (wanted_before >= given_times[found]))
+    faults = _fault(given, again), _fault(wanted, lacking), _fault(given, np.flatnonzero(unknown))
+    return Differences(*faults, int(wanted_times.max(initial=1)))
+
+
+def _first_difference(one: ListedNames, other: ListedNames) -> tuple[int, str, str] | None:
+    """Return the first row in which two lists differ, and the names there; None if there is none."""
+    first = 0
+    for a, b in zip_longest(one._tables(), other._tables()):  # noqa: SLF001
+        n = 0 if a is None or b is None else min(len(a), len(b))
+        found = _unequal(a.slice(0, n), b.slice(0, n)) if n else None
+        if found is not None:
+            return first + found[0], *found[1:]
+        if a is None or b is None or len(a) != len(b):
+            return first + n, "", ""
+        first += n
+    return None
+
+
+def _unequal(a: pa.Table, b: pa.Table) -> tuple[int, str, str] | None:
+    same: AnyArray = np.ones(len(a), np.bool_)
+    for side in a.column_names:
+        same &= to_numpy(pc.equal(a.column(side), b.column(side)))
+    if same.all():
+        return None
+    row = int(np.argmin(same))
+    return row, _name(a, row), _name(b, row)
+
+
+def _name(table: pa.Table, row: int) -> str:
+    return "(" + ", ".join(table.column(side)[row].as_py() for side in table.column_names) + ")"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +371,7 @@ def validate(
     any_order : bool
         Whether the trials may stand in another order than in the list.
     ids : str, path, sequence of str, or IdMap, optional
-        By which names trials are compared; see `deciban.io.read.read_renaming`.
+        By which names trials are compared; see `deciban.io.reader.read_renaming`.
     memory : str or int, optional
         Bytes that may be taken, as ``"2GB"`` or a number; left out, half of what is free. Text, Parquet and Arrow that
         would take more are read in batches.

@@ -11,8 +11,7 @@ from rich.console import Console
 from deciban.analysis.differences import beyond_doubt
 from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
-from deciban.evaluation.preset_table import PRIMARY, Preset
-from deciban.evaluation.primary import Primary
+from deciban.evaluation.preset_table import PRIMARY, Preset, Primary
 from deciban.evaluation.uncertainty import with_interval
 from deciban.evaluation.worst_trials import headings_of, rows_of
 from deciban.messages import NEGATED, amount
@@ -20,7 +19,7 @@ from deciban.tables.results import captioned, class_columns, console, number, pe
 from deciban.tables.writers import Table
 
 if TYPE_CHECKING:
-    from deciban.core.ranks.thresholds import ErrorsAt
+    from deciban.core.ranks.operating import ErrorsAt
     from deciban.evaluation import Evaluation, Results
     from deciban.evaluation.decided import DecisionEvaluation
     from deciban.evaluation.uncertainty import Uncertainty
@@ -329,17 +328,15 @@ def _thresholds(systems: Sequence[Evaluation]) -> Any:
     unit, rows = _unit(systems), list[Sequence[str]]()
     for one in systems:
         eer = with_interval(percent(one.eer), one, "eer")
-        errors: tuple[Any, ...] = (one.eer_p_miss, "eer_p_miss"), (one.eer_p_fa, "eer_p_fa")
-        found: list[tuple[Any, ...]] = [("EER (ROCCH)", eer, one.eer_threshold, *errors)]
+        at_eer = rate(one.eer_p_miss), rate(one.eer_p_fa)
+        found: list[tuple[Any, ...]] = [("EER (ROCCH)", eer, one.eer_threshold, *at_eer)]
         for k, point in enumerate(one.operating_points):
             least, actual = (with_interval(number(getattr(point, name)), one, (name, k)) for name in _COSTS)
-            errors = (point.min_p_miss, ("min_p_miss", k)), (point.min_p_fa, ("min_p_fa", k))
-            found.append((f"minDCF, {point}", least, point.min_threshold, *errors))
-            errors = (point.p_miss, ("p_miss", k)), (point.p_fa, ("p_fa", k))
-            found.append((f"actDCF, {point}", actual, point.threshold, *errors))
-        for what, value, place, *both in found:
-            rates = (with_interval(rate(fraction), one, figure) for fraction, figure in both)
-            rows.append((one.name, what, value, threshold(place, unit), *rates))
+            best = (rate(fraction) for fraction in (point.min_p_miss, point.min_p_fa))
+            found.append((f"minDCF, {point}", least, point.min_threshold, *best))
+            fixed = (with_interval(rate(getattr(point, name)), one, (name, k)) for name in ("p_miss", "p_fa"))
+            found.append((f"actDCF, {point}", actual, point.threshold, *fixed))
+        rows += [(one.name, what, value, threshold(place, unit), *rates) for what, value, place, *rates in found]
     words = f"thresholds{_in_unit(unit)}: accept at and above; inf rejects all; of actDCF that of Bayes"
     caption = captioned(words, systems)
     headings = ["system", "figure", "value", "threshold", "misses", "false alarms"]

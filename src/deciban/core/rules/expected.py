@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import expit
 
 from deciban.core.ranks.counts import SortedClass
-from deciban.core.ranks.thresholds import UnsortedClass
+from deciban.core.ranks.operating import UnsortedClass
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, softplus, weighted_cost_non
 from deciban.types import CountArray, FloatArray, ScoreArray
 

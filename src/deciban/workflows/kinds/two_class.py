@@ -22,10 +22,10 @@ from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import by_name
 from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized, readable_as
-from deciban.io.text.ways import in_lines, words_in_options
+from deciban.io.text.suggestions import in_lines, words_in_options
 from deciban.io.units import llrs_of_probabilities, logliks_of_likelihoods, logliks_of_probabilities
 from deciban.messages import WARNING, Message, counted
-from deciban.metrics.thresholds import FACTORS
+from deciban.metrics.scores import FACTORS
 from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
 from deciban.trials import ClassKey, ClassScores, Key, Scores, Trials
@@ -357,10 +357,9 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         points, of_rule = checked.operating_points, ("cost", "minimum", "calibration_loss", "information")
         n_points, n_factors = len(points), len(FACTORS)
         n_priors = len(priors_told([point.threshold for point in points]))
-        at_points = ("min_dcf", "act_dcf", "p_miss", "p_fa", "min_p_miss", "min_p_fa")
+        at_points = ("min_dcf", "act_dcf", "p_miss", "p_fa")
         return (
-            *("eer", "eer_p_miss", "eer_p_fa", "prbep", "auc", "cllr", "min_cllr", "calibration_loss"),
-            *("mean_min_dcf", "mean_act_dcf"),
+            *("eer", "prbep", "auc", "cllr", "min_cllr", "calibration_loss", "mean_min_dcf", "mean_act_dcf"),
             *((name, k) for name in at_points for k in range(n_points)),
             *((name, k) for name in ("misleading_tar", "misleading_non") for k in range(n_factors)),
             *((name, k) for name in ("information", "available") for k in range(n_priors)),
