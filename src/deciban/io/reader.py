@@ -22,7 +22,7 @@ from deciban.io.contents import KIND_OF, ContentKind, Contents, field_of
 from deciban.io.formats import BinaryFormat, Format, Options, bare_name, by_name
 from deciban.io.recognition import Opened, Recognized, readable_as, recognize
 from deciban.io.source import Source, TwoFiles, other_file, read_text, refuse_doubles
-from deciban.io.text.reader import Layout, TextBlocks, faults_in, line_of_row, parse_blocks
+from deciban.io.text.reader import Layout, TextBlocks, faults_in, lines_of_rows, parse_blocks
 from deciban.io.text.suggestions import in_lines
 from deciban.messages import counted
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality, Trials
@@ -155,7 +155,7 @@ def _how_to_read(opened: Opened, options: Options) -> tuple[Origin, str, Options
     layout, source = opened.layout(options.need), opened.source
     # A stream can be read only once: messages count rows instead of lines.
     reading = str(layout) if opened.translated is None else opened.translated.reading(str(layout))
-    origin = Origin(source.name, reading, _LineOf(source.path, layout) if source.is_file else None)
+    origin = Origin(source.name, reading, _LinesOf(source.path, layout) if source.is_file else None)
     options = replace(options, need=options.need or layout.holds)
     return origin, options.name or "", layout.declared(options, source.name)
 
@@ -182,17 +182,17 @@ def text_faults(files: Iterable[Opened], need: ContentKind, size: int | None = N
 
 
 @dataclass(frozen=True, slots=True)
-class _LineOf:
-    """Finds the line of a row by reading the file again: only for messages, cheaper than to keep all line numbers."""
+class _LinesOf:
+    """Finds the lines of rows by reading the file again: only for messages, cheaper than to keep all line numbers."""
 
     path: PathLike
     layout: Layout
 
-    def __call__(self, row: int) -> int | None:
+    def __call__(self, rows: Sequence[int]) -> list[int | None]:
         try:
-            return line_of_row(TextBlocks(display_name(self.path), self.layout, text=read_text(self.path)), row)
+            return lines_of_rows(TextBlocks(display_name(self.path), self.layout, text=read_text(self.path)), rows)
         except (OSError, FormatError):
-            return None
+            return [None] * len(rows)
 
 
 def _system_name(path: PathLike | TwoFiles, given: str | None) -> str:

@@ -27,7 +27,7 @@ from deciban.engines.units import look_at_units, survey_trials
 from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
 from deciban.messages import WARNING, Message, counted
-from deciban.trials.frozen import as_text
+from deciban.trials.lists import as_text
 from deciban.trials.names import IdMap
 from deciban.trials.passes import Engine
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource, Wanted

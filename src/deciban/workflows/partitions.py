@@ -18,8 +18,7 @@ from deciban.errors import InputError
 from deciban.io.text.one_line import is_number
 from deciban.messages import counted, shortened
 from deciban.trials import Trials
-from deciban.trials.frozen import as_text
-from deciban.trials.lists import ROW
+from deciban.trials.lists import ROW, as_text
 from deciban.trials.names import IdMap
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 

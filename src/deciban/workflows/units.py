@@ -30,9 +30,8 @@ from deciban.io.shards.units import UnitsOf
 from deciban.memory import require_room_for_units
 from deciban.messages import WARNING, Message, Note, counted
 from deciban.trials import Aligned, AlignedClasses, ClassKey, Key, Trials
-from deciban.trials.frozen import as_text
 from deciban.trials.joining.lookup import Wanted as WantedTrials
-from deciban.trials.lists import PAIR, ROW
+from deciban.trials.lists import PAIR, ROW, as_text
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource, Wanted
 from deciban.trials.speakers import SpeakersByName, UnitsOfPieces, counting

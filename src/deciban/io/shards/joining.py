@@ -119,7 +119,7 @@ class NamedRows:
                 rows.append(own[0].trials.origin.number(np.arange(len(own[0]))))
             first += piece.n_rows
             tell(first)
-        origin = Origin(table.name, place=table.where).taken(np.concatenate(rows))
+        origin = Origin(table.name, places=table.places).taken(np.concatenate(rows))
         tables: list[Any] = [concatenate(some) for some in zip(*found, strict=True)]
         trials = replace(tables[0].trials, origin=origin)
         return [replace(one, trials=trials) for one in tables]
@@ -147,7 +147,7 @@ class NamedRows:
             with placed(piece, [name], rows):
                 codes, own = names_in(columns[name].take(some), name, "names a side of trials")
             names[side] = pa.DictionaryArray.from_arrays(of_numpy(codes), own)
-        trials = Trials.of(names, origin=Origin(whole.name, place=whole.where).taken(rows + first))
+        trials = Trials.of(names, origin=Origin(whole.name, places=whole.places).taken(rows + first))
         with placed(piece, self.columns, rows):
             return self.content(trials, table.select(list(self.columns)).take(some))
 
@@ -287,8 +287,8 @@ def _joined(asked: Question, n_parts: int, path: Path, folder: ScratchFolder) ->
         found = zip(wrong, labels, strict=True)
         wrong = [fault if one is None else fault + contradictions(one, known, how.ids) for fault, one in found]
         lacks = np.zeros(len(known), np.bool_)
-        for one in rows if missing == "drop" else ():
-            lacks |= False if one is None else one < 0
+        for hits in rows if missing == "drop" else ():
+            lacks |= False if hits is None else hits < 0
         scores = [picked(one.content, at, missing) for one, at in zip(systems, rows, strict=True)]
         files.put(known.trials.origin.number(np.flatnonzero(~lacks)), [one[~lacks] for one in scores])
     whole = reduce(add, meetings)
@@ -301,9 +301,9 @@ def _joined(asked: Question, n_parts: int, path: Path, folder: ScratchFolder) ->
         if fault.n:
             raise other_label(fault, key.name)
     starts, pieces = accumulate((one.n_rows for one in key.rows), initial=0), list[JoinedRows]()
-    for one, start in zip(key.rows, starts, strict=False):
-        n = int(np.count_nonzero(files.there(start, one.n_rows)))
-        pieces += [JoinedRows(one.name, n, one, files, start)] if n else []
+    for piece, start in zip(key.rows, starts, strict=False):
+        n = int(np.count_nonzero(files.there(start, piece.n_rows)))
+        pieces += [JoinedRows(piece.name, n, piece, files, start)] if n else []
     if not pieces:
         raise KeyMismatchError(f"{key.name}: no trial is left, and nothing to evaluate.")
     return Joined(tuple(pieces), report, files.is_double, folder)

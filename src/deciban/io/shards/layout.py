@@ -20,7 +20,7 @@ from deciban.io.contents import RowError
 from deciban.io.shards.truth import SpeakersAgree, Truth
 from deciban.io.shards.units import EachTrial, UnitsOf, keys_of_sides
 from deciban.trials import SegmentQuality, Trials
-from deciban.trials.frozen import as_text
+from deciban.trials.lists import as_text
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.trials.tables import LOG_10, texts_alike
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray

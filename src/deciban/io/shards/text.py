@@ -28,7 +28,7 @@ from deciban.io.shards.meaning import HowToRead
 from deciban.io.shards.writing import write_batches
 from deciban.io.source import Source, codec_of, unpack_into
 from deciban.io.text import reader
-from deciban.io.text.reader import Layout, TextBlocks, line_of_row, parse_blocks
+from deciban.io.text.reader import Layout, TextBlocks, lines_of_rows, parse_blocks
 from deciban.io.units import of_detection_llrs
 from deciban.memory import Cost, rows_that_fit
 from deciban.steps import teller
@@ -186,21 +186,21 @@ def contents_in_blocks(
     size = block_size(memory)
     options = layout.declared(replace(options, need=options.need or layout.holds), name)
     for at, (first, text) in enumerate(TextBlocks(name, layout, Path(found.source.path), size=size)):
-        line = None if given is None else partial(_line_of_row, given, layout, size, at)
-        origin = Origin(name, str(layout), line)
+        lines = None if given is None else partial(_lines_of_rows, given, layout, size, at)
+        origin = Origin(name, str(layout), lines)
         contents = parse_blocks(TextBlocks(name, layout, text=text, first=first), origin, system, options)
         options = replace(options, vocabulary=_settled(contents, options.vocabulary))
         yield first, of_detection_llrs(contents) if layout.format.detection_llr else contents
 
 
-def _line_of_row(given: PathLike, layout: Layout, size: int, at: int, row: int) -> int | None:
-    """Find the line of a row of a block of a file, by reading the file again."""
+def _lines_of_rows(given: PathLike, layout: Layout, size: int, at: int, rows: Sequence[int]) -> list[int | None]:
+    """Find the lines of rows of a block of a file, by reading the file once more."""
     folder = ScratchFolder()
     try:
         with as_file(given, Source(given), folder.path / "copy") as path:
-            return line_of_row(TextBlocks(display_name(given), layout, path, size=size, only=at), row)
+            return lines_of_rows(TextBlocks(display_name(given), layout, path, size=size, only=at), rows)
     except (OSError, FormatError):
-        return None
+        return [None] * len(rows)
     finally:
         folder.remove()
 

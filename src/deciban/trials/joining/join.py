@@ -463,7 +463,7 @@ def append_trials(parts: Sequence[Trials]) -> Trials:
     n_rows = parts[0].n_rows if len({part.n_rows for part in parts}) == 1 else None
     begins = tuple(accumulate((len(part) for part in parts[:-1]), initial=0))
     origins = tuple(part.origin for part in parts)
-    origin = Origin(_called(origins), origins[0].reading, place=Appended(origins, begins))
+    origin = Origin(_called(origins), origins[0].reading, places=Appended(origins, begins))
     return Trials(
         sides, tuple(names), tuple(listed), origin=origin, conditions=_conditions(parts), n_rows=n_rows
     ).densest()

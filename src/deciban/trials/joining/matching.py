@@ -252,7 +252,8 @@ def meet(
     n = np.array([len(key), np.count_nonzero(lacks), sum(one.n_extra for one in found)])
     copies = np.array([surplus.shape[1], *(one.copies.shape[1] for one in found)])
     n_changed = () if ids is None else tuple(one.n_changed for one in (own, *others))
-    called = tuple((one.trials.origin.name, one.conflict) for one in (key, *tables))
+    both: list[TrialTable] = [key, *tables]
+    called = tuple((one.trials.origin.name, one.conflict) for one in both)
     which = "key trials" if key.content is not None else f"trials of {key.trials.origin.name}"
     meeting = Meeting(called, which, n, copies, n_changed, tuple(faults), tuple(lacking))
     return key, [one.rows for one in found], meeting
