@@ -22,10 +22,10 @@ from deciban.io.formats import by_name, for_ending
 from deciban.io.reader import Input
 from deciban.io.recognition import memory_of
 from deciban.io.shards.files import table_files
-from deciban.io.shards.inputs import opened_input
+from deciban.io.shards.layout import cut
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr
 from deciban.io.shards.meaning import HowToRead
-from deciban.io.shards.truth import cut
+from deciban.io.shards.opening import opened_input
 from deciban.io.shards.writing import TableWriter, in_order
 from deciban.io.source import TwoFiles, single_files, unpacked_name
 from deciban.io.units import require_class_units

@@ -23,9 +23,8 @@ from deciban.errors import InputError, KeyMismatchError
 from deciban.io.columns.columnar import Roles
 from deciban.io.columns.rows import Rows, placed
 from deciban.io.columns.values import names_in, plain, refuse_missing, settled
-from deciban.io.shards.layout import Layout, rows_with
+from deciban.io.shards.layout import LabelColumn, Layout, OfTwoFiles, Truth, rows_with
 from deciban.io.shards.meaning import HowToRead
-from deciban.io.shards.truth import LabelColumn, OfTwoFiles, Truth
 from deciban.memory import Cost, rows_that_fit
 from deciban.steps import teller
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials

@@ -18,9 +18,8 @@ from deciban.io.columns.rows import Rows, RowTable
 from deciban.io.formats import bare_name
 from deciban.io.matrices.named_matrix import only
 from deciban.io.matrices.numpy_files import as_labels, as_scores, refuse_nan
-from deciban.io.shards.layout import Layout, source_of_rows
+from deciban.io.shards.layout import Layout, SpeakersAgree, Truth, source_of_rows
 from deciban.io.shards.meaning import HowToRead
-from deciban.io.shards.truth import SpeakersAgree, Truth
 from deciban.io.shards.units import EachTrial, WhoIsWho, keys_of_names
 from deciban.memory import Cost, memory_error, rows_that_fit
 from deciban.messages import Message, names_apart

@@ -17,8 +17,17 @@ from deciban.io.columns.rows import RowTable
 from deciban.io.columns.values import settled
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options
-from deciban.io.shards.layout import Converted, Layout, require_values
-from deciban.io.shards.truth import ClassColumn, EqualColumns, LabelColumn, OfTwoFiles, SpeakersAgree, Truth
+from deciban.io.shards.layout import (
+    ClassColumn,
+    Converted,
+    EqualColumns,
+    LabelColumn,
+    Layout,
+    OfTwoFiles,
+    SpeakersAgree,
+    Truth,
+    require_values,
+)
 from deciban.io.shards.units import EachTrial, UnitsOf, WhoIsWho
 from deciban.messages import names_apart
 from deciban.trials.joining.matching import Duplicates, Missing, check_policies
