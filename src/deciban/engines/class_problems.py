@@ -6,10 +6,10 @@ import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -256,10 +256,11 @@ class ProblemScores(Work):
         self.given, self.asked, self.problems, self.put = given, asked, problems, put
         size = sum(one.file_size(has_weights=given.has_weights) for one in problems)
         self.bytes_per_row = 40 + int(2 * size / max(one.n_trials for one in problems))
-        self.parts: list[tuple[int, int, AnyArray, CountArray | None]] = []
 
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
+    def of(self, pieces: Sequence[Piece]) -> list[tuple[int, int, AnyArray, CountArray | None]]:
+        """See `Work.of`: nothing where scores are written."""
+        parts: list[Any] = []
+        put = self.put or (lambda *part: parts.append(part))
         for piece in pieces:
             for block in self.given.blocks(piece):
                 made = BlockScores(block.trials, self.asked)
@@ -267,20 +268,8 @@ class ProblemScores(Work):
                     for c, side in enumerate(problem.sides(made)):
                         own = SortedClass.of(*side)
                         if len(own.scores):
-                            self.add(at, c, own.scores, own.weights)
-
-    def add(self, at: int, c: int, scores: AnyArray, weights: CountArray | None) -> None:
-        """Write scores, or collect them."""
-        if self.put is None:
-            self.parts.append((at, c, scores, weights))
-        else:
-            self.put(at, c, scores, weights)
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        both = self.empty()
-        both.parts = [*self.parts, *other.parts]
-        return both
+                            put(at, c, own.scores, own.weights)
+        return parts
 
 
 def solved(
@@ -349,7 +338,7 @@ class _Sorting:
 
     def put_all(self, found: ProblemScores) -> None:
         """Write the scores that another process sent."""
-        for part in found.parts:
+        for part in found.found:
             self.put(*part)
 
     def blocks(self, at: int) -> Blocks:
@@ -499,22 +488,16 @@ class ClassSurvey(Work):
         self.given, self.figures, self.who = given, figures, who
         self.asked = Asked.of(figures, given.classes, c_avg_places(figures))
         self.has_subsets = not figures.why_no_subsets(len(given.classes), WEIGHTED if given.has_weights else "")
-        self.found: ClassSums | None = None
 
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
+    def of(self, pieces: Sequence[Piece]) -> ClassSums | None:
+        """See `Work.of`."""
         units = self.who is not None and self.who.keys is not None
-        for piece in pieces:
-            for block in self.given.blocks(piece, units=units):
-                self.add(block)
+        blocks = (block for piece in pieces for block in self.given.blocks(piece, units=units))
+        found: ClassSums | None = reduce(both, map(self.of_block, blocks), None)
+        return found
 
-    def add(self, block: TrialBlock) -> None:
-        """Add up over trials; from any thread."""
-        found = self._sums(block)
-        with self.lock:
-            self.found = both(self.found, found)
-
-    def _sums(self, block: TrialBlock) -> ClassSums:
+    def of_block(self, block: TrialBlock) -> ClassSums:
+        """Add up over the trials of a block."""
         trials = block.trials
         return ClassSums(
             ClassSummary.of(trials, self.figures, whole=False, only_sums=True),
@@ -523,12 +506,6 @@ class ClassSurvey(Work):
             subset_counts_of(trials, self.figures.p_target[0]) if self.has_subsets else None,
             None if self.who is None else UnitSums.of(block, self.who),
         )
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        found = self.empty()
-        found.found = both(self.found, other.found)
-        return found
 
 
 def survey_classes(

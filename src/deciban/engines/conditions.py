@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -75,17 +75,16 @@ class LookAtConditions(Work):
 
     def __init__(self, splits: Sequence[SplitRows], n_classes: int) -> None:
         self.splits, self.n_classes = tuple(splits), n_classes
-        self.found: list[dict[Values, ConditionFacts]] = [{} for _ in self.splits]
+        self.found = _Seen(self.splits, tuple({} for _ in self.splits))
 
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
+    def of(self, pieces: Sequence[Piece]) -> _Seen:
+        """See `Work.of`."""
+        found = self.empty().found
         for piece in pieces:
             chunk = piece.read(Wanted((), truth=True, weight=True, conditions=True))
             bit = 1 << getattr(piece, "number", 0)
-            for at, split in enumerate(self.splits):
-                own = self._facts(chunk, split, piece.name, bit)
-                with self.lock:
-                    self._add(at, own)
+            found += _Seen(self.splits, tuple(self._facts(chunk, one, piece.name, bit) for one in self.splits))
+        return found
 
     def _facts(self, chunk: Chunk, split: SplitRows, name: str, bit: int) -> dict[Values, ConditionFacts]:
         assert chunk.truth is not None  # noqa: S101  # it was asked for
@@ -95,21 +94,21 @@ class LookAtConditions(Work):
         n_trials = np.bincount(codes, minlength=len(values)).tolist()
         return {one: ConditionFacts(n, row, bit) for one, n, row in zip(values, n_trials, totals, strict=True)}
 
-    def _add(self, at: int, own: Mapping[Values, ConditionFacts]) -> None:
-        found = self.found[at]
-        for values, facts in own.items():
-            found[values] = found[values] + facts if values in found else facts
-        error = self.splits[at].too_many([*found])
-        if error is not None:
-            raise error
 
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        both = self.empty()
-        for one in (self, other):
-            for at, own in enumerate(one.found):
-                both._add(at, own)
-        return both
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seen:
+    """What is known of the conditions of each way to split trials; ``a + b`` is what is known of the trials of both."""
+
+    splits: tuple[SplitRows, ...]
+    each: tuple[Mapping[Values, ConditionFacts], ...]
+
+    def __add__(self, other: _Seen) -> _Seen:
+        found = []
+        for split, one, more in zip(self.splits, self.each, other.each, strict=True):
+            found.append({**one, **{key: one[key] + facts if key in one else facts for key, facts in more.items()}})
+            if error := split.too_many([*found[-1]]):
+                raise error
+        return _Seen(self.splits, tuple(found))
 
 
 def look_at_conditions(
@@ -122,7 +121,7 @@ def look_at_conditions(
     FormatError, InputError, OSError
         As reading does, or if there are too many.
     """
-    return engine.run(LookAtConditions(splits, n_classes), numbered(source)).found
+    return [dict(one) for one in engine.run(LookAtConditions(splits, n_classes), numbered(source)).found.each]
 
 
 def _of_condition(split: SplitRows, cells: tuple[Values, ...], piece: Piece, wanted: Wanted) -> Chunk:
@@ -194,11 +193,10 @@ class SortByCondition(Work):
 
     def __init__(self, split: SplitRows, wanted: Wanted, folder: Path) -> None:
         self._given = split, replace(wanted, conditions=True), folder
-        self.found: dict[Values, list[_Place]] = {}
 
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        split, wanted, folder = self._given
+    def of(self, pieces: Sequence[Piece]) -> list[tuple[Values, _Place]]:
+        """See `Work.of`."""
+        (split, wanted, folder), found = self._given, list[tuple[Values, _Place]]()
         for piece in pieces:
             number: int = getattr(piece, "number", 0)
             chunk = piece.read(wanted)
@@ -211,16 +209,8 @@ class SortByCondition(Work):
                     own = _only(chunk, order[end - n : end])
                     for part in (replace(own, units=None, names=None), (own.units, own.names)):  # passes read the first
                         pickle.dump(part, file, protocol=5)
-                    with self.lock:
-                        self.found.setdefault(one, []).append(place)
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        both = self.empty()
-        for found in (self.found, other.found):
-            for values, places in found.items():
-                both.found.setdefault(values, []).extend(places)
-        return both
+                    found.append((one, place))
+        return found
 
 
 def _file_of(folder: Path, number: int) -> Path:
@@ -341,7 +331,9 @@ def sorted_by_condition(
     folder = ScratchFolder()
     own = replace(wanted, systems=(system,), truth=True, weight=True)
     with folder.or_nothing() as path:
-        found = engine.run(SortByCondition(split, own, path), numbered(source)).found
+        places = dict[Values, list[_Place]]()
+        for values, place in engine.run(SortByCondition(split, own, path), numbered(source)).found or ():
+            places.setdefault(values, []).append(place)
     kept: Any = (source.kept, folder)
     one = replace(source, pieces=(), systems=(source.systems[system],), kept=kept)
-    return SortedSource(one, found, tuple(piece.name for piece in source.pieces), path)
+    return SortedSource(one, places, tuple(piece.name for piece in source.pieces), path)

@@ -90,7 +90,7 @@ def _held(source: ShardSource, engine: Engine, work: Ascending, figures: TwoClas
     """Sort trials that fit in memory."""
     found: list[Ascending] = []
     engine.each(work, source.pieces, found.append)
-    parts = [part for one in found for part in one.parts]
+    parts = [part for one in found for part in one.found]
     non, tar = (
         _merged(
             [scores for at, scores, _ in parts if at == c], [by for at, _, by in parts if at == c and by is not None]
@@ -168,7 +168,7 @@ def _by_files(source: ShardSource, engine: Engine, memory: int, work: Ascending,
         files = room.ranges(path / "range", sample, source.n_rows, has_weights=source.has_weights)
 
         def put(found: Ascending) -> None:
-            for part in found.parts:
+            for part in found.found:
                 files.put(*part)
 
         engine.each(work, source.pieces, put)
@@ -271,7 +271,7 @@ def summarize_by_value(
     values, kept, n = ValueCounts(room, loops), list[ScoreArray](), [0, 0]
 
     def use(found: Ascending) -> None:
-        for c, scores, _ in found.parts:
+        for c, scores, _ in found.found:
             n[c] += len(scores)
             if c == keep:
                 kept.append(scores)
