@@ -433,21 +433,21 @@ class WhoIsWho:
         codes: AnyArray = self._speakers[0][side].astype(np.int64)
         return np.where(place < 0, -1, codes[place]) if len(codes) else np.full(len(names), -1)
 
-    def in_lines(self, n_names: int, side: int, what: str) -> AnyArray:
-        """The speaker of the first name, the second one and so on: of names that are those of the lines, in order.
+    def in_lines(self, n_names: int, side: int, what: str) -> pa.Array:
+        """The names of all lines, in their order, which are as many as others.
 
         Raises
         ------
         InputError
             If there are not as many lines as names.
         """
-        codes: AnyArray = self._speakers[0][side].astype(np.int64)
-        if len(codes) != n_names:
+        names = self.maps[side].left
+        if len(names) != n_names:
             raise InputError(
-                f"speakers: {self.called[min(side, len(self.called) - 1)]} has {len(codes):,} lines, but there are "
+                f"speakers: {self.called[min(side, len(self.called) - 1)]} has {len(names):,} lines, but there are "
                 f"{n_names:,} {what}. Where these have no names, there is one line for each, in their order."
             )
-        return codes
+        return names
 
     def lacks(self, name: str, side: int) -> str:
         """What to say about a name without a speaker."""
