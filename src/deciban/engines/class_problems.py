@@ -98,7 +98,6 @@ class SystemScores(NamedTuple):
     def blocks(self, piece: Piece, *, units: bool = False) -> Iterator[TrialBlock]:
         """Read the trials of a piece in blocks; within a block they are sorted by stratum if strata are not classes."""
         chunk = piece.read(Wanted((self.system,), truth=True, weight=self.has_weights, units=units))
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
         loglik, stratum = chunk.scores[0], chunk.stratum
         step = max(min(self.most, _NUMBERS // len(self.classes)), 1)
         for first in range(0, len(loglik), step):
@@ -106,7 +105,7 @@ class SystemScores(NamedTuple):
             if stratum is not None:
                 rows = first + np.argsort(stratum[rows], kind="stable")
             some = None if chunk.weight is None else chunk.weight[rows]
-            trials = ScoredClasses(loglik[rows], chunk.truth[rows], some, self.classes)
+            trials = ScoredClasses(loglik[rows], chunk.labels[rows], some, self.classes)
             own = None if chunk.units is None else chunk.units.take(rows)
             yield TrialBlock(trials, trials.label if stratum is None else stratum[rows], own)
 
@@ -587,9 +586,8 @@ def summarize_surveyed(
 def _grouped(grouping: Grouping, has_weights: bool, piece: Piece, wanted: Wanted) -> Chunk:  # noqa: FBT001
     """Read the trials of a piece with log-likelihoods of groups, without those of classes that drop out."""
     chunk = piece.read(replace(wanted, truth=True))
-    assert chunk.truth is not None  # noqa: S101  # it was asked for
-    kept = np.flatnonzero(grouping.prior[chunk.truth] > 0)
-    truth, weight = chunk.truth[kept], None
+    kept = np.flatnonzero(grouping.prior[chunk.labels] > 0)
+    truth, weight = chunk.labels[kept], None
     if wanted.weight and has_weights:
         weight = grouping.weight[truth]
         weight = weight if chunk.weight is None else weight * chunk.weight[kept]
@@ -610,7 +608,9 @@ def strata_of(grouping: Grouping) -> IntArray:
 def totals_of(source: ShardSource, engine: Engine) -> ClassTotals | None:
     """Count the trials of each class of a source, and their weights, in one pass; None if there is no trial."""
     wanted = Wanted((), truth=True, weight=source.has_weights)
-    found: ClassTotals | None = found_in(source, engine, wanted, _Totals(len(source.classes)), "counting classes")
+    found: ClassTotals | None = found_in(
+        source, engine, wanted, partial(_totals, len(source.classes)), "counting classes"
+    )
     return found
 
 
@@ -624,30 +624,19 @@ def grouped(source: ShardSource, problem: GroupedProblem) -> ShardSource:
 def confusion_in(source: ShardSource, engine: Engine, problem: GroupedProblem, *, system: int) -> CountArray:
     """Confusions of groups by the own weights of trials: one pass over a source of classes."""
     wanted = Wanted((system,), truth=True, weight=source.has_weights)
-    look = _Confusion(problem.grouping, problem.figures.prior_of(problem.titles))
+    look = partial(_confusion, problem.grouping, problem.figures.prior_of(problem.titles))
     found: CountArray = found_in(source, engine, wanted, look, "counting decisions")
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Totals:
-    n_classes: int
-
-    def __call__(self, chunk: Chunk) -> ClassTotals | None:
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        return ClassTotals.of(chunk.truth, chunk.weight, self.n_classes) if len(chunk.truth) else None
+def _totals(n_classes: int, chunk: Chunk) -> ClassTotals | None:
+    return ClassTotals.of(chunk.labels, chunk.weight, n_classes) if len(chunk.labels) else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Confusion:
-    grouping: Grouping
-    prior: FloatArray
-
-    def __call__(self, chunk: Chunk) -> Any:
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        if not len(chunk.truth):
-            return None
-        kept = np.flatnonzero(self.grouping.prior[chunk.truth] > 0)
-        own = None if chunk.weight is None else chunk.weight[kept]
-        loglik = self.grouping.logliks(chunk.scores[0][kept])
-        return confusion_of(ScoredClasses(loglik, self.grouping.home[chunk.truth[kept]], own, None), self.prior)
+def _confusion(grouping: Grouping, prior: FloatArray, chunk: Chunk) -> Any:
+    if not len(chunk.labels):
+        return None
+    kept = np.flatnonzero(grouping.prior[chunk.labels] > 0)
+    own = None if chunk.weight is None else chunk.weight[kept]
+    loglik = grouping.logliks(chunk.scores[0][kept])
+    return confusion_of(ScoredClasses(loglik, grouping.home[chunk.labels[kept]], own, None), prior)

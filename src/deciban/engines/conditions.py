@@ -87,10 +87,9 @@ class LookAtConditions(Work):
         return found
 
     def _facts(self, chunk: Chunk, split: SplitRows, name: str, bit: int) -> dict[Values, ConditionFacts]:
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
         values, codes = split.of(chunk, name)
         sizes = {"n_conditions": len(values), "n_classes": self.n_classes}
-        totals = totals_by_condition(codes, chunk.truth.astype(np.int64), chunk.weight, **sizes)
+        totals = totals_by_condition(codes, chunk.labels.astype(np.int64), chunk.weight, **sizes)
         n_trials = np.bincount(codes, minlength=len(values)).tolist()
         return {one: ConditionFacts(n, row, bit) for one, n, row in zip(values, n_trials, totals, strict=True)}
 
@@ -161,9 +160,8 @@ class ConditionWeights:
 def _weighted(known: ConditionWeights, piece: Piece, wanted: Wanted) -> Chunk:
     """Read the trials of a piece with the weights of their conditions."""
     chunk = piece.read(replace(wanted, truth=True, conditions=True))
-    assert chunk.truth is not None  # noqa: S101  # it was asked for
     values, codes = known.split.of(chunk, piece.name)
-    at = np.array([known.place[one] for one in values], np.int64)[codes], chunk.truth.astype(np.int64)
+    at = np.array([known.place[one] for one in values], np.int64)[codes], chunk.labels.astype(np.int64)
     factor = known.factors[at]
     weight = factor if chunk.weight is None else factor * chunk.weight
     return replace(chunk, weight=weight if wanted.weight else None, stratum=known.strata[at], conditions=None)
@@ -255,14 +253,13 @@ class _Sorted(Piece):
             raise changed(f"{self.path}, temporary rows of {self.name}") from error
         weight, stratum = chunk.weight, None
         if self.factors is not None and self.strata is not None:
-            assert chunk.truth is not None  # noqa: S101  # it was written
-            truth = chunk.truth.astype(np.int64)
+            truth = chunk.labels.astype(np.int64)
             stratum, factor = self.strata[truth], self.factors[truth]
             weight = factor if weight is None else factor * weight
         return replace(
             chunk,
             scores=chunk.scores * len(wanted.systems),
-            truth=chunk.truth if wanted.truth or stratum is not None else None,
+            truth=chunk.labels if wanted.truth or stratum is not None else None,
             units=units if wanted.units else None,
             names=names if wanted.names else None,
             weight=weight if wanted.weight else None,

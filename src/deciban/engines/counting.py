@@ -261,8 +261,7 @@ def summarize_by_value(
     if source.is_double or source.has_weights or source.n_rows < FEWEST_ROWS or not engine.shares_memory:
         return None
     first = source.pieces[0].read(Wanted((system,), truth=True))
-    assert first.truth is not None  # noqa: S101  # it was asked for
-    share = np.count_nonzero(first.truth) / max(len(first.truth), 1)
+    share = np.count_nonzero(first.labels) / max(len(first.labels), 1)
     keep, most = int(share <= 0.5), _MORE_THAN_SEEN * min(share, 1 - share) * source.n_rows
     at_once = engine.n_at_once * max(_ROWS_PER_BATCH, *(one.n_rows for one in source.pieces))
     room = memory - N_BYTES - int(most * Cost.KEPT + at_once * Cost.READ)

@@ -71,10 +71,9 @@ class Ascending(Work):
         found: tuple[list[tuple[AnyArray, ...]], ...] = ([], [])
         for piece in pieces:
             chunk = piece.read(Wanted((self.system,), truth=True, weight=True))
-            assert chunk.truth is not None  # noqa: S101  # it was asked for
             scores = chunk.scores[0].astype(self.kind, copy=False)
             counting = None if chunk.weight is None else chunk.weight > 0
-            for c, some in enumerate((~chunk.truth, chunk.truth)):
+            for c, some in enumerate((~chunk.labels, chunk.labels)):
                 if chunk.weight is None or counting is None:
                     found[c].append((scores[some],))
                 else:

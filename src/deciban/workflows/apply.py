@@ -238,7 +238,7 @@ def how_to_read(kind: AnyKind, reading: Reading, scale: Scale) -> HowToRead:
     """How rows of scores are read that are written again, or decided."""
     given = {name: getattr(reading, name) for name in ("format", "columns", "labels", "classes")}
     unit = reading.unit if kind.units_of_files else None
-    return HowToRead.of(given | {"kind": kind.name, "unit": unit, "memory": scale.n_bytes})
+    return HowToRead(**given, kind=kind.name, unit=unit, memory=scale.n_bytes)
 
 
 def _opened(path: PathLike, what: ToApply, options: Options) -> RowTable:

@@ -14,15 +14,7 @@ from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits, common_in_words, units_in_words
-from deciban.engines.units import (
-    SinglesInPieces,
-    TrialFacts,
-    UnitFacts,
-    UnitsFound,
-    UnitsInPieces,
-    look_at_units,
-    survey_trials,
-)
+from deciban.engines.units import TrialFacts, UnitFacts, UnitsFound, UnitsInPieces, look_at_units, survey_trials
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.values import refuse_gaps, weights_of
 from deciban.io.contents import RowError
@@ -517,10 +509,9 @@ class UnitsOfSource:
         """The trials of a system with their units, of which so many bytes may be taken."""
         if self.units is None:
             return None
-        if self.singles is not None:
-            return SinglesInPieces.of_facts(self.source, self.engine, system, self.singles, memory)
-        known = self.source, self.engine, system, self.units, self.by_name, memory, self.n_conditions
-        return UnitsInPieces(*known)
+        units, facts = (self.units, None) if self.singles is None else (self.singles.units, self.singles)
+        known = self.source, self.engine, system, units, self.by_name, memory, self.n_conditions
+        return UnitsInPieces(*known, facts=facts)
 
 
 def _counted(chunk: Chunk) -> int:

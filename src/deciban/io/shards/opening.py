@@ -339,7 +339,7 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
     >>> source.n_rows, len(source.pieces), source.systems == (folder.name,)
     (4, 2, True)
     """
-    how = HowToRead.of(options)
+    how = HowToRead(**options)
     given = list(scores) if isinstance(scores, list | tuple) else [scores]
     if not given:
         raise InputError("scores: none given. At least one table or matrix is needed.")
