@@ -79,7 +79,7 @@ class LookAtConditions(Work):
 
     def of(self, pieces: Sequence[Piece]) -> _Seen:
         """See `Work.of`."""
-        found = self.empty().found
+        found: _Seen = self.empty().found
         for piece in pieces:
             chunk = piece.read(Wanted((), truth=True, weight=True, conditions=True))
             bit = 1 << getattr(piece, "number", 0)

@@ -205,7 +205,7 @@ class UnitsInPieces(TrialsByUnit):
         look: Any = partial(count_by_unit, self.reader, cells, self.units.keys)
         if facts is not None:
             look = partial(count_singles, self.reader, cells, facts.dealt(), facts)
-        found = found_in(self.source, self.engine, self.reader.wanted, look, "counting by unit")
+        found: Any = found_in(self.source, self.engine, self.reader.wanted, look, "counting by unit")
         costs = LinearCosts.of_totals(*found.totals, ranks.pav, ranks.rocch, cells)
         if facts is None:
             return TrialsInCells(costs, *found.counts)
