@@ -492,7 +492,9 @@ class ClassSurvey(Work):
         """See `Work.of`."""
         units = self.who is not None and self.who.keys is not None
         blocks = (block for piece in pieces for block in self.given.blocks(piece, units=units))
-        found: ClassSums | None = reduce(both, map(self.of_block, blocks), None)
+        found: ClassSums | None = None
+        for block in blocks:
+            found = both(found, self.of_block(block))
         return found
 
     def of_block(self, block: TrialBlock) -> ClassSums:
