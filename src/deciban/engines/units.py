@@ -520,25 +520,17 @@ class UnitsFound:
 
     Attributes
     ----------
-    facts : UnitFacts or None
-        What is known of them; None if there are none.
+    facts : UnitFacts
+        What is known of them.
     by_name : SpeakersByName or None
         The units of names, where pieces do not say those of trials.
     said : tuple of Message
         What was assumed to find them.
-    each : TrialUnits or None
-        What a trial is called, where every one is a unit by itself: without keys, as there are so many.
     """
 
-    facts: UnitFacts | None
+    facts: UnitFacts
     by_name: SpeakersByName | None = None
     said: tuple[Message, ...] = ()
-    each: TrialUnits | None = None
-
-    @classmethod
-    def of_trials(cls, noun: str) -> Self:
-        """Return every trial as a unit, where ``noun`` is what a trial is called."""
-        return cls(None, each=TrialUnits((), np.zeros(0, np.uint64), noun, independent(noun)))
 
 
 def speakers_in_pieces(source: ShardSource, engine: Engine) -> tuple[UnitFacts, SpeakersByName]:

@@ -31,6 +31,7 @@ from deciban.evaluation.multiclass.summary import ClassSummary, ScoreChecks
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io.recognition import memory_of
 from deciban.memory import memory_error
+from deciban.models.mapped import ordered
 from deciban.models.sources import SourceClasses
 from deciban.multiclass.costs import mixed
 from deciban.multiclass.recalibration import (
@@ -132,7 +133,7 @@ def calibration_in_pieces(
     FormatError, OSError
         As reading does.
     """
-    data = SourceClasses(source.of_system(system), engine, None, memory)  # at a flat prior
+    data = SourceClasses(ordered(source, systems=[system]), engine, None, memory)  # at a flat prior
     total, is_wrong = mixed(summary.flat_surprise, data.prior), summary.checks.n_wrong > 0
     forms = [(True, True), (True, False), (False, True)]
     limits = _Limits(data, total, is_wrong=is_wrong)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -410,29 +411,23 @@ class Layout:
         FormatError, InputError, KeyMismatchError
             If something cannot stand where it stands; the message names the place.
         """
-        found = []
-        for at in wanted.systems:
-            with placed(rows, self.scores[at]):
-                found.append(self._scores(table, at))
-        scores = tuple(found)
-        with placed(rows, self.truth.columns):
-            truth = self.truth.of(table) if wanted.truth else None
-        with placed(rows, () if self.weights is None else (self.weights,)):
-            weight = self._weights(table) if wanted.weight and self.weights is not None else None
-        with placed(rows, self._of_units):
-            units = self._units(table, start) if wanted.units and self.has_units else None
-        with placed(rows, tuple(self.named.values())):
-            names = keys_of_sides(table, [*self.named.values()]) if wanted.names and self.named else None
+
+        def at(columns: Sequence[str], make: Callable[[], Any], *, asked: bool = True) -> Any:
+            with placed(rows, columns):
+                return make() if asked else None
+
+        scores = tuple(at(self.scores[k], partial(self._scores, table, k)) for k in wanted.systems)
+        truth = at(self.truth.columns, lambda: self.truth.of(table), asked=wanted.truth)
+        weights, named = [one for one in (self.weights,) if one is not None], [*self.named.values()]
+        weight = at(weights, lambda: self._weights(table), asked=wanted.weight and bool(weights))
+        units = at(self._of_units, lambda: self._units(table, start), asked=wanted.units and self.has_units)
+        names = at(named, lambda: keys_of_sides(table, named), asked=wanted.names and bool(named))
         quality = self.quality.of(table, self.sides, wanted.quality) if wanted.quality and self.quality else None
         held_out = (self.groups or ()) if wanted.groups else ()
-        with placed(rows, held_out):
-            groups = tuple(names_in(plain(table.column(name)), name, _GROUPS) for name in held_out) or None
+        groups = at(held_out, lambda: tuple(names_in(plain(table.column(one)), one, _GROUPS) for one in held_out))
         split = [*self.conditions.values()] if wanted.conditions else []
-        with placed(rows, split):
-            conditions = (
-                tuple(coded_column(plain(table.column(name)).combine_chunks()) for name in split) if split else None
-            )
-        found_here = Chunk(scores, truth, units, weight, quality, names, groups=groups, conditions=conditions)
+        conditions = at(split, lambda: tuple(coded_column(plain(table.column(one)).combine_chunks()) for one in split))
+        found_here = Chunk(scores, truth, units, weight, quality, names, None, groups or None, conditions or None)
         if not self.where:
             return found_here
         with placed(rows, tuple(self.where)):

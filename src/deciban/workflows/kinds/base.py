@@ -166,8 +166,8 @@ class Kind(ABC, Generic[S, K, A]):
         """
 
     @abstractmethod
-    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
-        """The same of trials in pieces."""
+    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound | None:
+        """The same of trials in pieces; None where every trial is a unit."""
 
     @abstractmethod
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:

@@ -308,11 +308,9 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """Segments, of which nothing says that some belong together."""
         return units_of_trials(trials, counting, noun=self.noun), ()
 
-    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
-        """Segments, of which nothing says that some belong together: they are as many as trials, and have no keys."""
-        from deciban.engines.units import UnitsFound
-
-        return UnitsFound.of_trials(self.noun)
+    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound | None:
+        """None: nothing says that some segments belong together."""
+        return None
 
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
         """Classes are numbered in their order."""
