@@ -17,7 +17,7 @@ from deciban._files import ScratchFolder
 from deciban.core.equalizing import totals_by_condition
 from deciban.errors import InputError
 from deciban.trials.passes import Engine, Work
-from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted, changed, numbered
+from deciban.trials.sources import Chunk, MappedPiece, Piece, ShardSource, Wanted, changed, numbered
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
 Values: TypeAlias = tuple[str | None, ...]
@@ -157,11 +157,14 @@ class ConditionWeights:
     strata: IntArray
 
 
-def _weighted(known: ConditionWeights, piece: Piece, wanted: Wanted) -> Chunk:
-    """Read the trials of a piece with the weights of their conditions."""
-    chunk = piece.read(replace(wanted, truth=True, conditions=True))
-    values, codes = known.split.of(chunk, piece.name)
-    at = np.array([known.place[one] for one in values], np.int64)[codes], chunk.labels.astype(np.int64)
+def _weighted(known: ConditionWeights, place: int | None, piece: Piece, wanted: Wanted) -> Chunk:
+    """Read the trials of a piece, which are of one condition or of several, with the weights of their conditions."""
+    chunk = piece.read(replace(wanted, truth=True, weight=True, conditions=place is None))
+    of_trials: Any = place
+    if place is None:
+        values, codes = known.split.of(chunk, piece.name)
+        of_trials = np.array([known.place[one] for one in values], np.int64)[codes]
+    at = of_trials, chunk.labels.astype(np.int64)
     factor = known.factors[at]
     weight = factor if chunk.weight is None else factor * chunk.weight
     return replace(chunk, weight=weight if wanted.weight else None, stratum=known.strata[at], conditions=None)
@@ -169,7 +172,7 @@ def _weighted(known: ConditionWeights, piece: Piece, wanted: Wanted) -> Chunk:
 
 def weighted_by_condition(source: ShardSource, weights: ConditionWeights) -> ShardSource:
     """The trials of a source, each weighing what its condition says."""
-    return source.map(partial(_weighted, weights), has_weights=True)
+    return source.map(partial(_weighted, weights, None), has_weights=True)
 
 
 _Place: TypeAlias = tuple[int, int, int]
@@ -230,16 +233,12 @@ class _Sorted(Piece):
     path : path
     start : int
         Where they begin.
-    factors, strata : (n_classes,) array or None
-        What they weigh by class, beside what they weigh by themselves; None where they weigh nothing else.
     """
 
     path: Path
     start: int
     name: str
     n_rows: int
-    factors: AnyArray | None = None
-    strata: AnyArray | None = None
 
     def read(self, wanted: Wanted) -> Chunk:
         """See `Piece.read`."""
@@ -251,19 +250,13 @@ class _Sorted(Piece):
                 units, names = pickle.load(file) if is_more else (None, None)  # noqa: S301
         except (pickle.UnpicklingError, EOFError, FileNotFoundError) as error:
             raise changed(f"{self.path}, temporary rows of {self.name}") from error
-        weight, stratum = chunk.weight, None
-        if self.factors is not None and self.strata is not None:
-            truth = chunk.labels.astype(np.int64)
-            stratum, factor = self.strata[truth], self.factors[truth]
-            weight = factor if weight is None else factor * weight
         return replace(
             chunk,
             scores=chunk.scores * len(wanted.systems),
-            truth=chunk.labels if wanted.truth or stratum is not None else None,
+            truth=chunk.truth if wanted.truth else None,
             units=units if wanted.units else None,
             names=names if wanted.names else None,
-            weight=weight if wanted.weight else None,
-            stratum=stratum,
+            weight=chunk.weight if wanted.weight else None,
         )
 
 
@@ -293,15 +286,16 @@ class SortedSource:
 
     def weighted(self, weights: ConditionWeights) -> ShardSource:
         """All trials, each weighing what its condition says."""
-        pieces: list[Piece] = []
-        for values in self.places:
-            at = weights.place[values]
-            pieces += self._pieces(values, factors=weights.factors[at], strata=weights.strata[at])
+        pieces = [
+            MappedPiece(piece, partial(_weighted, weights, weights.place[values]), piece.name)
+            for values in self.places
+            for piece in self._pieces(values)
+        ]
         return replace(self.source, pieces=tuple(pieces), has_weights=True)
 
-    def _pieces(self, values: Values, **more: AnyArray) -> tuple[Piece, ...]:
+    def _pieces(self, values: Values) -> tuple[Piece, ...]:
         places = sorted(self.places[values])
-        return tuple(_Sorted(_file_of(self.folder, at), start, self.names[at], n, **more) for at, start, n in places)
+        return tuple(_Sorted(_file_of(self.folder, at), start, self.names[at], n) for at, start, n in places)
 
 
 def sorted_by_condition(

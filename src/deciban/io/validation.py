@@ -186,7 +186,7 @@ class ListedNames:
         if self.room is None:
             yield self.name, read_contents(source, need=need, **given)
         else:
-            yield from contents_in_batches(source, need, self.room.memory / 2, unit=None, **given)
+            yield from contents_in_batches(source, need, self.room.memory / 2, **given)
 
     @property
     def n_rows(self) -> int:

@@ -417,9 +417,6 @@ def ties_in_words(ties: Mapping[str, int | float]) -> str:
     return "tied across classes: " + ", ".join(f"{n:,} ({name})" for name, n in ties.items())
 
 
-_WHOLE = {"from_classes": "scores of two classes as differences"}
-"""What only tables in memory are asked, in words."""
-
 _HANDS_OUT = ("__arrow_c_stream__", "columns", "get_fragments", "sink_parquet", "partitions")
 """What tables of other libraries have: one of these."""
 
@@ -467,10 +464,11 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
     reading = options.reading.with_ids_read()
     if key is None and reading.renaming is not None:  # what has the truth has scores, too, and their names
         reading = replace(reading, ids=reading.renaming.for_scores_alone())
-    for name, words in _WHOLE.items():
-        if reading.says(name) and not (name == "from_classes" and options.kind == "two-class"):
-            what = f"{name}: {words} need all trials in memory, and these are read in pieces"
-            raise memory_error(what, way="write the scores anew first (deciban convert)")
+    if reading.says("from_classes") and options.kind != "two-class":
+        what = (
+            "from_classes: scores of two classes as differences need all trials in memory, and these are read in pieces"
+        )
+        raise memory_error(what, way="write the scores anew first (deciban convert)")
     if any(isinstance(one, TwoFiles) for one in scores):
         refuse_options_of_keys(key, reading)
     given = {name: getattr(reading, name) for name in _SAME}

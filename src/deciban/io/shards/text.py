@@ -225,14 +225,7 @@ def is_readable_in_batches(path: Path, need: ContentKind | None, given: Mapping[
 
 
 def contents_in_batches(
-    source: PathLike,
-    need: ContentKind | None,
-    memory: float,
-    *,
-    format: str | None,
-    columns: Any,
-    labels: Any,
-    unit: ScoreUnit | None,
+    source: PathLike, need: ContentKind | None, memory: float, *, unit: ScoreUnit | None = None, **given: Any
 ) -> Iterator[tuple[str, Contents]]:
     """What a file holds, piece by piece.
 
@@ -244,10 +237,10 @@ def contents_in_batches(
         What they must hold.
     memory : float
         Bytes that a batch of a text file may take.
-    format, columns, labels
-        As of `deciban.io.read_scores`.
     unit : {"nats", "log10", "lr"}, optional
         The declared unit of the scores.
+    **given
+        ``format``, ``columns`` and ``labels``, as of `deciban.io.read_scores`.
 
     Yields
     ------
@@ -263,7 +256,7 @@ def contents_in_batches(
     files = table_files(source)
     name = bare_name(Path(display_name(source)).name)
     if all(is_columnar(file.path) for file in files):
-        options = recognize(files[0].path, format=format, columns=columns, labels=labels).files[0].options
+        options = recognize(files[0].path, **given).files[0].options
         options = replace(options, need=need, name=name, unit=unit)
         table = open_files(source, files, options)
         reader = ReadAs.of(table, options, of_folders=True).settled()
@@ -273,7 +266,7 @@ def contents_in_batches(
             done += rows.n_rows
             tell(done)
         return
-    opened = plain_text_files(files, format=format, columns=columns, labels=labels)
+    opened = plain_text_files(files, **given)
     for file, found in zip(files, opened, strict=False):
         asked = replace(found.options, need=need, name=name, unit=unit)
         for line, contents in contents_in_blocks(found, asked, memory, file.path):
