@@ -31,13 +31,13 @@ _COLUMN = "column:"
 
 @dataclass(frozen=True, slots=True)
 class UnitMap:
-    """Units of names: what a file or a mapping holds, and what messages call it."""
+    """Units of names, or their speakers: what a file or a mapping holds, and what messages call it."""
 
     units: IdMap
     called: str
 
     @classmethod
-    def of(cls, given: PathLike | Mapping[Any, Any] | IdMap) -> UnitMap:
+    def of(cls, given: PathLike | Mapping[Any, Any] | IdMap, argument: str = "units") -> UnitMap:
         """Read a file, or check a mapping.
 
         Raises
@@ -51,14 +51,19 @@ class UnitMap:
             try:
                 return cls(read_id_map(given), display_name(given))
             except FormatError as error:
-                raise FormatError(f"{error} Units are read from lines of two columns: a name and its unit.") from error
+                words = f"{argument.capitalize()} are read from lines of two columns: a name and its {argument[:-1]}."
+                raise FormatError(f"{error} {words}") from error
+        if not isinstance(given, Mapping | IdMap):
+            way = f"Name a file of two columns, name and {argument[:-1]}, or pass a mapping."
+            raise InputError(f"{argument}: got {type(given).__name__}. {way}")
         words = f"a mapping of {counted(len(given), 'name')}"
         if isinstance(given, IdMap):
             return cls(given, words)
         for name, unit in given.items():
             if not isinstance(name, str) or isinstance(unit, bool | float) or unit == "" or unit is None:
-                raise InputError(f"units: got {name!r}: {unit!r}. Write the unit of each name: {{'a-1': 'ann'}}.")
-        return cls(IdMap.from_columns(list(given), list(map(str, given.values())), source="units"), words)
+                what = f"the {argument[:-1]} of each name"
+                raise InputError(f"{argument}: got {name!r}: {unit!r}. Write {what}: {{'a-1': 'ann'}}.")
+        return cls(IdMap.from_columns(list(given), list(map(str, given.values())), source=argument), words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,21 +405,8 @@ class WhoIsWho:
         """
         if not 1 <= len(given) <= 2:
             raise InputError(f"speakers: got {len(given)} files. Name one for both sides of trials, or one for each.")
-        found: list[IdMap] = []
-        for one in given:
-            if isinstance(one, IdMap):
-                found.append(one)
-            elif isinstance(one, Mapping):
-                found.append(IdMap.from_columns(list(one), list(map(str, one.values())), source="speakers"))
-            elif isinstance(one, str | os.PathLike):
-                found.append(read_id_map(one))
-            else:
-                raise InputError(
-                    f"speakers: got {type(one).__name__}. Name a file of two columns, name and speaker, or pass a "
-                    "mapping."
-                )
-        called = tuple(display_name(one) if isinstance(one, str | os.PathLike) else "speakers" for one in given)
-        return cls((found[0], found[-1]), called)
+        found = [UnitMap.of(one, "speakers") for one in given]
+        return cls((found[0].units, found[-1].units), tuple(one.called for one in found))
 
     @cached_property
     def _speakers(self) -> tuple[list[IntArray], pa.Array]:
