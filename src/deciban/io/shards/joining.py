@@ -36,6 +36,9 @@ from deciban.trials.tables import TrialTable
 from deciban.trials.units import keys_of_trials
 from deciban.types import AnyArray, BoolArray, IntArray
 
+_MANY = 1 << 20
+"""Rows of all tables from which on the length of names matters."""
+
 _BLOCK = 1 << 20
 """Rows of a temporary file that are written at once before there are scores."""
 
@@ -264,10 +267,19 @@ def joined_by_name(asked: Question) -> Joined:
                 "their order: by_order=True (--by-order)."
             )
     n_rows = sum(one.table.n_rows for one in (*asked.scores, asked.truth))
-    n_parts = math.ceil(n_rows / rows_that_fit(asked.how.memory, Cost.JOINED_NAME))
+    n_parts = math.ceil(n_rows / rows_that_fit(asked.how.memory, _bytes_of_names([*asked.scores, asked.truth], n_rows)))
     folder = ScratchFolder()
     with folder.or_nothing(asked.truth.table.n_rows * (1 + 8 * sum(map(len, asked.layout.scores)))) as path:
         return _joined(asked, n_parts, path, folder)
+
+
+def _bytes_of_names(tables: Sequence[Roles], n_rows: int) -> float:
+    """Return the bytes that matching takes for a row of several tables; names of many rows are measured."""
+    found = float(Cost.JOINED_NAME)
+    for roles in tables if n_rows > _MANY else ():
+        some = roles.table.rows[0].table(list(roles.sides.values()))
+        found = max(found, Cost.JOINED_NAME / 2 + 2 * some.nbytes / max(len(some), 1))
+    return found
 
 
 def _joined(asked: Question, n_parts: int, path: Path, folder: ScratchFolder) -> Joined:
