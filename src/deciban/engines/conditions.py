@@ -15,7 +15,6 @@ import numpy as np
 
 from deciban._files import ScratchFolder
 from deciban.core.equalizing import totals_by_condition
-from deciban.errors import InputError
 from deciban.trials.passes import Engine, Work
 from deciban.trials.sources import Chunk, MappedPiece, Piece, ShardSource, Wanted, changed, numbered
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
@@ -30,8 +29,8 @@ class SplitRows(Protocol):
     def of(self, chunk: Chunk, name: str) -> tuple[list[Values], IntArray]:
         """Conditions that trials are of, and which of them each is of; ``name`` is the piece, for messages."""
 
-    def too_many(self, found: Sequence[Values]) -> InputError | None:
-        """The error of more conditions than are evaluated; None where there are few enough."""
+    def require_few(self, found: Sequence[Values]) -> None:
+        """Refuse more conditions than are evaluated."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,8 +104,7 @@ class _Seen:
         found = []
         for split, one, more in zip(self.splits, self.each, other.each, strict=True):
             found.append({**one, **{key: one[key] + facts if key in one else facts for key, facts in more.items()}})
-            if error := split.too_many([*found[-1]]):
-                raise error
+            split.require_few([*found[-1]])
         return _Seen(self.splits, tuple(found))
 
 

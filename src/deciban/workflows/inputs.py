@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -608,19 +608,7 @@ NAMES = {"tar": ("tar", "same"), "non": ("non", "different")}
 """What the files of targets and those of non-targets are called, as arguments."""
 
 
-Given: TypeAlias = Mapping[str, Any]
-Others: TypeAlias = dict[str, Any]
-
-
-@overload
-def named_scores(scores: Paths | None, key: PathLike | None, given: Given) -> tuple[Paths, Others]: ...
-@overload
-def named_scores(
-    scores: Paths | ScoreFiles | None, key: PathLike | None, given: Given
-) -> tuple[Paths | ScoreFiles, Others]: ...
-def named_scores(
-    scores: Paths | ScoreFiles | None, key: PathLike | None, given: Given
-) -> tuple[Paths | ScoreFiles, Others]:
+def named_scores(scores: Paths | None, key: PathLike | None, given: Mapping[str, Any]) -> tuple[Paths, dict[str, Any]]:
     """The score files that a user named, one by one with a key, or in two for each system.
 
     Parameters
