@@ -538,7 +538,9 @@ def survey_classes(
     InputError
         If something that is asked for is impossible.
     """
-    return engine.run(ClassSurvey(SystemScores.of(source, system), figures, who), source.pieces).found
+    work = ClassSurvey(SystemScores.of(source, system), figures, who)
+    found: ClassSums | None = engine.run(work, source.pieces).found
+    return found
 
 
 def summarize_surveyed(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import operator
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -53,11 +51,6 @@ class ConditionFacts:
     def __add__(self, other: ConditionFacts) -> ConditionFacts:
         """Of the trials of both."""
         return ConditionFacts(self.n_trials + other.n_trials, self.totals + other.totals, self.pieces | other.pieces)
-
-
-def sum_of(each: Sequence[ConditionFacts]) -> ConditionFacts:
-    """What is known of all trials of one or more conditions."""
-    return functools.reduce(operator.add, each)
 
 
 class LookAtConditions(Work):

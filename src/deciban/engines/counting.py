@@ -71,19 +71,14 @@ def summarize_shards(
     """
     asked, kind = figures or TwoClassFigures(), np.dtype(np.float64 if source.is_double else np.float32)
     work = Ascending(system, kind)
-    work.rows_per_batch = rows_at_once(source, engine, memory)
+    work.rows_per_batch = rows_that_fit(  # all threads take a quarter of the memory, if pieces allow it
+        memory / 4, source.bytes_per_row(), at_once=engine.n_at_once, fewest=_FEWEST_ROWS, most=_MOST_ROWS
+    )
     if source.n_rows <= rows_that_fit(memory, Cost.HELD_WEIGHTED if source.has_weights else Cost.HELD):
         return _held(source, engine, work, asked)
 
     found = summarize_by_value(source, engine, memory, system=system, figures=asked)
     return found if found is not None else _by_files(source, engine, memory, work, asked)
-
-
-def rows_at_once(source: ShardSource, engine: Engine, memory: int) -> int:
-    """How many rows a thread sorts at once: all of them take a quarter of the memory, if pieces allow it."""
-    return rows_that_fit(
-        memory / 4, source.bytes_per_row(), at_once=engine.n_at_once, fewest=_FEWEST_ROWS, most=_MOST_ROWS
-    )
 
 
 def _held(source: ShardSource, engine: Engine, work: Ascending, figures: TwoClassFigures) -> Summary:

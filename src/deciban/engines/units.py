@@ -206,14 +206,15 @@ class UnitsInPieces(TrialsByUnit):
         if facts is not None:
             look = partial(count_singles, self.reader, cells, facts.dealt(), facts)
         found: Any = found_in(self.source, self.engine, self.reader.wanted, look, "counting by unit")
-        costs = LinearCosts.of_totals(*found.totals, ranks.pav, ranks.rocch, cells)
+        of_tar, of_non = found.totals
+        costs = LinearCosts.of_totals(of_tar, of_non, ranks.pav, ranks.rocch, cells)
         if facts is None:
             return TrialsInCells(costs, *found.counts)
         tar, non = (
             ClassSize(float(total) / one, float(effective_numbers(total, squares)), n)
             for (total, squares), one, n in zip(facts.weights, costs.one_trial, facts.n.tolist(), strict=True)
         )
-        in_cells = [one.counts for one in found.totals]
+        in_cells = [of_tar.counts, of_non.counts]
         counts = SingleCounts.of_classes(list(found.own), list(found.squares), list(found.fourths), in_cells)
         return TrialsInCells(costs, *counts, singles=ClusterDesign.of_trials((tar, non)))
 

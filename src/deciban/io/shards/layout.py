@@ -447,7 +447,9 @@ class Layout:
         given = {name: plain(table.column(name)) for name in self.scores[at]}
         for name, column in given.items():
             refuse_missing(column, name, "score")
-        columns = [scores_of(_flat(column), incomplete=self.incomplete) for column in given.values()]
+            if pa.types.is_fixed_size_list(column.type):  # of all classes, one behind the other
+                given[name] = pc.list_flatten(column)
+        columns = [scores_of(column, incomplete=self.incomplete) for column in given.values()]
         if not self.ratios.isdisjoint(self.scores[at]):
             columns = [logarithms_of_ratios(one) for one in columns]
         found: AnyArray = np.column_stack(columns) if len(columns) > 1 else columns[0]
@@ -482,11 +484,6 @@ class Layout:
 
     def _chosen(self, table: pa.Table, name: str) -> BoolArray:
         return rows_with(table.column(name), self.where[name])
-
-
-def _flat(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Numbers one behind the other, of a column of lists."""
-    return pc.list_flatten(column) if pa.types.is_fixed_size_list(column.type) else column
 
 
 def rows_with(column: pa.ChunkedArray, values: Sequence[str]) -> BoolArray:

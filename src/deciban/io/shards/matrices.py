@@ -348,7 +348,8 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
     if how.units is not None or (how.find_segments if classes else how.find_speakers and are_listed and who is None):
         units = EachCell((PLACE,)) if first.names is None else EachTrial(PAIR[: 1 if classes else 2])
     if who is not None and first.names is None:
-        systems = [replace(one, names=_names_in_lines(first, who)) for one in systems]
+        names = who.in_lines(first.shape[0], 0, "rows"), who.in_lines(first.shape[1], 1, "columns")
+        systems = [replace(one, names=names) for one in systems]
     rows = _rows_of(systems[0], tuple(systems), key, len(classes), how.memory // len(systems))
     if not sum(one.n_rows for one in rows):
         raise FormatError(f"{first.name}: holds no trial.")
@@ -365,15 +366,15 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
         conditions={side: side for side in named if side in how.conditions},
         named={side: side for side in named if how.units is None and how.find_speakers and who is None},
     )
-    names = [one.system for one in systems]
+    called = [one.system for one in systems]
     single = all(one.kind.kind == "f" and one.kind.itemsize <= 4 for one in systems)
     return source_of_rows(
         rows,
         layout,
         name=", ".join(dict.fromkeys(one.name for one in systems)),
-        systems=tuple(names_apart(names, ()) if len(set(names)) < len(names) else names),
+        systems=tuple(names_apart(called, ()) if len(set(called)) < len(called) else called),
         is_double=not single or how.converted is not None,
-        units=() if classes else (how.unit or "nats",) * len(names),
+        units=() if classes else (how.unit or "nats",) * len(called),
         messages=_messages(systems, key, who),
         paths=tuple(one.path for one in systems if one.path is not None),
         groups=None if how.groups is None else named,
@@ -474,9 +475,3 @@ def _speakers(first: Matrix, who: WhoIsWho, how: HowToRead) -> SpeakersAgree:
             what = ("row", "column")[side]
             raise KeyMismatchError(f"{first.name}, {what} {row}: {who.lacks(names[row].as_py(), side)}.")
     return SpeakersAgree(PAIR, who)
-
-
-def _names_in_lines(first: Matrix, who: WhoIsWho) -> tuple[pa.Array, pa.Array]:
-    """The names of rows and columns that stand in the order of the lines of files."""
-    rows, columns = (who.in_lines(first.shape[side], side, what) for side, what in enumerate(("rows", "columns")))
-    return rows, columns

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -60,7 +61,8 @@ def opened_input(given: Any, how: HowToRead, *, of_key: bool = False, name: str 
         If it is nothing that can be read, or cannot be.
     """
     if isinstance(given, TwoFiles):
-        tar, non = (_as_rows(opened_input(one, how, name=name)) for one in (given.tar, given.non))
+        both = (opened_input(one, how, name=name) for one in (given.tar, given.non))
+        tar, non = (one if isinstance(one, RowTable) else table_of_matrix(one, also_nameless=True) for one in both)
         return of_both(tar, non, given)
     if is_open_file(given) or (isinstance(given, str | os.PathLike) and is_stream(given)):
         return _written(given, [TableFile(Path(display_name(given)))], how, of_key=of_key)
@@ -81,10 +83,6 @@ def _files(given: Any, how: HowToRead, *, of_key: bool) -> Opened:
             table = open_files(given, files, how.options(of_key=of_key))
             return _cut_anew(table, files, how.options(of_key=of_key)) if _has_large(table) else table
     return _written(given, files, how, of_key=of_key)
-
-
-def _as_rows(opened: Opened) -> RowTable:
-    return opened if isinstance(opened, RowTable) else table_of_matrix(opened, also_nameless=True)
 
 
 def _written(given: Any, files: Sequence[TableFile], how: HowToRead, *, of_key: bool) -> RowTable:
@@ -252,11 +250,12 @@ def write_object(given: Any, target: Path, name: str, memory: int) -> None:
 def _batches(given: Any, name: str) -> tuple[pa.Schema, Iterable[Any]]:
     library = _library(given)
     if library in ("dask", "dask_expr") and hasattr(given, "partitions"):
-        parts = _of_dask(given)
+        frames = (given.partitions[at].compute() for at in range(given.npartitions))
+        parts = (pa.Table.from_pandas(one, preserve_index=False) for one in frames)
         first = next(parts, None)
         if first is None:
             raise InputError(f"{name}: a data frame without partitions. Nothing can be read from it.")
-        return first.schema, _from(first, parts)
+        return first.schema, chain([first], parts)
     if library == "pyarrow" and hasattr(given, "to_batches") and hasattr(given, "get_fragments"):
         return given.schema, given.to_batches()
     if isinstance(given, pa.RecordBatchReader):
@@ -268,17 +267,6 @@ def _batches(given: Any, name: str) -> tuple[pa.Schema, Iterable[Any]]:
         table = as_table(given)
         return table.schema, [table]
     raise InputError(f"{name}: got {type(given).__name__}. Give {_ACCEPTED}.")
-
-
-def _of_dask(frame: Any) -> Iterator[pa.Table]:
-    """The partitions one by one, each computed where the user computes."""
-    for at in range(frame.npartitions):
-        yield pa.Table.from_pandas(frame.partitions[at].compute(), preserve_index=False)
-
-
-def _from(first: pa.Table, others: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    yield first
-    yield from others
 
 
 @contextmanager

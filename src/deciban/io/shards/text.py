@@ -68,7 +68,9 @@ def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) ->
             path.rename(target)
             return None
         if source.kind == "Arrow" and not source.head.startswith(b"FEA1"):
-            _write_stream(source, target, how.memory)
+            with only_format_errors(source.name, "Arrow"):
+                stream = pa.ipc.open_stream(pa.memory_map(str(source.path)))
+                write_batches(target, stream.schema, stream, memory=how.memory)
             return None
         columns, chosen = (how.key_columns, how.key_format) if of_key else (how.columns, how.format)
         found = recognize(path, format=chosen, columns=columns, labels=how.labels, of_key=of_key).files[0]
@@ -134,13 +136,6 @@ def _write(found: Opened, target: Path, how: HowToRead, *, of_key: bool) -> str:
 def block_size(memory: float) -> int:
     """Return how many bytes of text are parsed at once."""
     return rows_that_fit(memory, Cost.TEXT, fewest=_LEAST_BLOCK, most=reader.BLOCK)
-
-
-def _write_stream(source: Source, target: Path, memory: int) -> None:
-    """Write the batches of an Arrow stream."""
-    with only_format_errors(source.name, "Arrow"):
-        reader = pa.ipc.open_stream(pa.memory_map(str(source.path)))
-        write_batches(target, reader.schema, reader, memory=memory)
 
 
 def _need(found: Opened, how: HowToRead, *, of_key: bool) -> ContentKind | None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, to_numpy
-from deciban._files import PathLike, display_name, is_file
+from deciban._files import display_name, is_file
 from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of, mixed_bits
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.values import names_in, plain, refuse_missing
@@ -37,7 +37,7 @@ class UnitMap:
     called: str
 
     @classmethod
-    def of(cls, given: PathLike | Mapping[Any, Any] | IdMap, argument: str = "units") -> UnitMap:
+    def of(cls, given: Any, argument: str = "units") -> UnitMap:
         """Read a file, or check a mapping.
 
         Raises
