@@ -24,7 +24,7 @@ from deciban.io.contents import KIND_OF, ContentKind, Contents, field_of
 from deciban.io.formats import BinaryFormat, Format, Options, bare_name, by_name
 from deciban.io.recognition import Opened, Recognized, readable_as, recognize
 from deciban.io.source import Source, TwoFiles, other_file, read_text, refuse_doubles
-from deciban.io.text.reader import Layout, TextBlocks, faults_in, line_of_row, parse_blocks
+from deciban.io.text.reader import Layout, TextBlocks, faults_in, lines_of_rows, parse_blocks
 from deciban.io.text.suggestions import in_lines
 from deciban.messages import counted
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality, Trials
@@ -148,7 +148,7 @@ def _read_one(opened: Opened, options: Options) -> Input:
     layout = opened.layout(options.need)
     reading = str(layout) if translated is None else translated.reading(str(layout))
     # A stream can be read only once: messages count rows instead of lines.
-    origin = Origin(source.name, reading, _LineOf(source.path, layout) if source.is_file else None)
+    origin = Origin(source.name, reading, _LinesOf(source.path, layout) if source.is_file else None)
     declared = layout.declared(replace(options, need=options.need or layout.holds), source.name)
     contents = parse_blocks(opened.blocks(options.need), origin, options.name or "", declared)
     notes = [_CUT_OFF] if opened.is_cut_off else []
@@ -175,17 +175,17 @@ def text_faults(files: Iterable[Opened], need: ContentKind, size: int | None = N
 
 
 @dataclass(frozen=True, slots=True)
-class _LineOf:
-    """Finds the line of a row by reading the file again: only for messages, cheaper than to keep all line numbers."""
+class _LinesOf:
+    """Finds the lines of rows by reading the file again: only for messages, cheaper than to keep all line numbers."""
 
     path: PathLike
     layout: Layout
 
-    def __call__(self, row: int) -> int | None:
+    def __call__(self, rows: Sequence[int]) -> list[int | None]:
         try:
-            return line_of_row(TextBlocks(display_name(self.path), self.layout, text=read_text(self.path)), row)
+            return lines_of_rows(TextBlocks(display_name(self.path), self.layout, text=read_text(self.path)), rows)
         except (OSError, FormatError):
-            return None
+            return [None] * len(rows)
 
 
 def _system_name(path: PathLike | TwoFiles, given: str | None) -> str:

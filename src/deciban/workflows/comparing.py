@@ -24,11 +24,10 @@ from deciban.trials.lists import PAIR, ROW
 from deciban.trials.units import side_of, units_of_columns
 from deciban.types import Progress
 from deciban.workflows.evaluate import evaluate_model, evaluate_source
-from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, read_joined, source_of
+from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, named_scores, read_joined, source_of
 from deciban.workflows.kinds.two_class import checked_figures
 from deciban.workflows.model_files import AnyModel, order_of_training, trained_model
 from deciban.workflows.options import HowSure, Options
-from deciban.workflows.two_files import named_scores
 
 if TYPE_CHECKING:
     from deciban.analysis.two_systems import ScorePairs

@@ -21,8 +21,7 @@ from deciban.io.text.one_line import is_number
 from deciban.messages import counted
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
 from deciban.trials.frames import is_text_or_bytes, of_strings
-from deciban.trials.frozen import as_text
-from deciban.trials.lists import ROW, SINGLE
+from deciban.trials.lists import ROW, SINGLE, as_text
 from deciban.trials.names import encode
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 

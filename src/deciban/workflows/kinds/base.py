@@ -174,11 +174,9 @@ class Kind(ABC, Generic[S, K, A]):
         """
         return units_of_trials(trials, counting, noun=self.noun), ()
 
-    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
-        """The same of trials in pieces."""
-        from deciban.engines.units import UnitsFound
-
-        return UnitsFound.of_trials(self.noun)
+    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound | None:
+        """The same of trials in pieces; None where every trial is a unit."""
+        return None
 
     @abstractmethod
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
