@@ -15,9 +15,8 @@ from deciban.evaluation.two_class import evaluate_labelled
 from deciban.evaluation.unit_trials import Resampling
 from deciban.fusion.linear import LabelledSystems
 from deciban.fusion.quality_measures import QUALITY_SIDES, Measures
-from deciban.models.labelled import Labelled
 from deciban.models.mapped import having, mapped, ordered
-from deciban.models.score_model import ARGUMENTS
+from deciban.models.score_model import ARGUMENTS, Labelled
 from deciban.models.two_class import Fusion
 from deciban.trials.sources import Chunk, ShardSource
 from deciban.types import FloatArray

@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deciban.analysis.compared import PairedUnits
 from deciban.analysis.data import LabelledData, copied
-from deciban.analysis.paired import PairedUnits
 from deciban.calibration.cross import trained_on
 from deciban.core.ranks.operating import PointLike
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
@@ -23,9 +23,8 @@ from deciban.evaluation.results import Results
 from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassFigures
 from deciban.fusion import LinearFusion, posterior_divergence
 from deciban.messages import names_apart
-from deciban.models.labelled import Labelled
 from deciban.models.mapped import having
-from deciban.models.score_model import missing_measures_are_known
+from deciban.models.score_model import Labelled, missing_measures_are_known
 from deciban.models.two_class import Fusion
 from deciban.types import FloatArray
 

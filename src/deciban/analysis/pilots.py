@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from deciban.analysis.compared_figures import figure_called, in_words, key_of, shown
+from deciban.analysis.compared import figure_called, in_words, key_of, shown
 from deciban.core.by_value import ByValue
 from deciban.core.resampling.components import Component, Factor, components_of, sums_of_levels
 from deciban.core.resampling.intervals import Estimate, Scale

@@ -20,9 +20,8 @@ from deciban.errors import InputError
 from deciban.evaluation.as_json import Jsonable, plain
 from deciban.fusion import LinearFusion
 from deciban.metrics import SortedScores
-from deciban.models.labelled import Labelled
 from deciban.models.mapped import mapped, ordered
-from deciban.models.score_model import missing_measures_are_known
+from deciban.models.score_model import Labelled, missing_measures_are_known
 from deciban.models.two_class import Fusion
 from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource

@@ -19,11 +19,10 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.sums import Sums
 from deciban.errors import InputError, warn
 from deciban.metrics import SortedScores
-from deciban.models.labelled import Labelled
 from deciban.models.loading import model_of
-from deciban.models.model import Plain, Uncertainty, content_of
+from deciban.models.model import ParameterCovariance, Plain, Uncertainty, content_of
+from deciban.models.score_model import Labelled
 from deciban.models.two_class import Calibrator, outcome_of
-from deciban.models.uncertainty import ParameterCovariance
 from deciban.trials.sources import Chunk
 from deciban.types import CountArray, FloatArray, ScoreArray
 

@@ -17,10 +17,9 @@ from deciban.core.rules.expected import ClassCosts, MeanCost
 from deciban.core.training.influences import MomentSums, Spread, effective_of, leaves_out
 from deciban.core.training.sums import Ends, UnitSums
 from deciban.errors import InputError, TrialError, warn
-from deciban.models.labelled import Labelled
-from deciban.models.model import Plain, Uncertainty
+from deciban.models.model import ParameterCovariance, Plain, Uncertainty
+from deciban.models.score_model import Labelled
 from deciban.models.two_class import Calibrator, outcome_of
-from deciban.models.uncertainty import ParameterCovariance
 from deciban.trials.sources import Chunk
 from deciban.types import CountArray, FloatArray, ScoreArray
 

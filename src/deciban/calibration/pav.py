@@ -11,9 +11,8 @@ from deciban._validate import arrays as _validate
 from deciban.core.ranks.hull import Pav, block_llr, pool
 from deciban.errors import InputError, warn
 from deciban.models.loading import NUMBER
-from deciban.models.model import Plain
+from deciban.models.model import Bounds, Plain
 from deciban.models.two_class import Calibrator, outcome
-from deciban.models.uncertainty import Bounds
 from deciban.types import BoolArray, CountArray, FloatArray
 
 _NUMBERS = {"type": "array", "items": NUMBER, "minItems": 1}

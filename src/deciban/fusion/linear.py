@@ -13,18 +13,17 @@ from scipy.special import expit
 
 from deciban._validate import arrays as _validate
 from deciban.core.rules.expected import MeanCost
-from deciban.core.training.blocks import length_bound
+from deciban.core.training.linear_objective import length_bound
 from deciban.errors import InputError, TrialError
-from deciban.models.labelled import scores_alone
-from deciban.models.score_model import LabelledTrials
+from deciban.models.model import ParameterCovariance, checked_units
+from deciban.models.score_model import LabelledTrials, scores_alone
 from deciban.models.two_class import Fusion, results_of
-from deciban.models.uncertainty import ParameterCovariance, checked_units
 from deciban.trials.sources import Chunk, Columns, ShardSource, in_memory
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.units import TrialUnits
-    from deciban.core.training.descent import Fit
+    from deciban.core.training.linear_training import Fit
     from deciban.models.sources import SourceTrials
     from deciban.trials.passes import Engine
     from deciban.trials.speakers import UnitsOfPieces

@@ -24,8 +24,8 @@ from deciban.fusion.quality_measures import (
 )
 from deciban.fusion.quality_training import MeasuredFusion, QualityTerms, quality_part, require_matrix
 from deciban.models.loading import model_of
+from deciban.models.model import Bounds, ParameterCovariance
 from deciban.models.score_model import ParameterRow, objective_line, tell_missing
-from deciban.models.uncertainty import Bounds, ParameterCovariance
 from deciban.types import FloatArray, IntArray, ScoreArray
 
 _NUMBERS = {"type": "array", "items": {"type": "number"}}

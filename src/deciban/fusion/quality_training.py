@@ -18,10 +18,10 @@ from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError
 from deciban.fusion.linear import LinearFusion, penalized
 from deciban.fusion.quality_measures import Measures, combined_measures, no_trial_with_all
+from deciban.models.model import ParameterCovariance
 from deciban.models.score_model import tell_lacking
 from deciban.models.sources import SourceTrials
 from deciban.models.two_class import Fusion, results_of
-from deciban.models.uncertainty import ParameterCovariance
 from deciban.trials.passes import Engine
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.trials.speakers import UnitsOfPieces

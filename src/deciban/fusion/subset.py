@@ -19,11 +19,10 @@ from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
 from deciban.models.loading import model_of
 from deciban.models.mapped import ScoredBy, having, mapped, ordered, scored_by
-from deciban.models.model import Plain, content_of
+from deciban.models.model import Bounds, Plain, content_of
 from deciban.models.score_model import ParameterRow
 from deciban.models.sources import SourceTrials
 from deciban.models.two_class import Fusion
-from deciban.models.uncertainty import Bounds
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, ShardSource, Wanted
 from deciban.trials.speakers import UnitsOfPieces

@@ -14,16 +14,15 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import InputError, warn
-from deciban.models.model import Plain, Uncertainty
+from deciban.models.model import ParameterCovariance, Plain, Uncertainty, checked_units
 from deciban.models.score_model import ParameterRow, ScoreModel, error_in_words
 from deciban.models.two_class import results_of
-from deciban.models.uncertainty import ParameterCovariance, checked_units
 from deciban.trials.sources import Chunk, Columns, in_memory
 from deciban.types import AnyArray, FloatArray, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.units import TrialUnits
-    from deciban.core.training.descent import Fit
+    from deciban.core.training.linear_training import Fit
     from deciban.models.sources import SourceClasses
     from deciban.trials.passes import Engine
     from deciban.trials.sources import ShardSource

@@ -19,9 +19,9 @@ from deciban.core.training.linear_objective import Trials
 from deciban.core.training.multiclass_training import ClassFit, train_counted
 from deciban.core.training.sums import F, Parts, T
 from deciban.errors import InputError
-from deciban.models.labelled import Labelled
 from deciban.models.mapped import mapped
 from deciban.models.model import Plain, Training, digits_of, in_digits
+from deciban.models.score_model import Labelled
 from deciban.trials.passes import Engine, both, found_in
 from deciban.trials.sources import Chunk, Columns, HeldPiece, Piece, ShardSource, Wanted
 from deciban.trials.speakers import UnitsOfPieces, counting
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from deciban.core.classes.transforms import TransformFit
     from deciban.core.resampling.units import TrialUnits
     from deciban.metrics.scores import SortedScores
-    from deciban.models.labelled import Form
+    from deciban.models.score_model import Form
 
 Makes: TypeAlias = Callable[[Chunk], tuple[T, BoolArray | slice]]
 """Makes trials to train on of a piece, and tells which rows of the piece they are of; can be pickled."""

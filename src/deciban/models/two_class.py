@@ -22,10 +22,8 @@ from deciban.core.rules.expected import (
     scoring_rule_costs,
 )
 from deciban.errors import InputError, TrialError, warn
-from deciban.models.labelled import Labelled
-from deciban.models.model import Plain, Uncertainty
-from deciban.models.score_model import ParameterRow, ScoreModel
-from deciban.models.uncertainty import JackknifeMaps, bare_copy, checked_units
+from deciban.models.model import JackknifeMaps, Plain, Uncertainty, bare_copy, checked_units
+from deciban.models.score_model import Labelled, ParameterRow, ScoreModel
 from deciban.trials.sources import Chunk, ShardSource, Wanted, in_memory
 from deciban.types import AnyArray, FloatArray
 
@@ -33,9 +31,8 @@ if TYPE_CHECKING:
     from deciban.core.resampling.linearised import UnitChanges
     from deciban.core.resampling.units import TrialUnits
     from deciban.core.training.batches import PartsOfTrials
-    from deciban.core.training.descent import Fit
     from deciban.core.training.linear_objective import Trials
-    from deciban.core.training.linear_training import LinearFit
+    from deciban.core.training.linear_training import Fit, LinearFit
     from deciban.models.sources import SourceTrials
     from deciban.trials.passes import Engine
     from deciban.trials.speakers import UnitsOfPieces

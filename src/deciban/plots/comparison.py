@@ -289,7 +289,7 @@ def _no_figure(comparison: Comparison, figure: str) -> InputError:
 
 
 def _is_share(one: FigureDifference) -> bool:
-    from deciban.analysis.compared_figures import shown
+    from deciban.analysis.compared import shown
 
     return shown(one.figure).in_percent
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from deciban.analysis.compared_figures import figure_among, in_words, shown
+from deciban.analysis.compared import figure_among, in_words, shown
 from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, SystemConditions
 from deciban.evaluation.results import Results

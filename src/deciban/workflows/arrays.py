@@ -8,8 +8,7 @@ from typing import Any
 
 from deciban import calibration, fusion
 from deciban._validate import arrays as _validate
-from deciban._validate.arrays import array
-from deciban._validate.labels import several
+from deciban._validate.arrays import array, several
 from deciban._validate.probabilities import unit_of
 from deciban.errors import InputError
 from deciban.io.contents import Contents

@@ -242,7 +242,7 @@ def require_figures(names: Sequence[str], kind: AnyKind, options: Options, argum
     >>> options = Options.of("compare_files", {"operating_points": [0.1, 0.5]})
     >>> require_figures(["eer", "min_dcf@2"], kind_called("two-class"), options, "figure")
     """
-    from deciban.analysis.compared_figures import figure_among
+    from deciban.analysis.compared import figure_among
 
     known = kind.compared_figures(options.figures)
     for name in names:

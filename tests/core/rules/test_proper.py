@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import special
 
 from deciban.core.rules import proper
-from deciban.core.rules import tables as proper_table
+from deciban.core.rules import proper as proper_table
 from deciban.core.rules.proper import (
     beta_cost_non,
     beta_cost_non_slope,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.io.columns.headers import roles_of
 from deciban.io.columns.meanings import (
     counts_columns,

@@ -14,7 +14,7 @@ from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, refuse_ruled_out
 from deciban.core.classes.loglik import relative, row_blocks
 from deciban.core.training.batches import ClassTrialsInParts, PartsOfClassTrials, every_trial, uncertain_trials
-from deciban.core.training.descent import LARGE, Fit, Way
+from deciban.core.training.linear_training import LARGE, Fit, Way
 from deciban.core.training.moments import require_scales, standardization
 from deciban.core.training.multiclass_objective import NO_TRIALS, ClassTrials, Errors, farthest_move
 from deciban.core.training.multiclass_training import sample

@@ -26,7 +26,7 @@ from deciban.core.resampling.linearised import (
     sums_by_unit,
 )
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.rules.tables import kernel
+from deciban.core.rules.proper import kernel
 from deciban.core.training.batches import PartsOfTrials
 from deciban.core.training.linear_objective import Trials
 from deciban.core.training.moments import SAMPLE, moments, sample

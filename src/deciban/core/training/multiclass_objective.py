@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import get_blas_funcs
 
 from deciban.core.classes.loglik import are_alike
-from deciban.core.training.blocks import dot
+from deciban.core.training.linear_objective import dot
 from deciban.core.training.sums import Ends, F, Sums, SumsUpTo
 from deciban.core.training.trust_region import Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray

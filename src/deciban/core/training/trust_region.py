@@ -253,7 +253,7 @@ class Minimum:
 
     @property
     def course(self) -> dict[str, Any]:
-        """How the search went, under the names of `deciban.core.training.descent.Fit`."""
+        """How the search went, under the names of `deciban.core.training.linear_training.Fit`."""
         with np.errstate(over="ignore"):
             gradient_norm = float(np.linalg.norm(self.at.gradient))
         return {

@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.io.columns.headers import CONDITION, identity_of
 
 _MEASURE = re.compile(

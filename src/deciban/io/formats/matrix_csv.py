@@ -25,7 +25,7 @@ import pyarrow.csv
 
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import Options

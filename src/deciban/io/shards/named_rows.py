@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.io.columns.columnar import Roles
 from deciban.io.columns.rows import Rows, placed
 from deciban.io.columns.values import plain, refuse_missing, settled

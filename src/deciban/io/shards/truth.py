@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.errors import KeyMismatchError
 from deciban.io.columns.rows import Range, Rows, RowTable, place_in, table_of_ranges
 from deciban.io.columns.values import plain, refuse_missing, same_names, truth_of

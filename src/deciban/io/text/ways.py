@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError
 from deciban.io.columns.headers import CONDITION, identity_of, roles_of
 from deciban.io.columns.meanings import names_measure, names_row, words_of_columns

@@ -24,8 +24,8 @@ from deciban.io.reader import Input
 from deciban.io.recognition import Recognized
 from deciban.io.units import logliks_of_likelihoods, logliks_of_probabilities
 from deciban.messages import Message, counted
+from deciban.models.model import Bounds
 from deciban.models.score_model import ScoreModel
-from deciban.models.uncertainty import Bounds
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import AlignedClasses, ClassKey, ClassScores, Trials
 from deciban.trials.classes import align_class_systems

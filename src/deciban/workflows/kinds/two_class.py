@@ -26,8 +26,8 @@ from deciban.io.text.ways import in_lines, words_in_options
 from deciban.io.units import llrs_of_probabilities, logliks_of_likelihoods, logliks_of_probabilities
 from deciban.messages import WARNING, Message, counted
 from deciban.metrics.thresholds import FACTORS
+from deciban.models.model import Bounds
 from deciban.models.score_model import ScoreModel
-from deciban.models.uncertainty import Bounds
 from deciban.trials import ClassKey, ClassScores, Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
 from deciban.trials.lists import PAIR
@@ -40,7 +40,7 @@ from deciban.workflows.kinds.score_units import messages_on_declared_ratios
 from deciban.workflows.options import Figures, Options, Reading
 
 if TYPE_CHECKING:
-    from deciban._validate.labels import Vocabulary
+    from deciban._validate.arrays import Vocabulary
     from deciban.engines.units import UnitsFound
 
 

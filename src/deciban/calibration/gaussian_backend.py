@@ -16,9 +16,9 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import ClassCosts
 from deciban.core.training.sums import Sums
 from deciban.errors import InputError, TrialError
-from deciban.models.labelled import LabelledClasses
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, ClassModel
+from deciban.models.score_model import LabelledClasses
 from deciban.multiclass.costs import entropy, mixed, surprises
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials.sources import Chunk
