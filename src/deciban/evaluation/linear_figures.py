@@ -197,10 +197,8 @@ class FiguresOfEvaluation:
             least = partial(BestDecisions.dcf, log_odds=log_odds)
             yield LinearFigure(("act_dcf", k), point.act_dcf, act[-1], "log", sums=fixed)
             yield LinearFigure(("min_dcf", k), point.min_dcf, 0.0, "logit", None, least, (0.0, 1.0), sums=best)
-            for name, threshold in (("", point.threshold), ("min_", point.min_threshold)):
-                p_miss, p_fa = getattr(point, f"{name}p_miss"), getattr(point, f"{name}p_fa")
-                yield self._rate((f"{name}p_miss", k), p_miss, self.costs.rates(threshold, 1.0, 0.0), 0)
-                yield self._rate((f"{name}p_fa", k), p_fa, self.costs.rates(threshold, 0.0, 1.0), 1)
+            yield self._rate(("p_miss", k), point.p_miss, self.costs.rates(point.threshold, 1.0, 0.0), 0)
+            yield self._rate(("p_fa", k), point.p_fa, self.costs.rates(point.threshold, 0.0, 1.0), 1)
         fixed, best = (tuple(sums[name]) for name in ("act_dcf", "min_dcf"))
         yield LinearFigure("mean_act_dcf", self.found.mean_act_dcf, np.mean(act, axis=0), "log", sums=fixed)
         least = partial(_mean_dcf, all_odds)
@@ -208,8 +206,6 @@ class FiguresOfEvaluation:
 
     def _errors(self) -> Iterator[LinearFigure]:
         found, rates = self.found, self.costs.rates
-        yield self._rate("eer_p_miss", found.eer_p_miss, rates(found.eer_threshold, 1.0, 0.0), 0)
-        yield self._rate("eer_p_fa", found.eer_p_fa, rates(found.eer_threshold, 0.0, 1.0), 1)
         bounds = evidence_bounds(np.array(self.summary.figures.factors))
         for k, (one, bound) in enumerate(zip(found.misleading, bounds.tolist(), strict=True)):
             yield self._rate(("misleading_tar", k), one.p_tar, rates(-bound, 1.0, 0.0), 0)

@@ -381,7 +381,8 @@ def looked_up(known: Mapping[Figure, Known], figure: Figure) -> Known:
         names = ", ".join(dict.fromkeys(one if isinstance(one, str) else one[0] for one in known))
         raise InputError(
             f"figure: no interval of {figure!r}. There are those of {names or 'nothing'}. Metrics that are infinite "
-            f"or constant, or rest on fewer than {FEWEST_CLUSTERS:g} effective units of a class have none."
+            f"or constant, or rest on fewer than {FEWEST_CLUSTERS:g} effective units of a class have none; nor have "
+            "error rates at a threshold that was chosen on the same trials (that of the EER or of minDCF)."
         )
     return found
 

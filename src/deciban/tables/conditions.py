@@ -329,17 +329,14 @@ def _thresholds(systems: Sequence[Evaluation]) -> Any:
     unit, rows = _unit(systems), list[Sequence[str]]()
     for one in systems:
         eer = with_interval(percent(one.eer), one, "eer")
-        errors: tuple[Any, ...] = (one.eer_p_miss, "eer_p_miss"), (one.eer_p_fa, "eer_p_fa")
-        found: list[tuple[Any, ...]] = [("EER (ROCCH)", eer, one.eer_threshold, *errors)]
+        found = [("EER (ROCCH)", eer, one.eer_threshold, rate(one.eer_p_miss), rate(one.eer_p_fa))]
         for k, point in enumerate(one.operating_points):
             least, actual = (with_interval(number(getattr(point, name)), one, (name, k)) for name in _COSTS)
-            errors = (point.min_p_miss, ("min_p_miss", k)), (point.min_p_fa, ("min_p_fa", k))
-            found.append((f"minDCF, {point}", least, point.min_threshold, *errors))
-            errors = (point.p_miss, ("p_miss", k)), (point.p_fa, ("p_fa", k))
-            found.append((f"actDCF, {point}", actual, point.threshold, *errors))
-        for what, value, place, *both in found:
-            rates = (with_interval(rate(fraction), one, figure) for fraction, figure in both)
-            rows.append((one.name, what, value, threshold(place, unit), *rates))
+            best = (rate(fraction) for fraction in (point.min_p_miss, point.min_p_fa))
+            found.append((f"minDCF, {point}", least, point.min_threshold, *best))
+            fixed = (with_interval(rate(getattr(point, name)), one, (name, k)) for name in ("p_miss", "p_fa"))
+            found.append((f"actDCF, {point}", actual, point.threshold, *fixed))
+        rows += [(one.name, what, value, threshold(place, unit), *rates) for what, value, place, *rates in found]
     words = f"thresholds{_in_unit(unit)}: accept at and above; inf rejects all; of actDCF that of Bayes"
     caption = captioned(words, systems)
     headings = ["system", "figure", "value", "threshold", "misses", "false alarms"]

@@ -161,16 +161,13 @@ def test_rates_at_thresholds_and_of_confusions_have_them(run, tmp_path, monkeypa
     (one,) = evaluate_files("scores.txt", "key.txt").systems
     lines = out[out.index("system,figure") :].splitlines()
     found = {row["figure"].partition(",")[0]: row for row in csv.DictReader(lines)}
-    for words, names in (
-        ("EER (ROCCH)", ("eer_p_miss", "eer_p_fa")),
-        ("minDCF", (("min_p_miss", 0), ("min_p_fa", 0))),
-        ("actDCF", (("p_miss", 0), ("p_fa", 0))),
-    ):
-        for heading, figure in zip(("misses", "false alarms"), names, strict=True):
-            expected = one.interval(figure)
-            low, high = (float(found[words][f"{heading} {side} in %"]) for side in ("low", "high"))
-            assert low == pytest.approx(100 * expected.low, abs=6 * (expected.high - expected.low))
-            assert high == pytest.approx(100 * expected.high, abs=6 * (expected.high - expected.low))
+    for heading, figure in (("misses", "p_miss"), ("false alarms", "p_fa")):
+        expected = one.interval((figure, 0))
+        low, high = (float(found["actDCF"][f"{heading} {side} in %"]) for side in ("low", "high"))
+        assert low == pytest.approx(100 * expected.low, abs=6 * (expected.high - expected.low))
+        assert high == pytest.approx(100 * expected.high, abs=6 * (expected.high - expected.low))
+        for chosen in ("EER (ROCCH)", "minDCF"):  # on these trials: an interval would be too narrow
+            assert found[chosen][f"{heading} low in %"] == found[chosen][f"{heading} high in %"] == ""
     out = run("eval A.csv --key key.csv --units speaker -q")[1]
     (one,) = evaluate_files("A.csv", "key.csv", units="speaker").systems
     remark = next(line for line in out.splitlines() if line.startswith("most often taken: "))

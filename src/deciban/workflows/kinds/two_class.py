@@ -357,10 +357,9 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         points, of_rule = checked.operating_points, ("cost", "minimum", "calibration_loss", "information")
         n_points, n_factors = len(points), len(FACTORS)
         n_priors = len(priors_told([point.threshold for point in points]))
-        at_points = ("min_dcf", "act_dcf", "p_miss", "p_fa", "min_p_miss", "min_p_fa")
+        at_points = ("min_dcf", "act_dcf", "p_miss", "p_fa")
         return (
-            *("eer", "eer_p_miss", "eer_p_fa", "prbep", "auc", "cllr", "min_cllr", "calibration_loss"),
-            *("mean_min_dcf", "mean_act_dcf"),
+            *("eer", "prbep", "auc", "cllr", "min_cllr", "calibration_loss", "mean_min_dcf", "mean_act_dcf"),
             *((name, k) for name in at_points for k in range(n_points)),
             *((name, k) for name in ("misleading_tar", "misleading_non") for k in range(n_factors)),
             *((name, k) for name in ("information", "available") for k in range(n_priors)),
