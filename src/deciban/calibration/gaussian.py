@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deciban._validate import arrays as _validate
-from deciban.core.resampling.linearised import UnitChanges, require_effective, require_several
+from deciban.core.by_value import Additive
+from deciban.core.resampling.linearised import UnitChanges, require_effective, require_several, sums_by_unit
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import ClassCosts, MeanCost
-from deciban.core.training.influences import MomentSums, Spread, effective_of, leaves_out
-from deciban.core.training.sums import Ends, UnitSums
+from deciban.core.training.sums import Ends, Sums, UnitSums
 from deciban.errors import InputError, TrialError, warn
 from deciban.models.model import ParameterCovariance, Plain, Uncertainty
 from deciban.models.score_model import Labelled
@@ -130,9 +130,11 @@ class GaussianCalibrator(Calibrator):
         return "mean_tar", "mean_non", "sd_tar", "sd_non"
 
     def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
+        from deciban.core.training.influences import effective_of, leaves_out  # which models that are trained need not
+
         require_several(units)
         non, tar = _moments(data, data.look(_find_ranges))
-        sums = data.look_by_unit(partial(_by_unit, MomentSums(non, tar)))
+        sums = data.look_by_unit(partial(_by_unit, non, tar))
         (found,) = sums.parts
         means, variances, shares = found[:, :2], found[:, 2:4], found[:, 4:]
         n_effective = require_effective(effective_of(sums, shares), ("non-target", "target"), units)
@@ -230,20 +232,31 @@ def _require_finite(data: Labelled) -> None:
         )
 
 
-def _by_unit(look: MomentSums, chunk: Chunk, units: TrialUnits) -> UnitSums:
-    return look(chunk.scores[0].astype(np.float64, copy=False), chunk.labels, chunk.float_weight, units)
+Spread = tuple[float, float, float]
+"""How much the trials of a class count, and mean and standard deviation of their scores."""
+
+
+def _by_unit(non: Spread, tar: Spread, chunk: Chunk, units: TrialUnits) -> UnitSums:
+    """Sum up by unit how far trials are from the mean and the variance of their class, relative to all of the class.
+
+    The last two columns are the shares of units in the classes.
+    """
+    score, found = chunk.scores[0].astype(np.float64, copy=False), []
+    for rows, (total, mean, sd) in ((~chunk.labels, non), (chunk.labels, tar)):
+        share = np.where(rows, 1.0 if chunk.float_weight is None else chunk.float_weight, 0.0) / total
+        with np.errstate(over="ignore", invalid="ignore"):  # what does not fit a float is refused with its variance
+            apart = np.where(rows, score - mean, 0.0)
+            found.append([*(share * np.array([apart, (apart - sd) * (apart + sd)])), share])
+    values = np.array([of_class[at] for at in range(3) for of_class in found])
+    return UnitSums((Sums.of(sums_by_unit(values, units)),))
 
 
 @dataclass(frozen=True, slots=True)
-class _Ranges:
+class _Ranges(Additive):
     """Between which scores each class lies, and how many trials of it count; of more trials it adds up."""
 
     ends: Ends
     counts: tuple[int, int]
-
-    def __add__(self, other: _Ranges) -> _Ranges:
-        (a, b), (c, d) = self.counts, other.counts
-        return _Ranges(self.ends + other.ends, (a + c, b + d))
 
 
 def _find_ranges(trials: Chunk) -> _Ranges:

@@ -54,7 +54,7 @@ def fingerprint(
 
 def in_digits(total: int) -> str:
     """A fingerprint as it is written."""
-    return f"{total:016x}"
+    return f"{total & (1 << 64) - 1:016x}"
 
 
 def digits_of(

@@ -111,7 +111,7 @@ class ClassModel(ScoreModel):
         InputError
             If this kind of model has none, or these units cannot tell.
         """
-        from deciban.core.training.class_influences import class_influences  # which is for training alone
+        from deciban.core.training.influences import class_influences  # which is for training alone
 
         scales, form = self._linear_form()
         found = class_influences(data.counted, units, scales, self.offset_, ridge=self._ridge(), **form)

@@ -20,7 +20,7 @@ import numpy as np
 
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.proper import Terms, beta_cost_non, kernel, slope_kernel
-from deciban.core.training.sums import F, Sums, SumsUpTo
+from deciban.core.training.sums import Ends, F, Sums, SumsUpTo
 from deciban.core.training.trust_region import Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
@@ -437,8 +437,8 @@ class LinearObjective:
             float(value),
             gradient + self.penalty * parameters,
             known,
-            float(found.largest.max()),
-            float(found.largest.sum()),
+            float(found.largest.high.max()),
+            float(found.largest.high.sum()),
         )
 
     @property
@@ -560,4 +560,4 @@ def _terms(form: LinearObjective, point: AnyArray, with_hessian: bool, trials: T
     blocks = level.blocks(with_hessian=with_hessian)
     rows = np.array([level._block(point, block, with_hessian) for block in blocks])  # noqa: SLF001
     with np.errstate(invalid="ignore", over="ignore"):  # what is infinite then is out of bounds
-        return SumsUpTo(Sums.of(rows[:, 2:].sum(axis=0)), rows[:, :2].max(axis=0))
+        return SumsUpTo(Sums.of(rows[:, 2:].sum(axis=0)), Ends.up_to(rows[:, :2].max(axis=0)))

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import expit
 
 from deciban._validate.arrays import all_finite
+from deciban.core.by_value import Additive
 from deciban.core.training.linear_objective import LinearObjective, Trials, amount
 from deciban.core.training.sums import Ends
 from deciban.core.training.trust_region import Function, Minimum, pursued
@@ -342,7 +343,7 @@ Pair = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Amounts:
+class Amounts(Additive):
     """How much trials count, of non-targets and of targets; amounts of more trials add up.
 
     Attributes
@@ -358,11 +359,6 @@ class Amounts:
     total: Pair
     wrong: Pair
     left: tuple[int, int]
-
-    def __add__(self, other: Amounts) -> Amounts:
-        """Add another part."""
-        total, wrong = _both(self.total, other.total), _both(self.wrong, other.wrong)
-        return Amounts(total, wrong, (self.left[0] + other.left[0], self.left[1] + other.left[1]))
 
     def class_weights(self, log_odds: float) -> Pair:
         """What a non-target and a target of weight 1 contribute."""
@@ -440,10 +436,6 @@ def _limit(own: float, both: float) -> float:
 def _counts(is_target: BoolArray) -> tuple[int, int]:
     n_tar = int(np.count_nonzero(is_target))
     return len(is_target) - n_tar, n_tar
-
-
-def _both(one: Pair, other: Pair) -> Pair:
-    return one[0] + other[0], one[1] + other[1]
 
 
 def _verdict(trials: Trials) -> FloatArray | None:
