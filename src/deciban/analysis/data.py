@@ -54,7 +54,7 @@ class LabelledData:
         InputError
             As `fit` of the fusion; or if there are measures that it does not take, or none that it needs.
         """
-        checked = LabelledSystems.of(scores, is_target, sample_weight, missing=fusion.of_subsets)
+        checked = LabelledSystems.checked(scores, is_target, sample_weight, missing=fusion.of_subsets)
         given = dict(quality or {})
         if bool(given) != fusion.takes_quality:
             raise InputError(
@@ -63,7 +63,7 @@ class LabelledData:
             )
         if unknown := set(given) - set(ARGUMENTS):
             raise InputError(f"quality: {min(unknown)!r} is none of {', '.join(ARGUMENTS)}, as `fit` calls them.")
-        measures = Measures.of(len(checked.scores), **{kind: given.get(f"{kind}_quality") for kind in QUALITY_SIDES})
+        measures = Measures.of(len(checked.score), **{kind: given.get(f"{kind}_quality") for kind in QUALITY_SIDES})
         tables: Any = {f"{side}_quality": table for side, table in measures.tables.items()}
         return cls(checked.source(None, tables or None, incomplete=fusion.of_subsets))
 

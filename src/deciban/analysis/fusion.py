@@ -573,7 +573,7 @@ def _way_out(ridge: float) -> str:
 
 def _spread(p_target: float, trials: Labelled) -> float:
     """Standard deviation of the llr, in which the classes have the weights that they have in those of the scores."""
-    classes = trials.by_class(trials.score)
+    classes = trials.by_class()
     own = [(x[np.isfinite(x)], None if weight is None else weight[np.isfinite(x)]) for x, weight in classes]
     if not all(len(x) for x, _ in own):
         return math.inf

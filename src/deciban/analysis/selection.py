@@ -267,7 +267,7 @@ class Criterion:
             return self.fusion.cost_of_pieces(llrs, engine) / self.fusion.cost_of(nothing, nothing)
         assert llrs.batch is not None  # noqa: S101  # those who name a point pass arrays
         own, p = Labelled.of(llrs.batch).counting, self.point
-        scores = SortedScores(**own.as_sets(own.score))
+        scores = SortedScores(**own.as_sets())
         return float(scores.act_dcf(p_target=p.p_target, c_miss=p.c_miss, c_fa=p.c_fa))
 
 

@@ -14,7 +14,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.sums import Ends
 from deciban.errors import InputError, TrialError, warn
 from deciban.models.model import ParameterCovariance, Plain, Uncertainty
-from deciban.models.score_model import Labelled, scores_alone, scores_as_they_are
+from deciban.models.score_model import Form, Labelled, scores_alone, scores_as_they_are
 from deciban.models.two_class import Calibrator, TrainedByRule, results_of
 from deciban.trials.sources import Chunk
 from deciban.types import FloatArray, ScoreArray
@@ -76,11 +76,14 @@ class AffineCalibrator(TrainedByRule, Calibrator):
     """
 
     kind: ClassVar[str] = "affine"
+    _form: ClassVar[Form] = staticmethod(scores_alone)
+    _has_scale: ClassVar[bool] = True
+    _has_offset: ClassVar[bool] = True
     parameter_schema: ClassVar[dict[str, Any]] = {"scale": _FINITE, "offset": _FINITE}
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
-        fit = self._train(data.linear(scores_alone))
-        self.scale_, self.offset_ = float(fit.weights[0]), fit.offset
+        fit = self._train(data.linear(self._form), intercept=self._has_offset)
+        self.scale_, self.offset_ = float(fit.weights[0]) if self._has_scale else 1.0, fit.offset
         return self._results_of(fit)
 
     def _results_of(self, fit: LinearFit) -> Mapping[str, Plain]:
@@ -102,8 +105,11 @@ class AffineCalibrator(TrainedByRule, Calibrator):
         return "scale", "offset"
 
     def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
-        given, weights = data.linear(scores_alone), np.array([self.scale_])
-        return ParameterCovariance.of(self._influences(given, units, weights, self.offset_), units)
+        weights = np.full(int(self._has_scale), self.scale_)
+        found = self._influences(data.linear(self._form), units, weights, self.offset_, intercept=self._has_offset)
+        if not self._has_scale:
+            found = replace(found, values=np.column_stack((np.zeros(len(found.values)), found.values)))
+        return ParameterCovariance.of(found, units)
 
     def _slopes_of(self, scores: FloatArray) -> FloatArray:
         return np.column_stack((scores, np.ones(len(scores))))
@@ -138,19 +144,11 @@ class ShiftCalibrator(AffineCalibrator):
     """
 
     kind: ClassVar[str] = "shift"
+    _form = staticmethod(scores_as_they_are)
+    _has_scale = False
 
     def __init__(self, *, p_target: float = 0.5, alpha: float = 1.0, beta: float = 1.0) -> None:
         super().__init__(p_target=p_target, alpha=alpha, beta=beta)
-
-    def _fit(self, data: Any) -> Mapping[str, Plain]:
-        fit = self._train(data.linear(scores_as_they_are))
-        self.scale_, self.offset_ = 1.0, fit.offset
-        return self._results_of(fit)
-
-    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
-        found = self._influences(data.linear(scores_as_they_are), units, np.zeros(0), self.offset_)
-        changes = np.column_stack((np.zeros(len(found.values)), found.values))
-        return ParameterCovariance.of(replace(found, values=changes), units)
 
 
 class ScaleCalibrator(AffineCalibrator):
@@ -178,16 +176,7 @@ class ScaleCalibrator(AffineCalibrator):
     """
 
     kind: ClassVar[str] = "scale"
-
-    def _fit(self, data: Any) -> Mapping[str, Plain]:
-        fit = self._train(data.linear(scores_alone), intercept=False)
-        self.scale_, self.offset_ = float(fit.weights[0]), 0.0
-        return self._results_of(fit)
-
-    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
-        given, weights = data.linear(scores_alone), np.array([self.scale_])
-        found = self._influences(given, units, weights, 0.0, intercept=False)
-        return ParameterCovariance.of(found, units)
+    _has_offset = False
 
 
 class BetaCalibrator(TrainedByRule, Calibrator):
@@ -353,7 +342,7 @@ def _ends(model: BetaCalibrator, trials: Chunk) -> Ends:
     """Find the ends of probabilities of non-targets and of targets, if all are possible."""
     data = Labelled.of(trials)
     _require_possible(model._columns(data.score), data)  # noqa: SLF001
-    own = data.counting.non, data.counting.tar
+    own = [scores for scores, _ in data.counting.by_class()[::-1]]
     return Ends.of([np.min(one, initial=np.inf) for one in own], [np.max(one, initial=-np.inf) for one in own])
 
 

@@ -26,7 +26,6 @@ from deciban.core.training.sums import Sums
 from deciban.errors import InputError, TrialError, warn
 from deciban.models.model import Plain
 from deciban.models.multiclass import MATRIX, NAMES, VECTOR, ClassMap, require_square
-from deciban.models.score_model import LabelledClasses
 from deciban.models.sources import SourceClasses
 from deciban.models.two_class import Calibrator, results_of
 from deciban.trials.sources import Chunk, Piece, Wanted
@@ -227,14 +226,13 @@ def _falls(data: Any) -> bool:
 
 def _slopes(prior: FloatArray, trials: Chunk) -> Sums:
     """Sum up slopes of the cost by the scale, at scale 0, of the trials of each class."""
-    data = LabelledClasses.of(trials, prior)
-    total = np.zeros(data.n_classes)
+    total, labels = np.zeros(len(prior)), trials.labels
     with np.errstate(invalid="ignore"):
-        for rows in row_blocks(len(data.label), data.n_classes):
-            block, label = relative(data.scores, rows), data.label[rows]
-            slopes = data.prior @ block - block[label, np.arange(len(label))]
-            own = slopes if data.weight is None else slopes * data.weight[rows]
-            total += np.bincount(label, own, minlength=data.n_classes)
+        for rows in row_blocks(len(labels), len(prior)):
+            block, label = relative(trials.scores[0], rows), labels[rows]
+            slopes = prior @ block - block[label, np.arange(len(label))]
+            own = slopes if trials.weight is None else slopes * trials.weight[rows]
+            total += np.bincount(label, own, minlength=len(prior))
     return Sums.of(total)
 
 
@@ -258,7 +256,7 @@ class _Transformation(ClassMap):
         words = "A penalty is finite and at least 0"
         return self._ridge(), _validate.in_range(self.toward_calibration, "toward_calibration", 0.0, 1e300, words)
 
-    def _trained(self, data: Any, *, is_diagonal: bool) -> TransformFit:
+    def _transformed(self, data: Any, *, is_diagonal: bool) -> TransformFit:
         ridge, toward_calibration = self._penalties()
         how: dict[str, Any] = {"ridge": ridge, "toward_calibration": toward_calibration, "is_diagonal": is_diagonal}
         if not data.prior.all():
@@ -318,10 +316,10 @@ class ClassScaleTransformation(_Transformation):
     parameter_schema: ClassVar[dict[str, Any]] = {"classes": NAMES, "scale": VECTOR, "offset": VECTOR}
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
-        fit = self._trained(data, is_diagonal=True)
+        fit = self._transformed(data, is_diagonal=True)
         scale = np.diag(fit.matrix).copy()
         if np.any(scale <= 0.0):
-            data.look(partial(_checked, data.prior, partial(_require_positive, scale=scale, classes=data.classes)))
+            data.look(partial(_checked, partial(_require_positive, scale=scale, classes=data.classes)))
         results = self._results_of(fit)
         self.scale_, self.offset_, self.objective_ = scale, fit.offsets, fit.objective
         return results
@@ -408,8 +406,8 @@ class MatrixTransformation(_Transformation):
                 "ClassScaleTransformation or MulticlassCalibrator, or train on groups of classes."
             )
         if data.may_be_infinite:
-            data.look(partial(_checked, data.prior, _require_finite))
-        fit = self._trained(data, is_diagonal=False)
+            data.look(partial(_checked, _require_finite))
+        fit = self._transformed(data, is_diagonal=False)
         results = self._results_of(fit)
         self.matrix_, self.offset_, self.objective_ = fit.matrix, fit.offsets, fit.objective
         return results
@@ -429,10 +427,9 @@ class MatrixTransformation(_Transformation):
         super().set_parameters(parameters)
 
 
-def _checked(prior: FloatArray, check: Callable[[ScoreArray, CountArray | None], None], trials: Chunk) -> None:
+def _checked(check: Callable[[ScoreArray, CountArray | None], None], trials: Chunk) -> None:
     """Refuse some trials, and find nothing."""
-    data = LabelledClasses.of(trials, prior)
-    check(data.scores, data.weight)
+    check(trials.scores[0], trials.weight)
 
 
 def _require_positive(
@@ -762,9 +759,8 @@ def _costs(prior: FloatArray, detectors: Sequence[Calibrator], chunk: Chunk) -> 
     from deciban.multiclass.costs import surprises
     from deciban.multiclass.tables import ScoredClasses
 
-    data = LabelledClasses.of(chunk, prior)
-    mapped = _joined(_mapped(multiclass.detection_llrs(data.scores, prior=prior), detectors), prior)
-    return ClassCosts(surprises(ScoredClasses(mapped, data.label, data.weight, None), prior))
+    mapped = _joined(_mapped(multiclass.detection_llrs(chunk.scores[0], prior=prior), detectors), prior)
+    return ClassCosts(surprises(ScoredClasses(mapped, chunk.labels, chunk.weight, None), prior))
 
 
 def _shares(amounts: FloatArray, prior: FloatArray) -> Iterator[FloatArray]:

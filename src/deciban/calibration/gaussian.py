@@ -264,19 +264,19 @@ def _find_ranges(trials: Chunk) -> _Ranges:
     data = Labelled.of(trials)
     _require_finite(data)
     data = data.counting
-    both = data.non, data.tar
+    both = [scores for scores, _ in data.by_class()[::-1]]
     low, high = [np.min(one, initial=np.inf) for one in both], [np.max(one, initial=-np.inf) for one in both]
-    return _Ranges(Ends.of(low, high), (len(data.non), len(data.tar)))
+    return _Ranges(Ends.of(low, high), (len(both[0]), len(both[1])))
 
 
 def _powers(middle: FloatArray, size: FloatArray, mean: Sequence[float], power: int, trials: Chunk) -> ClassCosts:
     """Sum up powers of ``(score - middle) / size - mean`` in each class, with exact sums."""
-    data = Labelled.of(trials).counting
+    tar, non = Labelled.of(trials).counting.by_class()
 
     def of_class(k: int, scores: ScoreArray, weights: CountArray | None) -> MeanCost:
         return MeanCost.of(scores, lambda own: ((own - middle[k]) / size[k] - mean[k]) ** power, weights)
 
-    return ClassCosts((of_class(0, data.non, data.non_weight), of_class(1, data.tar, data.tar_weight)))
+    return ClassCosts((of_class(0, *non), of_class(1, *tar)))
 
 
 def _moments(data: Any, ranges: _Ranges) -> list[Spread]:

@@ -224,8 +224,8 @@ class QualityFusion(MeasuredFusion):
         DecibanWarning
             If trials lack a measure.
         """
-        data = LabelledSystems.of(scores, is_target, sample_weight)
-        passed = Measures.of(len(data.scores), enroll=enroll_quality, test=test_quality, trial=trial_quality)
+        data = LabelledSystems.checked(scores, is_target, sample_weight)
+        passed = Measures.of(len(data.score), enroll=enroll_quality, test=test_quality, trial=trial_quality)
         quality: Any = {f"{side}_quality": table for side, table in passed.tables.items()}
         return self.fit_pieces(data.source(units, quality=quality), None, 0)
 

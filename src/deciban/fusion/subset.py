@@ -318,8 +318,8 @@ class SubsetFusion(Fusion):
             If a score is missing and that is to be an error, if there would be too many fusions, or if one cannot be
             trained, for want of a class for example; see `LinearFusion.fit`. The message names its systems.
         """
-        data = LabelledSystems.of(scores, is_target, sample_weight, missing=True)
-        return self.fit_pieces(data.source(units, incomplete=bool(np.isnan(data.scores).any())), None, 0)
+        data = LabelledSystems.checked(scores, is_target, sample_weight, missing=True)
+        return self.fit_pieces(data.source(units, incomplete=bool(np.isnan(data.score).any())), None, 0)
 
     def fit_pieces(
         self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None

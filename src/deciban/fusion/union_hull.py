@@ -208,7 +208,7 @@ class UnionHull(Model):
         InputError
             If a score is NaN, shapes do not fit, or a class is empty.
         """
-        data = LabelledSystems.of(scores, is_target, sample_weight)
+        data = LabelledSystems.checked(scores, is_target, sample_weight)
         self.n_systems_ = len(data.columns)
         self.system_, self.threshold_, self.n_fa_, self.n_miss_ = union_vertices(data)
         results = {
@@ -216,7 +216,8 @@ class UnionHull(Model):
             "changes_of_system": int(np.count_nonzero(np.diff(self.system_[1:-1]))),
             "eer": self.hull.eer(),
         }
-        self.training_ = Training.on(data.columns, data.is_target, data.float_weight, results)
+        weight = None if data.weight is None else data.weight.astype(np.float64, copy=False)
+        self.training_ = Training.on(data.columns, data.is_target, weight, results)
         return self
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import DecibanWarning, InputError, warn
-from deciban.models.model import Bounds, JackknifeMaps, Model, ParameterCovariance, Uncertainty
+from deciban.models.model import Bounds, JackknifeMaps, Model, ParameterCovariance, Plain, Uncertainty
 from deciban.trials.sources import Chunk
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.units import TrialUnits
@@ -25,47 +25,6 @@ if TYPE_CHECKING:
     from deciban.trials.passes import Engine
     from deciban.trials.sources import ShardSource
     from deciban.trials.speakers import UnitsOfPieces
-
-
-class LabelledTrials:
-    """Truth and weights of trials; the base of records that hold their scores as well.
-
-    Attributes
-    ----------
-    is_target : (n_trials,) bool array
-    weight : (n_trials,) array, optional
-        Weight of each trial: whole numbers as int64, else float64.
-    """
-
-    __slots__ = ()
-
-    is_target: BoolArray
-    weight: CountArray | None
-
-    @property
-    def float_weight(self) -> FloatArray | None:
-        """Weights as floats, for sums."""
-        return None if self.weight is None else self.weight.astype(np.float64, copy=False)
-
-    def as_sets(self, score: ScoreArray) -> dict[str, Any]:
-        """Scores of these trials as the arguments of a metric of two sets."""
-        (tar, tar_weights), (non, non_weights) = self.by_class(score)
-        return {"tar": tar, "non": non, "tar_weights": tar_weights, "non_weights": non_weights}
-
-    def by_class(self, score: ScoreArray) -> tuple[WeightedScores, WeightedScores]:
-        """Scores of these trials with their weights: of targets and of non-targets."""
-        is_target = self.is_target
-        return (score[is_target], self.tar_weight), (score[~is_target], self.non_weight)
-
-    @property
-    def tar_weight(self) -> CountArray | None:
-        """Weights of targets."""
-        return None if self.weight is None else self.weight[self.is_target]
-
-    @property
-    def non_weight(self) -> CountArray | None:
-        """Weights of non-targets."""
-        return None if self.weight is None else self.weight[~self.is_target]
 
 
 ARGUMENTS = ("enroll_quality", "test_quality", "trial_quality")
@@ -188,7 +147,6 @@ class ScoreModel(Model):
     def fit(self, *args: Any, **kwargs: Any) -> Self:
         """Train on labelled trials."""
 
-    @abstractmethod
     def fit_pieces(
         self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None
     ) -> Self:
@@ -208,6 +166,31 @@ class ScoreModel(Model):
         FormatError, OSError, InputError
             As reading and `fit`.
         """
+        return self._trained(self._data(source, engine, memory, units))
+
+    def _data(self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | None) -> Any:
+        """Trials to train on, of the kind that `_fit` takes."""
+        raise NotImplementedError
+
+    def _trained(self, data: Any) -> Self:
+        """Train on such trials, and find out how sure that is."""
+        if not self.is_fusion:
+            data.require_one_system(type(self).__name__)
+        self.learn(data)
+        self._learn_uncertainty(data, self._uncertainty)
+        return self
+
+    def learn(self, data: Any) -> None:
+        """Train on such trials, and keep the record of it."""
+        self.training_ = data.training(self._fit(data))
+
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
+        """Set the parameters, and return what else is worth knowing."""
+        raise NotImplementedError
+
+    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
+        """How sure training is; raises if these units cannot tell."""
+        raise NotImplementedError
 
     @abstractmethod
     def transform(self, *args: Any, **kwargs: Any) -> FloatArray:
@@ -416,12 +399,13 @@ Form: TypeAlias = Callable[[Sequence[ScoreArray]], tuple[Sequence[ScoreArray], S
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Labelled(LabelledTrials):
-    """Checked scores of one system; a class may be missing in a batch.
+class Labelled:
+    """Checked scores of one system or several; a class may be missing in a batch.
 
     Attributes
     ----------
-    score : (n_trials,) array
+    score : (n_trials,) or (n_trials, n_systems) array
+        As it came: never copied if it is an array of floats.
     is_target : (n_trials,) bool array
     weight : (n_trials,) array, optional
         Weight of each trial: whole numbers as int64, else float64.
@@ -444,15 +428,16 @@ class Labelled(LabelledTrials):
         some = self.weight > 0
         return Labelled(self.score[some], self.is_target[some], self.weight[some])
 
-    @property
-    def tar(self) -> ScoreArray:
-        """Scores of targets."""
-        return self.score[self.is_target]
+    def by_class(self, score: ScoreArray | None = None) -> tuple[WeightedScores, WeightedScores]:
+        """Scores of these trials, or other ones, with their weights: of targets and of non-targets."""
+        found, rows = self.score if score is None else score, self.is_target
+        weights = (None, None) if self.weight is None else (self.weight[rows], self.weight[~rows])
+        return (found[rows], weights[0]), (found[~rows], weights[1])
 
-    @property
-    def non(self) -> ScoreArray:
-        """Scores of non-targets."""
-        return self.score[~self.is_target]
+    def as_sets(self, score: ScoreArray | None = None) -> dict[str, Any]:
+        """The same as the arguments of a metric of two sets."""
+        (tar, tar_weights), (non, non_weights) = self.by_class(score)
+        return {"tar": tar, "non": non, "tar_weights": tar_weights, "non_weights": non_weights}
 
 
 def scores_alone(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], ScoreArray | None]:
@@ -463,38 +448,3 @@ def scores_alone(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], Sc
 def scores_as_they_are(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], ScoreArray | None]:
     """No column: the score of the only system is added to the llr as it is."""
     return (), scores[0]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelledClasses:
-    """Checked scores of many classes by one system; classes may be missing in a batch.
-
-    Attributes
-    ----------
-    scores : (n_trials, n_classes) array
-        Log-likelihoods, or features; as they came, never copied if they are floats.
-    label : (n_trials,) int array
-    prior : (n_classes,) array
-    weight : (n_trials,) array, optional
-        Whole numbers as int64, else float64.
-    """
-
-    scores: ScoreArray
-    label: IntArray
-    prior: FloatArray
-    weight: CountArray | None
-
-    @classmethod
-    def of(cls, trials: Chunk, prior: FloatArray) -> LabelledClasses:
-        """The first system of a batch."""
-        return cls(trials.scores[0], trials.labels, prior, trials.weight)
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return len(self.prior)
-
-    @property
-    def float_weight(self) -> FloatArray | None:
-        """Weights as floats, for sums."""
-        return None if self.weight is None else self.weight.astype(np.float64, copy=False)

@@ -239,8 +239,7 @@ class SourceTrials(LabelledSource):
         if self.engine is None:
             from deciban.metrics.scores import SortedScores
 
-            own = self.look(Labelled.of)
-            return SortedScores(**own.as_sets(own.score))
+            return SortedScores(**self.look(Labelled.of).as_sets())
         self.look(_nothing)
         found: SortedScores = self.engine.ranks(self.source, self.memory)
         return found

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from deciban.core.training.batches import PartsOfTrials
     from deciban.core.training.linear_objective import Trials
     from deciban.core.training.linear_training import Fit, LinearFit
-    from deciban.models.sources import SourceTrials
     from deciban.trials.passes import Engine
     from deciban.trials.speakers import UnitsOfPieces
 
@@ -49,7 +48,7 @@ def _costs_by_rule(log_odds: float, alpha: float, beta: float, llrs: Chunk) -> C
     """Sum up costs of llrs by a member of the beta family at prior log odds; None of no trial."""
     if llrs.truth is None or not len(llrs.truth):
         return None
-    tar, non = map(counting_llrs, Labelled.of(llrs).by_class(llrs.scores[0]))
+    tar, non = map(counting_llrs, Labelled.of(llrs).by_class())
     return ClassCosts(scoring_rule_costs(tar, non, log_odds, alpha, beta))
 
 
@@ -59,7 +58,16 @@ def counting_llrs(trials: WeightedScores) -> WeightedScores:
     return trials if weights is None else (llr[weights > 0], weights[weights > 0])
 
 
-class Calibrator(ScoreModel):
+class TwoClassModel(ScoreModel):
+    """A model that is trained on trials of two classes."""
+
+    def _data(self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | None) -> Any:
+        from deciban.models.sources import SourceTrials
+
+        return SourceTrials(source, engine, memory, units)
+
+
+class Calibrator(TwoClassModel):
     """A map from the scores of one system to log-likelihood ratios, trained on labelled trials."""
 
     def fit(
@@ -114,22 +122,6 @@ class Calibrator(ScoreModel):
             return one
 
         return JackknifeMaps.leaving_out(lambda group, n: trained_on(data.without(group, n)), units)
-
-    def fit_pieces(
-        self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None
-    ) -> Self:
-        """Train on the trials of a source of one system; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
-        from deciban.models.sources import SourceTrials
-
-        data = SourceTrials(source, engine, memory, units)
-        data.require_one_system(type(self).__name__)
-        self.learn(data)
-        self._learn_uncertainty(data, self._uncertainty)
-        return self
-
-    def learn(self, data: SourceTrials) -> None:
-        """Train on trials in pieces of one system."""
-        self.training_ = data.training(self._fit(data))
 
     @abstractmethod
     def _fit(self, data: Any) -> Mapping[str, Plain]:
@@ -208,7 +200,7 @@ def _outcome(objective: float, status: str) -> dict[str, Plain]:
     return {"objective": objective, "objective_relative_to_llr_0": objective / math.log(2), "status": status}
 
 
-class TrainedByRule(ScoreModel):
+class TrainedByRule(TwoClassModel):
     """A model whose parameters are the optimum of a member of the beta family at a prior."""
 
     p_target: float

@@ -357,4 +357,4 @@ def _by_class(y_true: ArrayLike, score: ArrayLike, sample_weight: ArrayLike | No
         )
     is_target = label == target_label(label, pos_label, "y_true")
     weight = _validate.weights(sample_weight, len(scores), "sample_weight")
-    return Labelled(scores, is_target, weight).as_sets(scores)
+    return Labelled(scores, is_target, weight).as_sets()
