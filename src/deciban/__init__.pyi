@@ -44,9 +44,9 @@ from deciban.workflows import plan_files as plan_files
 from deciban.workflows import summarize_files as summarize_files
 from deciban.workflows import train_files as train_files
 from deciban.workflows.arrays import calibrate as calibrate
+from deciban.workflows.arrays import compare as compare
+from deciban.workflows.arrays import evaluate as evaluate
+from deciban.workflows.arrays import evaluate_classes as evaluate_classes
 from deciban.workflows.arrays import fuse as fuse
-from deciban.workflows.comparing import compare as compare
 from deciban.workflows.evaluate import evaluate_class_files as evaluate_class_files
-from deciban.workflows.evaluate_arrays import evaluate as evaluate
-from deciban.workflows.evaluate_arrays import evaluate_classes as evaluate_classes
 from deciban.workflows.json_schemas import json_schemas as json_schemas

@@ -11,7 +11,7 @@ from deciban.analysis.differences import PriorRange, simultaneous_factor, where_
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
 from deciban.evaluation import Results, evaluate
-from deciban.workflows.comparing import compare
+from deciban.workflows.arrays import compare
 
 
 def systems(n_units=60, **options):

@@ -11,7 +11,7 @@ from scipy import stats
 
 from deciban.analysis.pilots import Pilot
 from deciban.analysis.planning import Goal, Planner
-from deciban.core.resampling.components import Component
+from deciban.core.resampling.class_sums import Component
 from deciban.errors import InputError
 
 SIZES = {"unit": 0.02, "segment": 0.06, "pair of units": 1.5}

@@ -1,13 +1,12 @@
 """The glossary is about names that there are, and forbids modules that there are not."""
 
 import importlib
-import json
 import re
 from pathlib import Path
 
 import pytest
 
-from deciban import evaluate, evaluate_classes
+from deciban import evaluate, evaluate_classes, json_schemas
 from deciban.cli.main import COMMANDS
 from deciban.evaluation import Results
 from deciban.trials import JoinReport
@@ -50,7 +49,7 @@ def printed_keys():
     evaluations = evaluate([1.0, 2.0], [0.0, 1.0]), evaluate_classes([[1.0, 0.0], [0.0, 1.0]], [0, 1])
     for one in evaluations:
         yield from json_keys(Results((one,), JoinReport(4, 0, 0, 0)).to_dict())
-    layout = json.loads((ROOT / "src/deciban/schemas/common.json").read_text())["$defs"]["training"]
+    layout = json_schemas()["training"]["$defs"]["common"]["$defs"]["training"]
     yield from layout["properties"]
     yield from layout["properties"]["rows"]["items"]["properties"]
 

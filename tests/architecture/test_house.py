@@ -296,23 +296,23 @@ def test_imports_by_name_are_listed_with_their_reasons():
 FACADES = {
     "deciban.analysis.selection.select_systems",
     "deciban.metrics.intervals.interval",
-    *("deciban.analysis.planning.plan", "deciban.workflows.planning.plan_files"),
+    *("deciban.analysis.planning.plan", "deciban.workflows.comparing.plan_files"),
     *("deciban.analysis.fusion.analyse_fusion", "deciban.calibration.cross.cross_validated"),
     *(
         "deciban.evaluation.multiclass.evaluate.evaluate_classes",
         "deciban.evaluation.multiclass.evaluate.evaluate_groups",
     ),
-    "deciban.io.read.read_scores",
+    "deciban.io.reader.read_scores",
     "deciban.io.reader.read_contents",
     *("deciban.io.convert.convert", "deciban.io.validation.validate", "deciban.trials.frames.scores_from"),
     *("deciban.losses.rules.scoring_rule_cost", "deciban.losses.rules.scoring_rule_cost_and_gradient"),
     *("deciban.metrics.costs.act_dcf", "deciban.metrics.costs.min_dcf", "deciban.metrics.rules.scoring_rule_cost"),
-    *("deciban.metrics.rules.min_scoring_rule_cost", "deciban.metrics.thresholds.min_dcf_threshold"),
+    *("deciban.metrics.rules.min_scoring_rule_cost", "deciban.metrics.scores.min_dcf_threshold"),
     *("deciban.sklearn.scoring.dcf", "deciban.sklearn.scoring.min_dcf", "deciban.workflows.evaluate.evaluate_files"),
     "deciban.workflows.deciding.decide_files",
     *("deciban.workflows.apply.apply_files", "deciban.workflows.train.train_files"),
     *("deciban.report.files.report_files", "deciban.report.rendering.render"),
-    *("deciban.workflows.evaluate_arrays.evaluate", "deciban.evaluation.two_class.evaluate"),
+    *("deciban.workflows.arrays.evaluate", "deciban.evaluation.two_class.evaluate"),
     *("deciban.workflows.arrays.calibrate", "deciban.workflows.arrays.fuse"),
 }
 """Functions that users call with keyword arguments, which they may take many of."""

@@ -51,7 +51,7 @@ def test_the_wheel_has_all_that_is_needed_and_nothing_else(built):
     source = {str(one.relative_to(ROOT / "src")) for one in (ROOT / "src" / "deciban").rglob("*") if one.is_file()}
     packed = {name for name in names if not name.partition("/")[0].endswith(".dist-info")}
     assert packed == {name for name in source if "__pycache__" not in name}
-    assert {"deciban/py.typed", "deciban/schemas/common.json", "deciban/io/formats/formats.toml"} <= packed
+    assert {"deciban/py.typed", "deciban/schemas/layout.json", "deciban/io/formats/formats.toml"} <= packed
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert wheel.stat().st_size < 3_000_000
 

@@ -13,7 +13,7 @@ import deciban
 from deciban import InputError, metrics
 from deciban.calibration import AffineCalibrator
 from deciban.workflows import Options
-from deciban.workflows.evaluating import evaluate_source
+from deciban.workflows.evaluate import evaluate_source
 from deciban.workflows.inputs import open_source
 from support.commands import terminal
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.core.resampling.cells import Cells
+from deciban.core.resampling.linearised import Cells
 from deciban.core.resampling.replicates import cell_sums, poisson_weights
 from deciban.engines import units as engine_units
 from deciban.engines.counting import evaluate_system

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deciban import InputError, evaluate, evaluate_classes
-from deciban.evaluation.consistency import consistency_of
+from deciban.evaluation.reliability import consistency_of
 
 
 def calibrated(seed, shared, n_speakers=60):

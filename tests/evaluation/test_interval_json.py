@@ -8,7 +8,7 @@ import pytest
 
 import deciban
 from deciban.evaluation import TwoClassFigures, evaluate_classes
-from deciban.evaluation.as_json import with_intervals
+from deciban.evaluation.one_system import with_intervals
 from deciban.rules import ThresholdWeights
 
 RNG = np.random.default_rng(3)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.io.count_tables import COUNT, counted, in_groups, merged
+from deciban.io.summary_files import COUNT, count_rows, in_groups, merged
 
 ROWS = st.lists(st.tuples(st.sampled_from([-np.inf, -1.5, 0.0, 0.25, 2.0, np.inf]), st.booleans(), st.integers(0, 2)))
 
@@ -22,19 +22,19 @@ def listed(tables):
 
 @given(ROWS)
 def test_every_different_row_is_there_once_in_order(rows):
-    found = listed([counted(columns(rows))])
+    found = listed([count_rows(columns(rows))])
     assert found == [(*row, rows.count(row)) for row in sorted(set(rows))]
 
 
 @given(st.lists(ROWS, min_size=1, max_size=5), st.integers(1, 4))
 def test_merged_tables_are_the_table_of_all_rows(parts, n_at_once):
-    whole = counted(columns([row for rows in parts for row in rows]))
-    tables = [in_groups([counted(columns(rows))], n_at_once) for rows in parts]
+    whole = count_rows(columns([row for rows in parts for row in rows]))
+    tables = [in_groups([count_rows(columns(rows))], n_at_once) for rows in parts]
     assert listed(merged(tables)) == listed([whole])
 
 
 def test_counts_are_added_up_where_there_are_some():
-    one = counted({"score": np.array([1.0, 1.0, 0.0]), COUNT: np.array([2, 3, 4])})
+    one = count_rows({"score": np.array([1.0, 1.0, 0.0]), COUNT: np.array([2, 3, 4])})
     assert listed([one]) == [(0.0, 4), (1.0, 5)]
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from deciban._files import whole_folder
 from deciban.errors import InputError
-from deciban.io.folders import whole_folder
 
 
 def fill(target, keys, stop_at=None):

@@ -4,7 +4,7 @@ import pytest
 
 from deciban import FormatError, InputError
 from deciban.io import read_id_map, write
-from deciban.io.read import read_renaming
+from deciban.io.reader import read_renaming
 from deciban.trials import IdMap
 
 PAIRS = {"m1.wav": "ann", "m2.wav": "bob"}

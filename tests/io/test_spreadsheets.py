@@ -9,7 +9,7 @@ import pytest
 
 import deciban
 from deciban.errors import FormatError, InputError
-from deciban.io.read import read_contents
+from deciban.io.reader import read_contents
 from deciban.io.source import Source
 from deciban.io.spreadsheets import has_semicolons, of_semicolons
 

@@ -10,10 +10,10 @@ import pytest
 
 from deciban._files import ScratchFolder
 from deciban.errors import FormatError, InputError
-from deciban.io.count_tables import counted
 from deciban.io.summary_files import (
     ShardRecord,
     SummaryHead,
+    count_rows,
     head_of_all,
     is_summary_file,
     merged_rows,
@@ -33,7 +33,7 @@ def head(*names, **about):
 
 def rows(scores, labels=None, kind=np.float64):
     label = np.arange(len(scores)) % 2 == 0 if labels is None else np.array(labels)
-    return counted({"score": np.array(scores, kind), "label": label})
+    return count_rows({"score": np.array(scores, kind), "label": label})
 
 
 def merge(paths, target, heads):
@@ -48,7 +48,7 @@ def test_what_was_written_is_read(tmp_path):
         ("a", "b"), ("x", "y"), (shard("1"),), "named", n_sides=2, noun="unit", source="by column 's'", weights="w"
     )
     table = {name: np.array([1.0]) for own in whole.score_columns for name in own}
-    write_summary(whole, [counted({**table, "class": np.array([1])})], tmp_path / "s")
+    write_summary(whole, [count_rows({**table, "class": np.array([1])})], tmp_path / "s")
     assert read_head(tmp_path / "s") == whole
     assert is_summary_file(tmp_path / "s")
     assert pq.read_table(tmp_path / "s").column_names == [

@@ -3,7 +3,7 @@
 import pytest
 
 from deciban import InputError, evaluate_files, report_files, train_files
-from deciban.workflows import evaluating
+from deciban.workflows import evaluate as evaluating
 from support.both_kinds import MADE
 
 

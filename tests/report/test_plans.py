@@ -5,7 +5,7 @@ import pytest
 
 from deciban import evaluate
 from deciban.evaluation import Results, preset
-from deciban.evaluation.primary import primary_of
+from deciban.evaluation.preset_table import primary_of
 from deciban.report import render
 
 

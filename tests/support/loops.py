@@ -2,7 +2,7 @@
 
 import pytest
 
-from deciban.core.ranks.loops import compiled
+from deciban.core.ranks.value_counts import compiled
 
 with_and_without = pytest.mark.parametrize("how", ["numpy", "numba"])
 

@@ -176,7 +176,7 @@ def test_thresholds_of_common_logarithms_are_written_so(run):
         ("--fnmr-at 0.1%", "write fractions, for example 0.001,0.0001"),
         ("--fnmr-at 5", "fnmr-at: got 5. A rate is a fraction"),
         ("--posteriors-at 1", "posteriors-at: got 1"),
-        ("--threshold-key key.txt", "--threshold-key is the key of --threshold-from"),
+        ("--threshold-key key.txt", "--threshold-key: is the key of other scores"),
         ("--threshold-from scores.txt --threshold-from second.txt --threshold-key key.txt", "scores of 2 systems"),
         ("--axis ln", "'ln' is not one of"),
     ],

@@ -10,7 +10,7 @@ import pytest
 
 from deciban import evaluate_files
 from deciban.errors import InputError
-from deciban.workflows import evaluating
+from deciban.workflows import evaluate as evaluating
 from support.class_trials import random_trials
 
 CLASSES = ["eng", "fra", "deu"]

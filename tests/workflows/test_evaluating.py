@@ -13,7 +13,7 @@ from deciban.errors import InputError, KeyMismatchError
 from deciban.io import recognition
 from deciban.io.recognition import memory_of
 from deciban.io.shards.opening import open_shards
-from deciban.workflows.evaluating import source_in_pieces
+from deciban.workflows.evaluate import source_in_pieces
 from deciban.workflows.options import Options
 
 

@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban.io import validation
-from deciban.workflows import apply, evaluating
+from deciban.workflows import apply
+from deciban.workflows import evaluate as evaluating
 from support.commands import terminal
 
 N = 1500

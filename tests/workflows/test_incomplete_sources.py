@@ -9,7 +9,7 @@ import pytest
 from deciban import evaluate_files, train_files
 from deciban.errors import MissingScoresError
 from deciban.fusion import LinearFusion, SubsetFusion
-from deciban.workflows import evaluating
+from deciban.workflows import evaluate as evaluating
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from deciban.calibration import AffineCalibrator, MulticlassScaleCalibrator
 from deciban.errors import InputError
 from deciban.fusion import LinearFusion
 from deciban.report import report_files
-from deciban.workflows import evaluating
+from deciban.workflows import evaluate as evaluating
 from support.score_files import said
 
 N = 3000

@@ -12,7 +12,7 @@ from deciban import compare_files, evaluate, evaluate_files, plan_files
 from deciban.errors import InputError
 from deciban.rules import ThresholdWeights
 from deciban.workflows import Figures, HowSure, Reading
-from deciban.workflows.evaluating import evaluate_source
+from deciban.workflows.evaluate import evaluate_source
 from deciban.workflows.inputs import open_source
 from deciban.workflows.options import Options
 from support.how_sure import assert_equally_sure

@@ -105,7 +105,7 @@ def test_a_development_set_that_is_best_off_rejecting_all(tmp_path):
     ("given", "words"),
     [
         ({"threshold_from": ["a.dev.csv", "b.dev.csv"]}, "scores of 2 systems .* for the 1 that are evaluated"),
-        ({"threshold_key": "dev.key"}, "threshold_key: is the key of threshold_from"),
+        ({"threshold_key": "dev.key"}, "threshold_key: is the key of other scores"),
         ({"threshold_from": []}, "threshold_from: no file given"),
         ({"threshold_from": 3}, "threshold_from: got int"),
         ({"threshold_from": "a.dev.csv", "model": "model.json"}, "threshold_from, model"),

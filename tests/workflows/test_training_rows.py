@@ -9,8 +9,8 @@ import pytest
 
 from deciban import train_files
 from deciban.fusion import LinearFusion, MulticlassFusion
-from deciban.workflows import evaluating
-from deciban.workflows.evaluate import evaluate_model
+from deciban.workflows import evaluate as evaluating
+from deciban.workflows.evaluate import evaluate_model, opened
 from deciban.workflows.options import Options
 from deciban.workflows.training_rows import rows_of_model
 from support.class_files import CLASSES, trials, write_key, write_table
@@ -105,10 +105,14 @@ def test_rows_on_other_trials_of_classes(tmp_path):
     assert not any("flatters" in line for line in done.summary)
 
 
+def modelled(model, paths, key):
+    return evaluate_model(model, opened(paths, key, Options()), Options())
+
+
 def figures_of(folder, model, train):
     """What is found of a fusion of three systems of classes on trials of training, and on others."""
     test, every = (
-        evaluate_model(model, [folder / f"{name}.{system}.csv" for system in "abc"], folder / f"{name}.key", Options())
+        modelled(model, [folder / f"{name}.{system}.csv" for system in "abc"], folder / f"{name}.key")
         for name in ("eval", train)
     )
     return rows_of_model(model, every.trials, test.trials, lambda _words: None)
@@ -130,7 +134,7 @@ def test_rows_of_two_classes_are_those_of_memory_at_every_size(tmp_path, monkeyp
 
     def evaluated(name):
         paths = [tmp_path / f"{name}.{one}.parquet" for one in systems]
-        return evaluate_model(model, paths, tmp_path / f"{name}.key.parquet", Options()).trials
+        return modelled(model, paths, tmp_path / f"{name}.key.parquet").trials
 
     def found():
         return rows_of_model(model, evaluated("dev"), evaluated("eval"), lambda _words: None)

@@ -10,7 +10,7 @@ from deciban.fusion import SubsetFusion
 from deciban.io import write
 from deciban.models import Training, load_model
 from deciban.trials import Trials
-from deciban.workflows.evaluate import evaluate_model
+from deciban.workflows.evaluate import evaluate_model, opened
 from deciban.workflows.options import Options
 from support.score_files import said
 
@@ -134,7 +134,7 @@ def test_only_trials_of_systems_that_the_fusion_takes(folder, fusion, expected):
     key = (folder / "key.csv").read_text() + "else,where,nontarget,p0\n"
     (folder / "more.csv").write_text(key)
     paths = [folder / f"{name}.txt" for name in ("noise", "b", "c", "a")]
-    done = evaluate_model(fusion, paths, folder / "more.csv", Options())
+    done = evaluate_model(fusion, opened(paths, folder / "more.csv", Options()), Options())
     assert done.trials.data.source.n_rows == N
     assert "warn  1 trial without a score of a or b or c left out" in done.results.message_lines
 

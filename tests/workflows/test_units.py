@@ -14,7 +14,7 @@ from deciban import FormatError, InputError, KeyMismatchError
 from deciban.core.resampling.units import keys_of
 from deciban.trials.units import speakers_of
 from deciban.workflows import Options, read_joined
-from deciban.workflows.evaluating import evaluate_source
+from deciban.workflows.evaluate import evaluate_source
 from deciban.workflows.inputs import ScoreFiles
 from deciban.workflows.kinds import two_class
 from deciban.workflows.kinds.two_class import TwoClass

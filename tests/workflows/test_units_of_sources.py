@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban import evaluate_files
-from deciban.workflows.evaluating import evaluate_source
+from deciban.workflows.evaluate import evaluate_source
 from deciban.workflows.inputs import open_source
 from deciban.workflows.options import Options
 from support.how_sure import assert_equally_sure

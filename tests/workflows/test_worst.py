@@ -8,8 +8,8 @@ import pytest
 from deciban import InputError, evaluate, evaluate_files, report_files, train_files
 from deciban.engines.threads import Threads
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource
-from deciban.workflows import evaluating
-from deciban.workflows.evaluating import worst_of
+from deciban.workflows import evaluate as evaluating
+from deciban.workflows.evaluate import worst_of
 from support.both_kinds import MADE
 
 

@@ -29,8 +29,7 @@ from deciban.analysis.compared import (
 from deciban.analysis.differences import CurveDifference, curve_differences, where_in_words
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.errors import InputError
-from deciban.evaluation.as_json import plain
-from deciban.evaluation.one_system import OneSystem, Shown, shared_notes
+from deciban.evaluation.one_system import OneSystem, Shown, plain, shared_notes
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure, WithInterval, bounds_in_words, no_units, too_few_in_words
 from deciban.messages import topic_of

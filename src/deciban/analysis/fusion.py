@@ -18,7 +18,7 @@ from deciban.core.ranks.operating import PointLike
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.core.training.moments import are_same
 from deciban.errors import InputError, TrialError
-from deciban.evaluation.as_json import Jsonable, plain
+from deciban.evaluation.one_system import Jsonable, plain
 from deciban.evaluation.results import Results
 from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassFigures
 from deciban.fusion import LinearFusion, posterior_divergence

@@ -11,13 +11,13 @@ import numpy as np
 
 from deciban.analysis.compared import figure_called, in_words, key_of, shown
 from deciban.core.by_value import ByValue
-from deciban.core.resampling.components import Component, Factor, components_of, sums_of_levels
+from deciban.core.resampling.class_sums import Component, Factor, components_of, sums_of_levels
 from deciban.core.resampling.intervals import Estimate, Scale
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
-from deciban.evaluation.as_json import Jsonable, plain
 from deciban.evaluation.influences import costs_of_trials
+from deciban.evaluation.one_system import Jsonable, plain
 from deciban.evaluation.summary import TwoClassFigures, summarize
 from deciban.evaluation.two_class import evaluation_of
 from deciban.evaluation.uncertainty import Figure, Uncertainty, looked_up

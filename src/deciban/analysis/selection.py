@@ -17,7 +17,7 @@ from deciban.analysis.fusion import system_names
 from deciban.calibration.cross import SourceParts, trained_on
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.errors import InputError
-from deciban.evaluation.as_json import Jsonable, plain
+from deciban.evaluation.one_system import Jsonable, plain
 from deciban.fusion import LinearFusion
 from deciban.metrics import SortedScores
 from deciban.models.mapped import mapped, ordered

@@ -76,10 +76,13 @@ class AffineCalibrator(TrainedByRule, Calibrator):
     """
 
     kind: ClassVar[str] = "affine"
-    _form: ClassVar[Form] = staticmethod(scores_alone)
     _has_scale: ClassVar[bool] = True
     _has_offset: ClassVar[bool] = True
     parameter_schema: ClassVar[dict[str, Any]] = {"scale": _FINITE, "offset": _FINITE}
+
+    @property
+    def _form(self) -> Form:
+        return scores_alone if self._has_scale else scores_as_they_are
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
         fit = self._train(data.linear(self._form), intercept=self._has_offset)
@@ -144,7 +147,6 @@ class ShiftCalibrator(AffineCalibrator):
     """
 
     kind: ClassVar[str] = "shift"
-    _form = staticmethod(scores_as_they_are)
     _has_scale = False
 
     def __init__(self, *, p_target: float = 0.5, alpha: float = 1.0, beta: float = 1.0) -> None:

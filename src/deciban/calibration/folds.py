@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.core.ranks.exact_weights import aligned, summed_by_code, whole_or_float
+from deciban.core.ranks.counts import aligned, summed_by_code, whole_or_float
 from deciban.core.resampling.units import mixed_bits
 from deciban.errors import InputError
 from deciban.models.score_model import ARGUMENTS
@@ -153,7 +153,7 @@ def shares_of(in_groups: tuple[IntArray, int], in_all: tuple[IntArray, int]) -> 
 
     Parameters
     ----------
-    in_groups, in_all : pairs as of `deciban.core.ranks.exact_weights.summed_by_code`
+    in_groups, in_all : pairs as of `deciban.core.ranks.counts.summed_by_code`
         Of groups, class by class, and of classes.
 
     Returns
@@ -317,7 +317,7 @@ class GroupShares:
     ----------
     names : pyarrow string array
     sums, totals : (n_digits, n_groups * n_classes) and (n_digits, n_classes) int arrays, each with a place
-        As of `deciban.core.ranks.exact_weights.summed_by_code`: exact, for any pieces in any order.
+        As of `deciban.core.ranks.counts.summed_by_code`: exact, for any pieces in any order.
     """
 
     names: Any

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from deciban._files import ScratchFolder
-from deciban.core.classes.counts import ordered_by_class
-from deciban.core.classes.shown import Shown
+from deciban.core.classes.counts import Shown, ordered_by_class
 from deciban.core.classes.subsets import SubsetCounts
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.hull import Pav, block_llr, pool
@@ -30,8 +29,7 @@ from deciban.evaluation.multiclass.problem_sums import Asked, CountedProblems, P
 from deciban.evaluation.multiclass.summary import ClassSummary, WholeOnly, c_avg_places, shown_of
 from deciban.evaluation.reliability import PooledOdds
 from deciban.memory import give_back, rows_that_fit
-from deciban.multiclass.analysis import subset_costs_of, subset_counts_of
-from deciban.multiclass.decision_errors import confusion_of
+from deciban.multiclass.analysis import confusion_of, subset_costs_of, subset_counts_of
 from deciban.multiclass.recalibration import ClassCalibration
 from deciban.multiclass.tables import Detectors, Grouping, Pairs, ScoredClasses
 from deciban.trials.passes import Engine, Work, both, found_in

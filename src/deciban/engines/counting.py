@@ -11,8 +11,7 @@ import numpy as np
 
 from deciban._files import ScratchFolder
 from deciban.core.ranks.counts import SortedClass, whole_if_possible
-from deciban.core.ranks.loops import N_BYTES, compiled
-from deciban.core.ranks.value_counts import ValueCounts, expected_bytes
+from deciban.core.ranks.value_counts import N_BYTES, ValueCounts, compiled, expected_bytes
 from deciban.engines.sorting import Adding, Ascending, Ranges, SortedFiles, Sums, borders_of
 from deciban.engines.threads import in_threads
 from deciban.evaluation.results import Evaluation

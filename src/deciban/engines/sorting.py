@@ -18,8 +18,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from deciban.core.ranks.coarse import CoarseTable, Groups, Lines, Pairs, groups_of, steps
 from deciban.core.ranks.counts import SortedClass, ascending, is_whole
+from deciban.core.ranks.hull import CoarseTable, Groups, Lines, Pairs, groups_of, steps
 from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_counts
 from deciban.engines.threads import in_threads
 from deciban.evaluation.curves import drawn_lines

@@ -13,10 +13,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.core.resampling.cells import Cells, CellTotals, cells_of
 from deciban.core.resampling.clusters import ClusterDesign
 from deciban.core.resampling.intervals import ClassSize, effective_numbers
-from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.linearised import Cells, CellTotals, LinearCosts, cells_of
 from deciban.core.resampling.replicates import (
     BLOCK,
     FiguresOfTables,

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deciban.core.resampling.intervals import Interval
-from deciban.evaluation.as_json import as_object, plain
-from deciban.evaluation.one_system import OneSystem
+from deciban.evaluation.one_system import OneSystem, as_object, plain
 from deciban.evaluation.uncertainty import Figure
 
 

@@ -15,8 +15,8 @@ from deciban.core.by_value import ByValue
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import detection_cost, effective_log_odds
-from deciban.core.resampling.cells import Cells, in_cells
 from deciban.core.resampling.intervals import ROUNDING
+from deciban.core.resampling.linearised import Cells, in_cells
 from deciban.core.rules.expected import cross_entropy_curve
 from deciban.evaluation.reliability import Reliability, reliability_of
 from deciban.evaluation.summary import Summary

@@ -15,9 +15,9 @@ from deciban.core.resampling.clusters import Groups
 from deciban.core.resampling.intervals import NothingSeen
 from deciban.core.resampling.units import TrialUnits
 from deciban.decisions import Application
-from deciban.evaluation.as_json import plain, with_intervals
 from deciban.evaluation.multiclass.class_figures import ClassFigure, Gathered
 from deciban.evaluation.multiclass.portions import ClassReplicates
+from deciban.evaluation.one_system import plain, with_intervals
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray

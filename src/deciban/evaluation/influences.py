@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import logit
 
-from deciban.core.ranks.operating import effective_log_odds
-from deciban.core.ranks.thresholds import beyond, evidence_bounds
-from deciban.core.resampling.cells import cells_of
+from deciban.core.ranks.operating import beyond, effective_log_odds, evidence_bounds
 from deciban.core.resampling.clusters import ClassVariances
 from deciban.core.resampling.intervals import Estimate
-from deciban.core.resampling.linearised import BestDecisions, LinearCosts
+from deciban.core.resampling.linearised import BestDecisions, LinearCosts, cells_of
 from deciban.core.resampling.unit_counts import SingleCounts, SpreadInfluences, Table, UnitCounts, cumulated, in_blocks
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.linear_figures import (

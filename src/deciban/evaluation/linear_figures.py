@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import logit
 
 from deciban.core.ranks.hull import Rocch
-from deciban.core.ranks.thresholds import beyond, evidence_bounds
+from deciban.core.ranks.operating import beyond, evidence_bounds
 from deciban.core.resampling.clusters import ClassRate, ClassVariances, ClusterDesign
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, Scale
 from deciban.core.resampling.linearised import (

@@ -15,13 +15,12 @@ import numpy as np
 from scipy.special import expit, logit
 
 from deciban.core.by_value import ByValue
-from deciban.core.ranks.thresholds import ErrorKind, ErrorsAt, eer_readings, limited
+from deciban.core.ranks.operating import ErrorKind, ErrorsAt, eer_readings, limited
 from deciban.core.resampling.intervals import ROUNDING
 from deciban.core.rules.expected import MeanCost, cross_entropy_curve, mixed
 from deciban.errors import InputError
 from deciban.metrics.rules import RULES, ScoreParts, parts_of
-from deciban.metrics.scores import ScoredTrials
-from deciban.metrics.thresholds import MisleadingEvidence
+from deciban.metrics.scores import MisleadingEvidence, ScoredTrials
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
@@ -183,7 +182,7 @@ def requested_of(summary: Summary) -> Requested:
         for p, one in zip(asked.posteriors_at, summary.posterior_costs, strict=False)  # then come those of a rule
     ]
     at = [AtThreshold(name, ErrorsAt.of(ranks.tar, ranks.non, place)) for name, place in asked.at_thresholds]
-    readings = eer_readings(summary.rocch, ranks.tar, ranks.non) if asked.eer_conventions else {}
+    readings = eer_readings(summary.rocch.eer(), ranks.tar, ranks.non) if asked.eer_conventions else {}
     own: tuple[RuleFigures, ...] = ()
     if asked.rule is not None:
         own = rule_figures_of(summary)

@@ -12,9 +12,8 @@ import numpy as np
 
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
-from deciban.evaluation.as_json import SCHEMA, plain
 from deciban.evaluation.curves import AtPriors, Curves, ErrorSteps
-from deciban.evaluation.one_system import OneSystem, Shown, shared_notes
+from deciban.evaluation.one_system import SCHEMA, OneSystem, Shown, plain, shared_notes
 from deciban.evaluation.requested import (
     NOTHING,
     InformationAt,
@@ -25,13 +24,12 @@ from deciban.evaluation.requested import (
 )
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.messages import Message, as_objects, counted, shortened
-from deciban.metrics.scores import ScoredTrials
-from deciban.metrics.thresholds import MisleadingEvidence
+from deciban.metrics.scores import MisleadingEvidence, ScoredTrials
 from deciban.types import Axis
 
 if TYPE_CHECKING:
     from deciban.evaluation.conditions import SystemConditions
-    from deciban.evaluation.primary import Primary
+    from deciban.evaluation.preset_table import Primary
     from deciban.evaluation.worst_trials import WorstTrials
     from deciban.trials import JoinReport
 
@@ -280,7 +278,7 @@ class Evaluation(OneSystem, WithCapacity):
         fields["misleading_evidence"] = misleading_dicts(self.misleading)
         fields |= information_dicts(self.information_at, self.capacity)
         fields["notes"] = self.all_notes
-        from deciban.evaluation.as_json import with_intervals  # only who asks for JSON
+        from deciban.evaluation.one_system import with_intervals  # only who asks for JSON
 
         found = {"kind": self.kind, **fields, **self.requested.to_dict()}
         numbers: dict[str, Any] = plain(with_intervals(found, self.uncertainty))

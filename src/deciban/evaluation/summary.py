@@ -28,8 +28,7 @@ from deciban.errors import InputError
 from deciban.evaluation.requested import PosteriorCosts, posterior_costs_of
 from deciban.evaluation.unit_trials import TrialsByUnit, UnitTrials
 from deciban.metrics import SortedScores
-from deciban.metrics.scores import ScoredTrials
-from deciban.metrics.thresholds import FACTORS, factors_of, rates_of, threshold_of
+from deciban.metrics.scores import FACTORS, ScoredTrials, factors_of, rates_of, threshold_of
 from deciban.types import Axis, FloatArray, Units, Weights
 
 if TYPE_CHECKING:

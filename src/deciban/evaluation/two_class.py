@@ -23,7 +23,7 @@ from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures,
 from deciban.evaluation.unit_trials import Resampling, UnitTrials
 from deciban.messages import Note
 from deciban.metrics import SortedScores
-from deciban.metrics.thresholds import misleading_of
+from deciban.metrics.scores import misleading_of
 from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray, Units, Weights
 
 _GAP = 10

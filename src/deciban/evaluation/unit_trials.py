@@ -27,8 +27,7 @@ from deciban.errors import InputError
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
-    from deciban.core.resampling.cells import Cells
-    from deciban.core.resampling.linearised import LinearCosts
+    from deciban.core.resampling.linearised import Cells, LinearCosts
     from deciban.core.resampling.replicates import CellSums, FiguresOfTables, Multipliers, Replicated
     from deciban.core.resampling.unit_counts import RowsOfTrials
     from deciban.metrics import SortedScores
@@ -237,8 +236,10 @@ class UnitTrials(TrialsByUnit):
 
     def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
         """See `TrialsByUnit.counted`."""
-        from deciban.core.resampling.cells import cells_of  # who wants no intervals needs none of it
-        from deciban.core.resampling.linearised import LinearCosts
+        from deciban.core.resampling.linearised import (
+            LinearCosts,
+            cells_of,  # who wants no intervals needs none of it
+        )
 
         cells = cells_of(ranks.table, ranks.pav, wanted, self.about.n_units)
         costs = LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, cells)

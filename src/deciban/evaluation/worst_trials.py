@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
-from deciban.evaluation.as_json import plain
+from deciban.evaluation.one_system import plain
 from deciban.multiclass.tables import detection_llr
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray
 

@@ -16,8 +16,7 @@ from deciban._arrow import to_numpy
 from deciban._files import PathLike, display_name
 from deciban.errors import FormatError, InputError
 from deciban.io.formats import text_layouts
-from deciban.io.packing import unpacked_name
-from deciban.io.source import Source, read_text
+from deciban.io.source import Source, read_text, unpacked_name
 from deciban.messages import shortened
 
 COLUMNS = ("action", "decision")

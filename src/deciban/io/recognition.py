@@ -16,17 +16,14 @@ import pyarrow as pa
 from deciban._files import PathLike, Readable, display_name, is_open_file, looked_ahead
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
-from deciban.io.columns.headers import Columns, could_hold, role_of
-from deciban.io.columns.meanings import fits_label
-from deciban.io.contents import ContentKind
+from deciban.io.columns.headers import Columns, could_hold, fits_label, role_of
+from deciban.io.contents import ContentKind, only_format_errors
 from deciban.io.formats import BinaryFormat, Format, Options, TextFormat, binary_formats, by_name
-from deciban.io.library_errors import only_format_errors
-from deciban.io.packing import codec_of
-from deciban.io.source import Source, TwoFiles, clean_text, files_of, numbered_lines, read_text, single_files
+from deciban.io.source import Source, TwoFiles, clean_text, codec_of, files_of, numbered_lines, read_text, single_files
 from deciban.io.spreadsheets import Translated, has_decimal_commas, has_semicolons, of_semicolons, of_workbook
 from deciban.io.text.finding import columns_seen, find_layout, names_classes
 from deciban.io.text.reader import Layout, TextBlocks
-from deciban.io.text.ways import ColumnsSeen
+from deciban.io.text.suggestions import ColumnsSeen
 from deciban.memory import TIMES_ITS_SIZE, Cost
 
 _SAMPLED_LINES, _SAMPLED_BYTES = 1000, 1 << 20

@@ -19,9 +19,8 @@ from deciban.io.columns.headers import declared_unit
 from deciban.io.contents import Contents
 from deciban.io.convert import put_and_tell
 from deciban.io.formats import READ_ONLY_ENDINGS, SILENT_ENDINGS, Format, TextFormat, by_name, for_ending, formats
-from deciban.io.packing import unpacked_name
 from deciban.io.reader import Input
-from deciban.io.source import Source
+from deciban.io.source import Source, unpacked_name
 from deciban.io.text.reader import Layout
 from deciban.io.units import notes_on_submissions, written_as
 from deciban.io.writing import opened, target_name

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from deciban.errors import FormatError
-from deciban.io.library_errors import only_format_errors
+from deciban.io.contents import only_format_errors
 from deciban.io.source import Source
 from deciban.io.text.one_line import is_number, mostly
 

@@ -1,24 +1,364 @@
-"""Whether a submission has the trials of a list: all of them, once each, no others, in the same order."""
+"""Comparison of the trials of a submission with a list, in memory or in temporary files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any
+from itertools import islice, zip_longest
+from pathlib import Path
+from typing import Any, ClassVar
 
-from deciban._files import PathLike
+import numpy as np
+import pyarrow as pa
+
+from deciban._arrow import compute as pc
+from deciban._arrow import to_numpy
+from deciban._files import PathLike, ScratchFolder, display_name
 from deciban.errors import FormatError
 from deciban.io.columns.headers import Columns
-from deciban.io.contents import ContentKind
-from deciban.io.listed_names import SHOWN, ListedNames, NamesInMemory, are_readable, folder_of_names
-from deciban.io.read import read_renaming
-from deciban.io.recognition import is_stream, memory_of, readable_as
+from deciban.io.contents import ContentKind, Contents
+from deciban.io.reader import read_contents, read_renaming, text_faults
+from deciban.io.recognition import is_stream, memory_of, readable_as, recognize
+from deciban.io.shards.database import Database, database
+from deciban.io.shards.files import table_files
+from deciban.io.shards.text import block_size, contents_in_batches, is_readable_in_batches, plain_text_files
+from deciban.io.shards.writing import TableWriter
 from deciban.io.source import require_one_stream
-from deciban.memory import memory_for_trials
+from deciban.memory import memory_error, memory_for_trials
 from deciban.messages import Message, counted
-from deciban.trials.joining.renaming import IdsLike
+from deciban.trials import Origin, Trials
+from deciban.trials.joining.lookup import Wanted
+from deciban.trials.joining.renaming import IdsLike, Renamed, near_names
+from deciban.types import AnyArray, IntArray
+
+SHOWN = 5
+"""So many of the trials that have a fault are shown."""
+
+_ROWS = 1 << 18
+"""Rows that are compared at once where they should be the same."""
+
+
+def are_readable(inputs: Sequence[tuple[PathLike, ContentKind, Mapping[str, Any]]], memory: str | int | None) -> bool:
+    """Return True if inputs can be read in batches.
+
+    Raises
+    ------
+    InputError
+        If the user limits the memory, and an input must be read as a whole.
+    """
+    for path, need, how in inputs:
+        if str(path) == "-" or not all(is_readable_in_batches(one.path, need, how) for one in table_files(path)):
+            if memory is None:
+                return False
+            what = f"memory: {display_name(path)} does not fit in it, and only Parquet, Arrow and text without classes "
+            raise memory_error(f"{what}are read in batches")
+    return True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fault:
+    """Trials with one fault: how many, and the rows and names of the first of them."""
+
+    n: int
+    first: Sequence[tuple[int, str]]
+
+    @property
+    def rows(self) -> list[int]:
+        """Rows of the first."""
+        return [row for row, _ in self.first]
+
+    def shown(self, places: Mapping[int, str]) -> list[tuple[str, str]]:
+        """Places and names of the first."""
+        return [(places[row], name) for row, name in self.first]
+
+
+def _fault(trials: Trials, rows: IntArray) -> Fault:
+    return Fault(len(rows), [(int(row), trials.name_of(int(row))) for row in rows[:SHOWN]])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Differences:
+    """How trials differ from those of a list.
+
+    Attributes
+    ----------
+    again, lacking, extra : Fault
+        Trials that are there more often than in the list; trials that only the list has; trials that it does not have.
+    most : int
+        How often the list has a trial, at most.
+    moved : tuple of int, str, str; or None
+        The first row in another order, its name, and the name that the list has there.
+    """
+
+    again: Fault
+    lacking: Fault
+    extra: Fault
+    most: int
+    moved: tuple[int, str, str] | None = None
+
+
+def _copies(trials: Trials) -> tuple[IntArray, IntArray]:
+    """For every row how many rows before it hold its trial, and for first rows how many rows hold it in all."""
+    first, later = Wanted(trials).surplus
+    before, times = np.zeros(len(trials), np.int64), np.ones(len(trials), np.int64)
+    np.add.at(times, first, 1)
+    order = np.argsort(first, kind="stable")
+    starts = np.flatnonzero(np.diff(first[order], prepend=-1))
+    before[later[order]] = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order))) + 1
+    return before, times
+
+
+class ListedNames(ABC):
+    """The names of the trials of one input.
+
+    Parameters
+    ----------
+    source : path
+    given : mapping
+        How it is read.
+    need : {"index", "scores"}
+    rename : function, optional
+        Gives trials the names by which they are compared.
+
+    Attributes
+    ----------
+    name : str
+        What messages call the input.
+    contents : Contents
+        Those of the first batch, for what all have in common.
+    n_changed : int
+        Names that are compared by others.
+
+    Raises
+    ------
+    FormatError, OSError
+    """
+
+    def __init__(
+        self, source: PathLike, given: Mapping[str, Any], need: ContentKind, rename: Callable[[Trials], Renamed] | None
+    ) -> None:
+        self.name, self.n_changed = display_name(source), 0
+        self._origins, self._starts = list[Origin](), [0]
+        first: Contents | None = None
+        for name, contents in self._read(source, need, given):
+            assert contents.index is not None  # noqa: S101  # it was asked for
+            first, trials = first or contents, contents.index.trials
+            named = Renamed(trials) if rename is None else rename(trials)
+            self.n_changed += named.n_changed
+            self._origins.append(trials.origin)
+            self._starts.append(self._starts[-1] + len(trials))
+            self._keep(named.trials, name)
+        assert first is not None  # noqa: S101  # there was a batch
+        self.contents = first
+
+    @classmethod
+    @abstractmethod
+    def _read(cls, source: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[tuple[str, Contents]]:
+        """Yield batches with their names."""
+
+    @classmethod
+    @abstractmethod
+    def faults_of_text(cls, path: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[FormatError]:
+        """Yield the lines of text files that cannot be read."""
+
+    @abstractmethod
+    def _keep(self, trials: Trials, name: str) -> None:
+        """Keep the trials of a batch under the names that are compared."""
+
+    @abstractmethod
+    def differences(self, listed: Any) -> Differences | None:
+        """Compare the trials with a list; return None if both have the same trials in the same order."""
+
+    def near(self, listed: Any) -> str:  # noqa: ARG002
+        """Return the hint on names that differ in how they are written, which takes all names."""
+        return ""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of trials."""
+        return self._starts[-1]
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """By what trials are identified."""
+        assert self.contents.index is not None  # noqa: S101  # it was asked for
+        return self.contents.index.trials.sides
+
+    def read_message(self, kind: str, more: str) -> Message:
+        """Return the message on how the input was read."""
+        return Message(kind, self.name, f"{self._origins[0].reading}   {counted(self.n_rows, 'trial')}{more}")
+
+    def places(self, rows: Sequence[int]) -> dict[int, str]:
+        """Return the places of rows in words, found together: to find one takes a pass over the file."""
+        found: dict[int, str] = {}
+        for origin, start, stop in zip(self._origins, self._starts, self._starts[1:], strict=False):
+            own = sorted({row for row in rows if start <= row < stop})
+            if own:
+                found |= zip(own, origin.where_all([row - start for row in own]), strict=True)
+        return found
+
+
+class NamesInMemory(ListedNames):
+    """The names of the trials of one input, in one batch."""
+
+    trials: Trials
+
+    @classmethod
+    def _read(cls, source: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[tuple[str, Contents]]:
+        yield display_name(source), read_contents(source, need=need, **given)
+
+    @classmethod
+    def faults_of_text(cls, path: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[FormatError]:
+        """See `ListedNames.faults_of_text`."""
+        return text_faults(recognize(path, **given).files, need)
+
+    def _keep(self, trials: Trials, name: str) -> None:  # noqa: ARG002
+        self.trials = trials
+
+    def differences(self, listed: NamesInMemory) -> Differences | None:
+        """See `ListedNames.differences`."""
+        given, wanted = self.trials, listed.trials
+        found, back = Wanted(wanted).find(given).rows, Wanted(given).find(wanted).rows
+        if found is None or back is None:
+            return None
+        (given_before, given_times), (wanted_before, wanted_times) = _copies(given), _copies(wanted)
+        unknown = back < 0
+        again = np.flatnonzero(given_before >= np.where(unknown, 1, wanted_times[back]))
+        lacking = np.flatnonzero((found < 0) | (wanted_before >= given_times[found]))
+        extra = np.flatnonzero(unknown)
+        faults = _fault(given, again), _fault(wanted, lacking), _fault(given, extra)
+        if any(one.n for one in faults):
+            return Differences(*faults, int(wanted_times.max(initial=1)))
+        moved = given.codes_in(wanted) != wanted.codes_in(wanted)
+        row = int(np.argmax(moved))
+        names = (row, given.name_of(row), wanted.name_of(row)) if np.any(moved) else None
+        return Differences(*faults, int(wanted_times.max(initial=1)), names)
+
+    def near(self, listed: NamesInMemory) -> str:
+        """See `ListedNames.near`."""
+        found = near_names(self.trials, listed.trials)
+        return "" if found is None else f"of the trials of the list, {found}: --ids {found.option}"
+
+
+@contextmanager
+def folder_of_names(memory: str | int | None) -> Iterator[type[NamesOnDisk]]:
+    """Yield what makes names on disk, in a temporary folder that is removed at the end."""
+    folder = ScratchFolder()
+
+    class InFolder(NamesOnDisk):
+        room = folder.path, memory_for_trials(memory)
+
+    try:
+        yield InFolder
+    finally:
+        folder.remove()
+
+
+class NamesOnDisk(ListedNames):
+    """The names of the trials of one input, in a file of a temporary folder."""
+
+    room: ClassVar[tuple[Path, int]]
+    """Where files are made, and the bytes of memory that comparing them may take."""
+
+    def __init__(self, source: PathLike, given: Mapping[str, Any], need: ContentKind, rename: Any) -> None:
+        self.path = self.room[0] / f"{need}.parquet"
+        with TableWriter(self.path, display_name(source)) as self._writer:
+            super().__init__(source, given, need, rename)
+
+    @classmethod
+    def _read(cls, source: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[tuple[str, Contents]]:
+        return contents_in_batches(source, need, cls.room[1] / 2, unit=None, **given)
+
+    @classmethod
+    def faults_of_text(cls, path: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[FormatError]:
+        """See `ListedNames.faults_of_text`."""
+        return text_faults(plain_text_files(table_files(path), **given), need, block_size(cls.room[1] / 2))
+
+    def _keep(self, trials: Trials, name: str) -> None:
+        self._writer.write(pa.table({side: pc.cast(trials.column(side), pa.string()) for side in trials.sides}), name)
+
+    def differences(self, listed: NamesOnDisk) -> Differences | None:
+        """See `ListedNames.differences`."""
+        moved = _first_difference(self.path, listed.path)
+        if moved is None:
+            return None
+        folder, memory = self.room
+        n_rows = self.n_rows + listed.n_rows
+        with database(folder, memory // 2, n_rows, f"{n_rows:,} rows of {self.name} and {listed.name}") as made:
+            again, lacking, extra, most = _differences(made, self, listed)
+        return Differences(again, lacking, extra, most, moved)
+
+
+def _differences(made: Database, scored: NamesOnDisk, listed: NamesOnDisk) -> tuple[Fault, Fault, Fault, int]:
+    """Trials that are there too often, lack or are extra; and how often the list has a trial at most."""
+    sides = ", ".join(f'"{side}"' for side in scored.sides)
+    for name, one in (("scored", scored), ("listed", listed)):
+        path = str(one.path).replace("'", "''")
+        made.run(f"create view {name} as select {sides}, file_row_number as row from read_parquet('{path}')")
+        made.run(f"create table {name}_times as select {sides}, count(*) as n from {name} group by all")
+    made.run(
+        f"create table odd as select {sides}, coalesce(s.n, 0) as n_scored, coalesce(l.n, 0) as n_listed "
+        f"from scored_times s full join listed_times l using ({sides}) where s.n is distinct from l.n"
+    )
+
+    def fault(of: str, where: str) -> Fault:
+        before = f"row_number() over (partition by {sides} order by row) - 1 as before"
+        found = f"(select *, {before} from {of} join odd using ({sides})) where {where}"
+        ((n,),) = made.run(f"select count(*) from {found}")
+        first = made.run(f"select row, {sides} from {found} order by row limit {SHOWN}")
+        return Fault(n, [(row, f"({', '.join(names)})") for row, *names in first])
+
+    again, lacking = fault("scored", "before >= greatest(n_listed, 1)"), fault("listed", "before >= n_scored")
+    ((most,),) = made.run("select max(n) from listed_times")
+    return again, lacking, fault("scored", "n_listed = 0"), most or 1
+
+
+def _first_difference(one: Path, other: Path) -> tuple[int, str, str] | None:
+    """The first row in which two lists differ, and the names there; None if there is none."""
+    first = 0
+    for a, b in zip_longest(_in_chunks(one), _in_chunks(other)):
+        n = 0 if a is None or b is None else min(len(a), len(b))
+        found = _unequal(a.slice(0, n), b.slice(0, n)) if n else None
+        if found is not None:
+            return first + found[0], *found[1:]
+        if a is None or b is None or len(a) != len(b):
+            return first + n, "", ""
+        first += n
+    return None
+
+
+def _unequal(a: pa.Table, b: pa.Table) -> tuple[int, str, str] | None:
+    same: AnyArray = np.ones(len(a), np.bool_)
+    for side in a.column_names:
+        same &= to_numpy(pc.equal(a.column(side), b.column(side)))
+    if same.all():
+        return None
+    row = int(np.argmin(same))
+    return row, _name(a, row), _name(b, row)
+
+
+def _name(table: pa.Table, row: int) -> str:
+    return "(" + ", ".join(table.column(side)[row].as_py() for side in table.column_names) + ")"
+
+
+def _in_chunks(path: Path) -> Iterator[pa.Table]:
+    """The rows of a file, always as many at once but for the last ones."""
+    import pyarrow.parquet as pq
+
+    held: list[pa.Table] = []
+    n_held = 0
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        for batch in file.iter_batches(batch_size=_ROWS):
+            held.append(pa.Table.from_batches([batch]))
+            n_held += len(batch)
+            while n_held >= _ROWS:
+                whole = pa.concat_tables(held)
+                yield whole.slice(0, _ROWS)
+                held, n_held = [whole.slice(_ROWS)], n_held - _ROWS
+    if n_held:
+        yield pa.concat_tables(held)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +407,7 @@ def validate(
     any_order : bool
         Whether the trials may stand in another order than in the list.
     ids : str, path, sequence of str, or IdMap, optional
-        By which names trials are compared; see `deciban.io.read.read_renaming`.
+        By which names trials are compared; see `deciban.io.reader.read_renaming`.
     memory : str or int, optional
         Bytes that may be taken, as ``"2GB"`` or a number; left out, half of what is free. Text, Parquet and Arrow that
         would take more are read in batches.

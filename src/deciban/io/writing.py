@@ -15,8 +15,7 @@ from deciban._files import PathLike, atomic_write, display_name, require_file_na
 from deciban.errors import FormatError, InputError
 from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written, require
 from deciban.io.formats import SILENT_ENDINGS, BinaryFormat, Format, by_name, for_ending, formats
-from deciban.io.packing import CODECS, codec_for, unpacked_name
-from deciban.io.source import files_of
+from deciban.io.source import CODECS, codec_for, files_of, unpacked_name
 from deciban.io.text.writer import write_text
 from deciban.trials.lists import ROW
 

@@ -13,10 +13,16 @@ from numpy.typing import ArrayLike
 from scipy.special import logit
 
 from deciban.core.ranks.operating import effective_log_odds
-from deciban.core.resampling.cells import Cells, cells_of
 from deciban.core.resampling.clusters import ClassRate, ClassVariances, ClusterDesign
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, LEVEL, Interval, Scale, checked_level
-from deciban.core.resampling.linearised import LinearCosts, crossing_slopes, crossing_weights, dcf_weights
+from deciban.core.resampling.linearised import (
+    Cells,
+    LinearCosts,
+    cells_of,
+    crossing_slopes,
+    crossing_weights,
+    dcf_weights,
+)
 from deciban.core.resampling.unit_counts import UnitCounts, in_blocks
 from deciban.core.resampling.units import TrialUnits, together
 from deciban.errors import InputError

@@ -1,9 +1,9 @@
-"""Two classes of scores: sorted for any number of questions, counted for a few, or taken as soft decisions."""
+"""Two classes of scores: rank metrics, thresholds, errors at thresholds, and rates of misleading evidence."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,12 +11,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban._validate.probabilities import tell_of_two
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
 from deciban.core.ranks.hull import Pav, Rocch
-from deciban.core.ranks.operating import detection_cost, effective_log_odds
-from deciban.core.ranks.thresholds import UnsortedClass, counted
+from deciban.core.ranks.operating import (
+    ErrorKind,
+    ErrorsAt,
+    UnsortedClass,
+    beyond,
+    counted,
+    detection_cost,
+    eer_readings,
+    effective_log_odds,
+    evidence_bounds,
+    limited,
+)
 from deciban.core.rules import expected
 from deciban.core.rules.expected import ErrorCounts, WeightedScores
+from deciban.errors import InputError
 from deciban.types import CountArray, FloatArray, ScoreArray, Weights
 
 
@@ -482,3 +494,427 @@ def roc(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weig
     array([-1.,  1.,  2., inf])
     """
     return SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).roc()
+
+
+def eer_threshold(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> float:
+    """Threshold that stands for the equal error rate on the convex hull of the ROC (BOSARIS paper section 2.6).
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    float
+        The lowest score that is accepted, in the unit of the scores, or the largest finite number if that is infinite;
+        ``inf`` where all are rejected, trials with infinite scores too.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or holds NaN.
+
+    Notes
+    -----
+    `eer` lies on an edge of the hull, mostly between two vertices, and no single threshold has it for both errors. At
+    the prior at which the minimum Bayes error is highest both vertices have that minimum, which is the EER (BOSARIS
+    paper eq. 26). Of these two the one whose error rates differ less is taken, in a tie the one that accepts more:
+    ``p P_miss + (1 - p) P_fa`` at this threshold and that prior is ``eer``.
+
+    Examples
+    --------
+    >>> eer_threshold([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])
+    1.0
+    """
+    scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    return float(scores.pav.thresholds[scores.rocch.eer_vertex()])
+
+
+def min_dcf_threshold(
+    tar: ArrayLike,
+    non: ArrayLike,
+    *,
+    p_target: ArrayLike | None = None,
+    prior_log_odds: ArrayLike | None = None,
+    c_miss: float = 1.0,
+    c_fa: float = 1.0,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
+) -> float | FloatArray:
+    """Threshold with the minimum detection cost (BOSARIS paper eqs. 15 and 25).
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+    p_target, prior_log_odds : float or array_like
+        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them.
+    c_miss, c_fa : float
+        Costs of the two errors, at least 0 and not both 0.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    float, or array of the shape of the prior
+        The lowest score that is accepted, in the unit of the scores, or the largest finite number if that is infinite;
+        ``inf`` where rejecting all costs the least, trials with infinite scores too. Of thresholds of one cost that
+        which accepts more.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or holds NaN, not exactly one prior is given or it is out of range, or a cost is negative.
+
+    Notes
+    -----
+    The optimum is an interval: all thresholds above the highest score that is rejected, up to the lowest that is
+    accepted, decide alike. Its upper end is returned, as it is a score itself: no rounding can move a trial, and the
+    errors there are exactly those of `min_dcf`.
+
+    Examples
+    --------
+    >>> min_dcf_threshold([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], p_target=[0.5, 0.1, 1e-6])
+    array([1., 2., 2.])
+    >>> min_dcf_threshold([1.0, 2.0], [0.0, 2.0], p_target=0.1)
+    inf
+    """
+    log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
+    effective = effective_log_odds(log_odds, *_validate.costs(c_miss, c_fa))
+    scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    found = scores.pav.thresholds[scores.rocch.best_vertices(effective)]
+    return found if log_odds.ndim else float(found)
+
+
+def hter(
+    tar: ArrayLike, non: ArrayLike, *, threshold: float, tar_weights: Weights = None, non_weights: Weights = None
+) -> float:
+    """Half total error rate: the mean of miss and false-alarm rate at a threshold that was chosen elsewhere.
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+    threshold : float
+        In the unit of the scores; a score equal to it is accepted, but ``inf`` rejects all.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    float
+        ``(P_miss + P_fa) / 2``, a fraction.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or holds NaN, or the threshold is no number.
+
+    Notes
+    -----
+    Choose the threshold on other trials, such as a development set: ``hter(*test, threshold=eer_threshold(*dev))``
+    (Bengio, Keller and Mariethoz, "The Expected Performance Curve", ROC Analysis in Machine Learning, 2004). Where the
+    development set is best off with rejecting all, its threshold is ``inf``, at which half of all is wrong.
+
+    Examples
+    --------
+    >>> hter([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], threshold=1.0)
+    0.16666666666666666
+    """
+    place = threshold_of(threshold, "threshold")
+    scores = CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    return ErrorsAt.of(scores.tar, scores.non, place).hter
+
+
+def fnmr_at_fmr(
+    tar: ArrayLike, non: ArrayLike, *, fmr: ArrayLike, tar_weights: Weights = None, non_weights: Weights = None
+) -> float | FloatArray:
+    """False non-match rate at a false match rate: the least miss rate with so few false alarms (ISO/IEC 19795-1).
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Scores of mated and non-mated comparisons; larger favours a match. Infinite scores are legal.
+    fmr : float or array_like
+        False match rates that may not be exceeded, fractions in [0, 1].
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    float, or array of the shape of ``fmr``
+        The smallest ``P_miss`` of all thresholds with ``P_fa <= fmr``, a fraction.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or holds NaN, or a rate is outside [0, 1].
+
+    Notes
+    -----
+    Nothing is interpolated: a threshold with these errors exists, and equal scores are not split. Rates below one false
+    alarm per non-mated comparison ask for none at all.
+
+    Examples
+    --------
+    >>> fnmr_at_fmr([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], fmr=[0.0, 0.3, 0.4]).round(3)
+    array([0.333, 0.333, 0.   ])
+    """
+    limits = rates_of(fmr, "fmr")
+    return _least_rates(SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights), limits, "fa")
+
+
+def fmr_at_fnmr(
+    tar: ArrayLike, non: ArrayLike, *, fnmr: ArrayLike, tar_weights: Weights = None, non_weights: Weights = None
+) -> float | FloatArray:
+    """False match rate at a false non-match rate: the least false-alarm rate with so few misses (ISO/IEC 19795-1).
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Scores of mated and non-mated comparisons; larger favours a match. Infinite scores are legal.
+    fnmr : float or array_like
+        False non-match rates that may not be exceeded, fractions in [0, 1].
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    float, or array of the shape of ``fnmr``
+        The smallest ``P_fa`` of all thresholds with ``P_miss <= fnmr``, a fraction; nothing is interpolated.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or holds NaN, or a rate is outside [0, 1].
+
+    Examples
+    --------
+    >>> round(fmr_at_fnmr([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], fnmr=0.1), 3)
+    0.333
+    """
+    limits = rates_of(fnmr, "fnmr")
+    return _least_rates(SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights), limits, "miss")
+
+
+def _least_rates(scores: SortedScores, limits: FloatArray, which: ErrorKind) -> float | FloatArray:
+    """Least rates of the errors that are not limited, in the shape of the limits."""
+    errors = limited(scores.table, limits.ravel().tolist(), which)
+    found = np.array([one.p_miss if which == "fa" else one.p_fa for one in errors]).reshape(limits.shape)
+    return found if limits.ndim else float(found)
+
+
+@dataclass(frozen=True, slots=True)
+class EerConvention:
+    """How an equal error rate is read off.
+
+    Attributes
+    ----------
+    definition : str
+        In words.
+    tools : str
+        Programs that print it.
+    """
+
+    definition: str
+    tools: str
+
+
+EER_CONVENTIONS: Mapping[str, EerConvention] = {
+    "rocch": EerConvention(
+        "misses = false alarms on the convex hull of the ROC", "deciban, BOSARIS, eer_rocch of bob.measure, ROC (R)"
+    ),
+    "interpolated": EerConvention(
+        "misses = false alarms on straight lines between the points of the ROC", "scikit-learn roc_curve with brentq"
+    ),
+    "closest_mean": EerConvention(
+        "mean of both where they differ least", "SpeechBrain, ASVspoof 2019 and 5, torchmetrics"
+    ),
+    "closest_max": EerConvention("the larger of both where they differ least", "voxceleb_trainer"),
+    "closest_p_fa": EerConvention("false alarms where both differ least", "scikit-learn roc_curve with nanargmin"),
+    "crossed_p_miss": EerConvention("misses at the first threshold with no fewer of them", "Kaldi compute-eer"),
+}
+"""Conventions of the equal error rate, by the names that `eer_conventions` gives them."""
+
+
+def eer_conventions(
+    tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None
+) -> dict[str, float]:
+    """Equal error rates of the same scores by the conventions of other tools, beside ours.
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    dict
+        Fractions by name. Let ``a`` be the last threshold, of all scores and rejecting all, with fewer misses than
+        false alarms (as rates), ``b`` the next one, and ``c`` that of the two where the rates differ less, ``a`` in a
+        tie:
+
+        - ``rocch``: `eer`, on the convex hull; never larger than ``interpolated``.
+        - ``interpolated``: on the straight line from ``a`` to ``b``.
+        - ``closest_mean``, ``closest_max``, ``closest_p_fa``: of both rates at ``c`` the mean, the larger one, that of
+          false alarms.
+        - ``crossed_p_miss``: the miss rate at ``b``.
+
+        `EER_CONVENTIONS` says which tools print which.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or holds NaN.
+
+    Notes
+    -----
+    Tools that print the same convention still differ where scores are tied: equal scores are never split here. Kaldi's
+    compute-eer counts tied targets one by one, ASVspoof's scripts order tied trials by their class; without ties they
+    agree with ``crossed_p_miss`` and ``closest_mean``. Where ``a`` and ``b`` are equally close, programs that go
+    through thresholds from above take ``b``.
+
+    Examples
+    --------
+    >>> found = eer_conventions([1.0, 2.0, 2.5, 3.0], [0.0, 1.5, 2.2, -1.0, 0.5])
+    >>> {name: round(rate, 3) for name, rate in found.items()}  # doctest: +NORMALIZE_WHITESPACE
+    {'rocch': 0.222, 'interpolated': 0.25, 'closest_mean': 0.225, 'closest_max': 0.25, 'closest_p_fa': 0.2,
+     'crossed_p_miss': 0.25}
+    """
+    scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    return eer_readings(scores.rocch.eer(), scores.tar, scores.non)
+
+
+def threshold_of(value: object, name: str) -> float:
+    """Return a threshold as a float: a number that may be infinite.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    return _validate.in_range(value, name, -np.inf, np.inf, "A threshold is one number, which may be infinite")
+
+
+def rates_of(values: ArrayLike, name: str) -> FloatArray:
+    """Return rates as a float64 array of any shape.
+
+    Raises
+    ------
+    InputError
+        If one is outside [0, 1].
+    """
+    rates = _validate.finite(values, name)
+    wrong = rates[(rates < 0.0) | (rates > 1.0)]
+    if len(wrong):
+        raise InputError(f"{name}: got {wrong[0]:g}. A rate is a fraction in [0, 1]; 0.1 % is 0.001.")
+    return rates
+
+
+FACTORS = (1.0, 10.0, 100.0, 1000.0)
+"""Likelihood ratios beyond which evidence is counted if nothing is said: any, and three degrees of strength."""
+
+
+@dataclass(frozen=True, slots=True)
+class MisleadingEvidence:
+    """Trials whose likelihood ratio favours the wrong hypothesis by more than a factor.
+
+    Attributes
+    ----------
+    factor : float
+        1 for any misleading evidence.
+    n_tar, n_non : int or float
+        Targets with a ratio below ``1 / factor``, non-targets with one above ``factor`` (sums of weights if trials are
+        weighted).
+    p_tar, p_non : float
+        The same as fractions of the class.
+    """
+
+    factor: float
+    n_tar: int | float
+    n_non: int | float
+    p_tar: float
+    p_non: float
+
+
+def misleading_evidence(
+    tar: ArrayLike,
+    non: ArrayLike,
+    *,
+    factors: ArrayLike = FACTORS,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
+) -> tuple[MisleadingEvidence, ...]:
+    """Rates of misleading evidence: how often, and how strongly, likelihood ratios favour the wrong hypothesis.
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Log-likelihood ratios of target and non-target trials, in nats. Infinite values are legal.
+    factors : array_like
+        Likelihood ratios, at least 1: misleading is what exceeds them for the wrong hypothesis.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    tuple of MisleadingEvidence
+        One for each factor ``k``: ``P(llr < -ln k)`` of targets and ``P(llr > ln k)`` of non-targets, with counts. A
+        ratio of exactly ``k`` or ``1 / k`` is not beyond it; llr 0 favours nobody.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or holds NaN, or a factor is below 1.
+
+    Warns
+    -----
+    DecibanWarning
+        If 10 scores or more all lie in [0, 1]: these are no log-likelihood ratios, but perhaps probabilities, of which
+        `deciban.decisions.llr_from_probability` makes some.
+
+    Notes
+    -----
+    For likelihood ratios that are true, ``P(llr > ln k) <= 1 / k`` among non-targets, and likewise among targets
+    (Royall, *Statistical Evidence: A Likelihood Paradigm*, 1997, section 1.4; "On the probability of observing
+    misleading statistical evidence", JASA 95, 2000): more of it shows bad calibration.
+
+    Examples
+    --------
+    >>> found = misleading_evidence([3.0, 0.0, -0.5, 4.0], [-2.0, 2.5, -1.0, 0.1])
+    >>> [(one.factor, one.n_tar, one.n_non) for one in found[:3]]
+    [(1.0, 1, 2), (10.0, 0, 1), (100.0, 0, 0)]
+    """
+    scores = CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    tell_of_two(tar, non)
+    return misleading_of(scores, factors_of(factors))
+
+
+def misleading_of(scores: CountedScores, factors: FloatArray) -> tuple[MisleadingEvidence, ...]:
+    """Count in scores that were checked already; see `misleading_evidence`."""
+    bounds = evidence_bounds(factors)
+    errors = scores.error_counts(np.concatenate((-bounds, beyond(bounds))))
+    n = len(bounds)
+    columns = (factors, errors.n_miss[:n], errors.n_fa[n:], errors.p_miss[:n], errors.p_fa[n:])
+    return tuple(MisleadingEvidence(*row) for row in zip(*(one.tolist() for one in columns), strict=True))
+
+
+def factors_of(values: ArrayLike) -> FloatArray:
+    """Return factors of evidence as an array.
+
+    Raises
+    ------
+    InputError
+        If there is none, or one is below 1.
+    """
+    factors = np.atleast_1d(_validate.finite(values, "factors"))
+    if factors.ndim != 1 or not len(factors):
+        raise InputError(f"factors: shape {factors.shape}. Give one likelihood ratio, or several in a list.")
+    if factors.min() < 1.0:
+        raise InputError(f"factors: got {factors.min():g}. A factor is a likelihood ratio of at least 1.")
+    return factors

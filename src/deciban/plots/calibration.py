@@ -13,8 +13,7 @@ from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.bands import band_of
-from deciban.evaluation.consistency import consistency_of
-from deciban.evaluation.reliability import Reliability
+from deciban.evaluation.reliability import Reliability, consistency_of
 from deciban.plots.axes import (
     BAND,
     BAND_LINE,
@@ -497,7 +496,7 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = Tr
     2021); flat pieces are its blocks. Calibrated posteriors follow the dotted diagonal: below it they are too high,
     above it too low. Shaded, of two classes and of trials that count alike: where chance alone leads calibrated
     posteriors, at the level of the legend and at each posterior by itself
-    (`deciban.evaluation.consistency.consistency_of`), by the units that trials share where these are known: the legend
+    (`deciban.evaluation.reliability.consistency_of`), by the units that trials share where these are known: the legend
     says which; "by trial" takes trials for independent. The histogram below, of bins of equal width, shows where the
     posteriors are: solid those of targets (of segments that are recognized rightly), dashed the others; its highest bin
     has the height of the strip.

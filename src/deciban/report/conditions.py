@@ -16,7 +16,7 @@ from deciban.core.ranks.operating import detection_cost
 from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation import Evaluation
 from deciban.evaluation.conditions import ByConditions, SystemConditions
-from deciban.evaluation.primary import Primary
+from deciban.evaluation.preset_table import Primary
 from deciban.evaluation.results import Results
 from deciban.report.live import (
     OF_SCORE,

@@ -18,15 +18,14 @@ from deciban.report.content import Page
 from deciban.report.rendering import render_page
 from deciban.report.tables import Provenance, date_written
 from deciban.types import Progress
-from deciban.workflows.evaluate import ModelEvaluation, evaluate_model
-from deciban.workflows.evaluating import opened
+from deciban.workflows.evaluate import ModelEvaluation, evaluate_model, opened
 from deciban.workflows.inputs import Opened, Paths, paths_of
-from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.model_files import AnyModel, LoadedModel, path_of_model, trained_model
 from deciban.workflows.options import Options
 from deciban.workflows.partitions import Split
 from deciban.workflows.quality import QualityFiles, quality_paths
 from deciban.workflows.two_files import named_scores
+from deciban.workflows.units import DEFAULT_FOLDS, HoldOut
 
 if TYPE_CHECKING:
     from deciban.analysis import FusionFigures, Selection
@@ -227,7 +226,7 @@ def write_report(
         raise InputError("train_key, select: are about training scores. Name them (train=, --train), or leave it out.")
     has_train = isinstance(request.train, str) or bool(request.train)
     own = chosen.lenient() if has_train else chosen
-    test = evaluate_model(model, files, None, own, quality=request.quality, progress=progress)
+    test = evaluate_model(model, files, own, quality=request.quality, progress=progress)
     results, before = _before_and_after(model, test.results)
     sure = chosen.how_sure
     page = Page(
@@ -245,7 +244,7 @@ def write_report(
         every = replace(
             chosen.of_systems(test.renamed).lenient_on_units(), split=Split(), worst=0
         )  # conditions are those of the test
-        train = evaluate_model(model, trained_on, None, every, **how)
+        train = evaluate_model(model, trained_on, every, **how)
         results, before = _before_and_after(model, train.results)
         page = replace(page, train=results, train_before=before)
         if model is not None and model.is_fusion:

@@ -22,8 +22,8 @@ from deciban.core.ranks.operating import detection_cost
 from deciban.evaluation import Evaluation, presets
 from deciban.evaluation.bands import band_of, hull_bands
 from deciban.evaluation.conditions import Condition
-from deciban.evaluation.consistency import consistency_of
 from deciban.evaluation.curves import REACH, AtPriors, ErrorSteps, grid_of_thresholds, rate_intervals
+from deciban.evaluation.reliability import consistency_of
 from deciban.evaluation.results import Results
 from deciban.plots.calibration import MOST_WITH_BANDS
 from deciban.report.content import Differences

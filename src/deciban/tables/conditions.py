@@ -11,8 +11,7 @@ from rich.console import Console
 from deciban.analysis.differences import beyond_doubt
 from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
-from deciban.evaluation.preset_table import PRIMARY, Preset
-from deciban.evaluation.primary import Primary
+from deciban.evaluation.preset_table import PRIMARY, Preset, Primary
 from deciban.evaluation.uncertainty import with_interval
 from deciban.evaluation.worst_trials import headings_of, rows_of
 from deciban.messages import NEGATED, amount
@@ -20,7 +19,7 @@ from deciban.tables.results import captioned, class_columns, console, number, pe
 from deciban.tables.writers import Table
 
 if TYPE_CHECKING:
-    from deciban.core.ranks.thresholds import ErrorsAt
+    from deciban.core.ranks.operating import ErrorsAt
     from deciban.evaluation import Evaluation, Results
     from deciban.evaluation.decided import DecisionEvaluation
     from deciban.evaluation.uncertainty import Uncertainty
@@ -329,7 +328,8 @@ def _thresholds(systems: Sequence[Evaluation]) -> Any:
     unit, rows = _unit(systems), list[Sequence[str]]()
     for one in systems:
         eer = with_interval(percent(one.eer), one, "eer")
-        found = [("EER (ROCCH)", eer, one.eer_threshold, rate(one.eer_p_miss), rate(one.eer_p_fa))]
+        at_eer = rate(one.eer_p_miss), rate(one.eer_p_fa)
+        found: list[tuple[Any, ...]] = [("EER (ROCCH)", eer, one.eer_threshold, *at_eer)]
         for k, point in enumerate(one.operating_points):
             least, actual = (with_interval(number(getattr(point, name)), one, (name, k)) for name in _COSTS)
             best = (rate(fraction) for fraction in (point.min_p_miss, point.min_p_fa))

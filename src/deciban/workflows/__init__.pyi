@@ -1,5 +1,6 @@
 from deciban.workflows.apply import apply_files as apply_files
 from deciban.workflows.comparing import compare_files as compare_files
+from deciban.workflows.comparing import plan_files as plan_files
 from deciban.workflows.deciding import DecidedFiles as DecidedFiles
 from deciban.workflows.deciding import decide_files as decide_files
 from deciban.workflows.decision_files import DecidedResults as DecidedResults
@@ -14,7 +15,6 @@ from deciban.workflows.options import HowSure as HowSure
 from deciban.workflows.options import Options as Options
 from deciban.workflows.options import Reading as Reading
 from deciban.workflows.options import Scale as Scale
-from deciban.workflows.planning import plan_files as plan_files
 from deciban.workflows.summaries import merge_summaries as merge_summaries
 from deciban.workflows.summaries import summarize_files as summarize_files
 from deciban.workflows.train import Trained as Trained

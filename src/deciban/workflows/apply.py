@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from deciban._files import PathLike, atomic_write, display_name
+from deciban._files import PathLike, Unfinished, atomic_write, display_name, require_free, whole_folder
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.columnar import ReadAs
 from deciban.io.columns.rows import Range, RowTable
-from deciban.io.folders import Unfinished, require_free, whole_folder
 from deciban.io.formats import by_name, for_ending
-from deciban.io.packing import unpacked_name
 from deciban.io.reader import Input
 from deciban.io.recognition import memory_of
 from deciban.io.shards.files import table_files
@@ -29,7 +27,7 @@ from deciban.io.shards.matrix_files import is_matrix_file, is_zarr
 from deciban.io.shards.meaning import HowToRead
 from deciban.io.shards.truth import cut
 from deciban.io.shards.writing import TableWriter, in_order
-from deciban.io.source import TwoFiles, single_files
+from deciban.io.source import TwoFiles, single_files, unpacked_name
 from deciban.io.units import require_class_units
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.memory import memory_error

@@ -1,25 +1,416 @@
-"""Arrays and data frames as score files: for training (`calibrate`, `fuse`) and, of frames, for evaluation."""
+"""Arrays and data frames: evaluated, compared, and trained on.
+
+Arrays that are evaluated go straight to `deciban.evaluation`. The others become tables of trials and take the way of
+files; what that needs is imported when it is needed, so that an evaluation of arrays loads numpy and scipy alone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
-from deciban import calibration, fusion
 from deciban._validate import arrays as _validate
-from deciban._validate.arrays import array, several
-from deciban._validate.probabilities import unit_of
+from deciban._validate.probabilities import llrs_of_ratios, unit_of
+from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
-from deciban.io.contents import Contents
-from deciban.io.frames import columns_named, contents_of_frame, held, of_one_system
-from deciban.models.score_model import ScoreModel
-from deciban.multiclass.tables import ScoredClasses
-from deciban.trials import ClassKey, ClassScores, Trials
-from deciban.trials.frames import is_frame
-from deciban.types import Names, ScoreUnit
-from deciban.workflows.inputs import ScoreFiles
-from deciban.workflows.train import Trained, train_files
+from deciban.messages import names_apart
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from deciban.analysis.comparison import Against, Comparison
+    from deciban.core.ranks.operating import PointLike
+    from deciban.evaluation import ClassEvaluation, Evaluation, Results
+    from deciban.models.score_model import ScoreModel
+    from deciban.types import Names, ScoreUnit, Weights
+    from deciban.workflows.inputs import ScoreFiles
+    from deciban.workflows.options import KindName
+    from deciban.workflows.train import Trained
+
+
+@overload
+def evaluate(
+    tar: ArrayLike,
+    non: ArrayLike,
+    *,
+    name: str = ...,
+    operating_points: Iterable[PointLike] = ...,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
+    lr: bool = False,
+    **figures: Any,
+) -> Evaluation: ...
+@overload
+def evaluate(
+    tar: Any,
+    non: None = None,
+    *,
+    score: str | None = None,
+    label: str | None = None,
+    enroll: str | None = None,
+    test: str | None = None,
+    side: str | None = None,
+    trial: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Evaluation: ...
+@overload
+def evaluate(tar: Any, non: None = None, *, score: Sequence[str], **options: Any) -> Results[Evaluation]: ...
+def evaluate(
+    tar: Any,
+    non: Any = None,
+    *,
+    score: str | Sequence[str] | None = None,
+    label: str | None = None,
+    enroll: str | None = None,
+    test: str | None = None,
+    side: str | None = None,
+    trial: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Any:
+    """Evaluate scores of two classes: two arrays, or columns of a data frame.
+
+    ``evaluate(tar, non)`` takes the scores of the targets and those of the non-targets; ``evaluate(frame, score="llr",
+    label="is_target")`` takes a pandas, polars or Arrow table, or a mapping of columns, with a row for each trial.
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Scores of target and non-target trials, natural-log likelihood ratios wherever calibrated scores count; see
+        `deciban.evaluation.evaluate`. Or, in place of ``tar``, a data frame, and no ``non``.
+    score : str or sequence of str, optional
+        Column of the scores; a sequence names those of several systems. ``"score"`` when left out.
+    label : str, optional
+        Column of the truth: booleans, 1 and 0, or words that are known, such as target and nontarget. ``"label"`` when
+        left out.
+    enroll, test, side, trial : str, optional
+        Columns of the names of the trials, if messages should use them and trials that occur twice be refused.
+    labels : mapping, optional
+        Other words in the column of the truth: ``{"target": "bonafide", "nontarget": "spoof"}``.
+    **options
+        ``name`` (of the system), ``operating_points``; ``lr=True`` if the scores are likelihood ratios rather than
+        logarithms (a column called ``lr`` declares it, too); ``negate=True`` if lower scores favour target; of arrays
+        ``tar_weights``, ``non_weights``, ``tar_units`` and ``non_units``, as in `deciban.evaluation.evaluate`;
+        ``intervals=False`` for no intervals; of data frames ``weights`` (a column), ``where`` (``{"gender": "f"}``:
+        only such rows), ``duplicates``, ``log10``, ``negate``, and what is about uncertainty (``units="speaker"``, or
+        a column for each side, or a mapping of names to units), as in `deciban.evaluate_files`. Trials without units
+        or linked names are taken as independent.
+
+    Returns
+    -------
+    Evaluation
+        Of one system. A sequence of columns, whatever its length, gives `Results`, and so do conditions (``by``,
+        ``equalize``), which stand there.
+
+    Raises
+    ------
+    InputError, FormatError
+        If a class is empty, a score is NaN or missing, a label has no known meaning, a column is not there, or the
+        arguments are labels and scores in place of the scores of two classes.
+
+    Examples
+    --------
+    >>> evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]).min_cllr.__round__(4)
+    0.3333
+    >>> frame = {"llr": [1.0, 2.0, 2.0, 0.0, 1.0, -1.0], "same": ["yes", "yes", "yes", "no", "no", "no"]}
+    >>> found = evaluate(frame, score="llr", label="same", labels={"target": "yes", "nontarget": "no"})
+    >>> found.name, found.n_tar, round(found.min_cllr, 4)
+    ('llr', 3, 0.3333)
+    """
+    sides = {"enroll": enroll, "test": test, "side": side, "trial": trial}
+    if non is not None:
+        _refuse_columns({"score": score, "label": label, **sides, "labels": labels})
+        _refuse_frame(tar, non)
+        from deciban.evaluation import evaluate as of_arrays
+
+        if options.pop("lr", False):
+            _validate.pair(tar, non)  # refuses labels in place of scores
+            tar, non = llrs_of_ratios(tar, "tar"), llrs_of_ratios(non, "non")
+        if options.pop("negate", False):
+            tar, non = (-one for one in _validate.pair(tar, non))
+        return of_arrays(tar, non, **_with_units(options, {"tar_units": tar, "non_units": non}))
+
+    require_frame(tar, "non: none given. Pass the scores of targets and of non-targets")
+    given = Given(score=score, label=label, sides=sides, labels=labels, options=options)
+    results = _evaluated(two_class_files(tar, given), "two-class", given)
+    return results if _are_several(score) or results.conditions else results.systems[0]
+
+
+@overload
+def evaluate_classes(
+    loglik: Any,
+    label: ArrayLike | str | None = None,
+    *,
+    classes: Names = None,
+    score: None = None,
+    trial: str | None = None,
+    **options: Any,
+) -> ClassEvaluation: ...
+@overload
+def evaluate_classes(
+    loglik: Any,
+    label: str | None = None,
+    *,
+    classes: Names = None,
+    score: Mapping[str, Sequence[str]],
+    trial: str | None = None,
+    **options: Any,
+) -> Results[ClassEvaluation]: ...
+def evaluate_classes(
+    loglik: Any,
+    label: Any = None,
+    *,
+    classes: Names = None,
+    score: Mapping[str, Sequence[str]] | None = None,
+    trial: str | None = None,
+    **options: Any,
+) -> Any:
+    """Evaluate scores for many classes: a matrix with labels, or columns of a data frame.
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Natural-log likelihoods; see `deciban.evaluation.evaluate_classes`. Or a data frame, pandas, polars, Arrow or a
+        mapping of columns, with a row for each segment.
+    label : (n_trials,) array_like, or str
+        True classes: positions from 0, or names if ``classes`` are given. Of a data frame the column of the names of
+        the true classes, ``"class"`` when left out.
+    classes : sequence of str, optional
+        Names of the columns of a matrix. Of a data frame, where they are needed: the columns of scores, which have the
+        names of the classes.
+    score : mapping of str to sequence of str, optional
+        Of a data frame: the columns of each of several systems, in the order of ``classes``.
+    trial : str, optional
+        Of a data frame: column of the names of the segments, if messages should use them.
+    **options
+        ``lr=True`` if the scores are likelihoods and no logarithms, and as in `deciban.evaluation.evaluate_classes`:
+        ``name``, ``prior``, ``p_target``, ``p_out_of_set``, ``subsets``,
+        ``pairs``, of arrays ``sample_weight`` and ``units``; without units, segments are taken as independent, and
+        ``intervals=False`` asks for no intervals. Of data frames also ``groups``, ``weights`` (a column), ``where``,
+        ``posterior_prior``, ``detection_llr``, ``log10``, and what is about uncertainty (``units``, a column), as in
+        `deciban.evaluate_files`.
+
+    Returns
+    -------
+    ClassEvaluation
+        Of one system; with ``score``, or with conditions (``by``, ``equalize``), `Results`.
+
+    Raises
+    ------
+    InputError, FormatError
+        If there is NaN, a label is no class, a class has no trial, a prior is out of range, or a column is not there.
+
+    Examples
+    --------
+    >>> frame = {"cat": [2.0, 0.0, 1.0], "dog": [0.0, 1.0, 0.5], "animal": ["cat", "dog", "dog"]}
+    >>> found = evaluate_classes(frame, label="animal", classes=["cat", "dog"])
+    >>> found.classes, found.confusion.tolist()
+    (('cat', 'dog'), [[1, 0], [1, 1]])
+    """
+    if label is not None and not isinstance(label, str):
+        _refuse_columns({"score": score, "trial": trial})
+        from deciban.evaluation import evaluate_classes as of_arrays
+
+        loglik = llrs_of_ratios(loglik, "loglik") if options.pop("lr", False) else loglik
+        return of_arrays(loglik, label, classes=classes, **_with_units(options, {"units": label}))
+
+    require_frame(loglik, "label: none given. Pass log-likelihoods and true classes")
+    given = Given(score=score, label=label, classes=classes, sides={"trial": trial}, options=options)
+    results = _evaluated(class_files(loglik, given), "classes", given)
+    return results.systems[0] if score is None and not results.conditions else results
+
+
+def compare(
+    first: Any,
+    second: Any = None,
+    *others: Any,
+    names: Sequence[str] | None = None,
+    against: Against | str = "all",
+    level: float = LEVEL,
+    permutations: int = 0,
+    seed: int = 0,
+    **options: Any,
+) -> Comparison:
+    """Compare systems on the same trials: differences of figures with paired intervals and p-values.
+
+    Parameters
+    ----------
+    first, second, *others : Evaluation, ClassEvaluation, or pair of arrays
+        Evaluations that were made with units; or the scores of targets and of non-targets of each system, whose units
+        are ``tar_units`` and ``non_units``, the same for all. In place of ``first``, and with no other: a data frame,
+        of which ``score`` names the columns of all systems and ``units`` that of the units; or the `Results` of
+        several systems.
+    names : sequence of str, optional
+        What the systems are called.
+    against : {"all", "first"} or str
+        Whether all pairs are compared, or every system with the first one, or with the one of this name.
+    level : float
+        Of the intervals.
+    permutations : int
+        Number of replicates of a permutation test, in which the two systems are exchanged by units; p-values are those
+        of a t test when 0.
+    seed : int
+        From which these exchanges are drawn.
+    **options
+        Of arrays and data frames, as in `deciban.evaluate`.
+
+    Returns
+    -------
+    Comparison
+        Differences are first minus second.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two systems, units are unknown, figures are those of other operating points, or as in
+        `deciban.evaluate`.
+
+    Notes
+    -----
+    Influences of units on the figures of two systems subtract: with ``d_k`` the difference of both for unit k, the
+    variance of the difference is ``n / (n - 1) sum d_k^2``, its interval has the t quantile of ``n - 1`` degrees of
+    freedom. Evaluations of other trials are compared in the same way: units that only one of them has vary by
+    themselves, and n is the smaller number of units.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> speaker = np.repeat(np.arange(50), 4)
+    >>> easy, hard = rng.normal(2.0, 1.0, (2, 200))
+    >>> non = rng.normal(-2.0, 1.0, 200)
+    >>> found = compare((easy, non), (hard - 1.0, non), names=["A", "B"], tar_units=speaker, non_units=speaker)
+    >>> difference = found.difference("cllr")
+    >>> difference.high < 0.0, difference.p_value < 0.01
+    (True, True)
+    """
+    from deciban.analysis.comparison import compare_results
+    from deciban.evaluation.results import Results
+
+    given = (first, *(() if second is None else (second, *others)))
+    if len(given) == 1:
+        results = _together(first, options)
+    else:
+        results = Results(tuple(_evaluated_system(one, at, options) for at, one in enumerate(given)))
+    systems = results.systems
+    called = [one.name for one in systems]
+    if names is not None:
+        if isinstance(names, str) or len(names) != len(systems):
+            raise InputError(f"names: got {names!r} for {len(systems)} systems. Give one name for each.")
+        called = list(map(str, names))
+    elif len(set(called)) == 1:
+        called = [f"system {k + 1}" for k in range(len(systems))]
+    results = replace(results, systems=_renamed(systems, names_apart(called, ()) if names is None else called))
+    return compare_results(results, against=against, level=level, permutations=permutations, seed=seed)
+
+
+def _renamed(systems: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:
+    return tuple(one if one.name == name else replace(one, name=name) for one, name in zip(systems, names, strict=True))
+
+
+def _together(given: Any, options: dict[str, Any]) -> Results[Any]:
+    """Results of several systems: those that there are, or those of a data frame."""
+    from deciban.evaluation.one_system import OneSystem
+    from deciban.evaluation.results import Results
+
+    if isinstance(given, Results):
+        _refuse_options(options)
+        return given
+    if isinstance(given, OneSystem):
+        raise InputError("second: none given. A comparison needs two systems: compare(first, second).")
+    found: Any = evaluate(given, **options)
+    if not isinstance(found, Results):
+        raise InputError("score: name the columns of all systems: score=['a', 'b'].")
+    return found
+
+
+def _evaluated_system(given: Any, at: int, options: dict[str, Any]) -> Any:
+    """An evaluation, which is there already or made of scores of both classes."""
+    from deciban.evaluation.one_system import OneSystem
+
+    if isinstance(given, OneSystem):
+        _refuse_options(options)
+        return given
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise InputError(
+            f"system {at + 1}: got {type(given).__name__}. Pass an evaluation with units, or a pair of arrays, the "
+            "scores of targets and those of non-targets. A data frame is passed alone."
+        )
+    return evaluate(*given, name=f"system {at + 1}", **options)
+
+
+def _refuse_options(options: dict[str, Any]) -> None:
+    if options:
+        raise InputError(f"{', '.join(options)}: is about scores, and these are evaluated already. Leave it out.")
+
+
+def _evaluated(files: ScoreFiles, kind: KindName, given: Given) -> Results[Any]:
+    from deciban.workflows.evaluate import evaluate_source
+    from deciban.workflows.options import Options
+
+    about: dict[str, Any] = {"kind": kind, **({"classes": given.classes} if kind == "classes" else {})}
+    options = Options.of("evaluate" if kind == "two-class" else "evaluate_classes", {**given.arguments, **about})
+    options.scale.refuse("an evaluation of arrays and frames")
+    return evaluate_source(files.as_source(options), options)
+
+
+def _with_units(options: dict[str, Any], classes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of arrays with every trial as a unit, unless units are given or no intervals are wanted.
+
+    Parameters
+    ----------
+    options : dict
+    classes : mapping of str to array_like
+        Arguments of units, and arrays with an entry for each trial.
+    """
+    given = dict(options)
+    intervals = given.pop("intervals", True)
+    if not isinstance(intervals, bool):
+        raise InputError(f"intervals: got {intervals!r}. It is True or False.")
+    if not intervals or any(given.get(name) is not None for name in classes):
+        return given
+    import numpy as np
+
+    from deciban.core.resampling.units import TrialUnits
+
+    try:
+        sizes = [np.asarray(one).shape for one in classes.values()]
+    except ValueError:  # refused, with a reason, by what evaluates them
+        return given
+    if any(len(size) != 1 for size in sizes):
+        return given
+    ends = np.cumsum([0, *(n for (n,) in sizes)]).tolist()
+    units = TrialUnits.each(ends[-1], "trial" if len(sizes) > 1 else "segment")
+    return given | {name: units.take(slice(*ends[at : at + 2])) for at, name in enumerate(classes)}
+
+
+def _are_several(score: Any) -> bool:
+    return score is not None and not isinstance(score, str | int)
+
+
+def _refuse_columns(given: Mapping[str, Any]) -> None:
+    """Refuse names of columns where there are arrays."""
+    named = [name for name, value in given.items() if value is not None]
+    if named:
+        raise InputError(
+            f"{', '.join(named)}: is about a data frame, and the first two arguments are arrays. Pass the frame alone, "
+            "or leave it out."
+        )
+
+
+def _refuse_frame(tar: Any, non: Any) -> None:
+    """Refuse a data frame, or the name of a column, in place of the scores of a class."""
+    if isinstance(non, str):
+        raise InputError(f"non: got {non!r}. Columns of a data frame are named: score={non!r}, label='label'.")
+    for name, one in (("tar", tar), ("non", non)):
+        if isinstance(one, Mapping) or (hasattr(one, "columns") and getattr(one, "ndim", 2) == 2):
+            raise InputError(
+                f"{name}: got {type(one).__name__}, which has columns. Name them, with the frame as the only argument "
+                "beside: evaluate(frame, score='llr', label='is_target')."
+            )
+
 
 _OF_FILES = ("format", "columns", "key_format", "key_columns", "by_order", "missing", "kind", "weights_required")
 """Options of files that data frames and arrays have no use for."""
@@ -71,8 +462,7 @@ class Given:
     @property
     def system(self) -> str | None:
         """What to call a single system, if it was said."""
-        name = self.options.get("name")
-        return None if name is None else str(name)
+        return None if self.options.get("name") is None else str(self.options["name"])
 
     @property
     def unit(self) -> ScoreUnit | None:
@@ -87,6 +477,9 @@ class Given:
 
 def two_class_files(frame: Any, given: Given, unit: ScoreUnit | None = None) -> ScoreFiles:
     """A data frame with scores of systems and the truth, as if it were a file; a unit counts more than its columns."""
+    from deciban.io.frames import columns_named, contents_of_frame, held
+    from deciban.workflows.inputs import ScoreFiles
+
     named = columns_named("score", "score" if given.score is None else given.score)
     how: Any = {"labels": given.labels, "system": given.system or named[0], "unit": given.unit or unit}
     roles = {**given.sides, "score": named, "label": "label" if given.label is None else given.label}
@@ -96,6 +489,9 @@ def two_class_files(frame: Any, given: Given, unit: ScoreUnit | None = None) -> 
 
 def class_files(frame: Any, given: Given) -> ScoreFiles:
     """A data frame with scores of classes, of one system or of several, and the truth, as if they were files."""
+    from deciban.io.frames import contents_of_frame, held, of_one_system
+    from deciban.workflows.inputs import ScoreFiles
+
     classes, score = given.classes, given.score
     if given.labels is not None:
         raise InputError(_NO_WORDS)
@@ -138,6 +534,12 @@ def two_class_arrays(scores: Any, given: Given) -> ScoreFiles:
 
 def class_arrays(scores: Any, given: Given) -> ScoreFiles:
     """Arrays of many classes as tables of trials."""
+    from deciban.io.contents import Contents
+    from deciban.io.frames import held
+    from deciban.multiclass.tables import ScoredClasses
+    from deciban.trials import ClassKey, ClassScores, Trials
+    from deciban.workflows.inputs import ScoreFiles
+
     if given.labels is not None:
         raise InputError(_NO_WORDS)
     array = _validate.array(scores, "scores")
@@ -162,6 +564,8 @@ def _names_of(n_systems: int, names: Any) -> list[str]:
     """What the systems of arrays are called."""
     if names is None:
         return [f"system {k + 1}" for k in range(n_systems)]
+    from deciban._validate.arrays import several
+
     listed = several(names, "score", "['sysA', 'sysB']")
     words = {one for one in listed if isinstance(one, str)}
     if not len(listed) == len(words) == n_systems:
@@ -171,6 +575,8 @@ def _names_of(n_systems: int, names: Any) -> list[str]:
 
 def require_frame(given: Any, otherwise: str) -> None:
     """Refuse what is no data frame where one is needed."""
+    from deciban.trials.frames import is_frame
+
     if not is_frame(given):
         raise InputError(
             f"{otherwise}, or a data frame (pandas, polars, Arrow, or a mapping of columns) and the names of its "
@@ -238,10 +644,8 @@ def calibrate(
     (array([1.656]), 0.543)
     """
     sides = {"enroll": enroll, "test": test, "side": side, "trial": trial}
-    given = Given(
-        score=score, label=label, classes=classes, sides=sides, labels=labels, weights=weights, options=options
-    )
-    return _trained("calibrate", scores, model, given)
+    about: Any = {"score": score, "label": label, "classes": classes, "labels": labels, "weights": weights}
+    return _trained("calibrate", scores, model, Given(sides=sides, options=options, **about))
 
 
 def fuse(
@@ -296,18 +700,18 @@ def fuse(
     [('a', 0.64), ('b', 0.82), ('fusion', 0.5)]
     """
     sides = {"enroll": enroll, "test": test, "side": side, "trial": trial}
-    given = Given(
-        score=score, label=label, classes=classes, sides=sides, labels=labels, weights=weights, options=options
-    )
-    return _trained("fuse", scores, model, given)
+    about: Any = {"score": score, "label": label, "classes": classes, "labels": labels, "weights": weights}
+    return _trained("fuse", scores, model, Given(sides=sides, options=options, **about))
 
 
 def _trained(verb: str, scores: Any, model: ScoreModel | None, given: Given) -> Trained:
     """Train on arrays or a data frame, of either kind."""
+    from deciban.workflows.train import train_files
+
     chosen = _model_for(verb, model, many=given.classes is not None)
     many, weights = chosen.scores_kind == "classes", given.weights
     if verb == "calibrate":
-        _require_one(given, array(scores, "scores").ndim if given.in_arrays else 0, many=many)
+        _require_one(given, _validate.array(scores, "scores").ndim if given.in_arrays else 0, many=many)
     if given.in_arrays:
         named = [side for side, column in given.sides.items() if column is not None]
         if named:
@@ -325,6 +729,9 @@ def _trained(verb: str, scores: Any, model: ScoreModel | None, given: Given) -> 
 
 def _model_for(verb: str, model: ScoreModel | None, *, many: bool) -> ScoreModel:
     """What to train: the model that was given, if it is what the verb makes."""
+    from deciban import calibration, fusion
+    from deciban.models.score_model import ScoreModel
+
     if model is None:
         if verb == "fuse":
             return fusion.MulticlassFusion() if many else fusion.LinearFusion()

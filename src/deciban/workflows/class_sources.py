@@ -33,8 +33,16 @@ from deciban.io.recognition import memory_of
 from deciban.memory import memory_error
 from deciban.models.sources import SourceClasses
 from deciban.multiclass.costs import mixed
-from deciban.multiclass.infimum import Best, CalibratedTrials, CalibrationLimits, OpenTrials, Step, given_up, no_worse
-from deciban.multiclass.recalibration import ClassCalibration
+from deciban.multiclass.recalibration import (
+    Best,
+    CalibratedTrials,
+    CalibrationLimits,
+    ClassCalibration,
+    OpenTrials,
+    Step,
+    given_up,
+    no_worse,
+)
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials.passes import Engine
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
@@ -133,7 +141,7 @@ def calibration_in_pieces(
 
 
 class _Limits:
-    """What calibration can reach, if it is asked for: see `deciban.multiclass.infimum.CalibrationLimits`."""
+    """What calibration can reach, if it is asked for: see `deciban.multiclass.recalibration.CalibrationLimits`."""
 
     def __init__(self, data: SourceClasses, total: float, *, is_wrong: bool) -> None:
         self.data, self.total, self.is_wrong = data, total, is_wrong

@@ -1,150 +1,40 @@
-"""Systems compared, from files, data frames, arrays or evaluations."""
+"""Systems of score files compared with each other, and sample sizes planned from the files of a pilot."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deciban._files import PathLike
+from deciban.analysis.compared import figure_among
 from deciban.analysis.comparison import Against, Comparison, compare_results
+from deciban.analysis.pilots import Pilot, Plan, pilot_of_evaluations, pilot_of_trials
+from deciban.analysis.planning import Goal, TrialsPerSegment, plan_of_pilot
 from deciban.core.resampling.intervals import LEVEL
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
-from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.results import Results
+from deciban.evaluation.uncertainty import Figure
 from deciban.messages import WARNING, Message, names_apart, topic_of
+from deciban.trials import Trials
+from deciban.trials.lists import PAIR, ROW
+from deciban.trials.units import side_of, units_of_columns
+from deciban.types import Progress
+from deciban.workflows.evaluate import evaluate_model, evaluate_source
+from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, read_joined, source_of
+from deciban.workflows.kinds.two_class import checked_figures
+from deciban.workflows.model_files import AnyModel, order_of_training, trained_model
+from deciban.workflows.options import HowSure, Options
+from deciban.workflows.two_files import named_scores
 
 if TYPE_CHECKING:
-    from deciban._files import PathLike
     from deciban.analysis.two_systems import ScorePairs
     from deciban.evaluation.worst_trials import Menagerie
     from deciban.models import Model
-    from deciban.models.score_model import ScoreModel
-    from deciban.types import Progress
-    from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles
     from deciban.workflows.kinds import AnyKind
-    from deciban.workflows.options import Options
-
-
-def compare(
-    first: Any,
-    second: Any = None,
-    *others: Any,
-    names: Sequence[str] | None = None,
-    against: Against | str = "all",
-    level: float = LEVEL,
-    permutations: int = 0,
-    seed: int = 0,
-    **options: Any,
-) -> Comparison:
-    """Compare systems on the same trials: differences of figures with paired intervals and p-values.
-
-    Parameters
-    ----------
-    first, second, *others : Evaluation, ClassEvaluation, or pair of arrays
-        Evaluations that were made with units; or the scores of targets and of non-targets of each system, whose units
-        are ``tar_units`` and ``non_units``, the same for all. In place of ``first``, and with no other: a data frame,
-        of which ``score`` names the columns of all systems and ``units`` that of the units; or the `Results` of
-        several systems.
-    names : sequence of str, optional
-        What the systems are called.
-    against : {"all", "first"} or str
-        Whether all pairs are compared, or every system with the first one, or with the one of this name.
-    level : float
-        Of the intervals.
-    permutations : int
-        Number of replicates of a permutation test, in which the two systems are exchanged by units; p-values are those
-        of a t test when 0.
-    seed : int
-        From which these exchanges are drawn.
-    **options
-        Of arrays and data frames, as in `deciban.evaluate`.
-
-    Returns
-    -------
-    Comparison
-        Differences are first minus second.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two systems, units are unknown, figures are those of other operating points, or as in
-        `deciban.evaluate`.
-
-    Notes
-    -----
-    Influences of units on the figures of two systems subtract: with ``d_k`` the difference of both for unit k, the
-    variance of the difference is ``n / (n - 1) sum d_k^2``, its interval has the t quantile of ``n - 1`` degrees of
-    freedom. Evaluations of other trials are compared in the same way: units that only one of them has vary by
-    themselves, and n is the smaller number of units.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(1)
-    >>> speaker = np.repeat(np.arange(50), 4)
-    >>> easy, hard = rng.normal(2.0, 1.0, (2, 200))
-    >>> non = rng.normal(-2.0, 1.0, 200)
-    >>> found = compare((easy, non), (hard - 1.0, non), names=["A", "B"], tar_units=speaker, non_units=speaker)
-    >>> difference = found.difference("cllr")
-    >>> difference.high < 0.0, difference.p_value < 0.01
-    (True, True)
-    """
-    given = (first, *(() if second is None else (second, *others)))
-    if len(given) == 1:
-        results = _together(first, options)
-    else:
-        results = Results(tuple(_evaluated(one, at, options) for at, one in enumerate(given)))
-    systems = results.systems
-    called = [one.name for one in systems]
-    if names is not None:
-        if isinstance(names, str) or len(names) != len(systems):
-            raise InputError(f"names: got {names!r} for {len(systems)} systems. Give one name for each.")
-        called = list(map(str, names))
-    elif len(set(called)) == 1:
-        called = [f"system {k + 1}" for k in range(len(systems))]
-    results = replace(results, systems=_renamed(systems, names_apart(called, ()) if names is None else called))
-    return compare_results(results, against=against, level=level, permutations=permutations, seed=seed)
-
-
-def _renamed(systems: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:
-    return tuple(one if one.name == name else replace(one, name=name) for one, name in zip(systems, names, strict=True))
-
-
-def _together(given: Any, options: dict[str, Any]) -> Results[Any]:
-    """Results of several systems: those that there are, or those of a data frame."""
-    if isinstance(given, Results):
-        _refuse(options)
-        return given
-    if isinstance(given, OneSystem):
-        raise InputError("second: none given. A comparison needs two systems: compare(first, second).")
-    from deciban.workflows.evaluate_arrays import evaluate
-
-    found: Any = evaluate(given, **options)
-    if not isinstance(found, Results):
-        raise InputError("score: name the columns of all systems: score=['a', 'b'].")
-    return found
-
-
-def _evaluated(given: Any, at: int, options: dict[str, Any]) -> Any:
-    """An evaluation, which is there already or made of scores of both classes."""
-    if isinstance(given, OneSystem):
-        _refuse(options)
-        return given
-    if not isinstance(given, tuple | list) or len(given) != 2:
-        raise InputError(
-            f"system {at + 1}: got {type(given).__name__}. Pass an evaluation with units, or a pair of arrays, the "
-            "scores of targets and those of non-targets. A data frame is passed alone."
-        )
-    from deciban.workflows.evaluate_arrays import evaluate
-
-    return evaluate(*given, name=f"system {at + 1}", **options)
-
-
-def _refuse(options: dict[str, Any]) -> None:
-    if options:
-        raise InputError(f"{', '.join(options)}: is about scores, and these are evaluated already. Leave it out.")
 
 
 def compare_files(
@@ -206,16 +96,11 @@ def compare_files(
     >>> str(found.pairs[0]), found.difference("eer").n_units
     ('a − b', 5)
     """
-    from deciban.workflows.inputs import ScoreFiles
-    from deciban.workflows.options import Options
-    from deciban.workflows.two_files import named_scores
-
     named, options = named_scores(scores, key, options)
     chosen = Options.of("compare_files", {"missing": "drop", **options})
     chosen.scale.refuse("a comparison")
     how: Any = {"quality": quality, "against": against, "permutations": permutations, "progress": progress}
-    loaded = _loaded(model, chosen)
-    return compare_chosen(ScoreFiles.of(named, key, chosen.reading), chosen, model=loaded, **how)
+    return compare_chosen(ScoreFiles.of(named, key, chosen.reading), chosen, model=model, **how)
 
 
 def require_figures(names: Sequence[str], kind: AnyKind, options: Options, argument: str) -> None:
@@ -242,46 +127,34 @@ def require_figures(names: Sequence[str], kind: AnyKind, options: Options, argum
     >>> options = Options.of("compare_files", {"operating_points": [0.1, 0.5]})
     >>> require_figures(["eer", "min_dcf@2"], kind_called("two-class"), options, "figure")
     """
-    from deciban.analysis.compared import figure_among
-
     known = kind.compared_figures(options.figures)
     for name in names:
         figure_among(known, name, f"{kind.about} that has an interval", argument)
-
-
-def _loaded(model: PathLike | Model | None, options: Options) -> ScoreModel | None:
-    if model is None:
-        return None
-    from deciban.workflows.model_files import trained_model
-
-    return trained_model(model, options.kind)
 
 
 def compare_chosen(
     files: ScoreFiles,
     options: Options,
     *,
-    model: ScoreModel | None = None,
+    model: AnyModel | None = None,
     quality: Any = None,
     against: Against | str | None = None,
     permutations: int = 0,
     progress: Progress | None = None,
 ) -> Comparison:
     """Compare systems of files that are open already, by options that were sorted; see `compare_files`."""
-    from deciban.workflows.evaluate import evaluate_model
-
     if not options.how_sure.intervals:
         raise InputError("intervals: a comparison is made of them. Leave intervals=False (--no-intervals) out.")
     options = replace(options, how_sure=replace(options.how_sure, keep=True))
-    results = evaluate_model(model, files, None, options, quality=quality, progress=progress).results
-    if model is not None and results.before is not None:
+    loaded = None if model is None else trained_model(model, options.kind)
+    results = evaluate_model(loaded, files, options, quality=quality, progress=progress).results
+    if loaded is not None and results.before is not None:
         before, (after,) = results.before.systems, results.systems
-        name = names_apart([model.row_name([one.name for one in before])], [one.name for one in before])[0]
+        name = names_apart([loaded.row_name([one.name for one in before])], [one.name for one in before])[0]
         systems = (*before, replace(after, name=name))
         against = against or (name if len(before) > 1 else "all")
         results = Results(systems, results.join, results.messages)
-    seed = options.how_sure.seed
-    how: Any = {"level": options.how_sure.level, "permutations": permutations, "seed": seed}
+    how: Any = {"level": options.how_sure.level, "permutations": permutations, "seed": options.how_sure.seed}
     ratios = [
         Message(WARNING, one.name, str(note))
         for one in results.systems
@@ -324,7 +197,7 @@ def menageries_of(
 
 
 def score_pairs_of(
-    files: ScoreFiles, options: Options, *, model: ScoreModel | None = None, progress: Progress | None = None
+    files: ScoreFiles, options: Options, *, model: AnyModel | None = None, progress: Progress | None = None
 ) -> tuple[ScorePairs, tuple[Message, ...]]:
     """Scores of two systems beside each other, and what was read and assumed.
 
@@ -336,25 +209,170 @@ def score_pairs_of(
         As in `deciban.evaluate_files`; if scores are of many classes; or as in `deciban.analysis.score_pairs`.
     """
     from deciban.analysis.two_systems import score_pairs
-    from deciban.workflows.kinds.two_class import checked_figures
-    from deciban.workflows.model_files import order_of_training
 
     joined = _of_two_classes(files, options, progress)
     order, said = list(range(len(joined.aligned))), list[Message]()
-    if model is not None:
-        order, said = order_of_training(joined.names, model.trained_systems, model.n_systems_)
+    loaded: Any = None if model is None else trained_model(model, options.kind)
+    if loaded is not None:
+        order, said = order_of_training(joined.names, loaded.trained_systems, loaded.n_systems_)
     systems = [joined.aligned[k] for k in order]
     table = np.column_stack([one.scores.score for one in systems])
     points = checked_figures(options.figures).operating_points
     about: Any = {"names": [one.name for one in systems], "sample_weight": joined.weight}
-    found = score_pairs(table, joined.truth, **about, model=model, operating_points=points)
+    found = score_pairs(table, joined.truth, **about, model=loaded, operating_points=points)
     return found, (*joined.all_messages(), *said)
 
 
 def _of_two_classes(files: ScoreFiles, options: Options, progress: Progress | None) -> JoinedScores:
-    from deciban.workflows.inputs import read_joined
-
     joined = read_joined(files, options=options, progress=progress)
     if joined.classes is not None:
         raise InputError("scores: of many classes. This picture is about targets and non-targets.")
     return joined
+
+
+def plan_files(
+    scores: Paths | None = None,
+    key: PathLike | None = None,
+    *,
+    figure: Figure | None = None,
+    width: float | None = None,
+    difference: float | None = None,
+    relative: bool = False,
+    power: float = 0.8,
+    segments: Iterable[float] | None = None,
+    trials_per_segment: TrialsPerSegment = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Plan:
+    """Plan an evaluation from the score files of a pilot: how many speakers and trials a figure needs to be so sure.
+
+    Parameters
+    ----------
+    scores : path, or sequence of one or two paths
+        Scores of one system, or of two whose difference is planned for.
+    key : path, optional
+        As in `deciban.evaluate_files`.
+    figure, width, difference, relative, power, segments, trials_per_segment
+        As in `deciban.plan`. Segments are the names on the sides of the trials. Left out, the figure is the equal
+        error rate, or Cllr of many classes.
+    progress : function, optional
+        Called with a few words at every step.
+    **options
+        As in `deciban.evaluate_files`; ``units`` and ``level`` among them; not what else is said about intervals.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    FormatError, KeyMismatchError, InputError
+        As in `deciban.evaluate_files` and `deciban.plan`.
+    TypeError
+        If an option is none.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from deciban.io import write_demo
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> (first, _), key = write_demo(folder)
+    >>> found = plan_files(first, key, width=0.01)
+    >>> found.pilot.n_units, found.pilot.noun, found.pilot.n_segments
+    (100, 'speaker', 6.0)
+    >>> found.designs[0].reached <= 0.01 and found.designs[0].n_units > 100
+    True
+    """
+    named, options = named_scores(scores, key, options)
+    chosen = Options.of("plan_files", options)
+    designs: Any = {"segments": segments, "trials_per_segment": trials_per_segment, "level": chosen.how_sure.level}
+    goal = Goal(width=width, difference=difference, relative=relative, power=power, **designs)
+    return plan_chosen(named, key, chosen, goal, figure, progress=progress)
+
+
+def plan_chosen(
+    scores: Paths | ScoreFiles,
+    key: PathLike | None,
+    options: Options,
+    goal: Goal,
+    figure: Figure | None,
+    *,
+    progress: Progress | None = None,
+) -> Plan:
+    """Plan by options that were sorted already; see `plan_files`."""
+    options.scale.refuse("a plan")
+    _refuse_other_options(options.how_sure)
+    joined = read_joined(scores, key, options, progress=progress)
+    if len(joined.names) > 2:
+        raise InputError(
+            f"scores: {len(joined.names)} systems ({', '.join(joined.names)}). A plan is about one, or about the "
+            "difference of two."
+        )
+    if progress is not None:
+        progress("finding components of variance")
+    chosen = joined.kind.compared_figures(options.figures)[0] if figure is None else figure
+    pilot, messages = _pilot(joined, options, chosen)
+    found = plan_of_pilot(pilot, goal)
+    return replace(found, messages=messages)
+
+
+def _refuse_other_options(how_sure: HowSure) -> None:
+    """Refuse what is about intervals of evaluations, of which a plan would make nothing.
+
+    Raises
+    ------
+    InputError
+    """
+    other = replace(how_sure, units=None, level=LEVEL)
+    given = [one.name for one in fields(HowSure) if getattr(other, one.name) != one.default]
+    if given:
+        raise InputError(
+            f"{', '.join(given)}: a plan is made of the variance between units, whatever intervals an evaluation has. "
+            "Leave it out."
+        )
+
+
+def _pilot(joined: JoinedScores, options: Options, figure: Figure) -> tuple[Pilot, tuple[Message, ...]]:
+    """What the systems say of a figure, and what was assumed."""
+    if not joined.kind.has_trial_costs:
+        results = evaluate_source(source_of(joined, options), options)
+        first, *others = results.systems
+        found = pilot_of_evaluations(first, others[0] if others else None, figure)
+        return found, tuple(one for one in results.messages if isinstance(one, Message))
+    joined.kind.require_trials(joined.truth, ())
+    units, said = joined.units(replace(options.how_sure, intervals=True))
+    if units is None:
+        raise InputError(f"units: {' '.join(one.text for one in said) or 'there are none'}")
+    trials, weight = joined.aligned[0].trials, joined.weight
+    counts = np.ones(len(joined.truth), np.bool_) if weight is None else np.asarray(weight > 0)
+    some = [counts & joined.truth, counts & ~joined.truth]
+    named = _segments_of(trials, units)
+    pilot = pilot_of_trials(
+        [(one.score[some[0]], one.score[some[1]]) for one in joined.aligned],
+        (units.take(some[0]), units.take(some[1])),
+        None if named is None else (named.take(some[0]), named.take(some[1])),
+        figure=figure,
+        names=joined.names,
+        figures=checked_figures(joined.on_axis(options.figures)),
+        weights=(None, None) if weight is None else (weight[some[0]], weight[some[1]]),
+    )
+    return pilot, (*joined.all_messages(), *said)
+
+
+def _segments_of(trials: Trials, units: TrialUnits) -> TrialUnits | None:
+    """The names on the sides of trials; those that are on both are one segment, unless they are of different units."""
+    if trials.sides == ROW:
+        return None
+    sides = trials.sides[:2] if trials.sides[:2] == PAIR else trials.sides[:1]
+    columns = [side_of(trials, side) for side in sides]
+    found = units_of_columns(columns, noun="segment", source="names of trials")
+    if len(columns) == 1:
+        return found
+    owner = []
+    for codes, own in zip(found.codes, (units.codes[0], units.codes[-1]), strict=True):
+        owner.append(np.full(found.n_units, -1))
+        owner[-1][codes] = own
+    on_both = (owner[0] >= 0) & (owner[1] >= 0)
+    if np.array_equal(owner[0][on_both], owner[1][on_both]):
+        return found
+    return units_of_columns(columns, apart=True, noun="segment", source="names of trials")

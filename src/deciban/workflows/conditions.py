@@ -78,7 +78,7 @@ class SplitByColumns:
         FormatError, InputError, OSError
             If there is no such column or file.
         """
-        from deciban.io.read import read_id_map
+        from deciban.io.reader import read_id_map
 
         for one in columns:
             if one.side and one.side not in source.names:

@@ -1,79 +1,351 @@
-"""From score files and a key to results, with a trained model or without."""
+"""Score files and a key evaluated, with a trained model or without, and the most misleading trials."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from deciban._files import PathLike, display_name
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
 from deciban.evaluation.results import Results
+from deciban.evaluation.worst_trials import WorstTrial, WorstTrials, merged_worst, worst_trials
 from deciban.io.reader import UnpairedError
-from deciban.io.source import single_files
-from deciban.messages import Message, names_apart
+from deciban.io.recognition import is_longer, memory_of
+from deciban.io.shards.matrix_files import is_mask
+from deciban.io.source import TwoFiles, single_files
+from deciban.memory import memory_error
+from deciban.messages import Message, counted, names_apart
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
-from deciban.trials.sources import ShardSource
+from deciban.trials import JoinReport
+from deciban.trials.passes import found_in
+from deciban.trials.sources import Chunk, ShardSource, Wanted
 from deciban.types import Progress
-from deciban.workflows.evaluating import evaluate_source, number_of_worst, opened
-from deciban.workflows.inputs import Opened, Paths, ScoreFiles, paths_of
+from deciban.workflows.inputs import NAMING, Opened, Paths, ScoreFiles, is_object, open_source, paths_of, ties_in_words
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import Figures, HowSure, Options, Renamed, renamed
 from deciban.workflows.plans import with_primary_numbers
+from deciban.workflows.summaries import are_summaries, opened_summaries
 from deciban.workflows.two_files import named_scores
 
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """Thresholds of systems, chosen elsewhere.
-
-    Attributes
-    ----------
-    thresholds : tuple of mappings from str to float
-        For each system, by the name of what they are best for.
-    messages : tuple of Message
-        What was read, and assumed.
-    """
-
-    thresholds: tuple[Mapping[str, float], ...]
-    messages: tuple[Message, ...]
+if TYPE_CHECKING:
+    from deciban.trials.passes import Engine
+    from deciban.workflows.conditions import Conditions
+    from deciban.workflows.plans import Planned
+    from deciban.workflows.units import UnitsOfSource
 
 
-@dataclass(frozen=True, slots=True)
-class Systems:
-    """The systems that are evaluated.
-
-    Attributes
-    ----------
-    kind : Kind
-    names : tuple of str
-    renamed : Renamed, optional
-        What they were called before they were given names.
-    """
-
-    kind: AnyKind
-    names: tuple[str, ...]
-    renamed: Renamed | None = None
+TWO_CLASSES = ("target", "non-target")
 
 
-def choose_thresholds(
-    systems: Systems, scores: Paths, key: PathLike | None, options: Options, *, progress: Progress | None = None
-) -> Chosen:
-    """Read scores of the same systems on other trials, and find the thresholds that are best there.
+def source_in_pieces(
+    scores: Sequence[PathLike | TwoFiles] | Any, key: PathLike | None, options: Options
+) -> ShardSource | None:
+    """The trials in pieces, where they do not fit in memory or the user asks for what only pieces allow.
 
     Parameters
     ----------
-    systems : Systems
-        Those that are evaluated.
+    scores : sequence of paths
+    key : path or None
+    options : Options
+
+    Returns
+    -------
+    ShardSource or None
+        None where everything fits. A matrix of trials with a mask is always read by blocks of its rows.
+    """
+    given = (*scores, *(() if key is None else (key,)))
+    is_asked = options.scale.is_asked or any(map(is_object, given)) or is_mask(key, options.kind)
+    room = options.scale.n_bytes
+    if not is_asked and memory_of(scores, key) <= room and not is_longer(scores, key, room):
+        return None
+    return open_source(scores, key, options)
+
+
+def opened(scores: Any, key: PathLike | None, options: Options) -> Opened:
+    """Open the files that a user named: in pieces where they do not fit in memory, else to be read as a whole.
+
+    Parameters
+    ----------
+    scores : sequence of paths, one path, or what this function gave
+    key : path or None
+    options : Options
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        As opening does.
+    """
+    if isinstance(scores, Opened):
+        return scores
+    given = scores if isinstance(scores, list | tuple) else [scores]
+    named = list(given) if any(map(is_object, (*given, key))) else paths_of(scores, also=(key, *options.files))
+    if key is None and are_summaries(named):
+        files: Any = named
+        return opened_summaries(files, options)
+    found = source_in_pieces(named, key, options)
+    return ScoreFiles.of(scores, key, options.reading) if found is None else found
+
+
+def evaluate_source(
+    source: ShardSource,
+    options: Options,
+    progress: Progress | None = None,
+    *,
+    each: Sequence[Figures] | None = None,
+    units: UnitsOfSource | None = None,
+    told: Sequence[Message] = (),
+    n_before: int = 0,
+) -> Results[Any]:
+    """Evaluate every system of a source.
+
+    Parameters
+    ----------
+    source : ShardSource
+    options : Options
+    progress : function, optional
+        Called with a few words at every step.
+    each : sequence of Figures, optional
+        Those of every system; left out, all have those of the options.
+    units : UnitsOfSource, optional
+        If they are known already, of these trials.
+    told : sequence of Message
+        What else is said of these trials, before what is said of conditions.
+    n_before : int
+        How often these trials are read besides.
+
+    Returns
+    -------
+    Results
+        As `deciban.evaluate_files` gives of the same trials in memory.
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        As reading does; or if something is asked for that needs all trials in memory.
+    """
+    from deciban.models.mapped import having
+    from deciban.workflows.units import units_of_source
+
+    say, found = progress or (lambda _words: None), list[Any]()
+    by_condition, primaries, said = list[Any](), list[Any](), tuple[Message, ...]()
+    worst = list[WorstTrials]()
+    kind = kind_called(source.kind_name())
+    if source.batch is not None and source.batch.truth is not None:
+        kind.require_trials(source.batch.truth, source.classes)
+    with options.scale.engine() as engine:
+        engine.make_room(source, options.scale.n_bytes)
+        if units is None:
+            units = units_of_source(source, engine, options.how_sure, kind)
+        else:
+            units = replace(units, source=source, engine=engine)
+        source = whole = units.source
+        most = number_of_worst(options.worst, source)
+        if most and source.batch is None:
+            sides_of_worst(source)  # which refuses before the passes
+        split, planned = _split(source, engine, kind, units, options)
+        said = () if split is None else split.messages
+        for at, name in enumerate(source.systems):
+            say(f"evaluating {name}")
+            if whole.incomplete:
+                source = having(whole, (at,))
+                units = replace(units, source=source)
+                split, planned = _split(source, engine, kind, units, options)
+            figures = kind.on_axis_of([source], options.figures if each is None else each[at])
+            own = replace(options, figures=figures)
+            found.append(kind.evaluate_source(source, engine, own, system=at, name=name, units=units))
+            if split is not None:
+                by_condition.append(split.evaluated(found[-1], own, system=at))
+            if planned is not None:
+                primaries.append(planned.primary(found[-1], own, system=at))
+            if most:
+                worst.append(worst_of(source, engine, at, most))
+    more: Any = {"conditions": tuple(by_condition), "primaries": tuple(primaries), "worst": tuple(worst)}
+    report, about = source.report, units.messages
+    if source.batch is None:
+        about = _said_of_pieces(source, options, found[0], units, engine.n_passes + n_before)
+        report = report or _report_of_pieces(source, options, kind, found)
+    ties = {one.name: one.n_tied for one in found} if kind.has_ties else {}
+    messages = (*_with_ties(source.messages, kind, report, ties), *about, *told, *said)
+    return Results(tuple(found), report, messages, **more)
+
+
+def _report_of_pieces(source: ShardSource, options: Options, kind: AnyKind, found: Sequence[Any]) -> JoinReport:
+    """Return how many trials were evaluated, where no join counted them."""
+    n_trials = source.n_rows if source.has_weights else kind.n_evaluated(found[0])  # weights hide how many there are
+    chosen = options.reading.where and not options.reading.by_order
+    extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of trials that are not asked for
+    return JoinReport(n_trials, 0, extra, 0)
+
+
+def _said_of_pieces(
+    source: ShardSource, options: Options, first: Any, units: UnitsOfSource, n_passes: int
+) -> tuple[Message, ...]:
+    """What is to be said of trials in pieces, by the evaluation of the first system."""
+    often = "once" if n_passes <= 1 else "more than once"
+    if source.paths and not (options.scale.is_asked or source.is_matrix or source.is_summary):  # else they may well fit
+        often += ": they do not fit in memory"
+    words = f"{counted(source.n_rows, 'row')} in {counted(len(source.pieces), 'piece')}, read {often}"
+    column = options.reading.weights
+    weights = [Message("weights", source.name, f"column {column!r}")] if source.has_weights and column else []
+    n_units = None if first.uncertainty is None else int(first.uncertainty.n_units)
+    return (*weights, *units.said(n_units), Message("note", source.name, words))
+
+
+def _split(
+    source: ShardSource, engine: Engine, kind: AnyKind, units: UnitsOfSource, options: Options
+) -> tuple[Conditions | None, Planned | None]:
+    """The conditions that are asked for, and the plan; None of what is not asked."""
+    split, planned = None, None
+    if options.split.is_asked:
+        from deciban.workflows.conditions import Conditions
+
+        split = Conditions.of(options.split, source, engine, kind, units)
+    if options.plan is not None:
+        from deciban.workflows.plans import Planned
+
+        planned = Planned.of(options.plan, source, engine, kind, units)
+    return split, planned
+
+
+def messages_of_batch(source: ShardSource, kind: AnyKind, ties: Mapping[str, int | float]) -> list[Message]:
+    """Return the messages of a source in memory, with the number of ties of each system, if known."""
+    return _with_ties(source.messages, kind, source.report, ties)
+
+
+def _with_ties(
+    known: Sequence[Message], kind: AnyKind, report: JoinReport | None, ties: Mapping[str, int | float]
+) -> list[Message]:
+    """Return the messages of a source; the one on joined trials gets the number of ties of each system."""
+    assert report is not None  # noqa: S101  # trials in memory were joined
+    join, before = kind.join_message(report, ties_in_words(ties) if ties else ""), kind.join_message(report, "")
+    return [join if one == before else one for one in known] + ([] if before in known else [join])
+
+
+def number_of_worst(asked: object, files: Any) -> int:
+    """Return how many of the most misleading trials to list; 0 unless requested.
+
+    Parameters
+    ----------
+    asked : int or None
+    files : Opened
+        Where the trials are.
+
+    Raises
+    ------
+    InputError
+        If the number is invalid, or the files do not hold names of trials.
+    """
+    if asked is None or (asked == 0 and not isinstance(asked, bool)):
+        return 0
+    if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or asked < 0:
+        raise InputError(f"worst: got {asked!r}. Say how many trials, a whole number from 0.")
+    if not files.is_at_hand and files.is_summary:
+        raise InputError(
+            "worst: a summary holds no names of trials, and the most misleading trials need them. Name the shards "
+            "themselves, or leave it out."
+        )
+    return int(asked)
+
+
+def sides_of_worst(source: ShardSource) -> tuple[str, ...]:
+    """Return the columns that name the trials of a source that does not fit in memory.
+
+    Raises
+    ------
+    InputError
+        If there are none.
+    """
+    sides = tuple(one for one in NAMING if one in source.conditions)
+    if not sides:
+        what = f"worst: {source.name} has no names of trials, and does not fit in memory"
+        raise memory_error(what, way="add columns of names (enroll and test, or trial), or leave it out")
+    return sides
+
+
+def worst_of(source: ShardSource, engine: Engine, system: int, most: int) -> WorstTrials:
+    """Find the trials of one system with the least evidence for their own class; those of weight 0 do not count.
+
+    Parameters
+    ----------
+    source : ShardSource
+    engine : Engine
+        Runs the pass over trials that are not in memory.
+    system : int
+        Position of the system.
+    most : int
+
+    Raises
+    ------
+    InputError
+        If nothing names the trials.
+    """
+    name, classes = source.systems[system], source.classes or TWO_CLASSES
+    if source.batch is not None:
+        trials = source.batch.trials
+        assert trials is not None  # noqa: S101  # it is in memory
+        return WorstTrials(name, trials.sides, _worst(source.batch, system, most, classes, trials.names_of))
+    sides = sides_of_worst(source)
+    look = partial(_worst_in_piece, most, classes, tuple(source.conditions.index(one) for one in sides))
+    wanted = Wanted((system,), truth=True, weight=source.has_weights, conditions=True)
+    found: tuple[WorstTrial, ...] | None = found_in(source, engine, wanted, look, "looking for misleading trials")
+    return WorstTrials(name, sides, merged_worst(found or (), most, classes if not source.classes else ()))
+
+
+def _worst_in_piece(most: int, classes: tuple[str, ...], at: Sequence[int], chunk: Chunk) -> tuple[WorstTrial, ...]:
+    """Return the most misleading trials of a piece; ``at`` are the positions of the columns that name trials."""
+    assert chunk.conditions is not None  # noqa: S101  # they were asked for
+    named = [chunk.conditions[one] for one in at]
+
+    def names_of(row: int) -> tuple[str, ...]:
+        places = ((int(codes[row]), values) for codes, values in named)
+        return tuple(str(values[place]) if place < len(values) else "" for place, values in places)
+
+    return _worst(chunk, 0, most, classes, names_of)
+
+
+def _worst(
+    chunk: Chunk, system: int, most: int, classes: tuple[str, ...], names_of: Callable[[int], tuple[str, ...]]
+) -> tuple[WorstTrial, ...]:
+    """Find the most misleading trials of a chunk."""
+    scores, truth = chunk.scores[system], chunk.truth
+    assert truth is not None  # noqa: S101  # it was asked for
+    counting = np.ones(len(truth), bool) if chunk.weight is None else chunk.weight > 0
+    loglik: Any = scores
+    if scores.ndim == 1:
+        counting &= ~np.isnan(scores)
+        loglik = np.column_stack([np.where(counting, scores, 0.0), np.zeros(len(scores))])
+        truth = np.where(truth, 0, 1)
+    return worst_trials(loglik, truth, most=most, classes=classes, names_of=names_of, counting=counting)
+
+
+def _chosen_thresholds(
+    source: ShardSource, scores: Paths, key: PathLike | None, options: Options, progress: Progress | None
+) -> tuple[list[Figures], tuple[Message, ...]]:
+    """Find the thresholds of each system of a source that are best on other trials.
+
+    Parameters
+    ----------
+    source : ShardSource
+        The systems that are evaluated.
     scores : sequence of paths, or one path
-        One file for each system, in the same order.
+        Score files of the same systems, in the same order.
     key : path or None
         Left out, the first of these files says which of its trials are targets.
     options : Options
         How these files are read, too, but for the choice of trials by conditions (``where``).
     progress : function, optional
+
+    Returns
+    -------
+    list of Figures
+        Of each system, those at its own thresholds among them.
+    tuple of Message
 
     Raises
     ------
@@ -82,35 +354,36 @@ def choose_thresholds(
     FormatError, KeyMismatchError
         As in `read_joined`.
     """
-    if not systems.kind.has_thresholds:
+    kind, wanted = kind_called(source.kind_name()), options.figures
+    if not kind.has_thresholds:
         raise InputError(
-            f"threshold_from: the scores are of {systems.kind.about}, which no single threshold decides. Leave it out."
+            f"threshold_from: the scores are of {kind.about}, which no single threshold decides. Leave it out."
         )
     reading = replace(options.reading, where=None, weights_required=False)
     scale = replace(options.scale, speakers=options.scale.speakers if key is None else None)
-    figures = Figures(operating_points=options.figures.operating_points)
-    other = replace(options, reading=reading, scale=scale, kind=systems.kind.name).of_systems(systems.renamed)
-    files = opened(paths_of(scores, name="threshold_from"), key, other)
-    source = files.as_source(other, progress)
-    _require_same(source.systems, systems)
+    other = replace(options, reading=reading, scale=scale, kind=kind.name).of_systems(source.renamed)
+    others = opened(paths_of(scores, name="threshold_from"), key, other).as_source(other, progress)
+    _require_same(others.systems, source.systems)
+    figures = Figures(operating_points=wanted.operating_points)
     quick = replace(other, figures=figures, how_sure=HowSure(intervals=False, optimism=False))
-    results = evaluate_source(source, quick, progress)
+    results = evaluate_source(others, quick, progress)
     said = Message("note", "", "thresholds are chosen on the trials of the files that follow")
-    messages = (one for one in results.messages if isinstance(one, Message))
-    return Chosen(tuple(map(_best, results.systems)), (said, *messages))
+    given = wanted.at_thresholds or {}
+    each = [replace(wanted, at_thresholds={**given, **_best(one)}) for one in results.systems]
+    return each, (said, *(one for one in results.messages if isinstance(one, Message)))
 
 
-def _require_same(names: Sequence[str], systems: Systems) -> None:
+def _require_same(names: Sequence[str], evaluated: Sequence[str]) -> None:
     """Refuse other systems than those that are evaluated, or the same in another order."""
-    if len(names) != len(systems.names):
+    if len(names) != len(evaluated):
         raise InputError(
-            f"threshold_from: scores of {len(names)} systems ({', '.join(names)}) for the {len(systems.names)} that "
-            f"are evaluated ({', '.join(systems.names)}). Name one file for each system, in the same order."
+            f"threshold_from: scores of {len(names)} systems ({', '.join(names)}) for the {len(evaluated)} that "
+            f"are evaluated ({', '.join(evaluated)}). Name one file for each system, in the same order."
         )
     for k, name in enumerate(names):
-        if name in systems.names and systems.names[k] != name:
+        if name in evaluated and evaluated[k] != name:
             raise InputError(
-                f"threshold_from: {name} is system {k + 1} there, and system {systems.names.index(name) + 1} of those "
+                f"threshold_from: {name} is system {k + 1} there, and system {evaluated.index(name) + 1} of those "
                 "that are evaluated. Name one file for each system, in the same order."
             )
 
@@ -120,15 +393,6 @@ def _best(found: Evaluation) -> dict[str, float]:
     return {"EER": found.eer_threshold} | {
         f"minDCF at {point}": point.min_threshold for point in found.operating_points
     }
-
-
-def thresholds_for(figures: Figures, chosen: Chosen) -> list[Figures]:
-    """Figures for each system, those at its own thresholds among them."""
-    given = figures.at_thresholds or {}
-    return [replace(figures, at_thresholds={**given, **own}) for own in chosen.thresholds]
-
-
-_IN_PIECES = "trials are read in pieces"
 
 
 def evaluate_files(
@@ -211,7 +475,7 @@ def evaluate_files(
     named, options = named_scores(scores, key, options)
     chosen, loaded = Options.of("evaluate_files", options), None
     if model is not None:
-        from deciban.workflows.model_files import path_of_model, trained_model
+        from deciban.workflows.model_files import path_of_model, require_quality, trained_model
 
         if threshold_from is not None:
             raise InputError(
@@ -220,40 +484,18 @@ def evaluate_files(
             )
         named = paths_of(named, also=(key, path_of_model(model)))  # before the model is read
         loaded = trained_model(model, chosen.kind)
+        require_quality(loaded, is_given=quality is not None)
+        chosen = replace(chosen, incomplete=loaded.accepts_missing)
     elif quality is not None or of_training:
         raise InputError(
             "quality, of_training: are about a model, and none is given. Name it (model=), or leave them out."
         )
-    if threshold_key is not None and threshold_from is None:
-        raise InputError("threshold_key: is the key of threshold_from, and there is none. Name it, or leave this out.")
-    if threshold_from is not None:
-        others = paths_of(threshold_from, name="threshold_from")
-        places: Any = {"threshold_from": others, "threshold_key": threshold_key}
-        return evaluate_opened(opened(named, key, chosen), chosen, progress, **places)
-    how: Any = {"quality": quality, "of_training": of_training, "progress": progress}
-    return evaluate_model(loaded, named, key, chosen, **how).results
+    others = None if threshold_from is None else paths_of(threshold_from, name="threshold_from")
+    about: Any = {"quality": quality, "of_training": of_training, "thresholds": (others, threshold_key)}
+    return evaluate_model(loaded, opened(named, key, chosen), chosen, **about, progress=progress).results
 
 
-def evaluate_opened(
-    files: Opened,
-    options: Options,
-    progress: Progress | None = None,
-    *,
-    threshold_from: Paths | None = None,
-    threshold_key: PathLike | None = None,
-) -> Results[Any]:
-    """Evaluate the systems of files that were opened, in pieces or as a whole; see `evaluate_files`."""
-    if not threshold_from:
-        return evaluate_model(None, files, None, options, progress=progress).results
-    how: Any = {"progress": progress}
-    source = files.as_source(options, progress)
-    systems = Systems(kind_called(source.kind_name()), source.systems, source.renamed)
-    places = choose_thresholds(systems, threshold_from, threshold_key, options, **how)
-    found = evaluate_source(source, options, progress, each=thresholds_for(options.figures, places))
-    found = replace(found, messages=found.messages + places.messages)
-    return with_primary_numbers(found, options.plan, _IN_PIECES)
-
-
+_IN_PIECES = "trials are read in pieces"
 _UNPAIRED = "systems have different numbers of trials: each is evaluated on its own, and differences cannot be paired"
 """Message about systems that share no trials."""
 
@@ -279,12 +521,12 @@ class ModelEvaluation:
 
 def evaluate_model(
     model: ScoreModel | None,
-    scores: Paths | Opened,
-    key: PathLike | None,
+    files: Opened,
     options: Options,
     *,
     quality: Any = None,
     of_training: bool = False,
+    thresholds: tuple[Paths | None, PathLike | None] = (None, None),
     progress: Progress | None = None,
 ) -> ModelEvaluation:
     """Evaluate systems as they are, and what a trained model makes of them if there is one; see `evaluate_files`.
@@ -293,41 +535,59 @@ def evaluate_model(
     ----------
     model : ScoreModel or None
         Trained.
-    scores, key, options, quality, of_training, progress
+    files : Opened
+        See `opened`.
+    options, quality, of_training, progress
         As in `evaluate_files`.
+    thresholds : pair
+        Score files on whose trials thresholds are chosen, and their key: ``threshold_from`` and ``threshold_key``.
     """
-    if model is None:
-        files = opened(scores, key, options)
-        number_of_worst(options.worst, files)
-        return _as_they_are(files, options, progress)
-    from deciban.workflows.model_files import refuse_twice, require_quality
-    from deciban.workflows.quality import read_measures
-
-    require_quality(model, is_given=quality is not None)
-    options = replace(options, incomplete=model.accepts_missing)
-    files = opened(scores, key, options)
+    threshold_from, threshold_key = thresholds
+    if threshold_key is not None and not threshold_from:
+        raise InputError(
+            "threshold_key: is the key of other scores, and none are given. Name them (threshold_from=, "
+            "--threshold-from), or leave this out."
+        )
     number_of_worst(options.worst, files)
-    measured = None if quality is None else read_measures(quality)
-    refuse_twice(single_files(files.score_paths))
-    options = files.options_for(model, options)
-    return _modelled(model, files.as_source(options, progress), options, measured, of_training, progress)
+    if model is not None:
+        options = replace(options, incomplete=model.accepts_missing)
+        return _modelled(model, files, options, quality, of_training, progress)
+    _refuse_classes_without_segments(files, options)
+    try:
+        source = files.as_source(options, progress)
+    except UnpairedError:
+        alone = files.alone()
+        if options.how_sure.keep or not alone or threshold_from:  # a comparison pairs trials
+            raise
+        return ModelEvaluation(_each_alone(alone, options, progress))
+    each, told = None, tuple[Message, ...]()
+    if threshold_from:
+        each, told = _chosen_thresholds(source, threshold_from, threshold_key, options, progress)
+    found = evaluate_source(source, options, progress, each=each)
+    found = with_primary_numbers(replace(found, messages=(*found.messages, *told)), options.plan, _IN_PIECES)
+    return ModelEvaluation(found, renamed=source.renamed)
 
 
 def _modelled(
     model: ScoreModel,
-    source: ShardSource,
+    files: Opened,
     options: Options,
-    measured: Any,
+    quality: Any,
     of_training: bool,  # noqa: FBT001
     progress: Progress | None,
 ) -> ModelEvaluation:
-    """Evaluate the systems of a source as they are, and what a trained model makes of them."""
+    """Evaluate the systems of files as they are, and what a trained model makes of them."""
     from deciban.models.mapped import counting
-    from deciban.workflows.model_files import Scored, made_of, seen_before
-    from deciban.workflows.quality import combination_messages, with_quality
+    from deciban.workflows.model_files import Scored, made_of, refuse_twice, require_quality, seen_before
+    from deciban.workflows.quality import combination_messages, read_measures, with_quality
     from deciban.workflows.training_rows import Compared
     from deciban.workflows.units import units_of_source
 
+    require_quality(model, is_given=quality is not None)
+    measured = None if quality is None else read_measures(quality)
+    refuse_twice(single_files(files.score_paths))
+    options = files.options_for(model, options)
+    source = files.as_source(options, progress)
     if measured is not None:
         source = with_quality(source, measured, options.scale, sides=model.quality_arguments or None)
     kind = kind_called(model.scores_kind)
@@ -356,20 +616,6 @@ def _modelled(
 def _besides(found: Results[Any]) -> dict[str, Any]:
     """What there is of systems beside their evaluations."""
     return {"conditions": found.conditions, "primaries": found.primaries, "worst": found.worst}
-
-
-def _as_they_are(files: Opened, options: Options, progress: Progress | None) -> ModelEvaluation:
-    """Evaluate systems without a model, wherever their trials are."""
-    _refuse_classes_without_segments(files, options)
-    try:
-        source = files.as_source(options, progress)
-    except UnpairedError:
-        alone = files.alone()
-        if options.how_sure.keep or not alone:  # a comparison pairs trials
-            raise
-        return ModelEvaluation(_each_alone(alone, options, progress))
-    found = evaluate_source(source, options, progress)
-    return ModelEvaluation(with_primary_numbers(found, options.plan, _IN_PIECES), renamed=source.renamed)
 
 
 _MANY_CLASSES = 1000

@@ -20,10 +20,9 @@ from deciban.trials.lists import PAIR
 from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource
 from deciban.types import Progress
-from deciban.workflows.key_columns import HoldOut, groups_of, pairs_of
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import HowSure, Options
-from deciban.workflows.units import UnitsOfSource
+from deciban.workflows.units import HoldOut, UnitsOfSource, groups_of, pairs_of
 
 
 def data_of(source: ShardSource, how_sure: HowSure | None) -> LabelledData | None:

@@ -18,7 +18,7 @@ from deciban.io.contents import Contents
 from deciban.io.reader import matrices_by_key, require_as_many
 from deciban.io.recognition import Recognized, recognize
 from deciban.io.source import TwoFiles, require_one_stream, single_files
-from deciban.io.text.ways import in_lines
+from deciban.io.text.suggestions import in_lines
 from deciban.io.units import became_logarithms, logarithms_of_probabilities
 from deciban.memory import give_back_at_once, memory_error
 from deciban.messages import NEGATED, WARNING, Message, as_message
@@ -28,13 +28,13 @@ from deciban.trials.lists import PAIR_SIDE, ROW, SINGLE
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource
 from deciban.trials.tables import criteria
 from deciban.types import AnyArray, CountArray, Progress
-from deciban.workflows.key_columns import in_words, weights_of_key
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of
 from deciban.workflows.kinds.base import named_apart
 from deciban.workflows.kinds.score_units import in_nats, prior_of_classes
 from deciban.workflows.options import TRIALS, Figures, HowSure, KindName, Options, Reading, Renamed, renamed
 from deciban.workflows.partitions import sides_with_names
 from deciban.workflows.plans import plan_columns
+from deciban.workflows.units import in_words, weights_of_key
 
 Paths: TypeAlias = Sequence[PathLike | TwoFiles] | PathLike | TwoFiles
 """Score files, or one; those of one system may be two."""

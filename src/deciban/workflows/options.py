@@ -493,9 +493,9 @@ class Reading:
         Raises
         ------
         InputError, FormatError, OSError
-            As in `deciban.io.read.read_renaming`.
+            As in `deciban.io.reader.read_renaming`.
         """
-        from deciban.io.read import read_renaming
+        from deciban.io.reader import read_renaming
 
         return self if self.ids is None else replace(self, ids=read_renaming(self.ids))
 
@@ -512,7 +512,7 @@ class Reading:
     @property
     def files(self) -> list[PathLike]:
         """What is read besides scores and key: the file of an id map, until it was read."""
-        from deciban.io.read import is_id_map_file
+        from deciban.io.reader import is_id_map_file
 
         return [self.ids] if is_id_map_file(self.ids) else []  # type: ignore[list-item]
 

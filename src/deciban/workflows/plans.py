@@ -14,8 +14,7 @@ import numpy as np
 from deciban.core.equalizing import sharing_factors
 from deciban.engines.conditions import weighted_by_condition
 from deciban.errors import InputError
-from deciban.evaluation.preset_table import Preset, presets
-from deciban.evaluation.primary import PlanFigure, Primary, primary_of
+from deciban.evaluation.preset_table import PlanFigure, Preset, Primary, presets, primary_of
 from deciban.evaluation.results import Results
 from deciban.messages import WARNING, Message, shortened
 from deciban.metrics import act_dcf, min_dcf

@@ -13,13 +13,14 @@ import numpy as np
 
 from deciban._files import PathLike, ScratchFolder, display_name
 from deciban.errors import InputError
-from deciban.io.count_tables import Columns, counted
 from deciban.io.shards.summaries import summary_source
 from deciban.io.source import files_of
 from deciban.io.summary_files import (
     WEIGHT,
+    Columns,
     ShardRecord,
     SummaryHead,
+    count_rows,
     head_in_words,
     head_of_all,
     is_summary_file,
@@ -29,8 +30,7 @@ from deciban.io.summary_files import (
     write_summary,
 )
 from deciban.memory import LEAST_FOR_MERGING, allowed_memory, require_least, rows_that_fit
-from deciban.messages import WARNING, Message, shortened
-from deciban.messages import counted as so_many
+from deciban.messages import WARNING, Message, counted, shortened
 from deciban.trials.lists import PAIR
 from deciban.trials.passes import Work
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
@@ -131,7 +131,7 @@ def summarize_files(
         say("merging")
         write_summary(whole, merged_rows(runs, scratch), output)
     scratch.remove()
-    wrote = [Message("wrote", display_name(output), f"a summary of {so_many(len(paths), 'shard')}")]
+    wrote = [Message("wrote", display_name(output), f"a summary of {counted(len(paths), 'shard')}")]
     if whole.units == "none":
         words = "names of speakers are not kept: evaluations of the summary have no intervals (--keep-names, --units)"
         wrote.append(Message(WARNING, "", words))
@@ -242,7 +242,7 @@ class CountedRuns(Work):
         parts = [self._columns(one) for one in chunks]
         rows = {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
         run = self.folder / f"{secrets.token_hex(8)}.run"
-        write_run(counted(rows), run)
+        write_run(count_rows(rows), run)
         with self.lock:
             self.first = self.first or chunks[0].take(np.zeros(1, np.int64))
             self.runs.append(run)

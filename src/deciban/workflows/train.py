@@ -11,8 +11,7 @@ from typing import Any
 from deciban._files import PathLike
 from deciban.analysis import FigureRow, FusionAnalysis, Selection
 from deciban.errors import InputError, MissingScoresError
-from deciban.evaluation.as_json import SCHEMA, Jsonable
-from deciban.evaluation.one_system import Tabular
+from deciban.evaluation.one_system import SCHEMA, Jsonable, Tabular
 from deciban.evaluation.results import Results
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
 from deciban.fusion.quality_measures import QUALITY_SIDES
@@ -23,10 +22,9 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassScores, JoinReport, Scores
 from deciban.trials.sources import ShardSource
 from deciban.types import Progress
-from deciban.workflows.evaluating import opened
+from deciban.workflows.evaluate import opened
 from deciban.workflows.fitting import crossed, fit_source, require_groups, selected, sides_of
 from deciban.workflows.inputs import Opened, Paths
-from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.kinds import AnyScores, kind_called
 from deciban.workflows.kinds.score_units import messages_on_ratios
 from deciban.workflows.model_files import Scored, refuse_twice, require_one_system
@@ -49,7 +47,7 @@ from deciban.workflows.training_rows import (
     require_scores_of,
 )
 from deciban.workflows.two_files import named_scores
-from deciban.workflows.units import UnitsOfSource, units_of_source
+from deciban.workflows.units import DEFAULT_FOLDS, HoldOut, UnitsOfSource, units_of_source
 
 _NOTHING = 0.0005
 """Share of an objective that is shown as 0.0 %."""

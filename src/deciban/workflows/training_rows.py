@@ -20,7 +20,7 @@ from deciban.models.mapped import counting, having, mapped, ordered
 from deciban.models.score_model import ScoreModel
 from deciban.trials.sources import ShardSource
 from deciban.types import Progress
-from deciban.workflows.evaluating import evaluate_source, messages_of_batch, opened
+from deciban.workflows.evaluate import evaluate_source, messages_of_batch, opened
 from deciban.workflows.fitting import data_of, fit_source
 from deciban.workflows.inputs import is_object, paths_of
 from deciban.workflows.kinds import AnyKind, kind_called

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.classes.shown import Shown
+from deciban.core.classes.counts import Shown
 
 
 @given(st.integers(0, 2**32 - 1))

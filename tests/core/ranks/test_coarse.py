@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.ranks.coarse import CoarseTable, Groups, Lines, Pairs, groups_of, steps
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
-from deciban.core.ranks.hull import Pav
+from deciban.core.ranks.hull import CoarseTable, Groups, Lines, Pairs, Pav, groups_of, steps
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 300))

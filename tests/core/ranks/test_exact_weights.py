@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.ranks.exact_weights import aligned, digits_of, summed_by_code, whole_or_float
+from deciban.core.ranks.counts import aligned, digits_of, summed_by_code, whole_or_float
 from deciban.errors import InputError
 
 _WEIGHTS = st.lists(st.floats(1e-20, 1e20) | st.integers(1, 2**40).map(float), min_size=1, max_size=40)

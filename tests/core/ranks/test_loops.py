@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import pytest
 
-from deciban.core.ranks import loops
+from deciban.core.ranks import value_counts as loops
 
 
 def test_without_numba_there_are_none():

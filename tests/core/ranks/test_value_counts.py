@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.ranks.loops import compiled
-from deciban.core.ranks.value_counts import ValueCounts, expected_bytes
+from deciban.core.ranks.value_counts import ValueCounts, compiled, expected_bytes
 
 pytest.importorskip("numba")
 

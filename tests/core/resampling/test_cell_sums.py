@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.core.resampling import replicates as module
-from deciban.core.resampling.cells import Cells
+from deciban.core.resampling.linearised import Cells
 from deciban.core.resampling.replicates import MOST, SumsOfProducts, SumsOfUnits, cell_sums
 from deciban.core.resampling.unit_counts import UnitCounts
 from deciban.core.resampling.units import TrialUnits, mixed_bits

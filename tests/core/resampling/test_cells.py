@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.core.ranks.counts import SortedClass
-from deciban.core.resampling.cells import Cells, CellTotals, cells_of, in_cells
+from deciban.core.resampling.linearised import Cells, CellTotals, cells_of, in_cells
 from deciban.metrics import SortedScores
 from support.strategies import any_score, classes
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.resampling.components import Factor, components_of, sums_of_levels
+from deciban.core.resampling.class_sums import Factor, components_of, sums_of_levels
 
 ONE = np.zeros(2, np.int64)
 

@@ -10,8 +10,7 @@ from scipy import stats
 from scipy.optimize import brentq
 
 from deciban import metrics
-from deciban.core.resampling.cells import cells_of
-from deciban.core.resampling.linearised import LinearCosts, crossing_slopes, crossing_weights
+from deciban.core.resampling.linearised import LinearCosts, cells_of, crossing_slopes, crossing_weights
 from deciban.metrics import SortedScores
 from support.strategies import classes, coarse
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.resampling.cells import Cells
+from deciban.core.resampling.linearised import Cells
 from deciban.core.resampling.unit_counts import StratifiedCounts, UnitCounts, in_blocks, in_strata
 from deciban.core.resampling.units import TrialUnits
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.core.resampling import unit_counts
-from deciban.core.resampling.cells import Cells
+from deciban.core.resampling.linearised import Cells
 from deciban.core.resampling.unit_counts import UnitCounts, cumulated, groups_of_units, in_blocks, merged_units
 from deciban.core.resampling.units import TrialUnits, keys_of
 

@@ -3,12 +3,12 @@
 import pytest
 
 from deciban._validate.arrays import Vocabulary
-from deciban.io.columns.headers import roles_of
-from deciban.io.columns.meanings import (
+from deciban.io.columns.headers import (
     counts_columns,
     fits_label,
     label_names_classes,
     plain_word,
+    roles_of,
     with_label_of_class,
     with_only_score,
     without_other_numbers,

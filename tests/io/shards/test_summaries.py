@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from deciban.io.count_tables import counted
 from deciban.io.shards.summaries import summary_source
-from deciban.io.summary_files import ShardRecord, SummaryHead, write_summary
+from deciban.io.summary_files import ShardRecord, SummaryHead, count_rows, write_summary
 from deciban.trials.sources import Wanted
 
 SCORES, LABELS = np.array([2.0, -1.0, 2.0, 2.0, 0.5]), np.array([True, False, True, False, False])
@@ -15,7 +14,7 @@ ALL = Wanted((0,), truth=True, units=True, weight=True, names=True)
 def written(path, units="trials", more=None, **about):
     """A summary of five trials in a file."""
     shard = ShardRecord(path.name, 5, (3, 2), path.name * 4)
-    table = counted({"score": SCORES, "label": LABELS, **(more or {})})
+    table = count_rows({"score": SCORES, "label": LABELS, **(more or {})})
     write_summary(SummaryHead(("score",), (), (shard,), units, **about), [table], path)
     return path
 

@@ -1,7 +1,7 @@
 """Roles of the columns of a header, by what stands below it."""
 
 from deciban.io.formats import text_formats
-from deciban.io.text.undecided import meant_roles, numeric_columns, titled_roles
+from deciban.io.text.finding import meant_roles, numeric_columns, titled_roles
 
 ROWS = [["utt", "a", "b", "note", "label"], ["x", "1", "2.5", "n", "a"], ["y", "3", "-1", "m", "b"]]
 ROLES = ("trial", "=a", "=b", "=note", "label")

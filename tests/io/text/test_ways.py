@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import deciban
 from deciban import FormatError, InputError
-from deciban.io.text.ways import titled, words_in_options
+from deciban.io.text.suggestions import titled, words_in_options
 
 SCORE = [2.5, -1.0, 0.25, 1.5, -0.5, 3.0]
 TRUTH = [True, False, False, True, False, True]

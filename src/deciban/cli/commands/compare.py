@@ -41,7 +41,6 @@ def compare_command(
     """
     from deciban.workflows.comparing import compare_chosen, require_figures
     from deciban.workflows.kinds import kind_of
-    from deciban.workflows.model_files import trained_model
 
     inputs = asked.inputs(scores, key)
     opened = asked.files(inputs, key)
@@ -49,9 +48,8 @@ def compare_command(
     kind = kind_of(opened.scores[0], opened.key, about)
     require_figures([name for name, _ in fail_if_worse or ()], kind, about, "fail_if_worse")
     with working() as say:
-        loaded = None if model is None else trained_model(model, about.kind)
         given["permutations"] = given["permutations"] or 0
-        found = compare_chosen(opened, about, model=loaded, progress=say, **given)
+        found = compare_chosen(opened, about, model=model, progress=say, **given)
         worse = [words for figure, margin in fail_if_worse or () for words in found.worse(figure, margin)]
     tell(found.results.messages, quiet=quiet)
     if shown.as_json:

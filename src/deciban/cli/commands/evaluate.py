@@ -87,13 +87,11 @@ def eval_command(
     deciban eval logits.npy --key labels.npy --classes cat,dog,eel --prior 0.5,0.3,0.2
     """
     from deciban.io.source import require_one_stream, single_files
-    from deciban.workflows.evaluate import evaluate_opened
+    from deciban.workflows.evaluate import evaluate_model
     from deciban.workflows.inputs import paths_of
 
     threshold_from, threshold_key = given.pop("threshold_from"), given.pop("threshold_key")
     tables = {name: given.pop(name) for name in ("thresholds", "misleading")}
-    if threshold_key is not None and not threshold_from:
-        raise click.UsageError("--threshold-key is the key of --threshold-from: name these scores, too.")
     decided = {name: given.pop(name) for name in ("decisions", "accept", "reject", "decision_column", "costs")}
     if decided.pop("decisions"):
         of_scores = {**given, **tables, "threshold_from": threshold_from, "threshold_key": threshold_key}
@@ -109,7 +107,8 @@ def eval_command(
     files = asked.opened(inputs, key)
     about = asked.options_for(files).with_figures(**given)
     with working() as progress:
-        results = evaluate_opened(files, about, progress, threshold_from=threshold_from, threshold_key=threshold_key)
+        other = (threshold_from, threshold_key)
+        results = evaluate_model(None, files, about, thresholds=other, progress=progress).results
     tell(results.messages, quiet=quiet)
     if shown.as_json:
         places = {"threshold-scores": threshold_from, "threshold-key": [threshold_key]}

@@ -46,9 +46,8 @@ def plan_command(
     """
     from deciban.analysis.planning import Goal
     from deciban.io.writing import refuse_overwriting
-    from deciban.workflows.comparing import require_figures
+    from deciban.workflows.comparing import plan_chosen, require_figures
     from deciban.workflows.kinds import kind_of
-    from deciban.workflows.planning import plan_chosen
 
     picture.require()
     opened = asked.files(asked.inputs(scores, key), key)

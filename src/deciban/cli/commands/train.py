@@ -95,7 +95,7 @@ class TrainingRequest:
     @property
     def groups(self) -> tuple[str, ...] | None:
         """By whose names trials are held out together; None if none are."""
-        from deciban.workflows.key_columns import HoldOut
+        from deciban.workflows.units import HoldOut
 
         if not self.cross_validate and not self.extra.get("select"):
             return None

@@ -55,7 +55,7 @@ def print_json(
     messages : iterable of Message or str
         What the user was told.
     """
-    from deciban.evaluation.as_json import SCHEMA, json_text, plain
+    from deciban.evaluation.one_system import SCHEMA, json_text, plain
     from deciban.io.source import described
     from deciban.messages import as_objects
 

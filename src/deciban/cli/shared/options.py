@@ -227,7 +227,7 @@ class Asked:
 
     def opened(self, scores: Paths, key: str | None, *, groups: tuple[str, ...] | None = None) -> Opened:
         """The same, or in pieces what does not fit in memory; with ``groups`` these can be held out together."""
-        from deciban.workflows.evaluating import opened
+        from deciban.workflows.evaluate import opened
 
         return opened(scores, key, replace(self.options, groups=groups, incomplete=self.subsets is not None))
 

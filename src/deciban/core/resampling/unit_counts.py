@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from deciban.core.resampling.cells import Cells
 from deciban.core.resampling.intervals import effective_numbers, small_sample_factors
+from deciban.core.resampling.linearised import Cells
 from deciban.core.resampling.units import Keys, TrialUnits, mixed_bits
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
 

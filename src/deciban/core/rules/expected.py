@@ -20,7 +20,7 @@ from scipy.special import expit
 
 from deciban.core.by_value import Additive
 from deciban.core.ranks.counts import SortedClass
-from deciban.core.ranks.thresholds import UnsortedClass
+from deciban.core.ranks.operating import UnsortedClass
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, softplus, weighted_cost_non
 from deciban.types import CountArray, FloatArray, ScoreArray
 

@@ -235,7 +235,8 @@ class PartsOfClassTrials(Parts[CountedTrials]):
     @cached_property
     def first(self) -> FirstClassLook:
         """What the first look finds."""
-        return self.each(partial(FirstClassLook.of, name=self.called, memory=self.memory))
+        found: FirstClassLook = self.each(partial(FirstClassLook.of, name=self.called, memory=self.memory))
+        return found
 
     @property
     def called(self) -> Callable[[int], str]:

@@ -626,7 +626,7 @@ class _ClassBlock:
     @property
     def numbers(self) -> int:
         """See `_WithoutEach`."""
-        return self.slopes.shape[0] * self.slopes.shape[1]
+        return int(self.slopes.shape[0] * self.slopes.shape[1])
 
     def at(self, moves: FloatArray) -> FloatArray:
         """See `_WithoutEach`."""

@@ -13,11 +13,10 @@ from scipy.special import expit, logit
 
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import default_error
-from deciban.core.resampling.cells import cells_of
 from deciban.core.resampling.class_sums import Block, DealtUnits, SharesBelow
 from deciban.core.resampling.clusters import ClassRate, ClusterDesign, Groups, correlation_of_sums
 from deciban.core.resampling.intervals import ROUNDING, NothingSeen, RatePart, RateSum
-from deciban.core.resampling.linearised import BestDecisions, LinearCosts, crossing_slopes
+from deciban.core.resampling.linearised import BestDecisions, LinearCosts, cells_of, crossing_slopes
 from deciban.core.resampling.replicates import LeftOut
 from deciban.core.rules.proper import softplus
 from deciban.evaluation.bands import Bands

@@ -26,8 +26,8 @@ from deciban.evaluation.reliability import beyond, far_off, no_log_likelihoods
 from deciban.evaluation.unit_trials import Resampling
 from deciban.messages import Note, counted
 from deciban.multiclass import ClassCalibration, PairwiseAnalysis
+from deciban.multiclass.analysis import confusion_of, rates_of
 from deciban.multiclass.costs import mixed
-from deciban.multiclass.decision_errors import confusion_of, rates_of
 from deciban.multiclass.tables import Grouping, ScoredClasses
 from deciban.types import CountArray, FloatArray, IntArray, Names, Units, Weights
 

@@ -15,8 +15,7 @@ from deciban._validate.classes import Groups, Prior, prior_of
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
-from deciban.multiclass.analysis import MOST_CLASSES
-from deciban.multiclass.decision_errors import checked_out_of_set, out_of_set_prior
+from deciban.multiclass.analysis import MOST_CLASSES, checked_out_of_set, out_of_set_prior
 from deciban.types import FloatArray
 
 P_TARGET = 0.5

@@ -12,9 +12,8 @@ import numpy as np
 
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
-from deciban.evaluation.as_json import plain
 from deciban.evaluation.multiclass.problem_sums import DecidedAt
-from deciban.evaluation.one_system import OneSystem
+from deciban.evaluation.one_system import OneSystem, plain
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.requested import InformationAt, capacity_dict
 from deciban.evaluation.results import Results
@@ -287,7 +286,7 @@ class ClassEvaluation(OneSystem):
             **({} if self.capacity is None else {"capacity": capacity_dict(self.capacity)}),
             "notes": self.all_notes,
         }
-        from deciban.evaluation.as_json import with_intervals  # only who asks for JSON
+        from deciban.evaluation.one_system import with_intervals  # only who asks for JSON
 
         numbers: dict[str, Any] = plain(with_intervals(fields, self.uncertainty))
         return numbers

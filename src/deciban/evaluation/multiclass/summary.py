@@ -20,9 +20,8 @@ from scipy.special import expit, logit, logsumexp
 from deciban._validate.arrays import all_finite
 from deciban._validate.probabilities import like_posteriors
 from deciban.core.classes.certainty import ruled_out
-from deciban.core.classes.counts import accepted_open_set, chosen
+from deciban.core.classes.counts import Shown, accepted_open_set, chosen
 from deciban.core.classes.loglik import are_alike, relative
-from deciban.core.classes.shown import Shown
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.unit_counts import joined_units, merged_units
@@ -36,7 +35,14 @@ from deciban.evaluation.multiclass.problem_sums import PRIORS, CountedProblems, 
 from deciban.evaluation.multiclass.result import ClassCurves, ClassPoint
 from deciban.evaluation.reliability import PooledOdds, reliability_of_classes
 from deciban.multiclass import DetectionAnalysis
-from deciban.multiclass.analysis import SubsetCosts, detection_analysis_of, subset_c_avg_of
+from deciban.multiclass.analysis import (
+    SubsetCosts,
+    c_avg_of,
+    confusion_of,
+    detection_analysis_of,
+    open_set_cost,
+    subset_c_avg_of,
+)
 from deciban.multiclass.costs import (
     calibrated_surprises,
     mixed,
@@ -45,7 +51,6 @@ from deciban.multiclass.costs import (
     trial_quadratic_costs,
     trial_surprises,
 )
-from deciban.multiclass.decision_errors import c_avg_of, confusion_of, open_set_cost
 from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
 from deciban.multiclass.tables import AnyDetectors, ByClass, Detectors, Pairs, ScoredClasses
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, Names, ScoreArray, Units, Weights

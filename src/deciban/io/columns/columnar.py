@@ -33,27 +33,24 @@ from deciban.io.columns.headers import (
     ROLES,
     compared,
     could_hold,
+    fits_label,
     identity_of,
+    label_names_classes,
     named_roles,
+    names_row,
     of_headers,
     parse_columns,
     roles_of,
     some_of,
     unit_in_words,
-)
-from deciban.io.columns.meanings import (
-    fits_label,
-    label_names_classes,
-    names_row,
     with_classes_of_label,
     with_only_score,
     without_other_numbers,
 )
 from deciban.io.columns.rows import Range, RowTable, place_in, refuse_equal_names, table_of_ranges
 from deciban.io.columns.values import assemble, plain, refuse_missing, same_names, settled
-from deciban.io.contents import ContentKind, Contents, Written
+from deciban.io.contents import ContentKind, Contents, Written, only_format_errors
 from deciban.io.formats import Options
-from deciban.io.library_errors import only_format_errors
 from deciban.trials import ClassKey, Origin
 from deciban.trials.frames import description, is_text_or_bytes, of_strings, to_arrow
 from deciban.types import ScoreUnit

@@ -18,7 +18,7 @@ from deciban._validate.probabilities import logarithms_of_ratios
 from deciban.errors import FormatError, InputError, TrialError
 from deciban.io.columns.headers import declared_unit
 from deciban.io.contents import ContentKind, Contents, RowError, Written
-from deciban.io.packing import unpacked_name
+from deciban.io.source import unpacked_name
 from deciban.trials import Scores, Trials
 from deciban.types import ScoreArray, ScoreUnit
 

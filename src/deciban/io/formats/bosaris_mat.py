@@ -31,9 +31,8 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written
+from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written, only_format_errors
 from deciban.io.formats import Options
-from deciban.io.library_errors import only_format_errors
 from deciban.io.matrices.hdf5 import Hdf5, cells, cells_of, opened, read_matrix
 from deciban.io.matrices.named_matrix import (
     FieldReader,

@@ -57,9 +57,8 @@ from deciban._arrow import to_numpy
 from deciban.errors import FormatError
 from deciban.io.columns.headers import parse_columns
 from deciban.io.columns.values import truth_of
-from deciban.io.contents import ContentKind, Contents, Written
+from deciban.io.contents import ContentKind, Contents, Written, only_format_errors
 from deciban.io.formats import Options
-from deciban.io.library_errors import only_format_errors
 from deciban.io.matrices.named_matrix import matrix_of
 from deciban.io.matrices.numpy_files import (
     MOST_CLASSES,

@@ -24,9 +24,8 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError, InputError
-from deciban.io.contents import ContentKind, Contents
+from deciban.io.contents import ContentKind, Contents, only_format_errors
 from deciban.io.formats import Options
-from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
 from deciban.trials import Index, Key, Origin, Trials
 from deciban.types import AnyArray

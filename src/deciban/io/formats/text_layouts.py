@@ -49,13 +49,12 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban.errors import FormatError, InputError
-from deciban.io.contents import Contents, RowError, Written
+from deciban.io.contents import Contents, RowError, Written, only_format_errors
 from deciban.io.formats import Options, TextFormat
-from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source, numbered_lines, read_text
-from deciban.io.text.columns import check_names
 from deciban.io.text.one_line import is_number, split
 from deciban.io.text.reader import Layout, TextBlocks, line_of_row, parse_blocks
+from deciban.io.text.writer import check_names
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Origin, SegmentQuality, Trials
 from deciban.trials.names import encode
 from deciban.types import BoolArray, IntArray

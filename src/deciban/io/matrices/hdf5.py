@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.library_errors import only_format_errors
+from deciban.io.contents import only_format_errors
 from deciban.io.matrices.named_matrix import Mask, Matrix, Names, without_nul
 from deciban.io.matrices.numpy_files import holds_nan
 from deciban.io.source import Source

@@ -18,8 +18,8 @@ from deciban._files import PathLike, display_name
 from deciban.errors import FormatError
 from deciban.io.columns.columnar import check_size
 from deciban.io.columns.rows import Range, Rows, RowTable, place_in, table_schema
+from deciban.io.contents import only_format_errors
 from deciban.io.formats import Options, bare_name
-from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source, files_of, refuse_doubles
 from deciban.messages import counted
 from deciban.trials.frames import is_text_or_bytes

@@ -12,8 +12,7 @@ import pyarrow as pa
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.columnar import Roles, as_told, free_columns, kinds_of, rows_of
-from deciban.io.columns.headers import CONDITION, Columns
-from deciban.io.columns.meanings import words_of_columns
+from deciban.io.columns.headers import CONDITION, Columns, words_of_columns
 from deciban.io.columns.rows import RowTable
 from deciban.io.columns.values import settled
 from deciban.io.contents import ContentKind

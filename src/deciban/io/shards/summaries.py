@@ -12,10 +12,9 @@ import pyarrow as pa
 from deciban._arrow import to_numpy
 from deciban._files import PathLike, display_name
 from deciban.core.resampling.units import Keys, TrialUnits, independent, mixed_bits
-from deciban.io.count_tables import COUNT, Columns
-from deciban.io.library_errors import only_format_errors
+from deciban.io.contents import only_format_errors
 from deciban.io.shards.files import ParquetRows, full_path, stamp_of
-from deciban.io.summary_files import WEIGHT, SummaryHead, head_in_words, head_of_all, read_head
+from deciban.io.summary_files import COUNT, WEIGHT, Columns, SummaryHead, head_in_words, head_of_all, read_head
 from deciban.messages import Message, shortened
 from deciban.trials.joining.matching import JoinReport
 from deciban.trials.lists import PAIR

@@ -19,16 +19,14 @@ from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError
 from deciban.io.columns.columnar import ReadAs, table_of
 from deciban.io.columns.rows import Range
-from deciban.io.contents import ContentKind, Contents
+from deciban.io.contents import ContentKind, Contents, only_format_errors
 from deciban.io.formats import BinaryFormat, Options, bare_name
-from deciban.io.library_errors import only_format_errors
-from deciban.io.packing import codec_of, unpack_into
 from deciban.io.reader import read_input
 from deciban.io.recognition import Opened, Recognized, recognize
 from deciban.io.shards.files import TableFile, is_columnar, open_files, table_files
 from deciban.io.shards.meaning import HowToRead
 from deciban.io.shards.writing import write_batches
-from deciban.io.source import Source
+from deciban.io.source import Source, codec_of, unpack_into
 from deciban.io.text import reader
 from deciban.io.text.reader import Layout, TextBlocks, line_of_row, parse_blocks
 from deciban.io.units import of_detection_llrs

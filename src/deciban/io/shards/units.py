@@ -18,7 +18,7 @@ from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.values import names_in, plain, refuse_missing
 from deciban.io.contents import RowError
-from deciban.io.read import read_id_map
+from deciban.io.reader import read_id_map
 from deciban.messages import counted
 from deciban.trials import IdMap
 from deciban.trials.lists import PAIR_SIDE, SINGLE

@@ -21,7 +21,7 @@ from deciban._arrow import of_numpy
 from deciban._files import display_name
 from deciban.errors import FormatError
 from deciban.io.columns.rows import Rows, RowTable, require_alike
-from deciban.io.library_errors import only_format_errors
+from deciban.io.contents import only_format_errors
 from deciban.io.reader import name_of_both
 from deciban.io.source import TwoFiles
 from deciban.memory import Cost, bytes_of_row, give_back_at_once, rows_that_fit, threads_that_fit

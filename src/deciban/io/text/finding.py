@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Self
+from typing import Self, TypeAlias
 
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
@@ -20,32 +20,35 @@ from deciban.io.columns.headers import (
     Columns,
     by_number,
     compared,
+    counts_columns,
     identity_of,
+    label_names_classes,
     named_roles,
     of_headers,
     parse_columns,
     role_of,
     roles_of,
+    with_classes_of_label,
+    with_label_of_class,
+    with_only_score,
+    without_other_numbers,
 )
-from deciban.io.columns.meanings import counts_columns, label_names_classes, with_label_of_class
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options, TextFormat, text_formats
-from deciban.io.text.one_line import DELIMITERS, is_number, is_quoted, looks_numeric, mostly, split
+from deciban.io.text.one_line import DELIMITERS, counts_rows, is_number, is_quoted, looks_numeric, mostly, split
 from deciban.io.text.reader import Layout
-from deciban.io.text.undecided import (
-    Rows,
+from deciban.io.text.suggestions import (
+    ColumnsSeen,
     could_be,
     may_be_decimals,
-    meant_roles,
-    numeric_columns,
     refuse_decimal_commas,
     refuse_odd_numbers,
-    titled_roles,
+    stands_alone,
+    titled,
     undecided,
-    with_row_names,
-    without_row_numbers,
 )
-from deciban.io.text.ways import ColumnsSeen, stands_alone, titled
+
+Rows: TypeAlias = Sequence[Sequence[str]]
 
 _SPOOFING_WORDS = {"bonafide", "bona-fide", "spoof"}
 
@@ -386,3 +389,107 @@ def _fits(rows: Rows, roles: tuple[str, ...], options: Options, format: TextForm
     if len(roles) > 3 and spoofing != bool(labels & _SPOOFING_WORDS):
         return False
     return format.plausible is None or format.plausible(regular)
+
+
+def with_row_names(rows: Sequence[Sequence[str]], header: str) -> Sequence[Sequence[str]]:
+    """Rows below a header that lacks one name, that of the first column: so R writes tables with names of rows.
+
+    The titles are in quotes, or the names of rows are numbers, each another one: else any title could be lacking.
+
+    Examples
+    --------
+    >>> with_row_names([["trial", "score"], ["1", "a", "0.5"]], "trial score")[0]
+    ['', 'trial', 'score']
+    """
+    n_fields = len(rows[0]) + 1
+    n_longer, n_rows = sum(len(row) == n_fields for row in rows[1:]), len(rows) - 1
+    lacks_one = n_fields > 2 and n_rows > 0 and (n_longer == n_rows or (n_longer > 1 and mostly(n_longer, n_rows)))
+    names = [row[0] for row in rows[1:] if len(row) == n_fields]
+    of_r = header.lstrip().startswith('"') or (all(map(str.isdigit, names)) and len({*names}) == len(names))
+    lacks_one = lacks_one and of_r
+    if not lacks_one or any(map(is_number, rows[0])) or not any(role_of(field)[0] != CONDITION for field in rows[0]):
+        return rows
+    return [["", *rows[0]], *rows[1:]]
+
+
+def without_row_numbers(roles: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Roles without a first column that has no name and counts the rows, as pandas (from 0) and R (from 1) write it.
+
+    Names of rows that do not count them are left out, too, where others name the trials.
+
+    Examples
+    --------
+    >>> without_row_numbers(["=", "label", "score"], [["", "y", "s"], ["0", "1", "2.5"], ["1", "0", "-1"]])
+    ('-', 'label', 'score')
+    """
+    if roles[0] != CONDITION:
+        return tuple(roles)
+    counted = counts_rows([row[0] for row in rows[1:]])
+    return (IGNORED, *roles[1:]) if counted or identity_of(roles) else tuple(roles)
+
+
+def with_names_of_rows(roles: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Roles in which a first column without a name identifies trials, where all others hold scores of classes.
+
+    So pandas writes such a table with its index. It has to hold names: no numbers, and each another one.
+
+    Examples
+    --------
+    >>> with_names_of_rows(["=", "score", "score"], [["", "eng", "fra"], ["s7", "1", "2.5"], ["s9", "0", "-1"]])
+    ('trial', 'score', 'score')
+    """
+    names = [row[0] for row in rows[1:]]
+    are_names = all(names) and len({*names}) == len(names) and not any(map(is_number, names))
+    only_classes = roles[0] == CONDITION and len(roles) > 2 and {*roles[1:]} == {"score"}
+    return ("trial", *roles[1:]) if only_classes and are_names else tuple(roles)
+
+
+def meant_roles(roles: tuple[str, ...], rows: Rows, need: ContentKind) -> tuple[str, ...]:
+    """Roles of the columns of a plain table, where it holds what is needed."""
+    if need == "scores":
+        return with_only_score(roles, rows[0], numeric_columns(rows))
+    if need not in ("class-scores", "class-key"):
+        return roles
+    labelled = with_classes_of_label(roles)
+    if need == "class-key":
+        return labelled
+    found = with_names_of_rows(_with_classes(labelled, rows), rows)
+    return found if labelled == roles else without_other_numbers(found, rows[0])
+
+
+def titled_roles(format: TextFormat, line: str, rows: Rows) -> tuple[str, ...] | None:
+    """The roles of columns if the first row is the header of this line of the format; else None."""
+    expected, fields = line.split(), rows[0]
+    if format.titled:
+        return tuple(expected) if len(expected) == len(fields) else None
+    lowered = [field.casefold() for field in fields]
+    roles = [CONDITION + field if field else IGNORED for field in fields]
+    named = []
+    for role in (role for role in expected if role in format.header):
+        titles = format.header[role].split("|")  # of all systems, or of anything else the first that is there
+        there = titles if role == "score" else [one for one in titles if one.casefold() in lowered][:1] or titles[:1]
+        named += [(role, one) for one in there]
+    for role, header in named:
+        if header.casefold() not in lowered:
+            return None
+        roles[lowered.index(header.casefold())] = role
+    if "classes" in expected:
+        return _with_classes(roles, rows)
+    return tuple(roles) if "*" in expected or len(named) == sum(map(bool, fields)) else None
+
+
+def _with_classes(roles: Sequence[str], rows: Rows) -> tuple[str, ...]:
+    """Roles where every column of numbers that has no other meaning holds the scores of one class."""
+    headers = rows[0]
+    named = [role.startswith(CONDITION) and role != CONDITION for role in roles]
+    numeric = [is_named and is_number for is_named, is_number in zip(named, numeric_columns(rows), strict=True)]
+    if sum(numeric) < 2:
+        return tuple(roles) if roles.count("score") > 1 else tuple(CONDITION + header for header in headers)
+    kept = (CONDITION + header if role == "score" else role for role, header in zip(roles, headers, strict=True))
+    return tuple("score" if is_class else role for role, is_class in zip(kept, numeric, strict=True))
+
+
+def numeric_columns(rows: Rows) -> list[bool]:
+    """Whether the column below each title is one of numbers."""
+    regular = [row for row in rows[1:] if len(row) == len(rows[0])]
+    return [bool(regular) and looks_numeric([row[at] for row in regular]) for at in range(len(rows[0]))]

@@ -18,7 +18,7 @@ from deciban.evaluation import ClassEvaluation, ClassFigures
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
 from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
-from deciban.io.columns.meanings import plain_word, words_of_columns
+from deciban.io.columns.headers import plain_word, words_of_columns
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.reader import Input
 from deciban.io.recognition import Recognized
@@ -123,7 +123,7 @@ def as_columns(key: ClassKey, columns: Sequence[str], *, in_order: bool = False)
     key : ClassKey
     columns : sequence of str
     in_order : bool
-        Whether numbers from 0 stand for the columns in order (`deciban.io.columns.meanings.words_of_columns`).
+        Whether numbers from 0 stand for the columns in order (`deciban.io.columns.headers.words_of_columns`).
     """
     if set(key.classes) <= set(columns):
         return key

@@ -22,10 +22,10 @@ from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import by_name
 from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized, readable_as
-from deciban.io.text.ways import in_lines, words_in_options
+from deciban.io.text.suggestions import in_lines, words_in_options
 from deciban.io.units import llrs_of_probabilities, logliks_of_likelihoods, logliks_of_probabilities
 from deciban.messages import WARNING, Message, counted
-from deciban.metrics.thresholds import FACTORS
+from deciban.metrics.scores import FACTORS
 from deciban.models.model import Bounds
 from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassKey, ClassScores, Key, Scores, Trials
