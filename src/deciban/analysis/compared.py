@@ -547,17 +547,8 @@ def interval_of_difference(
             reach *= least_error / plain.standard_error
         statistic = abs(plain.value) / reach * t_quantile(level, degrees) if reach > 0.0 else math.inf
         p_value = float(2.0 * special.stdtr(degrees, -statistic))
-    return Interval(
-        plain.value,
-        plain.value - below,
-        plain.value + above,
-        plain.standard_error,
-        None,
-        level,
-        plain.n_units,
-        LINEARISED,
-        p_value,
-    )
+    ends = plain.value - below, plain.value + above
+    return Interval(plain.value, *ends, plain.standard_error, None, level, plain.n_units, LINEARISED, p_value)
 
 
 def holm(p_values: FloatArray) -> FloatArray:

@@ -66,6 +66,22 @@ class TwoClassModel(ScoreModel):
 
         return SourceTrials(source, engine, memory, units)
 
+    def fit_transform(
+        self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None
+    ) -> FloatArray:
+        """Train on trials and apply the result to the same trials.
+
+        Parameters, errors
+            As in `fit`.
+
+        Returns
+        -------
+        (n_trials,) array
+            Log-likelihood ratios in nats. A calibrator looks better on the trials that it was trained on than on
+            others; `cross_validated` gives an honest picture.
+        """
+        return self.fit(scores, is_target, sample_weight=sample_weight).transform(scores)
+
 
 class Calibrator(TwoClassModel):
     """A map from the scores of one system to log-likelihood ratios, trained on labelled trials."""
@@ -152,22 +168,6 @@ class Calibrator(TwoClassModel):
     @abstractmethod
     def _transform(self, scores: FloatArray) -> FloatArray:
         """Log-likelihood ratios of checked scores."""
-
-    def fit_transform(
-        self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None
-    ) -> FloatArray:
-        """Train on trials and apply the result to the same trials.
-
-        Parameters, errors
-            As in `fit`.
-
-        Returns
-        -------
-        (n_trials,) array
-            Log-likelihood ratios in nats. A calibrator looks better on the trials that it was trained on than on
-            others; `cross_validated` gives an honest picture.
-        """
-        return self.fit(scores, is_target, sample_weight=sample_weight).transform(scores)
 
 
 def outcome(tar: WeightedScores, non: WeightedScores, status: str) -> dict[str, Plain]:
@@ -350,12 +350,6 @@ class Fusion(TrainedByRule):
             If there is no fusion for some of these sets.
         """
         return []
-
-    def fit_transform(
-        self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None
-    ) -> FloatArray:
-        """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
-        return self.fit(scores, is_target, sample_weight=sample_weight).transform(scores)
 
     @property
     def n_systems_(self) -> int:
