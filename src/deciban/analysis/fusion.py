@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban.analysis.compared import PairedUnits
-from deciban.analysis.data import LabelledData, copied
+from deciban.analysis.systems import LabelledData, copied, system_names
 from deciban.calibration.cross import trained_on
 from deciban.core.ranks.operating import PointLike
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
@@ -421,24 +421,6 @@ def analyse_fusion(
     _require_complete(dev, "scores")
     figures = TwoClassFigures.of(operating_points)
     return analysed(FusionTask(prototype, system_names(names, n_systems), dev, others, figures))
-
-
-def system_names(names: Sequence[str] | None, n_systems: int) -> tuple[str, ...]:
-    """What the systems are called.
-
-    Raises
-    ------
-    InputError
-        If there are not as many names as systems, or one occurs twice.
-    """
-    if names is None:
-        return tuple(f"system {k}" for k in range(n_systems))
-    given = (names,) if isinstance(names, str) else tuple(names)
-    if len(given) != n_systems or not all(isinstance(name, str) for name in given):
-        raise InputError(f"names: got {given!r} for {n_systems} systems. Give one string for each system.")
-    if len(set(given)) < n_systems:
-        raise InputError(f"names: {given!r} has a name twice. Give each system its own.")
-    return given
 
 
 def analysed(work: FusionTask, *, trained: Fusion | None = None) -> FusionAnalysis:

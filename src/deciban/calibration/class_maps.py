@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from deciban import multiclass
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban.calibration.affine import AffineCalibrator
-from deciban.calibration.pav import PavCalibrator
+from deciban.calibration.nonparametric import PavCalibrator
+from deciban.calibration.parametric import AffineCalibrator
 from deciban.core.classes.loglik import relative, row_blocks
 from deciban.core.classes.transforms import TransformFit, normalized
 from deciban.core.rules.expected import ClassCosts

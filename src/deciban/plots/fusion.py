@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgba
 
 from deciban.analysis.fusion import Loss, SystemWorth
-from deciban.analysis.two_systems import ScorePairs
+from deciban.analysis.systems import ScorePairs
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.models.multiclass import ClassModel, parameter_intervals, weight_intervals

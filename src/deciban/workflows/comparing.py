@@ -31,7 +31,7 @@ from deciban.workflows.options import HowSure, Options
 from deciban.workflows.two_files import named_scores
 
 if TYPE_CHECKING:
-    from deciban.analysis.two_systems import ScorePairs
+    from deciban.analysis.systems import ScorePairs
     from deciban.evaluation.worst_trials import Menagerie
     from deciban.models import Model
     from deciban.workflows.kinds import AnyKind
@@ -208,7 +208,7 @@ def score_pairs_of(
     FormatError, KeyMismatchError, InputError
         As in `deciban.evaluate_files`; if scores are of many classes; or as in `deciban.analysis.score_pairs`.
     """
-    from deciban.analysis.two_systems import score_pairs
+    from deciban.analysis.systems import score_pairs
 
     joined = _of_two_classes(files, options, progress)
     order, said = list(range(len(joined.aligned))), list[Message]()

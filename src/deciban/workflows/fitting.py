@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.analysis.data import LabelledData
-from deciban.analysis.selection import LEAST_GAIN, Criterion, Search, Selection, Tried, chosen_by
+from deciban.analysis.systems import LEAST_GAIN, Criterion, LabelledData, Search, Selection, Tried, chosen_by
 from deciban.calibration.cross import SourceParts, trained_on
 from deciban.errors import InputError
 from deciban.models.mapped import counting, having, naming_rows
