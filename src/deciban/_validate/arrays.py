@@ -35,9 +35,7 @@ def several(values: Any, name: str, example: str) -> list[Any]:
             return list(values)
     except TypeError:
         pass
-    shown = repr(values)
-    shown = shown if len(shown) <= 60 else shown[:57] + "..."
-    raise InputError(f"{name}: got {type(values).__name__} {shown}. Write them in a list: {example}.")
+    raise InputError(f"{name}: got {_short(values)}. Write them in a list: {example}.")
 
 
 def refuse_labels(label: AnyArray, name: str, score: ScoreArray, other: str) -> None:

@@ -355,7 +355,7 @@ def _ends(model: BetaCalibrator, trials: Chunk) -> Ends:
 
 @dataclass(frozen=True, slots=True)
 class _Stretched:
-    """The form of trials whose columns are some of those of the map."""
+    """The form of trials whose columns are some of those of the map; equal forms share a sample of trials."""
 
     model: BetaCalibrator
     used: tuple[int, ...]

@@ -94,11 +94,6 @@ class TrialsInParts(LooksAtParts):
         return self.few.has_base
 
     @property
-    def has_weights(self) -> bool:
-        """Whether trials count differently."""
-        return self.few.has_weights
-
-    @property
     def amounts(self) -> Pair:
         """How much non-targets and targets count that infinite scores do not decide."""
         return self.first.undecided

@@ -268,11 +268,6 @@ class Trials:
         """Whether something is added to the llr as it is."""
         return self.base is not None
 
-    @property
-    def has_weights(self) -> bool:
-        """Whether trials count differently."""
-        return self.weights is not None
-
     def infinite_columns(self) -> list[bool]:
         """Which columns have infinite scores in trials that count."""
         if self.reach < np.inf:
@@ -425,8 +420,7 @@ class LinearObjective:
         if not np.all(np.abs(parameters) < _LARGEST):
             return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
         look = partial(_terms, self.form, self._point(parameters), known is None)
-        given: Any = self.trials
-        found = look(given) if isinstance(given, Trials) else given.each(look)
+        found = self.trials.each(look)
         total = found.sums.total
         value, gradient, products = total[0], total[1 : n + 1], total[n + 1 :]
         if known is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import get_blas_funcs
@@ -172,8 +172,7 @@ class ClassObjective:
             return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
         raw = self.fixed + self.basis @ parameters
         look = partial(_terms, self.form, raw, hessian is None)
-        given: Any = self.trials
-        found = look(given) if isinstance(given, ClassTrials) else given.each(look)
+        found = self.trials.each(look)
         total = found.sums.total
         value, gradient = float(total[0]), self.basis.T @ total[1:]
         if hessian is None:
