@@ -32,35 +32,26 @@ _STEP = 0x9E3779B97F4A7C15
 """Its increment: multiples of it, made odd, are the factors of label, weight and columns."""
 
 
-def fingerprint(
-    columns: Sequence[AnyArray] | ScoreArray, is_target: BoolArray | IntArray, weights: FloatArray | None
-) -> str:
-    """Sixteen hexadecimal digits from the scores (columns, or a matrix of them), labels and weights of all trials.
-
-    Every trial is mixed into 64 bits, and these are added: the order does not matter, a changed score does. It finds
-    mistakes; it is no protection against somebody who wants the same digits for other data.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> one = fingerprint([np.array([1.0, 2.0])], np.array([True, False]), None)
-    >>> one == fingerprint([np.array([2.0, 1.0])], np.array([False, True]), None)
-    True
-    >>> one == fingerprint([np.array([1.0, 2.0])], np.array([False, True]), None)
-    False
-    """
-    return in_digits(digits_of(columns, is_target, weights))
-
-
 def in_digits(total: int) -> str:
-    """A fingerprint as it is written."""
+    """A fingerprint as it is written: sixteen hexadecimal digits."""
     return f"{total & (1 << 64) - 1:016x}"
 
 
 def digits_of(
     columns: Sequence[AnyArray] | ScoreArray, is_target: BoolArray | IntArray, weights: FloatArray | None
 ) -> int:
-    """The `fingerprint` as a number: those of some trials and of others add up, modulo 2**64."""
+    """Number from the scores (columns, or a matrix of them), labels and weights of all trials: their fingerprint.
+
+    It does not depend on the order of trials: those of some trials and of others add up, modulo 2**64.
+
+    Examples
+    --------
+    >>> one = digits_of([np.array([1.0, 2.0])], np.array([True, False]), None)
+    >>> one == digits_of([np.array([2.0, 1.0])], np.array([False, True]), None)
+    True
+    >>> one == digits_of([np.array([1.0, 2.0])], np.array([False, True]), None)
+    False
+    """
     n_columns = columns.shape[1] if isinstance(columns, np.ndarray) else len(columns)
     of_label, of_weight, *of_columns = [np.uint64((k * _STEP & (1 << 64) - 1) | 1) for k in range(1, n_columns + 3)]
     factors = np.array(of_columns, np.uint64)
@@ -158,19 +149,6 @@ class Training:
     fingerprint: str
     systems: tuple[str, ...] = ()
     results: Mapping[str, Plain] = field(default_factory=dict)
-
-    @classmethod
-    def on(
-        cls,
-        columns: Sequence[AnyArray] | ScoreArray,
-        is_target: BoolArray,
-        weights: FloatArray | None,
-        results: Mapping[str, Plain],
-    ) -> Training:
-        """Record a training on trials of two classes; ``columns`` are the scores and whatever else it saw of each."""
-        n_tar = int(np.count_nonzero(is_target))
-        counts = {"n_tar": n_tar, "n_non": len(is_target) - n_tar}
-        return cls(counts, fingerprint(columns, is_target, weights), results=results)
 
 
 class Model(ABC):
