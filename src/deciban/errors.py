@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,6 +15,29 @@ class DecibanError(Exception):
 
 class InputError(DecibanError, ValueError):
     """An argument holds something that has no meaning as a score, a weight, a prior or a cost."""
+
+
+def refuse(arguments: Iterable[str], why: str) -> None:
+    """Refuse arguments that were given and mean nothing here, if there are any.
+
+    Parameters
+    ----------
+    arguments : iterable of str
+    why : str
+        Why, and what to do.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> refuse(["where"], "there is no key here. Leave it out.")
+    Traceback (most recent call last):
+    deciban.errors.InputError: where: there is no key here. Leave it out.
+    """
+    if names := ", ".join(arguments):
+        raise InputError(f"{names}: {why}")
 
 
 class TrialError(InputError):

@@ -300,7 +300,6 @@ FACADES = {
     *("deciban.analysis.fusion.analyse_fusion", "deciban.calibration.cross.cross_validated"),
     *(
         "deciban.evaluation.multiclass.evaluate.evaluate_classes",
-        "deciban.evaluation.multiclass.evaluate.evaluate_groups",
     ),
     "deciban.io.reader.read_scores",
     "deciban.io.reader.read_contents",

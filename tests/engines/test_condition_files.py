@@ -53,7 +53,7 @@ class Split:
         used, place = np.unique(codes, return_inverse=True)
         return [((*known.to_pylist(), None)[one],) for one in used.tolist()], place.reshape(-1)
 
-    def too_many(self, _found):
+    def require_few(self, _found):
         return None
 
 

@@ -40,7 +40,7 @@ def test_words_and_columns_are_named(tmp_path):
         ("action\naccept\n", {"actions": TWO}, "no column that names trials"),
         ("trial,action\na,go\n", {}, "go is the only action"),
         ("trial,action\na,accept\nb,\n", {"actions": TWO}, "row 2 holds no decision"),
-        ("trial,action\n", {}, "holds no decisions"),
+        ("trial,action\n", {}, "holds no trial"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path, text, how, message):
@@ -51,5 +51,5 @@ def test_what_is_wrong_is_named(tmp_path, text, how, message):
 
 def test_lines_of_different_lengths_are_refused(tmp_path):
     (tmp_path / "d.txt").write_text("trial action\na accept\nb\n")
-    with pytest.raises(FormatError, match="line 3 has 1 columns, not 2"):
+    with pytest.raises(FormatError, match=":3: expected 2 columns .*, got 1"):
         read_decisions(tmp_path / "d.txt")

@@ -1,11 +1,10 @@
-"""Influences and intervals of single metrics: central differences of the metrics themselves, and what is refused."""
+"""Intervals of single metrics: errors of the jackknife, intervals of evaluations, and what is refused."""
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from deciban import InputError, evaluate, metrics
-from deciban.metrics.intervals import influences, interval
+from deciban.metrics.intervals import interval
 from support.speakers import crossed, one_sided
 
 CASES = [
@@ -26,17 +25,18 @@ CASES = [
 
 @pytest.mark.parametrize("trials", [crossed(12), one_sided(12)], ids=["crossed", "one"])
 @pytest.mark.parametrize(("figure", "at"), CASES)
-def test_influences_are_central_differences(trials, figure, at):
-    found, step, metric = influences(figure, trials.tar, trials.non, **trials.arguments, **at), 1e-5, None
-    metric = getattr(metrics, figure)
-    for unit in (0, 5, 11):
-        sides = []
-        for weight in (1 + step, 1 - step):
-            by_unit = np.ones(12)
-            by_unit[unit] = weight
-            tar, non = trials.weights(by_unit)
-            sides.append(metric(trials.tar, trials.non, tar_weights=tar, non_weights=non, **at))
-        assert found[unit] == pytest.approx((sides[0] - sides[1]) / 2 / step, abs=2e-6)
+def test_errors_of_mean_costs_are_those_of_the_jackknife(trials, figure, at):
+    found, metric, changes = (
+        interval(figure, trials.tar, trials.non, **trials.arguments, **at),
+        getattr(metrics, figure),
+        [],
+    )
+    assert found.low < found.estimate == metric(trials.tar, trials.non, **at) < found.high
+    if figure in ("cllr", "act_dcf", "cross_entropy", "scoring_rule_cost"):
+        for unit in range(12):
+            keep = [~(one.reshape(len(one), -1) == unit).any(axis=1) for one in (trials.tar_units, trials.non_units)]
+            changes.append(metric(trials.tar[keep[0]], trials.non[keep[1]], **at) - found.estimate)
+        assert found.standard_error == pytest.approx(np.sqrt(11 / 12 * np.sum(np.square(changes))), rel=1e-9)
 
 
 def test_intervals_are_those_of_evaluations():
@@ -47,16 +47,6 @@ def test_intervals_are_those_of_evaluations():
         expected = whole.interval(figure, level=0.8)
         found = interval(figure, trials.tar, trials.non, **trials.arguments, level=0.8, **at)
         assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
-
-
-def test_a_difference_of_systems_is_one_of_influences():
-    rng = np.random.default_rng(1)
-    tar, non = rng.normal(1, 1, (2, 300)), rng.normal(-1, 1, (2, 300))
-    units = {"tar_units": np.arange(300), "non_units": 300 + np.arange(300)}
-    one, other = (influences("act_dcf", tar[k], non[k], p_target=0.5, **units) for k in (0, 1))
-    gap = (tar[0] < 0) * 1.0 - (tar[1] < 0), (non[0] >= 0) * 1.0 - (non[1] >= 0)
-    expected = sum(stats.sem(side, ddof=0) ** 2 for side in gap)
-    assert np.sum((one - other) ** 2) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +60,7 @@ def test_a_difference_of_systems_is_one_of_influences():
 )
 def test_figures_and_their_arguments_must_be_known(figure, at, words):
     with pytest.raises(InputError, match=words):
-        influences(figure, [1.0, 2.0], [0.0, 1.0], tar_units=[1, 2], non_units=[1, 2], **at)
+        interval(figure, [1.0, 2.0], [0.0, 1.0], tar_units=[1, 2], non_units=[1, 2], **at)
 
 
 def test_what_has_no_interval_is_refused():

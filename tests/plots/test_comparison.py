@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 import deciban
 from deciban.errors import InputError
-from support.compared import comparison, lines_of
+from support.compared import comparison, intervals_of
 
 
 @pytest.fixture(scope="module")
@@ -25,12 +25,12 @@ def test_forest_shows_shares_of_the_greater_figure(two):
     labels = [text.get_text() for text in ax.get_yticklabels()]
     assert labels[0] == "EER (ROCCH)"
     assert "AUC" not in labels
-    drawn = lines_of(ax, 3)
+    drawn = intervals_of(ax)
     assert len(drawn) == len(labels)
-    for line, words in zip(drawn, labels, strict=True):
+    for (places, _, _), words in zip(drawn, labels, strict=True):
         (one,) = [row for row in two.pairs[0].figures if row.words == words]
         low, middle, high = np.array([one.interval.low, one.interval.estimate, one.interval.high]) / max(one.values)
-        assert np.asarray(line.get_xdata()) == pytest.approx([low, middle, high])
+        assert places == pytest.approx([low, middle, high])
     bottom, top = ax.get_ylim()
     assert bottom > top  # the first figure is on top
 
@@ -38,9 +38,9 @@ def test_forest_shows_shares_of_the_greater_figure(two):
 def test_forest_of_one_figure_has_a_row_for_each_pair(three):
     ax = deciban.plots.forest(three, figure="cllr")
     assert [text.get_text() for text in ax.get_yticklabels()] == list(map(str, three.pairs))
-    drawn = lines_of(ax, 3)
     expected = [three.difference("cllr", *pair.names) for pair in three.pairs]
-    assert [line.get_xdata()[1] for line in drawn] == pytest.approx([one.estimate for one in expected])
+    middles = [places[1] for places, _, _ in intervals_of(ax)]
+    assert middles == pytest.approx([one.estimate for one in expected])
     assert ax.get_xlabel() == "Difference of Cllr"
     assert ax.get_legend() is None
     assert deciban.plots.forest(three, figure="min_dcf").get_xlabel().startswith("Difference of minDCF")
@@ -49,10 +49,9 @@ def test_forest_of_one_figure_has_a_row_for_each_pair(three):
 
 def test_pairs_have_colours_and_do_not_hide_each_other(three):
     ax = deciban.plots.forest(three)
-    drawn = lines_of(ax, 3)
-    assert len({line.get_color() for line in drawn}) == 3
-    heights = [line.get_ydata()[0] for line in drawn]
-    assert len(set(heights)) == len(heights)
+    drawn = intervals_of(ax)
+    assert len({color for _, _, color in drawn}) == 3
+    assert len({row for _, row, _ in drawn}) == len(drawn)
     assert [t.get_text() for t in ax.get_legend().get_texts()] == list(map(str, three.pairs))
 
 

@@ -9,7 +9,7 @@ from matplotlib.collections import PolyCollection
 
 import deciban
 from deciban.plots.comparison import pair_label
-from support.compared import comparison, lines_of
+from support.compared import comparison, intervals_of
 
 
 @pytest.mark.parametrize("size", [None, "column"])
@@ -24,9 +24,11 @@ def test_many_pairs_have_a_row_each_and_figures_a_panel(size):
     assert [one.get_title().replace("\n", " ") for one in panels] == [one.words for one in shown]
     for panel, one in zip(panels, shown, strict=True):
         expected = [next(row for row in pair.figures if row.figure == one.figure).relative for pair in six.pairs]
-        drawn = [[line.get_xdata()[k] for k in (1, 0, 2)] for line in lines_of(panel, 3)]
-        assert drawn == [pytest.approx(found) for found in expected]
-        assert [line.get_ydata()[0] for line in lines_of(panel, 3)] == list(range(15))
+        drawn = intervals_of(panel)
+        assert [[middle, low, high] for (low, middle, high), _, _ in drawn] == [
+            pytest.approx(found) for found in expected
+        ]
+        assert [row for _, row, _ in drawn] == list(range(15))
     assert len(deciban.plots.forest(six, figure="eer").figure.axes) == 1
 
 

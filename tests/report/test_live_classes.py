@@ -23,20 +23,12 @@ def known_of(systems):
     return live_class_data(ClassResults(named), (), ["#000000"] * len(named))
 
 
-def counts_of(text, shape):
-    """Counts between commas, in which zeros are counted behind a letter."""
-    found = []
-    for word in text.split(","):
-        found += [0] * int(word[1:]) if word.startswith("z") else [int(word)]
-    return np.reshape(found, shape)
-
-
 def test_decisions_at_places_are_those_of_the_evaluation():
     one = evaluated(4)
     data = known_of([one] * 100)
     k, priors = 2, data["priors"]
     assert 3 <= len(priors) <= 250_000 // (100 * 4 * 4 * 3) + 1
-    numbers = counts_of(data["sets"][0]["systems"][0]["decided"][k], (len(priors) + 1, 4, 3))
+    numbers = np.reshape(data["sets"][0]["systems"][0]["decided"][k], (len(priors) + 1, 4, 3))
     for at, p in enumerate(priors):
         wanted = one.decided.confusion(k, p)
         assert np.array_equal(numbers[: at + 1].sum(axis=(0, 2)) + 0, wanted[:, k])

@@ -17,12 +17,12 @@ def one():
 
 
 def test_scores_or_errors_at_a_grid_fill_the_room(one):
-    exact = live_exact.exact_data(one)
-    assert len(exact["steps"]["items"]) < live_exact.OF_SCORE * 23_000
-    assert exact["steps"]["items"].count("-") > 2_999
+    steps = live_exact.exact_data(one)["steps"]
+    assert len(live_exact.as_script_data(steps)) < live_exact.OF_SCORE * 23_000
+    assert (sum(steps["misses"]), sum(steps["false_alarms"]), len(steps["places"])) == (3_000, -20_000, 23_000)
     for room in (100_000, 20_000, 3_000):
         thin = live_exact.exact_data(one, room)
-        assert "items" not in thin["steps"]
+        assert "places" not in thin["steps"]
         assert len(json.dumps(thin["steps"])) < room + 200
         assert thin["reach"] == 16.0
 

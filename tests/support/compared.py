@@ -15,5 +15,12 @@ def comparison(names, **options):
     return deciban.compare(*map(tuple, pairs), **how)
 
 
-def lines_of(ax, n_points):
-    return [line for line in ax.lines if len(line.get_xdata()) == n_points and not np.isscalar(line.get_ydata())]
+def intervals_of(ax):
+    """Low end, number and high end, row and colour of every interval that was drawn."""
+    ends = [line for line in ax.lines if line.get_marker() == "|" and len(line.get_xdata()) == 2]
+    dots = [ax.lines[list(ax.lines).index(line) + 1] for line in ends]
+    drawn = [
+        (*line.get_xdata(), *dot.get_xdata(), dot.get_ydata()[0], dot.get_color())
+        for line, dot in zip(ends, dots, strict=True)
+    ]
+    return [((low, middle, high), row, color) for low, high, middle, row, color in drawn]

@@ -1,8 +1,11 @@
 """Pages of the documentation: the Python that they show, and what they say that it prints."""
 
+import base64
 import contextlib
 import io
+import json
 import re
+import zlib
 from pathlib import Path
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -46,3 +49,8 @@ def lacks(printed, shown):
         if not there:
             return part
     return ""
+
+
+def script_data(text):
+    """What the scripts of a page of results know, from the text of its element."""
+    return json.loads(zlib.decompress(base64.b64decode(text)))

@@ -12,7 +12,8 @@ from deciban.calibration import AffineCalibrator, MulticlassCalibrator
 from deciban.errors import InputError
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion, SubsetFusion
 from deciban.io.shards.opening import open_shards
-from deciban.workflows import apply, evaluating
+from deciban.workflows import apply
+from deciban.workflows import evaluate as evaluating
 from support.commands import terminal
 
 
@@ -183,7 +184,7 @@ def test_commands_cross_validate_and_select_in_pieces(with_speakers, tmp_path, m
 
 
 def test_models_of_another_kind_are_refused(files):
-    with pytest.raises(InputError, match="is a model of many classes, and .* holds scores of two classes"):
+    with pytest.raises(InputError, match="scores of two classes, but a model of kind .* is for many classes"):
         train_files(open_shards(files), None, MulticlassFusion())
 
 

@@ -12,7 +12,7 @@ from deciban.fusion import LinearFusion, MulticlassFusion
 from deciban.workflows import evaluate as evaluating
 from deciban.workflows.evaluate import evaluate_model, opened
 from deciban.workflows.options import Options
-from deciban.workflows.training_rows import rows_of_model
+from deciban.workflows.training_rows import Compared, rows_of_model
 from support.class_files import CLASSES, trials, write_key, write_table
 
 
@@ -115,7 +115,7 @@ def figures_of(folder, model, train):
         modelled(model, [folder / f"{name}.{system}.csv" for system in "abc"], folder / f"{name}.key")
         for name in ("eval", train)
     )
-    return rows_of_model(model, every.trials, test.trials, lambda _words: None)
+    return rows_of_model(model, Compared(*every.trials), Compared(*test.trials), lambda _words: None)
 
 
 @pytest.mark.parametrize("same", [True, False])
@@ -134,7 +134,7 @@ def test_rows_of_two_classes_are_those_of_memory_at_every_size(tmp_path, monkeyp
 
     def evaluated(name):
         paths = [tmp_path / f"{name}.{one}.parquet" for one in systems]
-        return modelled(model, paths, tmp_path / f"{name}.key.parquet").trials
+        return Compared(*modelled(model, paths, tmp_path / f"{name}.key.parquet").trials)
 
     def found():
         return rows_of_model(model, evaluated("dev"), evaluated("eval"), lambda _words: None)

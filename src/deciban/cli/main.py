@@ -26,14 +26,14 @@ from deciban.errors import DecibanError, DecibanWarning
 from deciban.messages import lines, one_line
 
 COMMANDS = {
-    "demo": ("deciban.cli.commands.report", "Write synthetic scores and a key, and evaluate them."),
+    "demo": ("deciban.cli.commands.evaluate", "Write synthetic scores and a key, and evaluate them."),
     "eval": ("deciban.cli.commands.evaluate", "Evaluate score files: a table, or JSON."),
-    "compare": ("deciban.cli.commands.compare", "Tell whether one system is better than another."),
-    "report": ("deciban.cli.commands.report", "Evaluate score files into one HTML page with plots."),
+    "compare": ("deciban.cli.commands.plan", "Tell whether one system is better than another."),
+    "report": ("deciban.cli.commands.evaluate", "Evaluate score files into one HTML page with plots."),
     "calibrate": ("deciban.cli.commands.train", "Train a map from scores to log-likelihood ratios: a model file."),
     "fuse": ("deciban.cli.commands.train", "Train a fusion of several systems, and tell what each is worth."),
     "apply": ("deciban.cli.commands.train", "Put the log-likelihood ratios of a model in place of scores."),
-    "decide": ("deciban.cli.commands.decide", "Take the action of least expected cost in every trial."),
+    "decide": ("deciban.cli.commands.files", "Take the action of least expected cost in every trial."),
     "plot": ("deciban.cli.commands.plot", "Draw one plot of score files as SVG, PNG or PDF."),
     "summarize": ("deciban.cli.commands.files", "Write the trials of a shard to a small file that merges."),
     "merge": ("deciban.cli.commands.files", "Merge summaries of different shards into one file."),

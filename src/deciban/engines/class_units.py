@@ -369,7 +369,7 @@ class InfluencesInPieces:
                 gathered.add_rates(figures, sums, begin)
                 continue
             keep = name[0] in (ALL, DETECTOR) and len(figures) * len(self.who.units.keys) <= MOST_KEPT
-            gathered.add(figures, sums, begin, each=portions.each(name), keep=keep)
+            gathered.add(figures, sums, begin, keep=keep)
 
     def _sample(self, sums: UnitSums) -> TrialBlock:
         """A few trials of each stratum."""

@@ -15,7 +15,6 @@ import numpy as np
 
 from deciban._files import ScratchFolder
 from deciban.core.equalizing import totals_by_condition
-from deciban.errors import InputError
 from deciban.trials.passes import Engine, Work
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted, changed, numbered
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
@@ -30,8 +29,8 @@ class SplitRows(Protocol):
     def of(self, chunk: Chunk, name: str) -> tuple[list[Values], IntArray]:
         """Conditions that trials are of, and which of them each is of; ``name`` is the piece, for messages."""
 
-    def too_many(self, found: Sequence[Values]) -> InputError | None:
-        """The error of more conditions than are evaluated; None where there are few enough."""
+    def require_few(self, found: Sequence[Values]) -> None:
+        """Refuse more conditions than are evaluated."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,9 +98,7 @@ class LookAtConditions(Work):
         found = self.found[at]
         for values, facts in own.items():
             found[values] = found[values] + facts if values in found else facts
-        error = self.splits[at].too_many([*found])
-        if error is not None:
-            raise error
+        self.splits[at].require_few([*found])
 
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import special
 from deciban.core.ranks.operating import default_error
 from deciban.core.resampling.clusters import ClusterDesign
 from deciban.core.resampling.intervals import RatePart, RateSum, Scale, bounds_on_scale, t_quantile
-from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.linearised import LinearCosts, bits_at
 from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, cumulated, in_blocks
 from deciban.evaluation.curves import rate_bounds, spread_of_rates
 from deciban.evaluation.linear_figures import LARGEST
@@ -100,73 +101,58 @@ class Bands:
         self.sums = {name: np.zeros((3, len(self.at[name]))) for name in ("act_error", "min_error", "hull")}
         """Of the miss rate, the false-alarm rate, and both: squares and products of influences."""
 
-    @property
-    def width(self) -> int:
-        """Columns of a block of units, beside its cells."""
-        return 2 * self.costs.cells.n_cells
+    def add_units(self, tar: UnitCounts, non: UnitCounts, *, are_many: bool) -> None:
+        """Add all units, and keep their influences where this was requested.
 
-    def add_groups(self, tar: UnitCounts, non: UnitCounts) -> None:
-        """Add all units, in ``MOST_UNITS`` groups: squares of sums of independent influences are as large as theirs."""
-        sides = [one.in_groups(self.MOST_UNITS) for one in (tar, non)]
-        for _, tables in in_blocks(sides, self.width):
-            self.add(None, tar, tables[0], non, tables[1], keep=False)
+        Many units are added in ``MOST_UNITS`` groups: the squares of sums of independent influences are as large.
+        """
+        width = 2 * self.costs.cells.n_cells
+        for part, tables in in_blocks((tar, non), width) if self.kept else ():
+            self._keep(part, (tar, non), tables)
+        sides = [one.in_groups(self.MOST_UNITS) for one in (tar, non)] if are_many else [tar, non]
+        for part, tables in in_blocks(sides, width):
+            factors = self.design.stretch.tolist() if are_many else [own[part] for own in self.factors]
+            self._add_block((tar, non), tables, factors)
 
-    def keep(self, part: slice, tar: UnitCounts, of_tar: Table, non: UnitCounts, of_non: Table) -> None:
-        """Keep the influences of the units of a block, where many units make `add` long, see `add_groups`."""
-        cells = np.arange(self.costs.cells.n_cells)[:, None]
+    def _keep(self, part: slice, counts: tuple[UnitCounts, UnitCounts], tables: Sequence[Table]) -> None:
+        cells, factors = np.arange(self.costs.cells.n_cells)[:, None], [own[part, None] for own in self.factors]
         for name, parts in self.kept.items():
             rejected = cells < self.at[name]
-            one, other = self.weights
-            own = tar.influence(one * rejected, of_tar) * self.factors[0][part, None]
-            own += non.influence(other * ~rejected, of_non) * self.factors[1][part, None]
-            parts.append(self._held_out(name, own.T, part, _below((of_tar, of_non)))[:: self.keep_every].copy())
+            costs = self.weights[0] * rejected, self.weights[1] * ~rejected
+            given = zip(counts, costs, tables, factors, strict=True)
+            tar, non = (one.influence(cost, table) * factor for one, cost, table, factor in given)
+            influences = (tar + non).T
+            if name == "min_error" and self.chosen is not None:
+                held_out = self.chosen.influence(part, _below(tables), self.weights, self.factors)
+                influences = np.where((self.moved & self.chosen.are_inside)[:, None], held_out, influences)
+            parts.append(influences[:: self.keep_every].copy())
 
-    def add(
-        self, part: slice | None, tar: UnitCounts, of_tar: Table, non: UnitCounts, of_non: Table, *, keep: bool = True
+    def _add_block(
+        self, counts: tuple[UnitCounts, UnitCounts], tables: Sequence[Table], factors: Sequence[FloatArray | float]
     ) -> None:
-        """Add the units of a block, whose tables these are, and keep their influences where it was asked for.
-
-        Without a part of the units, these are groups of them.
-        """
-        below = _below((of_tar, of_non))
-        starts = np.append(self.starts, self.costs.cells.n_cells)
-        of_miss, of_rejected = (_rates(*one, self.places) for one in ((tar, below[0]), (non, below[1])))
-        factors = [
-            np.full(one.shape[1], stretch) if part is None else own[part]
-            for one, own, stretch in zip(below, self.factors, self.design.stretch.tolist(), strict=True)
-        ]
-        of_miss *= factors[0]
-        of_rejected *= factors[1]
+        """Add the units of a block, or groups of units."""
+        below = _below(tables)
+        of_miss, of_rejected = (
+            _rates(one, own, self.places) * factor for one, own, factor in zip(counts, below, factors, strict=True)
+        )
         for name in self.sums:
             misses, rejected = of_miss[self.rows[name]], of_rejected[self.rows[name]]
             pairs = (misses, misses), (rejected, rejected), (misses, rejected)
             self.sums[name] += [np.einsum("gu,gu->g", one, other) for one, other in pairs]
-            if keep and name in self.kept:  # false alarms are what is not rejected
-                influences = misses * self.weights[0][:, None] - rejected * self.weights[1][:, None]
-                influences = self._held_out(name, influences, part, below)
-                self.kept[name].append(influences[:: self.keep_every].copy())
-        self._add("p_miss", of_miss[self.rows["act_error"]])
-        self._add("p_fa", of_rejected[self.rows["act_error"]])
         self._add("tar_above", of_miss[self.rows["above"]])
         self._add("non_above", of_rejected[self.rows["above"]])
         if self.entropy:  # one product for all of them
             costs = np.concatenate(list(self.entropy.values()), axis=2)
-            influences = tar.influence(costs[0], of_tar).T * factors[0]
-            influences += non.influence(costs[1], of_non).T * factors[1]
+            given = zip(counts, costs, tables, factors, strict=True)
+            influences = sum(one.influence(cost, table).T * factor for one, cost, table, factor in given)
             for name, own in zip(self.entropy, np.split(influences, len(self.entropy)), strict=True):
                 self._add(name, own)
-        of_block = _block_log(tar, of_tar, below[0], starts) * factors[0]
-        of_block -= _block_log(non, of_non, below[1], starts) * factors[1]
-        self._add("pav", of_block)
-
-    def _held_out(
-        self, name: str, influences: FloatArray, part: slice | None, below: tuple[FloatArray, FloatArray]
-    ) -> FloatArray:
-        """Influences on least errors by thresholds that were chosen without the units of a block."""
-        if name != "min_error" or self.chosen is None or part is None:
-            return influences
-        held_out = self.chosen.influence(part, below, self.weights, self.factors)
-        return np.where((self.moved & self.chosen.are_inside)[:, None], held_out, influences)
+        starts = np.append(self.starts, self.costs.cells.n_cells)
+        of_tar, of_non = (
+            _block_log(one, table, own, starts) * factor
+            for one, table, own, factor in zip(counts, tables, below, factors, strict=True)
+        )
+        self._add("pav", of_tar - of_non)
 
     def _add(self, name: str, influences: FloatArray) -> None:
         squares = np.einsum("gu,gu->g", influences, influences)
@@ -232,13 +218,14 @@ class Bands:
         wide: dict[Figure, FloatArray] = {
             name: np.interp(wanted, there, found[name]) for name, (wanted, there) in places.items() if name in found
         }
-        for name, rates in zip(("p_miss", "p_fa"), self._error_rates("act_error").T, strict=True):
-            spread = spread_of_rates(rates, found[name])
+        rates_of = zip(("p_miss", "p_fa"), self._error_rates("act_error").T, self.sums["act_error"], strict=False)
+        for name, rates, squares in rates_of:
+            spread = spread_of_rates(rates, np.sqrt(factor * squares))
             wide[name] = np.interp(curves.prior_log_odds, self.log_odds, spread)
         return {**wide, "pav": found["pav"]}
 
 
-def _below(tables: tuple[Table, Table]) -> tuple[FloatArray, FloatArray]:
+def _below(tables: Sequence[Table]) -> tuple[FloatArray, FloatArray]:
     """Trials of each unit of a block in the first 0, 1, ... cells, (n_cells + 1, n), of both classes."""
     tar, non = (cumulated(np.ascontiguousarray(as_array(one).T)) for one in tables)
     return tar, non
@@ -281,7 +268,7 @@ def _slopes(llr: FloatArray) -> FloatArray:
 
 def _entropy(costs: LinearCosts, log_odds: FloatArray, *, best: bool) -> FloatArray | None:
     """Costs of cells at every prior; none where they are infinite: no weight of a unit changes that."""
-    columns = [costs.log_cost(float(x), best=best) / math.log(2) for x in log_odds]
+    columns = [costs.of_means(bits_at(float(x)), best=best) for x in log_odds]
     found = np.stack(columns, axis=2)
     return found if np.abs(found).max() <= LARGEST else None
 

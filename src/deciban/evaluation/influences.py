@@ -287,8 +287,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     n_alike = tar.n_alike if isinstance(tar, SingleCounts) else None
     keep_every = _kept_places(found, about.n_units, keep)
     bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without, design=design, factors=factors)
-    are_many = about.n_units > Bands.MOST_UNITS
-    for part, (of_tar, of_non) in in_blocks((tar, non), stacked.shape[2] + (0 if are_many else bands.width)):
+    for part, (of_tar, of_non) in in_blocks((tar, non), stacked.shape[2]):
         through_tar, through_non = tar.influence(stacked[0], of_tar), non.influence(stacked[1], of_non)
         through_tar *= factors[0][part, None]
         through_non *= factors[1][part, None]
@@ -296,9 +295,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         if without is not None:
             influences[:, minima] = without.influence(part, of_tar, of_non, factors)
         sums.add(part, through_tar, through_non, influences, None if n_alike is None else n_alike[part])
-        (bands.keep if are_many else bands.add)(part, tar, of_tar, non, of_non)
-    if are_many:
-        bands.add_groups(tar, non)
+    bands.add_units(tar, non, are_many=about.n_units > Bands.MOST_UNITS)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
     estimates, limited = _estimates(figures, sums, shifts, has_errors=not is_separated(found.auc))
     known = Uncertainty(

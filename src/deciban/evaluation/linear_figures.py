@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from scipy.special import logit
@@ -17,12 +17,16 @@ from deciban.core.resampling.clusters import ClassRate, ClassVariances, ClusterD
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, Scale
 from deciban.core.resampling.linearised import (
     BestDecisions,
+    CellCosts,
     LinearCosts,
+    bits_at,
+    brier_costs_at,
     crossing_slopes,
     crossing_weights,
     dcf_weights,
+    log_costs_at,
 )
-from deciban.evaluation.requested import PosteriorScores, RuleFigures, actual_costs, cell_costs, constant_costs
+from deciban.evaluation.requested import RuleFigures, actual_costs, cell_costs, constant_costs
 from deciban.evaluation.uncertainty import Figure
 from deciban.messages import counted
 from deciban.types import FloatArray
@@ -140,12 +144,13 @@ class FiguresOfEvaluation:
         parts = (self._ranks, self._rules, self._told, self._points, self._errors, self._requested)
         return (one for part in parts for one in part() if abs(one.value) <= LARGEST)
 
-    def _none(self, above: float, ceiling: float = math.inf) -> NothingSeen:
-        """Of a figure that is 0 without errors."""
-        return NothingSeen(min(self.n_units), above, ceiling=ceiling)
-
     def _rate(self, name: Figure, value: float, costs: FloatArray, kind: int) -> LinearFigure:
         return LinearFigure(name, value, costs, "logit", limits=(0.0, 1.0), sums=(ClassRate(kind, 1.0, value),))
+
+    def _both_rates(self, miss: str, false_alarm: str, k: int, errors: Any, threshold: float) -> Iterator[LinearFigure]:
+        """Yield the miss rate and the false-alarm rate at a fixed threshold."""
+        yield self._rate((miss, k), errors.p_miss, self.costs.rates(threshold, 1.0, 0.0), 0)
+        yield self._rate((false_alarm, k), errors.p_fa, self.costs.rates(threshold, 0.0, 1.0), 1)
 
     def _ranks(self) -> Iterator[LinearFigure]:
         found, total, half = self.found, float(self.summary.n_non), (0.0, 0.5)
@@ -162,23 +167,39 @@ class FiguresOfEvaluation:
         return crossing_of(self.costs.rocch, ratio, self.n_units, factor)
 
     def _rules(self) -> Iterator[LinearFigure]:
-        found, bits, infinite = self.found, self.costs.log_cost(0.0) / math.log(2), self._none(math.inf)
-        yield LinearFigure("cllr", found.cllr, bits, "log", infinite)
+        found, bits = self.found, bits_at(0.0)
         entropy = NothingSeen(min(self.n_units), is_entropy=True) if found.min_cllr <= ROUNDING else None
-        yield LinearFigure("min_cllr", found.min_cllr, 0.0, "log", entropy, _least_bits, (0.0, 1.0), OF_MAPS)
-        loss = found.calibration_loss
-        yield LinearFigure(
-            "calibration_loss", loss, bits, "identity", infinite, lambda best: -_least_bits(best), rate=OF_MAPS
-        )
+        values = found.cllr, found.min_cllr, found.calibration_loss
+        names = "cllr", "min_cllr", "calibration_loss"
+        yield from self._calibrated(names, values, self.costs.of_means(bits), bits, entropy, limits=(0.0, 1.0))
+
+    def _calibrated(
+        self,
+        names: Sequence[Figure],
+        values: Sequence[float],
+        total: FloatArray,
+        costs: CellCosts,
+        nothing_seen: NothingSeen | None,
+        *,
+        limits: tuple[float, float] = (0.0, math.inf),
+    ) -> Iterator[LinearFigure]:
+        """Yield a mean cost, its minimum after calibration, and their difference."""
+        unbounded, least = NothingSeen(min(self.n_units), math.inf), partial(BestDecisions.cost_of, costs=costs)
+        yield LinearFigure(names[0], values[0], total, "log", unbounded)
+        yield LinearFigure(names[1], values[1], 0.0, "log", nothing_seen, least, limits, OF_MAPS)
+        lost = partial(_minus, least)
+        yield LinearFigure(names[2], values[2], total, "identity", unbounded, lost, rate=OF_MAPS)
 
     def _told(self) -> Iterator[LinearFigure]:
         for k, one in enumerate(self.found.information_at):
             log_odds = math.log(one.prior[0]) - math.log(one.prior[1])
             unknown = constant_costs(one.entropy, log_odds, self.costs.cells.n_cells)
-            actual, top = unknown - self.costs.log_cost(log_odds) / math.log(2), (-math.inf, one.entropy)
+            bits, top = bits_at(log_odds), (-math.inf, one.entropy)
+            actual = unknown - self.costs.of_means(bits)
             yield LinearFigure(("information", k), one.delivered, actual, "complement", limits=top)
             if one.available is not None:
-                lost, limits = partial(_bits_lost, log_odds=log_odds), (0.0, one.entropy)
+                lost = partial(_minus, partial(BestDecisions.cost_of, costs=bits))
+                limits = (0.0, one.entropy)
                 yield LinearFigure(("available", k), one.available, unknown, "complement", None, lost, limits, OF_MAPS)
 
     def _points(self) -> Iterator[LinearFigure]:
@@ -197,8 +218,7 @@ class FiguresOfEvaluation:
             least = partial(BestDecisions.dcf, log_odds=log_odds)
             yield LinearFigure(("act_dcf", k), point.act_dcf, act[-1], "log", sums=fixed)
             yield LinearFigure(("min_dcf", k), point.min_dcf, 0.0, "logit", None, least, (0.0, 1.0), sums=best)
-            yield self._rate(("p_miss", k), point.p_miss, self.costs.rates(point.threshold, 1.0, 0.0), 0)
-            yield self._rate(("p_fa", k), point.p_fa, self.costs.rates(point.threshold, 0.0, 1.0), 1)
+            yield from self._both_rates("p_miss", "p_fa", k, point, point.threshold)
         fixed, best = (tuple(sums[name]) for name in ("act_dcf", "min_dcf"))
         yield LinearFigure("mean_act_dcf", self.found.mean_act_dcf, np.mean(act, axis=0), "log", sums=fixed)
         least = partial(_mean_dcf, all_odds)
@@ -235,47 +255,32 @@ class FiguresOfEvaluation:
             )
         for k, at_threshold in enumerate(asked.at_thresholds):
             threshold, errors = at_threshold.errors.threshold, at_threshold.errors
-            yield self._rate(("at_thresholds_p_miss", k), errors.p_miss, costs.rates(threshold, 1.0, 0.0), 0)
-            yield self._rate(("at_thresholds_p_fa", k), errors.p_fa, costs.rates(threshold, 0.0, 1.0), 1)
+            yield from self._both_rates("at_thresholds_p_miss", "at_thresholds_p_fa", k, errors, threshold)
             halves, sums = costs.rates(threshold, 0.5, 0.5), _rates((0.5, 0.5), errors.p_miss, errors.p_fa)
             yield LinearFigure(("at_thresholds_hter", k), errors.hter, halves, "logit", limits=(0.0, 1.0), sums=sums)
         for k, scores in enumerate(asked.posterior_scores):
-            yield from self._posteriors(k, scores)
+            log_odds = math.log(scores.p_target) - math.log1p(-scores.p_target)
+            for name, one, of in (("log_loss", scores.log_loss, log_costs_at), ("brier", scores.brier, brier_costs_at)):
+                names = [(name, k), (f"{name}_discrimination_loss", k), (f"{name}_calibration_loss", k)]
+                values, by_cell = ((one.total, one.discrimination_loss, one.calibration_loss), of(log_odds))
+                unbounded = NothingSeen(min(self.n_units), math.inf)
+                yield from self._calibrated(names, values, costs.of_means(by_cell), by_cell, unbounded)
         for k, by_rule in enumerate(asked.rule_costs):
             yield from self._by_rule(k, by_rule)
 
     def _by_rule(self, k: int, found: RuleFigures) -> Iterator[LinearFigure]:
         own, told, log_odds = self.summary.figures.rule, found.to_dict(), float(logit(found.p_target))
         assert own is not None  # noqa: S101  # there are figures of it
-        total = actual_costs(own, self.costs.rates, self.costs.of_means, log_odds)
-        least = partial(BestDecisions.cost_of, costs=partial(cell_costs, own, log_odds=log_odds))
-        nothing, unknown_cost = self._none(math.inf), told["default"]
+        total, unknown_cost = actual_costs(own, self.costs.rates, self.costs.of_means, log_odds), told["default"]
         below = unknown_cost if told["minimum"] >= (1.0 - ROUNDING) * unknown_cost else 0.0  # nothing is told, or less
         # Nobody need pay more than for the prior alone.
         unseen = NothingSeen(min(self.n_units), own.dearest(log_odds), below, ceiling=unknown_cost)
-        limits, top = (0.0, unknown_cost), (-math.inf, unknown_cost)
-        unknown = constant_costs(told["default"], log_odds, self.costs.cells.n_cells)
-        yield LinearFigure(("rule_cost", k), told["cost"], total, "log", nothing)
-        yield LinearFigure(("rule_minimum", k), told["minimum"], 0.0, "log", unseen, least, limits, OF_MAPS)
-        lost = partial(_minus, least)
-        yield LinearFigure(
-            ("rule_calibration_loss", k), told["calibration_loss"], total, "identity", nothing, lost, rate=OF_MAPS
-        )
+        parts = "cost", "minimum", "calibration_loss"
+        names, values = [(f"rule_{part}", k) for part in parts], [told[part] for part in parts]
+        costs = partial(cell_costs, own, log_odds=log_odds)
+        yield from self._calibrated(names, values, total, costs, unseen, limits=(0.0, unknown_cost))
+        unknown, top = constant_costs(unknown_cost, log_odds, self.costs.cells.n_cells), (-math.inf, unknown_cost)
         yield LinearFigure(("rule_information", k), told["information"], unknown - total, "complement", limits=top)
-
-    def _posteriors(self, k: int, scores: PosteriorScores) -> Iterator[LinearFigure]:
-        log_odds, nothing = math.log(scores.p_target) - math.log1p(-scores.p_target), self._none(math.inf)
-        for name, parts, cost, rule in (
-            ("log_loss", scores.log_loss, self.costs.log_cost, BestDecisions.log_cost),
-            ("brier", scores.brier, self.costs.brier, BestDecisions.brier),
-        ):
-            total, least = cost(log_odds), partial(rule, log_odds=log_odds)
-            less, loss = parts.discrimination_loss, parts.calibration_loss
-            yield LinearFigure((name, k), parts.total, total, "log", nothing)
-            yield LinearFigure((f"{name}_discrimination_loss", k), less, 0.0, "log", nothing, least, rate=OF_MAPS)
-            yield LinearFigure(
-                (f"{name}_calibration_loss", k), loss, total, "identity", nothing, partial(_minus, least), rate=OF_MAPS
-            )
 
 
 def crossing_of(
@@ -298,14 +303,6 @@ def _is_chance(rocch: Rocch) -> bool:
 def _rates(weights: tuple[float, float], p_miss: float, p_fa: float) -> tuple[ClassRate, ...]:
     """Return the miss rate and the false-alarm rate as summands."""
     return ClassRate(0, weights[0], p_miss), ClassRate(1, weights[1], p_fa)
-
-
-def _least_bits(best: BestDecisions) -> FloatArray:
-    return best.log_cost(0.0) / math.log(2)
-
-
-def _bits_lost(best: BestDecisions, log_odds: float) -> FloatArray:
-    return -best.log_cost(log_odds) / math.log(2)
 
 
 def _mean_dcf(all_odds: Sequence[float], best: BestDecisions) -> FloatArray:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.special import expit, logit
@@ -17,6 +17,7 @@ from scipy.special import expit, logit
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import ErrorKind, ErrorsAt, eer_readings, limited
 from deciban.core.resampling.intervals import ROUNDING
+from deciban.core.resampling.linearised import CellCosts
 from deciban.core.rules.expected import MeanCost, cross_entropy_curve, mixed
 from deciban.errors import InputError
 from deciban.metrics.rules import RULES, ScoreParts, parts_of
@@ -325,9 +326,6 @@ def rule_figures_of(summary: Summary) -> tuple[RuleFigures, ...]:
         least = mixed(*own.costs(summary.recalibrated, sums.log_odds), sums.log_odds)
         found.append(RuleFigures(p, Information(entropy, cost, min(cost, least), own.rule.unit), own))
     return tuple(found)
-
-
-CellCosts: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 def cell_costs(own: OwnRule, tar: FloatArray, non: FloatArray, *, log_odds: float) -> FloatArray:

@@ -13,7 +13,19 @@ import pyarrow as pa
 from deciban.errors import DecibanError, FormatError, InputError
 from deciban.io.source import several_systems
 from deciban.messages import Message
-from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality, TrialTable
+from deciban.trials import (
+    ClassKey,
+    ClassScores,
+    IdMap,
+    Index,
+    Key,
+    Origin,
+    Quality,
+    Scores,
+    SegmentQuality,
+    Trials,
+    TrialTable,
+)
 from deciban.trials.frames import check_same_trials
 
 ContentKind: TypeAlias = Literal[
@@ -112,6 +124,16 @@ class Contents:
         """All tables of trials, the bare list of them last."""
         held = (*self.systems, self.key, self.class_scores, self.class_key, self.index)
         return tuple(table for table in held if table is not None)
+
+    def with_trials(self, change: Callable[[Trials], Trials]) -> Contents:
+        """Return the same tables with other trials, given a function from each list of trials to the new one."""
+        made = {id(table.trials): change(table.trials) for table in self.tables}
+
+        def changed(table: Any) -> Any:
+            return None if table is None else replace(table, trials=made[id(table.trials)])
+
+        held = {name: changed(getattr(self, name)) for name in ("index", "key", "class_scores", "class_key")}
+        return replace(self, systems=tuple(map(changed, self.systems)), **held)
 
     @property
     def scores(self) -> Scores:

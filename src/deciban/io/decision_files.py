@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,13 @@ from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban._files import PathLike, display_name
 from deciban.errors import FormatError, InputError
-from deciban.io.formats import text_layouts
-from deciban.io.source import Source, read_text, unpacked_name
+from deciban.io.columns.headers import CONDITION
+from deciban.io.formats import Options, text_formats, text_layouts
+from deciban.io.source import Source, numbered_lines, read_text, unpacked_name
+from deciban.io.text.one_line import split
+from deciban.io.text.reader import Layout, TextBlocks, parse_blocks
 from deciban.messages import shortened
+from deciban.trials import Origin
 
 COLUMNS = ("action", "decision")
 """What the column of decisions is called, in the order in which it is looked for."""
@@ -62,6 +65,11 @@ class DecisionFile:
 LINES = "nist-lre07"
 """The format whose lines decide about each class of a segment."""
 
+_OTHERWISE = (
+    "name the columns (--columns trial,action), or, if each line decides about one class of a segment, the format "
+    f"(--format {LINES})."
+)
+
 _NONE = "(none)"
 
 
@@ -94,14 +102,16 @@ def read_decision_lines(path: PathLike) -> DecisionFile:
     >>> found.actions, found.action
     (('(none)', 'eng+fra'), array([1, 0]))
     """
-    lines = text_layouts.read_decisions(Source(path))
-    sets, action = np.unique(lines.accepted, axis=0, return_inverse=True)
+    lines = text_layouts.read_lines(Source(path), "system")
+    sets, action = np.unique(lines.accepted(), axis=0, return_inverse=True)
     accepts = [tuple(name for name, one in zip(lines.classes, row, strict=True) if one) for row in sets.tolist()]
     actions = tuple("+".join(one) or _NONE for one in accepts)
-    columns = {"trial": lines.segments} | ({} if lines.true is None else {"class": lines.true})
-    names, of_sets = pa.table(columns), dict(zip(actions, accepts, strict=True))
-    codes = action.reshape(-1).astype(np.int64)
-    return DecisionFile(display_name(path), names, codes, actions, "decision", of_sets, tuple(lines.classes))
+    columns = {"trial": lines.segments.names[0]}
+    if lines.key is not None:
+        columns["class"] = pa.array(lines.key.classes).take(pa.array(lines.key.label))
+    of_sets, codes = dict(zip(actions, accepts, strict=True)), action.reshape(-1).astype(np.int64)
+    name = display_name(path)
+    return DecisionFile(name, pa.table(columns), codes, actions, "decision", of_sets, tuple(lines.classes))
 
 
 def read_decisions(
@@ -155,8 +165,6 @@ def read_decisions(
         raise FormatError(
             f"{name}: row {empty[0] + 1} holds no decision. Write one for every trial, or leave the trial out."
         )
-    if not len(said):
-        raise FormatError(f"{name}: holds no decisions, only the names of its columns. Write one for every trial.")
     encoded = pc.dictionary_encode(said).combine_chunks()
     found = encoded.dictionary.to_pylist()
     meant = {word: _meaning(word, words or {}, actions) for word in found}
@@ -190,63 +198,32 @@ def _column(table: pa.Table, name: str, column: str | None) -> str:
         wanted = repr(column) if column is not None else " or ".join(map(repr, COLUMNS))
         raise FormatError(
             f"{name}: has no column {wanted}, but {', '.join(map(repr, table.column_names))}. Say which one holds "
-            "decisions (decision_column=, --decision-column), name the columns (--columns trial,action), or, if each "
-            f"line decides about one class of a segment, the format (--format {LINES})."
+            f"decisions (decision_column=, --decision-column), {_OTHERWISE}"
         )
     return found[0]
 
 
 def _table(path: PathLike, columns: Sequence[str] | None) -> pa.Table:
-    from pyarrow import csv, parquet
-
+    """Every column as text: names such as 007 are no numbers, and nobody guesses what 1 and 0 are."""
     source, name = Source(path), display_name(path)
-    ending = Path(unpacked_name(name)).suffix.casefold()
-    try:
-        if source.is_folder or source.kind == "Parquet":
+    if source.is_folder or source.kind == "Parquet":
+        from pyarrow import parquet
+
+        try:
             return parquet.read_table(path if source.is_folder else source.seekable(), page_checksum_verification=True)
-        text = read_text(source)
-        if between := _between(ending, text):
-            options = csv.ParseOptions(delimiter=between)
-            return _stripped(csv.read_csv(BytesIO(text), _whole(columns), options, _as_text(text, options, columns)))
-        rows = [line.split() for line in text.decode("utf-8").splitlines() if line.strip()]
-    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-        raise FormatError(f"{name}: {error}") from error
-    names, body = (list(columns), rows) if columns else (rows[0], rows[1:]) if rows else ([], [])
-    for number, row in enumerate(body, 1 + (not columns)):
-        if len(row) != len(names):
-            raise FormatError(
-                f"{name}: line {number} has {len(row)} columns, not {len(names)} "
-                f"({', '.join(names)}). Name the columns of a file without a header (--columns enroll,test,action)."
-            )
-    return pa.table({name: [row[k] for row in body] for k, name in enumerate(names)})
-
-
-def _between(ending: str, text: bytes) -> str | None:
-    """What stands between columns, by the ending of the name or else by the first line; None for blanks."""
-    line = text[: text.find(b"\n")]
-    told = {".csv": ",", ".tsv": "\t"}.get(ending)
-    return told or ("\t" if b"\t" in line else "," if b"," in line else None)
-
-
-def _whole(columns: Sequence[str] | None) -> Any:
-    from pyarrow import csv
-
-    return csv.ReadOptions(column_names=columns)
-
-
-def _stripped(table: pa.Table) -> pa.Table:
-    """The table without blanks around names of columns and what stands in them: commas with a blank are common."""
-    columns = [pc.utf8_trim_whitespace(one) for one in table.columns]
-    return pa.table(columns, [name.strip() for name in table.column_names])
-
-
-def _as_text(text: bytes, options: Any, columns: Sequence[str] | None) -> Any:
-    """Every column is text: names such as 007 are no numbers, and nobody guesses what 1 and 0 are."""
-    from pyarrow import csv
-
-    if columns is not None:
-        names = list(columns)
-    else:
-        with csv.open_csv(BytesIO(text), parse_options=options) as reader:
-            names = reader.schema.names
-    return csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
+        except pa.ArrowInvalid as error:
+            raise FormatError(f"{name}: {error}") from error
+    text = read_text(source)
+    _, line = next(numbered_lines(text, name), (1, ""))
+    told = {".csv": ",", ".tsv": "\t"}.get(Path(unpacked_name(name)).suffix.casefold())
+    delimiter = told or next((sign for sign in "\t," if sign in line), " ")
+    titles = split(line, delimiter, quoted=delimiter != " ") if columns is None else list(columns)
+    if len({*titles}) < len(titles):
+        raise FormatError(f"{name}: two columns have one name: {', '.join(titles)}. Say what they are: {_OTHERWISE}")
+    roles = tuple(CONDITION + title for title in titles)
+    layout = Layout(
+        text_formats()["table"], roles, delimiter, tuple(titles) if columns is None else None, quoted=delimiter != " "
+    )
+    found = parse_blocks(TextBlocks(name, layout, text=text), Origin(name), "", Options(need="index"))
+    assert found.index is not None  # noqa: S101  # rows are trials
+    return pa.table({**found.index.trials.conditions})

@@ -6,6 +6,8 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -244,16 +246,14 @@ def _numbered_on(parts: Sequence[Contents]) -> Sequence[Contents]:
     lists = [table.trials for part in parts for table in part.tables[:1]]
     if len(lists) < len(parts) or any(trials.sides != ROW for trials in lists):
         return parts
-    total, start, numbered = sum(map(len, lists)), 0, []
-    for part, old in zip(parts, lists, strict=True):
+    total = sum(map(len, lists))
+
+    def numbered(old: Trials, start: int) -> Trials:
         names = (of_numpy(np.arange(start, start + len(old))).cast(pa.string()),)
-        start += len(old)
-        trials = Trials(ROW, names, old.listed, origin=old.origin, conditions=old.conditions, n_rows=total)
-        tables = {field: getattr(part, field) for field in ("index", "key", "class_scores", "class_key")}
-        changed = {field: replace(table, trials=trials) for field, table in tables.items() if table is not None}
-        systems = tuple(replace(one, trials=trials) for one in part.systems)
-        numbered.append(replace(part, systems=systems, **changed))
-    return numbered
+        return Trials(ROW, names, old.listed, origin=old.origin, conditions=old.conditions, n_rows=total)
+
+    starts = accumulate(map(len, lists), initial=0)
+    return [part.with_trials(partial(numbered, start=start)) for part, start in zip(parts, starts, strict=False)]
 
 
 def _require_alike(parts: Sequence[Contents]) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,7 @@ from deciban.io.units import notes_on_submissions, written_as
 from deciban.io.writing import opened, target_name
 from deciban.messages import Message
 from deciban.steps import teller
-from deciban.trials import ClassScores, Scores
+from deciban.trials import ClassScores, Scores, Trials
 from deciban.trials.frozen import condition_column
 from deciban.trials.tables import LOG_10
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
@@ -480,7 +480,7 @@ def with_intervals(contents: Contents, bounds: Bounds, chosen: Format | None) ->
     unit = LOG_10 if isinstance(chosen, TextFormat) and chosen.log10 else 1.0
     columns = {name: condition_column(name, np.asarray(end) / unit) for name, end in zip(names, bounds, strict=True)}
     others, known = without_intervals(contents)
-    made = _with_conditions(others, lambda conditions: {**conditions, **columns})
+    made = others.with_trials(lambda trials: replace(trials, conditions={**trials.conditions, **columns}))
     return made, [Message("note", "", f"{_in_words(known)} that were there are replaced")] if known else []
 
 
@@ -493,8 +493,12 @@ def without_intervals(contents: Contents) -> tuple[Contents, list[str]]:
     known = sorted(names & {name for table in contents.tables for name in table.trials.conditions})
     if not known:
         return contents, []
-    kept = _with_conditions(contents, lambda found: {name: found[name] for name in found if name not in names})
-    return kept, known
+
+    def without(trials: Trials) -> Trials:
+        kept = {name: values for name, values in trials.conditions.items() if name not in names}
+        return replace(trials, conditions=kept)
+
+    return contents.with_trials(without), known
 
 
 def left_out(names: Sequence[str]) -> list[Message]:
@@ -505,13 +509,3 @@ def left_out(names: Sequence[str]) -> list[Message]:
 
 def _in_words(names: Sequence[str]) -> str:
     return f"the columns {' and '.join(names)}" if len(names) > 1 else f"the column {''.join(names)}"
-
-
-def _with_conditions(contents: Contents, change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Contents:
-    def changed(table: Any) -> Any:
-        if table is None:
-            return None
-        return replace(table, trials=replace(table.trials, conditions=change(table.trials.conditions)))
-
-    held = {name: changed(getattr(contents, name)) for name in ("index", "key", "class_scores", "class_key")}
-    return replace(contents, systems=tuple(map(changed, contents.systems)), **held)

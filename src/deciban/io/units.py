@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -40,6 +40,8 @@ LOGARITHMS_OF_RATIOS = "scores are likelihood ratios, and are written as their n
 """The note on likelihood ratios of two classes that are converted."""
 
 _SUBMISSION = "nist-lre"
+
+AnyScores = TypeVar("AnyScores", Scores, ClassScores)
 
 
 def logliks_of_detection_llrs(score: AnyArray) -> FloatArray:
@@ -83,66 +85,38 @@ def is_submission(origin: Origin) -> bool:
     return re.search(rf"\b{_SUBMISSION}\b", origin.reading) is not None
 
 
-def llrs_of_probabilities(scores: Scores, prior: object) -> Scores:
-    """Log-likelihood ratios of probabilities of being a target.
+def logs_of_probabilities(scores: AnyScores, prior: Any) -> AnyScores:
+    """Return log-likelihood ratios of probabilities of being a target; of many classes, log-likelihoods of theirs.
 
     Parameters
     ----------
-    scores : Scores
-        Probabilities.
-    prior : float
-        That of a target, inside (0, 1).
+    scores : Scores or ClassScores
+        Probabilities; those of the classes of a segment sum to 1 but for rounding (1e-3).
+    prior : float or prior
+        That of a target, inside (0, 1); or of the classes, without zeros.
 
     Raises
     ------
     FormatError
         If one is no probability; it names the place.
     InputError
-        If the prior is none, or the scores are common logarithms.
+        If the prior is none, or the scores are logarithms or likelihood ratios.
 
     Examples
     --------
-    >>> llrs_of_probabilities(Scores.of({"trial": ["a", "b"]}, [0.2, 1.0]), 0.2).score
+    >>> logs_of_probabilities(Scores.of({"trial": ["a", "b"]}, [0.2, 1.0]), 0.2).score
     array([ 0., inf])
-    """
-    _validate.target_prior(prior, "probabilities")
-    if scores.unit != "nats":
-        what = "common logarithms of likelihood ratios" if scores.log10 else "likelihood ratios by the name of a column"
-        raise InputError(f"probabilities: {scores.trials.origin.name} holds {what}. Leave it out.")
-    if not len(scores):
-        return scores
-    with placed(scores.trials):
-        return replace(scores, score=logarithms_of_probabilities(scores.score, (), prior))
-
-
-def logliks_of_probabilities(scores: ClassScores, prior: Prior) -> ClassScores:
-    """Log-likelihoods of probabilities of the classes.
-
-    Parameters
-    ----------
-    scores : ClassScores
-        Probabilities; those of a segment sum to 1 but for rounding (1e-3).
-    prior : prior
-        Of the classes, without zeros.
-
-    Raises
-    ------
-    FormatError
-        If some are no probabilities; it names the place.
-    InputError
-        If the prior is none of these classes.
-
-    Examples
-    --------
     >>> scores = ClassScores.of({"trial": ["a"]}, ["cat", "dog"], [[0.0, 1.0]])
-    >>> logliks_of_probabilities(scores, "flat").score.round(3)
+    >>> logs_of_probabilities(scores, "flat").score.round(3)
     array([[ -inf, 0.693]])
     """
-    prior_above_zero(prior, scores.classes, "probabilities")
-    if not len(scores.trials):
-        return scores
+    given: Scores | ClassScores = scores
+    classes = given.classes if isinstance(given, ClassScores) else ()
+    if isinstance(given, Scores) and given.unit != "nats":
+        what = "common logarithms of likelihood ratios" if given.log10 else "likelihood ratios by the name of a column"
+        raise InputError(f"probabilities: {scores.trials.origin.name} holds {what}. Leave it out.")
     with placed(scores.trials):
-        return replace(scores, score=logarithms_of_probabilities(scores.score, scores.classes, prior))
+        return replace(scores, score=logarithms_of_probabilities(scores.score, classes, prior))
 
 
 def logliks_of_likelihoods(scores: ClassScores) -> ClassScores:
@@ -187,11 +161,12 @@ def logarithms_of_probabilities(values: AnyArray, classes: Sequence[str], prior:
     array([  0., -inf])
     """
     name = "probabilities"
-    if not classes:
-        p_target = _validate.target_prior(prior, name)
-        return posteriors.llr(_validate.of_target(values, name), p_target) if len(values) else np.zeros(0)
-    given = prior_above_zero(prior, classes, name)
-    return posteriors.loglik(_validate.of_classes(values, name), given)
+    given: Any = prior_above_zero(prior, classes, name) if classes else _validate.target_prior(prior, name)
+    if not len(values):
+        return values
+    if classes:
+        return posteriors.loglik(_validate.of_classes(values, name), given)
+    return posteriors.llr(_validate.of_target(values, name), given)
 
 
 def of_probabilities(systems: Sequence[Scores | ClassScores], prior: str, noun: str) -> list[Message]:
@@ -324,12 +299,12 @@ def in_other_units(
         classes = logliks_of_likelihoods(classes)
         told.append(Message("note", "", LIKELIHOODS))
     elif probabilities is not None and classes is not None:
-        classes = logliks_of_probabilities(classes, probabilities)
+        classes = logs_of_probabilities(classes, probabilities)
         told += of_probabilities([classes], str(probabilities), "segment")
     elif probabilities is not None:
         if not systems:
             raise InputError(f"probabilities: {contents.origin.name} holds no scores. Leave it out.")
-        systems = tuple(llrs_of_probabilities(one, probabilities) for one in systems)
+        systems = tuple(logs_of_probabilities(one, probabilities) for one in systems)
         told += of_probabilities(systems, repr(_validate.target_prior(probabilities, "probabilities")), "trial")
     elif detection_llr and classes is not None:
         classes = replace(classes, score=logliks_of_detection_llrs(classes.score))

@@ -18,7 +18,6 @@ from deciban.metrics.costs import point_mass_cost as point_mass_cost
 from deciban.metrics.costs import point_masses as point_masses
 from deciban.metrics.costs import trial_costs as trial_costs
 from deciban.metrics.gaussian import GaussianScores as GaussianScores
-from deciban.metrics.intervals import influences as influences
 from deciban.metrics.intervals import interval as interval
 from deciban.metrics.rules import ScoreParts as ScoreParts
 from deciban.metrics.rules import brier as brier

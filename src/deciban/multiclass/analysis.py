@@ -17,7 +17,7 @@ from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Class
 from deciban._validate.probabilities import distributions
 from deciban.core.by_value import ByValue
-from deciban.core.classes.counts import accepted, accepted_open_set, chosen, non_target_priors
+from deciban.core.classes.counts import accepted_open_set, chosen, non_target_priors
 from deciban.core.classes.counts import confusion as _confusion
 from deciban.core.classes.subsets import SubsetCounts
 from deciban.core.ranks.operating import detection_cost
@@ -586,33 +586,14 @@ def c_avg(
     trials.require()
     log_odds = _validate.prior_log_odds(p_target, None)
     if p_out_of_set is None:
-        p_miss, p_fa = _closed(trials, log_odds.ravel())
+        flat = np.full(trials.n_classes, 1.0 / trials.n_classes)
+        costs = c_avg_of(Detectors.of(trials, flat), log_odds.ravel(), normalize=normalize)
     else:
-        p_miss, p_fa = _open(trials, np.asarray(p_target, dtype=np.float64).ravel(), p_out_of_set)
-    costs = mean_cost(p_miss, p_fa, log_odds, normalize=normalize)
+        targets = np.asarray(p_target, dtype=np.float64).ravel()
+        out_of_set = checked_out_of_set(p_out_of_set, targets, trials.n_classes)
+        counts = accepted_open_set(trials.loglik, trials.label, trials.weights, targets, out_of_set)
+        costs = open_set_cost(counts, trials.totals(), targets, out_of_set, normalize=normalize)
     return costs.reshape(log_odds.shape) if log_odds.ndim else float(costs[0])
-
-
-def _closed(trials: ScoredClasses, log_odds: FloatArray) -> tuple[FloatArray, FloatArray]:
-    flat = np.full(trials.n_classes, 1.0 / trials.n_classes)
-    counts = accepted(trials.loglik, trials.label, trials.weights, flat, -log_odds)
-    others = (1.0 - np.eye(trials.n_classes)) / (trials.n_classes - 1)
-    return error_rates(counts, trials.totals(), others)
-
-
-def _open(trials: ScoredClasses, p_target: FloatArray, p_out_of_set: float) -> tuple[FloatArray, FloatArray]:
-    """Here the rivals' shares depend on the target prior."""
-    out_of_set = checked_out_of_set(p_out_of_set, p_target, trials.n_classes)
-    counts = accepted_open_set(trials.loglik, trials.label, trials.weights, p_target, out_of_set)
-    return _open_rates(counts, trials.totals(), p_target, out_of_set)
-
-
-def _open_rates(
-    counts: CountArray, totals: CountArray, p_target: FloatArray, p_out_of_set: float
-) -> tuple[FloatArray, FloatArray]:
-    n_classes = len(totals)
-    priors = non_target_priors(p_target, p_out_of_set, n_classes)
-    return error_rates(counts, totals, priors[:, None, :] * (1.0 - np.eye(n_classes - 1, n_classes)))
 
 
 def checked_out_of_set(p_out_of_set: float, p_target: FloatArray, n_classes: int) -> float:
@@ -640,15 +621,15 @@ def out_of_set_prior(value: float) -> float:
     return _validate.in_range(value, "p_out_of_set", 1e-12, float(np.nextafter(1.0, 0.0)), "It is above 0 and below 1")
 
 
-def c_avg_of(detectors: AnyDetectors, log_odds: FloatArray) -> FloatArray:
-    """`c_avg` of detectors of a closed set at a flat prior, for every prior of a target; not normalized."""
+def c_avg_of(detectors: AnyDetectors, log_odds: FloatArray, *, normalize: bool = False) -> FloatArray:
+    """Return `c_avg` of detectors of a closed set at a flat prior, for every prior of a target."""
     n_classes, order, totals = len(detectors.prior), np.argsort(-log_odds), detectors.totals
     others = (1.0 - np.eye(n_classes)) / (n_classes - 1)
     p_miss, p_fa = np.empty((2, len(log_odds), n_classes))
     for k in range(n_classes):
         rates = error_rates(detectors.accepted_by(k, -log_odds[order]), totals, others[k], np.array([k]))
         p_miss[order, k : k + 1], p_fa[order, k : k + 1] = rates
-    return mean_cost(p_miss, p_fa, log_odds)
+    return mean_cost(p_miss, p_fa, log_odds, normalize=normalize)
 
 
 def mean_cost(p_miss: FloatArray, p_fa: FloatArray, log_odds: FloatArray, *, normalize: bool = False) -> FloatArray:
@@ -657,10 +638,14 @@ def mean_cost(p_miss: FloatArray, p_fa: FloatArray, log_odds: FloatArray, *, nor
     return np.asarray(costs.mean(axis=1))
 
 
-def open_set_cost(counts: CountArray, totals: CountArray, p_target: FloatArray, p_out_of_set: float) -> FloatArray:
-    """`c_avg` of an open set from accepted trials (n_priors, n_targets, n_classes), not normalized."""
-    p_miss, p_fa = _open_rates(counts, totals, p_target, p_out_of_set)
-    return mean_cost(p_miss, p_fa, _validate.prior_log_odds(p_target, None))
+def open_set_cost(
+    counts: CountArray, totals: CountArray, p_target: FloatArray, p_out_of_set: float, *, normalize: bool = False
+) -> FloatArray:
+    """Return `c_avg` of an open set from accepted trials (n_priors, n_targets, n_classes)."""
+    n_classes = len(totals)
+    priors = non_target_priors(p_target, p_out_of_set, n_classes)
+    p_miss, p_fa = error_rates(counts, totals, priors[:, None, :] * (1.0 - np.eye(n_classes - 1, n_classes)))
+    return mean_cost(p_miss, p_fa, _validate.prior_log_odds(p_target, None), normalize=normalize)
 
 
 def error_rates(

@@ -64,14 +64,14 @@ class OpenTrials:
         found = ClassTrials(trials.loglik[:, None, :], trials.label, np.zeros(trials.n_classes), None)
         return cls(trials, ~decided(found)[0])
 
-    def leads(self) -> FloatArray:
+    def leads(self) -> Ends:
         """How far each class (column) is ahead of the true one (row) in trials that are open, at most; see `Escape`."""
         n = self.trials.n_classes
         leads = np.full((n, n), -np.inf)
         for k, _, block in self._blocks():
             leads[k] = np.maximum(leads[k], block.max(axis=0))
         np.fill_diagonal(leads, -np.inf)
-        return leads
+        return Ends.up_to(leads)
 
     def without_beaten(self, escape: Escape, leads: FloatArray) -> tuple[OpenTrials, FloatArray]:
         """The trials without rivals that fall behind forever, and how far these do so with a step of 1, at least.
@@ -103,7 +103,7 @@ class OpenTrials:
         flat[np.isfinite(flat) & self.is_open[:, None]] = 0.0
         return replace(self, trials=replace(self.trials, loglik=flat))
 
-    def pull(self, likelihood: FloatArray) -> FloatArray:
+    def pull(self, likelihood: FloatArray) -> Sums:
         """Of each class, sums of the slopes of costs in the scale at scale 0, and of their sizes, (2, n_classes).
 
         Parameters
@@ -119,7 +119,11 @@ class OpenTrials:
             weight = self.trials.weights_of(rows)
             own = np.ones(len(rows)) if weight is None else weight
             found[:, k] += own @ pull.sum(axis=1), own @ np.abs(pull).sum(axis=1)
-        return found
+        return Sums.of(found)
+
+    def surprises(self, prior: FloatArray) -> ClassCosts:
+        """Sums of the surprise of the trials of each class; see `deciban.multiclass.costs.surprises`."""
+        return ClassCosts(surprises(self.trials, prior))
 
     def lack_rivals(self) -> bool:
         """Whether infinite log-likelihoods leave one class in every open trial."""
@@ -221,7 +225,7 @@ class CalibratedTrials(ABC):
 
     def leads(self) -> FloatArray:
         """See `OpenTrials.leads`."""
-        found: Ends = self.look(_leads)
+        found: Ends = self.look(OpenTrials.leads)
         return found.high
 
     def without_beaten(self, escape: Escape, leads: FloatArray) -> tuple[Self, FloatArray]:
@@ -242,18 +246,14 @@ class CalibratedTrials(ABC):
         likelihood : (n_possible,) array
             See `OpenTrials.pull`.
         """
-        found: Sums = self.look(partial(_pull, likelihood))
+        found: Sums = self.look(partial(OpenTrials.pull, likelihood=likelihood))
         slope, size = found.total @ (self.prior / self.totals)
         return float(slope), float(size)
 
     def surprise(self) -> float:
         """Cross-entropy in nats."""
-        found: ClassCosts = self.look(partial(_surprise_costs, self.prior))
+        found: ClassCosts = self.look(partial(OpenTrials.surprises, prior=self.prior))
         return mixed(found.of_class, self.prior)
-
-
-def _leads(trials: OpenTrials) -> Ends:
-    return Ends.up_to(trials.leads())
 
 
 def _without_beaten(escape: Escape, leads: FloatArray, trials: OpenTrials) -> OpenTrials:
@@ -264,14 +264,6 @@ def _room(escape: Escape, leads: FloatArray, trials: OpenTrials) -> Ends:
     """How far rivals fall behind."""
     found = trials.without_beaten(escape, leads)[1]
     return Ends.of(found, found)
-
-
-def _pull(likelihood: FloatArray, trials: OpenTrials) -> Sums:
-    return Sums.of(trials.pull(likelihood))
-
-
-def _surprise_costs(prior: FloatArray, trials: OpenTrials) -> ClassCosts:
-    return ClassCosts(surprises(trials.trials, prior))
 
 
 class CalibratedAtHand(CalibratedTrials):
@@ -490,16 +482,6 @@ class ClassCalibration(ByValue):
     def scale_loss(self) -> float:
         """What a scale alone saves. Both alone may save more or less than both together."""
         return _saved(self.total, self.after_scale_only)
-
-    @property
-    def loss_after_offset_only(self) -> float:
-        """Calibration loss that offsets alone leave."""
-        return _saved(self.after_offset_only, self.minimum)
-
-    @property
-    def loss_after_scale_only(self) -> float:
-        """Calibration loss that a scale alone leaves."""
-        return _saved(self.after_scale_only, self.minimum)
 
 
 def _saved(before: float, after: float) -> float:

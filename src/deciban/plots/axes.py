@@ -199,7 +199,8 @@ POINT: Style = {"color": "0.6", "linestyle": "-.", "linewidth": 0.9, "zorder": 1
 HALO = withStroke(linewidth=2.5, foreground="white")
 """Around letters that stand on dots or lines."""
 
-_LEGEND_SIZE = 9.0
+_LEGEND_SIZE, _TIP = 9.0, 7.0
+"""Points of letters, and of the marks at the ends of intervals."""
 
 
 @dataclass(frozen=True)
@@ -345,19 +346,33 @@ class Canvas:
         """Limits for what is to be drawn, and for what was drawn within others."""
         return limits if self.is_fresh else (min(limits[0], drawn[0]), max(limits[1], drawn[1]))
 
-    def finish(self, x: str, y: str) -> Axes:
+    def name_rows(self, names: Sequence[str], *, width: int = 40) -> None:
+        """Write names of so many letters at the left of rows, the first one at the top."""
+        names = readable(names, width=width)
+        self.ax.set_yticks(range(len(names)), names, fontproperties=families_for(names, letters(_LEGEND_SIZE)))
+        self.ax.set_ylim(len(names) - 0.5, -0.5)
+        self.ax.grid(visible=False, axis="y")
+
+    def draw_interval(self, mark: Mark, row: float, value: float, ends: Sequence[Any] = ()) -> None:
+        """Draw a number in a row, with its interval if both ends are known."""
+        if ends and None not in ends:
+            self.ax.plot(ends, [row, row], **{**mark.main, "marker": "|", "markersize": _TIP, "label": "_nolegend_"})
+        self.ax.plot([value], [row], **mark.main)
+
+    def finish(self, x: str, y: str, *, has_legend: bool = True) -> Axes:
         """Label both axes, draw the legend, systems first, and return the Axes.
 
         It stands below the Axes where these are alone in a figure whose layout makes room for it, else where it
-        covers the least.
+        covers the least. A label that several lines have stands in it once.
         """
         width, height = (float(side) / self.ax.figure.dpi for side in self.ax.bbox.size)
         self.ax.set_xlabel(wrapped(x, width - self._letters_beside * letters(_LEGEND_SIZE) / 144))
         self.ax.set_ylabel(wrapped(y, height))
         self._ready_for_print()
-        handles, labels = self.ax.get_legend_handles_labels()
-        entries = sorted(zip(handles, labels, strict=True), key=lambda entry: isinstance(entry[0], Explanation))
-        labels = [label for _, label in entries]
+        entries: dict[str, Any] = {}
+        for handle, label in zip(*self.ax.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+        labels = sorted(entries, key=lambda label: isinstance(entries[label], Explanation))
         style: Style = {"prop": families_for(labels, letters(_LEGEND_SIZE)), "frameon": False}
         figure = self.ax.figure
         n_columns = 1
@@ -366,10 +381,12 @@ class Canvas:
             style |= {"ncols": n_columns, **self._below()}
         else:
             style |= {"loc": "best", "frameon": True}
-        self.ax.legend([handle for handle, _ in entries], labels, **style)
+        legend = self.ax.legend([entries[label] for label in labels], labels, **style)
         if self._owns_figure and has_own_height() and isinstance(figure, Figure):
             n_rows = -(-len(entries) // n_columns)
             figure.set_figheight(figure.get_figheight() + n_rows * 1.7 * letters(_LEGEND_SIZE) / 72)
+        if not has_legend:
+            legend.remove()
         return self.ax
 
     def _ready_for_print(self) -> None:
@@ -463,9 +480,9 @@ class Drawing(Canvas):
         self.in_log10 = all(one.axis == "log10" for one in evaluations)
         self.reach = max(float(curves.prior_log_odds[-1]) for curves in self.curves)
 
-    def finish(self, x: str, y: str) -> Axes:
+    def finish(self, x: str, y: str, *, has_legend: bool = True) -> Axes:
         """Label both axes, in log10 where the systems are, and draw the legend; see `Canvas.finish`."""
-        super().finish(x, y)
+        super().finish(x, y, has_legend=has_legend)
         for axis, label in ((self.ax.xaxis, x), (self.ax.yaxis, y)) if self.in_log10 else ():
             write_in_log10(axis, label)
         self.ax.set_ylabel(wrapped(self.ax.get_ylabel(), float(self.ax.bbox.height) / self.ax.figure.dpi))

@@ -62,8 +62,7 @@ def forest_of_many(
     labels: Sequence[str], figures: Sequence[str], rows: Sequence[Sequence[FigureDifference | None]], line_kw: Style
 ) -> Axes:
     """A row for each pair, and beside each other a panel for each figure."""
-    names = readable(labels, width=40)
-    n, beside = len(rows[0]), _LETTER * max(map(len, names))
+    n, beside = len(rows[0]), _LETTER * max(map(len, readable(labels, width=40)))
     height = _HEAD_OF_MANY_PAIRS + _THIN_ROW * len(rows)
     width, _ = size_for((beside + _PANEL * n, height), by_rows=True)
     n_columns = min(n, max(1, int((width - beside) / (0.6 * _PANEL))))
@@ -77,38 +76,27 @@ def forest_of_many(
         panel.axvline(0.0, **REFERENCE)
         for place, one in enumerate(pair[k] for pair in rows):
             if one is not None:
-                draw_interval(panel, canvas.marks[0], place, one, own_unit=False, is_first=False, tip=4.0)
-        panel.set_yticks(range(len(rows)), names)
-        panel.set_ylim(len(rows) - 0.5, -0.5)
-        panel.grid(visible=False, axis="y")
+                _draw_share(canvas, canvas.marks[0], place, one)
+        canvas.name_rows(labels)
         panel.xaxis.set_major_formatter(in_percent)
         panel.set_title(figures[k].replace(" at ", "\nat "), fontsize=letters(9))
         panel.tick_params(labelsize=letters(8))
-        for text in panel.get_yticklabels():
-            text.set_fontproperties(families_for([text.get_text()], letters(8)))
     figure.supxlabel(SHARE, fontsize=letters(10))
     first: Axes = panels[0]
     return first
 
 
-def draw_interval(
-    ax: Axes, mark: Mark, place: float, one: FigureDifference, *, own_unit: bool, is_first: bool, tip: float = 7.0
-) -> None:
-    """Draw a difference with its interval, whose ends are so many points high."""
-    relative = one.relative
-    if own_unit or relative is None:
-        middle, low, high = one.interval.estimate, one.interval.low, one.interval.high
-    else:
-        middle, low, high = relative
-    style = {**mark.main, "label": mark.main["label"] if is_first else "_nolegend_"}
-    ax.plot([low, middle, high], [place, place, place], **{**style, "markevery": [1]})
-    ax.plot([low, high], [place, place], linestyle="none", marker="|", markersize=tip, color=mark.color)
+def _draw_share(canvas: Canvas, mark: Mark, row: float, one: FigureDifference) -> None:
+    """Draw a difference as a share of the greater figure."""
+    if one.relative is not None:
+        middle, *ends = one.relative
+        canvas.draw_interval(mark, row, middle, ends)
 
 
-def draw_curves(ax: Axes, mark: Mark, one: CurveDifference, *, share: int, label: str) -> None:
+def draw_curves(ax: Axes, mark: Mark, one: CurveDifference, *, share: int) -> None:
     """Draw the difference of a curve with its band, the paler the more of them share the plot."""
     style = mark.thin() if one.curve == "min_error" else mark.main
-    ax.plot(one.log_odds, one.difference, **{**style, "label": label})
+    ax.plot(one.log_odds, one.difference, **{**style, "label": mark.main["label"]})
     ax.fill_between(one.log_odds, one.low, one.high, color=mark.color, alpha=0.18 / math.sqrt(share), linewidth=0)
 
 
@@ -137,7 +125,7 @@ def curves_of_many(labels: Sequence[str], pairs: Sequence[Sequence[CurveDifferen
         panel.set_title(name, loc="left", fontproperties=fonts, pad=3.0)
         panel.axhline(0.0, **REFERENCE)
         for one in pair:
-            draw_curves(panel, mark, one, share=1, label="_nolegend_")
+            draw_curves(panel, mark, one, share=1)
     reach, top = highest(pairs)
     panels[0].set(xlim=(-reach, reach), ylim=(-top, top))
     panels[0].xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
@@ -220,13 +208,12 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None
     row = _ROW * min(max(1.0, len(names) / _TOGETHER), _HIGHEST)
     canvas = _rows(names, labels, ax, line_kw, height=row)
     for k, (mark, pair) in enumerate(zip(canvas.marks, rows, strict=True)):
-        is_first = True
-        for place, one in zip(_places(k, len(rows), len(labels)), pair, strict=True):
+        shift = 0.0 if len(rows) == 1 else _SPREAD * (k / (len(rows) - 1) - 0.5)
+        for place, one in enumerate(pair):
             if one is not None:
-                draw_interval(canvas.ax, mark, place, one, own_unit=False, is_first=is_first)
-                is_first = False
+                _draw_share(canvas, mark, place + shift, one)
     canvas.ax.xaxis.set_major_formatter(in_percent)
-    return _finished(canvas, SHARE, "", with_legend=True)
+    return canvas.finish(SHARE, "")
 
 
 def _of_one_figure(found: Sequence[tuple[str, FigureDifference]], ax: Axes | None, line_kw: Style) -> Axes:
@@ -234,22 +221,21 @@ def _of_one_figure(found: Sequence[tuple[str, FigureDifference]], ax: Axes | Non
     labels = [name for name, _ in found]
     canvas = _rows(labels[:1], labels, ax, line_kw, height=_ROW)
     for place, (_, one) in enumerate(found):
-        draw_interval(canvas.ax, canvas.marks[0], float(place), one, own_unit=True, is_first=place == 0)
+        interval = one.interval
+        canvas.draw_interval(canvas.marks[0], place, interval.estimate, (interval.low, interval.high))
     first = found[0][1]
     label = f"Difference of {first.words}"
     if _is_share(first):
         canvas.ax.xaxis.set_major_formatter(in_percent)
         label = f"{label} (%)"
-    return _finished(canvas, label, "", with_legend=False)
+    return canvas.finish(label, "", has_legend=False)
 
 
 def _rows(names: Sequence[str], labels: Sequence[str], ax: Axes | None, line_kw: Style, *, height: float) -> Canvas:
     """An Axes with so many rows, and the line of no difference."""
     canvas = Canvas(names, ax, line_kw, size=(_WIDTH, _HEAD + height * max(len(labels), 2)), by_rows=True, dots=DOTS)
     canvas.ax.axvline(0.0, **REFERENCE)
-    canvas.ax.set_yticks(range(len(labels)), readable(labels, width=40))
-    canvas.ax.set_ylim(len(labels) - 0.5, -0.5)
-    canvas.ax.grid(visible=False, axis="y")
+    canvas.name_rows(labels)
     return canvas
 
 
@@ -292,22 +278,6 @@ def _is_share(one: FigureDifference) -> bool:
     from deciban.analysis.compared import shown
 
     return shown(one.figure).in_percent
-
-
-def _places(k: int, n_pairs: int, n_rows: int) -> list[float]:
-    """Heights of the rows of a pair: several pairs stand below one another in each."""
-    shift = 0.0 if n_pairs == 1 else _SPREAD * (k / (n_pairs - 1) - 0.5)
-    return [row + shift for row in range(n_rows)]
-
-
-def _finished(canvas: Canvas, x: str, y: str, *, with_legend: bool) -> Axes:
-    ax = canvas.finish(x, y)
-    legend = ax.get_legend()
-    if not with_legend and legend is not None:
-        legend.remove()
-    for text in ax.get_yticklabels():
-        text.set_fontproperties(families_for([text.get_text()], letters(_LETTERS)))
-    return ax
 
 
 def difference_curve(
@@ -360,8 +330,8 @@ def difference_curve(
     canvas = Canvas([pair_label(pair) for pair in comparison.pairs], ax, line_kw, size=_SIZE)
     canvas.ax.axhline(0.0, **REFERENCE)
     for mark, pair in zip(canvas.marks, wanted, strict=True):
-        for k, one in enumerate(pair):
-            draw_curves(canvas.ax, mark, one, share=len(wanted), label=mark.main["label"] if k == 0 else "_nolegend_")
+        for one in pair:
+            draw_curves(canvas.ax, mark, one, share=len(wanted))
             name = "at the best thresholds" if one.curve == "min_error" else "actual"
             canvas.explain(name, linestyle="--" if one.curve == "min_error" else "-")
     first = wanted[0][0]

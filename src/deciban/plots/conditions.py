@@ -14,9 +14,9 @@ from deciban.evaluation.conditions import ByConditions, SystemConditions
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure, shown_interval
 from deciban.evaluation.worst_trials import ANIMALS, Menagerie
-from deciban.plots.axes import HALO, Canvas, Mark, Style, in_percent
+from deciban.plots.axes import HALO, Canvas, Style, in_percent
 from deciban.plots.curves import REFERENCE
-from deciban.plots.files import families_for, letters, readable
+from deciban.plots.files import letters
 from deciban.plots.multiclass.matrices import BLUES, Grid, brief, largest
 
 _WIDTH, _ROW, _HEAD = 6.0, 0.3, 1.1
@@ -29,8 +29,6 @@ _SPREAD = 0.5
 """Share of the height of a row over which several systems are spread."""
 _WIDER = 0.75
 """The same of many systems."""
-
-_LETTERS = 9.0
 
 
 def by_condition(
@@ -92,8 +90,16 @@ def by_condition(
         rows += [same.found for same in _equalized(one, part)]
         canvas.ax.axvline(_value(one.pooled, chosen), **{**REFERENCE, "color": mark.color})
         for row, found in enumerate(rows):
-            _mark(canvas.ax, mark, row + shift, found, chosen, is_first=row == 0)
-    return _finished(canvas, labels, chosen, pooled, several=len(systems) > 1)
+            if found is not None:
+                sure = shown_interval(found, chosen)
+                ends = () if sure is None else (sure.low, sure.high)
+                canvas.draw_interval(mark, row + shift, _value(found, chosen), ends)
+    canvas.name_rows(labels)
+    words = in_words(chosen, pooled)
+    if _is_share(chosen):
+        canvas.ax.xaxis.set_major_formatter(in_percent)
+        words += " (%)"
+    return canvas.finish(words, "", has_legend=len(systems) > 1)
 
 
 def condition_map(
@@ -221,35 +227,6 @@ def _value(one: Any, figure: Figure) -> float:
         return float(getattr(one, figure))
     points = one.points if one.kind == "classes" else one.operating_points
     return float(getattr(points[int(figure[1])], figure[0]))
-
-
-def _mark(ax: Axes, mark: Mark, place: float, found: Any, figure: Figure, *, is_first: bool) -> None:
-    """One figure with its interval."""
-    if found is None:
-        return
-    value, sure = _value(found, figure), shown_interval(found, figure)
-    low, high = (value, value) if sure is None else (sure.low, sure.high)
-    style = {**mark.main, "label": mark.main["label"] if is_first else "_nolegend_"}
-    ax.plot([low, high], [place, place], **{**style, "marker": "|", "markersize": 7, "label": "_nolegend_"})
-    ax.plot([value], [place], **{**style, "linestyle": "none"})
-
-
-def _finished(canvas: Canvas, labels: list[str], figure: Figure, pooled: Any, *, several: bool) -> Axes:
-    ax = canvas.ax
-    ax.set_yticks(range(len(labels)), readable(labels, width=40))
-    ax.set_ylim(len(labels) - 0.5, -0.5)
-    ax.grid(visible=False, axis="y")
-    words = in_words(figure, pooled)
-    if _is_share(figure):
-        ax.xaxis.set_major_formatter(in_percent)
-        words += " (%)"
-    canvas.finish(words, "")
-    legend = ax.get_legend()
-    if not several and legend is not None:
-        legend.remove()
-    for text in ax.get_yticklabels():
-        text.set_fontproperties(families_for([text.get_text()], letters(_LETTERS)))
-    return ax
 
 
 _SIZE = (5.6, 5.0)

@@ -17,13 +17,11 @@ from deciban.models.multiclass import ClassModel, parameter_intervals, weight_in
 from deciban.models.score_model import ScoreModel
 from deciban.plots.axes import GREY, POINT_MARKERS, Canvas, Mark, Style
 from deciban.plots.curves import REFERENCE
-from deciban.plots.files import families_for, letters, readable, style_ticks, wrapped
+from deciban.plots.files import readable, style_ticks, wrapped
 from deciban.types import FloatArray
 
 _WIDTH, _ROW, _HEAD = 6.0, 0.32, 1.0
 """Inches: of the plot of weights, of one of its rows, and of all else in it."""
-
-_LETTERS = 9.0
 
 _APART = 0.4
 """Share of the height of a row over which several marks are spread."""
@@ -220,29 +218,14 @@ def _drawn_in_rows(
     canvas.ax.axvline(reference, **REFERENCE)
     for k, (mark, own) in enumerate(zip(canvas.marks, marked, strict=True)):
         shift = 0.0 if len(marked) == 1 else _APART * (k / (len(marked) - 1) - 0.5)
-        first = min((at for at, one in enumerate(own) if one.value is not None), default=0)
         for at, one in enumerate(own):
-            _mark_row(canvas, mark, at + shift, one, is_first=at == first)
+            if one.value is not None:
+                canvas.draw_interval(mark, at + shift, one.value, (one.low, one.high))
     if any(one.low is not None for own in marked for one in own):
         color = canvas.marks[0].color if len(marked) == 1 else GREY
         canvas.explain(f"{100 * level:.4g} % interval", color=color, marker="|", markersize=7)
-    canvas.ax.set_yticks(range(len(rows)), readable([one.name for one in rows], width=30))
-    canvas.ax.set_ylim(len(rows) - 0.5, -0.5)
-    canvas.ax.grid(visible=False, axis="y")
-    canvas.finish(label, "")
-    for text in canvas.ax.get_yticklabels():
-        text.set_fontproperties(families_for([text.get_text()], letters(_LETTERS)))
-    return canvas.ax
-
-
-def _mark_row(canvas: Canvas, mark: Mark, at: float, one: Row, *, is_first: bool) -> None:
-    """One number, and its interval if there is one."""
-    if one.low is not None and one.high is not None:
-        ends: Style = {**mark.main, "marker": "|", "markersize": 7, "label": "_nolegend_"}
-        canvas.ax.plot([one.low, one.high], [at, at], **ends)
-    label = mark.main["label"] if is_first else "_nolegend_"
-    if one.value is not None:
-        canvas.ax.plot([one.value], [at], **{**mark.main, "linestyle": "none", "label": label})
+    canvas.name_rows([one.name for one in rows], width=30)
+    return canvas.finish(label, "")
 
 
 def score_scatter(result: ScorePairs, ax: Axes | None = None, **line_kw: Any) -> Axes:

@@ -3,39 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from scipy.special import expit
-
 from deciban import plots
 from deciban.analysis.differences import beyond_doubt
-from deciban.core.ranks.operating import detection_cost
 from deciban.core.resampling.intervals import LEVEL
-from deciban.evaluation import Evaluation
 from deciban.evaluation.conditions import ByConditions, SystemConditions
 from deciban.evaluation.preset_table import Primary
 from deciban.evaluation.results import Results
-from deciban.report.live import (
-    OF_SCORE,
-    ROOM,
-    Once,
-    Packing,
-    coarse_curves,
-    exact_data,
-    fitted,
-    intervals_at,
-    n_conditions,
-    numbers_at,
-    text_of_steps,
-)
 from deciban.report.tables import (
     CORRECTED,
     MINUS,
     MISSING,
-    TEXTS,
     count,
     figure_names,
     number,
@@ -44,7 +24,6 @@ from deciban.report.tables import (
     summary,
     typeset,
 )
-from deciban.types import FloatArray, IntArray
 
 _MOST_CURVES = 9
 """Conditions whose curves can be told apart by their colours."""
@@ -213,188 +192,3 @@ def section_of(results: Results[Any]) -> list[Section]:
         f"Plan {first.plan.name}: not its primary number" if first.departs else f"Primary number of {first.plan.name}"
     )
     return [Section(title, (ConditionTable("", headings, 1, rows, lines),), ())]
-
-
-_ROOM_OF_ONE = 12_500
-"""Characters for a system in a condition, with bands at the fewest places."""
-
-_FIGURES = ("eer", "min_cllr", "cllr")
-"""Of the map, beside costs at the operating point."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Detail:
-    """How much is told of every condition.
-
-    Attributes
-    ----------
-    n_places : int
-        At which corners of curves are kept.
-    has_bands, has_intervals : bool
-        Of curves, and of error rates at every prior.
-    has_steps : bool
-        Errors at any prior, and not at those of the grid alone.
-    """
-
-    n_places: int
-    has_bands: bool = True
-    has_intervals: bool = True
-    has_steps: bool = False
-
-    def places(self, grid: FloatArray) -> IntArray:
-        """Where in a grid the bands of Bayes error rates are kept; both ends are among them."""
-        return np.unique(np.linspace(0, len(grid) - 1, min(2 * self.n_places, len(grid))).astype(int))
-
-
-_DETAILS = (
-    _Detail(41),
-    _Detail(21),
-    _Detail(13),
-    _Detail(21, has_bands=False),
-    _Detail(13, has_bands=False),
-    _Detail(13, has_bands=False, has_intervals=False),
-)
-_WITH_STEPS = (_Detail(41, has_steps=True), _Detail(21, has_steps=True), _Detail(13, has_steps=True))
-_DIGITS = 7
-
-_SMALL = 0.1
-"""Percent below which pages show two digits of a rate instead of two decimals."""
-
-_WORDS: dict[str, str] = TEXTS["two-class"]["live"]["conditions"]
-
-
-def condition_data(
-    results: Results[Any], colors: Sequence[str], grid: FloatArray, room: int = ROOM
-) -> dict[str, Any] | None:
-    """What a page knows of its conditions; None if it has none.
-
-    Parameters
-    ----------
-    results : Results
-        Maybe with conditions.
-    colors : sequence of str
-        Of the systems.
-    grid : (n_places,) array
-        Log odds at which every system counted errors.
-    room : int
-        Characters that the numbers of all conditions may take; where they do not fit, those of the smallest conditions
-        are left out.
-
-    Returns
-    -------
-    dict or None
-        ``rows`` has for every condition its name, its trials, figures of all systems and, if there are none, why not;
-        ``set`` is the place of its numbers among ``sets``, which have the form of that of all trials but with fewer
-        points of curves, with counts as steps from place to place of the grid and with intervals in percent. Bands of
-        Bayes error rates stand at the ``places`` of the grid alone. ``heavy`` is the weight of the class that is not
-        rare, from which scripts make costs; ``about`` says in words what these sets lack.
-
-    Examples
-    --------
-    >>> import deciban
-    >>> frame = {"score": [2.0, 1.0, -1.0, 0.5, 3.0, -2.0], "label": [1, 1, 0, 0, 1, 0], "sex": list("ffmfmm")}
-    >>> found = deciban.evaluate(frame, score=["score"], by="sex")
-    >>> known = condition_data(found, ["#0072B2"], found.systems[0].at_priors.log_odds)
-    >>> [(row["name"], row["figures"]["eer"], row["set"]) for row in known["rows"]]
-    [('sex f', [0.0], 0), ('sex m', [0.0], 1)]
-    """
-    heavy = np.exp(np.abs(grid)).tolist()
-    counted = Once(
-        lambda systems: [
-            (_packed(numbers_at(one, x, grid), one, grid), _packed_intervals(one, grid))
-            for one, x in zip(systems, colors, strict=True)
-        ]
-    )
-    steps = Once(lambda systems: [{"exact": exact_data(one, room)} for one in systems])
-
-    def packed(at: int, systems: Sequence[Evaluation], detail: _Detail) -> list[dict[str, Any]]:
-        own = grid if detail.has_bands else None
-        known = steps.of(at, systems) if detail.has_steps else [dict[str, Any]()] * len(systems)
-        return [
-            numbers
-            | {"interval": ends if detail.has_intervals else {}}
-            | exact
-            | {"curves": coarse_curves(one, detail.n_places, own, detail.places(grid))}
-            for one, (numbers, ends), exact in zip(systems, counted.of(at, systems), known, strict=True)
-        ]
-
-    details = (*_WITH_STEPS, *_DETAILS) if _has_room_for_steps(results, room) else _DETAILS
-    found = fitted(results, Packing(_FIGURES, details, packed, lambda one: _why_none(one, grid), heavy), room)
-    if found is None:
-        return None
-    is_sure = any(one.uncertainty is not None for one in results.systems)
-    about = _about(found.detail) if is_sure else _WORDS["plain"]
-    about += "" if found.detail.has_steps else " " + _WORDS["no_steps"]
-    places = found.detail.places(grid).tolist()
-    return {"rows": found.rows, "sets": found.sets, "heavy": heavy, "places": places, "about": about}
-
-
-def _has_room_for_steps(results: Results[Any], room: int) -> bool:
-    """Return True if scores of all conditions take half of the room at most."""
-    found = [one for system in results.conditions for part in system.partitions for one in part.evaluated]
-    steps = [one.error_steps for one in found]
-    known = [one for one in steps if one is not None and one.is_exact]
-    return len(known) == len(steps) and OF_SCORE * sum(len(one.thresholds) for one in known) <= room // 2
-
-
-def _why_none(one: Evaluation, grid: FloatArray) -> str:
-    """Why the page has no numbers of an evaluation; empty if it has."""
-    if one.at_priors is None or len(np.setdiff1d(grid, one.at_priors.log_odds)):
-        return "errors were not counted at the priors of this page"
-    return ""
-
-
-def room_for(results: Results[Any]) -> int:
-    """Characters with which the numbers of all conditions have bands, nearly always."""
-    return min(_ROOM_OF_ONE * n_conditions(results) * len(results.systems), ROOM)
-
-
-def _about(detail: _Detail) -> str:
-    """What is to be said of charts and numbers of a condition."""
-    if detail.has_bands:
-        return _WORDS["plain"]
-    return _WORDS["no_bands"] if detail.has_intervals else _WORDS["no_intervals"]
-
-
-def _packed_intervals(one: Evaluation, grid: FloatArray) -> dict[str, list[str]]:
-    """Ends of intervals in percent with the digits that a page shows, where they are known."""
-    ends = intervals_at(one, grid)
-    return {name: [_held(end) for end in some] for name, some in ends.items() if np.isfinite(some).all()}
-
-
-def _held(rates: FloatArray) -> str:
-    """Rates in percent between commas; nothing where it is that of the place before.
-
-    >>> _held(np.array([0.12344, 0.123441, 0.5, 1.0, 0.0000123456]))
-    '12.34,,50,100,0.001235'
-    """
-    shown = [f"{x:.2f}".rstrip("0").rstrip(".") if x >= _SMALL else f"{x:.4g}" for x in (100.0 * rates).tolist()]
-    return ",".join("" if k and one == shown[k - 1] else one for k, one in enumerate(shown))
-
-
-def _packed(data: dict[str, Any], one: Evaluation, grid: FloatArray) -> dict[str, Any]:
-    """Numbers of a system in less room: whole counts as steps, and no costs where counts give them."""
-    for name in ("name", "color", "act_dcf"):
-        del data[name]
-    data["is_weighted"] = one.is_weighted
-    data["min_dcf"] = [None if x is None else float(f"{x:.{_DIGITS}g}") for x in data["min_dcf"]]
-    if not one.is_weighted:
-        least = _least_errors(one, grid, data["min_dcf"])
-        if least is not None:
-            data["least"] = least
-            del data["min_dcf"]
-        for name in ("n_miss", "n_fa"):
-            data[name] = text_of_steps(np.diff(data[name], prepend=0))
-    return data
-
-
-def _least_errors(one: Evaluation, grid: FloatArray, min_dcf: Sequence[float | None]) -> list[str] | None:
-    """Misses and false alarms of the best threshold at every place, as steps; None where these are not known."""
-    p_miss, p_fa = one.curves.hull_p_miss, one.curves.hull_p_fa
-    if None in min_dcf or not len(p_miss):
-        return None
-    best = np.argmin(np.outer(expit(grid), p_miss) + np.outer(expit(-grid), p_fa), axis=1)
-    counts = [np.rint(rates[best] * n).astype(np.int64) for rates, n in ((p_miss, one.n_tar), (p_fa, one.n_non))]
-    costs = detection_cost(counts[0] / one.n_tar, counts[1] / one.n_non, grid, 1.0, 1.0, normalize=True)
-    is_same = np.allclose(costs, np.array(min_dcf, np.float64), rtol=3 * 10.0 ** (1 - _DIGITS), atol=0.0)
-    return [text_of_steps(np.diff(some, prepend=0)) for some in counts] if is_same else None

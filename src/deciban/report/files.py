@@ -222,8 +222,10 @@ def write_report(
     if loaded is not None:
         trained_model(loaded, chosen.kind)
     _refuse_what_fusions_take(request, model)
-    if not request.train and (request.train_key is not None or request.select):
-        raise InputError("train_key, select: are about training scores. Name them (train=, --train), or leave it out.")
+    if not request.train and (request.train_key is not None or request.train_quality is not None or request.select):
+        raise InputError(
+            "train_key, train_quality, select: are about training scores. Name them (train=, --train), or leave it out."
+        )
     has_train = isinstance(request.train, str) or bool(request.train)
     own = chosen.lenient() if has_train else chosen
     test = evaluate_model(model, files, own, quality=request.quality, progress=progress)
@@ -296,12 +298,12 @@ def _fusion_figures(
     model: ScoreModel, test: ModelEvaluation, train: ModelEvaluation, held: HoldOut | None, progress: Progress | None
 ) -> tuple[FusionFigures, Selection | None]:
     """What each system is worth to a fusion, and which of them help."""
-    from deciban.workflows.fitting import selected  # all of training
-    from deciban.workflows.training_rows import rows_of_model
+    from deciban.workflows.model_files import selected  # all of training
+    from deciban.workflows.training_rows import Compared, rows_of_model
 
     say = progress or (lambda _words: None)
-    every = train.trials
-    figures = rows_of_model(model, every, test.trials, say)
+    every = Compared(*train.trials)
+    figures = rows_of_model(model, every, Compared(*test.trials), say)
     if held is None:
         return figures, None
     return figures, selected(every.source, model, held, every.options, say)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +17,7 @@ from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import error_in_words
 from deciban.plots.multiclass.simplex import triangle_of
 from deciban.report.content import Page
-from deciban.report.live import ROOM, Packing, finite, fitted, n_conditions, pair_data
+from deciban.report.live import ROOM, finite, fitted, n_conditions, pair_data, plain
 from deciban.report.page import MOST, Named, filled, images_written, with_conditions
 from deciban.report.scripts import Live, picture
 from deciban.report.tables import (
@@ -197,7 +196,7 @@ _ROOM_OF_ONE = 150
 _FIGURES = ("cllr", "min_cllr", "calibration_loss", "error_rate", "c_avg", "brier")
 """Of the map of conditions, at the prior of the evaluation."""
 
-_STEPS = (1, 2, 4, 8, 16, 0)
+_STEPS = (1, 4, 16, 0)
 """Of the priors of the page, conditions have one of so many; with 0 that of the evaluation alone."""
 
 
@@ -236,7 +235,7 @@ def live_class_data(
     kept = _places(systems if has_matrix else [])
     levels = [one.uncertainty.level for one in results.systems if one.uncertainty is not None]
     return {
-        "classes": [_text(name) for name in classes] if has_matrix else [],
+        "classes": [plain(name) for name in classes] if has_matrix else [],
         "priors": PRIORS[kept].tolist(),
         "level": levels[0] if levels else None,
         "n_before": len(before),
@@ -245,7 +244,7 @@ def live_class_data(
             {
                 "name": "",
                 "systems": [
-                    {"name": _text(one.name), "color": color}
+                    {"name": plain(one.name), "color": color}
                     | ({**_system(one, kept), "sample": _sample(one, len(systems))} if has_matrix else _figures(one))
                     for one, color in zip(systems, colors, strict=True)
                 ],
@@ -271,20 +270,18 @@ def class_condition_data(results: ClassResults, known: dict[str, Any], room: int
     Returns
     -------
     dict or None
-        ``rows`` and ``sets`` as those of `deciban.report.conditions.condition_data`. Decisions of a condition
+        ``rows`` and ``sets`` as in `deciban.report.live.fitted`. Decisions of a condition
         stand at the places ``kept`` of the priors of the page; Brier and C_avg as well.
     """
     kept, has_matrix = np.searchsorted(PRIORS, known["priors"]), bool(known["classes"])
 
-    def packed(_at: int, systems: Sequence[ClassEvaluation], step: int) -> list[dict[str, Any]]:
+    def numbers(systems: Sequence[ClassEvaluation], step: int) -> list[dict[str, Any]]:
         if not has_matrix:
             return [_figures(one) for one in systems]
         return [_system(one, kept[_some(len(kept), step)], has_decisions=step > 0) for one in systems]
 
-    found = fitted(results, Packing(_FIGURES, _STEPS if has_matrix else (0,), packed, lambda _one: ""), room)
-    if found is None:
-        return None
-    return {"rows": found.rows, "sets": found.sets, "kept": _some(len(kept), found.detail).tolist()}
+    found = fitted(results, _FIGURES, _STEPS if has_matrix else (0,), numbers, room)
+    return None if found is None else {**found[0], "kept": _some(len(kept), found[1]).tolist()}
 
 
 def class_room(results: ClassResults, n_classes: int) -> int:
@@ -337,10 +334,10 @@ def _figures(one: ClassEvaluation) -> dict[str, Any]:
     }
 
 
-def _decided(decided: DecidedAt, kept: IntArray) -> list[str]:
+def _decided(decided: DecidedAt, kept: IntArray) -> list[list[Any]]:
     """For each class whose prior is chosen: trials by place, class and rival, one after the other."""
-    at_places = (np.delete(decided.by_first(k, kept), k, axis=2) for k in range(len(decided.counts)))
-    return [_sparse(one.ravel().tolist()) for one in at_places]
+    at_places = (np.delete(decided.by_first(k, kept), k, axis=2).ravel() for k in range(len(decided.counts)))
+    return [one.tolist() if one.dtype.kind in "iu" else _numbers(one[None])[0] for one in at_places]
 
 
 def _corners(systems: Sequence[ClassEvaluation]) -> list[int] | None:
@@ -360,19 +357,6 @@ def _sample(one: ClassEvaluation, n_systems: int) -> dict[str, Any] | None:
     return {"loglik": [float(f"{x:.2f}") + 0.0 for x in below.ravel().tolist()], "label": label[rows].tolist()}
 
 
-def _sparse(counts: Sequence[Any]) -> str:
-    """Counts between commas; of several zeros one after the other, how many behind a letter.
-
-    >>> _sparse([3, 0, 0, 0, 0, 12, 0, 1.5])
-    '3,z4,12,z1,1.5'
-    """
-    words = list[str]()
-    for is_zero, some in itertools.groupby(counts, key=lambda n: n == 0):
-        same = list(some)
-        words += [f"z{len(same)}"] if is_zero else [f"{n:.9g}" if isinstance(n, float) else str(n) for n in same]
-    return ",".join(words)
-
-
 def _briers(one: ClassEvaluation, decided: DecidedAt, kept: IntArray) -> list[list[float | None]]:
     """Brier scores by class whose prior is chosen, and place."""
     return _numbers(np.stack([decided.brier(k, one.counts)[kept] for k in range(one.n_classes)]))
@@ -386,10 +370,6 @@ def _c_avg(one: ClassEvaluation, kept: IntArray) -> list[float | None] | None:
 
 def _numbers(values: Any) -> list[list[float | None]]:
     return [[None if finite(x) is None else float(f"{x:.7g}") for x in row] for row in values.tolist()]
-
-
-def _text(name: str) -> str:
-    return name.encode("utf-8", "replace").decode("utf-8")
 
 
 _MOST_SUBSETS = 300

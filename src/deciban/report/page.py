@@ -27,9 +27,8 @@ from deciban.models.score_model import ScoreModel
 from deciban.models.two_class import Fusion
 from deciban.report import tables
 from deciban.report.answers import in_words
-from deciban.report.conditions import condition_data, room_for
 from deciban.report.content import Differences, Page
-from deciban.report.live import ROOM, as_script_data, live_data
+from deciban.report.live import ROOM, as_script_data, condition_data, live_data, room_for
 from deciban.report.scripts import Live, picture, policy, scripts_of_tables
 from deciban.report.tables import (
     MISSING,

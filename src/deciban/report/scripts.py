@@ -21,6 +21,7 @@ from deciban.report.live import as_script_data
 _CHARTS = ("vendor", "uplot")
 
 _OWN = (
+    "data.js",
     "numbers.js",
     "typing.js",
     "links.js",

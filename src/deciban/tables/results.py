@@ -13,17 +13,23 @@ from rich.console import Console
 from rich.text import Text
 
 from deciban.evaluation.uncertainty import WithInterval, with_interval, written
+from deciban.evaluation.worst_trials import headings_of, rows_of
 from deciban.messages import amount, one_line
 from deciban.tables.writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, with_corrected
 
 if TYPE_CHECKING:  # tables of formats need no numbers
     from deciban.evaluation import ClassEvaluation, Evaluation
+    from deciban.evaluation.decided import DecisionEvaluation
+    from deciban.evaluation.preset_table import Primary
 
 _MOST_CLASSES, _SHOWN_CLASSES = 30, 10
 """Of more classes than the first number, tables have those with the greatest error rates: the second number."""
 
 _CONFUSIONS = 5
 """Frequent confusions to name."""
+
+Named: TypeAlias = Sequence[tuple[Sequence[str], Any]]
+"""Evaluations with the names in front of their rows."""
 
 Columns: TypeAlias = dict[str, Callable[[Any], str]]
 """Headings of a table, and what stands below them about an evaluation."""
@@ -71,24 +77,6 @@ def console(style: str = "plain", *, stderr: bool = False) -> TableConsole:
     return TableConsole(style, stderr=stderr)
 
 
-def print_systems(
-    results: Any,
-    to: Console,
-    *,
-    order: Sequence[str] = (),
-    with_trials: bool = False,
-    all_classes: bool | None = False,
-    corrected: bool = False,
-) -> None:
-    """Print the tables of all systems, of two classes or of many; see `deciban.tables.text.print_results`."""
-    if results.kind == "classes":
-        _print_multiclass(results.systems, to, order, corrected=corrected)
-        if all_classes is not None:
-            _print_classes(results.systems, to, None if all_classes else _SHOWN_CLASSES)
-    else:
-        _print_two_class(results.systems, to, order, with_trials=with_trials, corrected=corrected)
-
-
 def say(out: Console, line: str, style: str = "") -> None:
     """Print one line of text, wrapped between words where there is a window."""
     text = Text(one_line(line), style=style)
@@ -101,16 +89,11 @@ def say(out: Console, line: str, style: str = "") -> None:
 
 
 def table(
-    headings: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    n_left: int = 1,
-    caption: str | None = None,
-    prose: Sequence[int] = (),
+    headings: Sequence[str], rows: Iterable[Sequence[str]], *, n_left: int = 1, caption: str = "", prose: Any = ()
 ) -> Table:
     """A table whose first columns hold names, and the others numbers, or sentences where ``prose`` says so."""
     cells = (tuple(one if isinstance(one, WithInterval) else one_line(one) for one in row) for row in rows)
-    return Table(tuple(map(one_line, headings)), tuple(cells), n_left, caption or "", tuple(prose))
+    return Table(tuple(map(one_line, headings)), tuple(cells), n_left, caption, tuple(prose))
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -149,7 +132,7 @@ def _summary(systems: Sequence[Any], columns: Columns, order: Sequence[str], cap
     return table(["system", *columns], rows, caption=captioned(caption, systems, corrected=corrected))
 
 
-def captioned(caption: str | None, systems: Sequence[Any], *, corrected: bool | None = None) -> str:
+def captioned(caption: str, systems: Sequence[Any], *, corrected: bool | None = None) -> str:
     """A caption, and what stands in brackets; ``corrected``, of minima: whether their corrected values are there."""
     from deciban.evaluation.uncertainty import caption_of, optimism_in_words
 
@@ -158,9 +141,10 @@ def captioned(caption: str | None, systems: Sequence[Any], *, corrected: bool | 
     return "; ".join(filter(None, (caption, f"[{intervals}]" if intervals else "", minima)))
 
 
-def _print_two_class(
+def print_two_class(
     systems: Sequence[Any], out: Console, order: Sequence[str], *, with_trials: bool, corrected: bool
 ) -> None:
+    """Print the metrics of systems of two classes; ``order`` names all rows, of which some may have no metrics."""
     columns: Columns = {}
     if with_trials:
         counted = "weight" if all(one.is_weighted for one in systems) else "trials"
@@ -168,7 +152,7 @@ def _print_two_class(
     figures, caption = two_class_columns(systems[0])
     out.print(_summary(systems, columns | figures, order, caption, corrected=corrected))
     if len(systems[0].operating_points) > 1:
-        out.print(_points(systems, corrected=corrected))
+        out.print(points_table([([one.name], one) for one in systems], ["system"], corrected=corrected))
 
 
 def two_class_columns(first: Evaluation) -> tuple[Columns, str]:
@@ -182,34 +166,59 @@ def two_class_columns(first: Evaluation) -> tuple[Columns, str]:
     return columns | {**_LOSSES, "AUC": written("auc", lambda one: one.auc, _FOUR)}, caption
 
 
-def _points(systems: Sequence[Evaluation], *, corrected: bool) -> Table:
-    headings = ["system", "operating point", "minDCF", "actDCF", "misses", "false alarms"]
-    headings[3:3] = ["minDCF, corrected"] if corrected else []
-    rows = list[Sequence[str]]()
-    for one in systems:
-        for k, point in enumerate(one.operating_points):
-            names = ("min_dcf", "act_dcf")
-            costs = [with_interval(number(getattr(point, name)), one, (name, k)) for name in names]
-            costs[1:1] = [corrected_cell(("min_dcf", k), one)] if corrected else []
-            rows.append((one.name, str(point), *costs, amount(point.n_miss), amount(point.n_fa)))
-        means = [with_interval(number(getattr(one, name)), one, name) for name in ("mean_min_dcf", "mean_act_dcf")]
-        means[1:1] = [corrected_cell("mean_min_dcf", one)] if corrected else []
-        rows.append((one.name, "mean over points", *means))
-    caption = captioned("normalized DCF; errors at the actual threshold", systems)
-    return table(headings, rows, n_left=2, caption=caption)
+_DCF = {"min_dcf": "minDCF", "act_dcf": "actDCF"}
+_C_AVG = {"c_avg": "C_avg", "min_c_avg": "min C_avg"}
+_NORMALIZED = {"normalized": "normalized C_avg", "normalized_min": "normalized min"}
 
 
-def _print_multiclass(systems: Sequence[Any], out: Console, order: Sequence[str], *, corrected: bool) -> None:
+def points_table(named: Named, front: Sequence[str], *, in_full: bool = True, corrected: bool = False) -> Table:
+    """Return the costs of evaluations at several operating points.
+
+    Parameters
+    ----------
+    named : sequence of pairs
+        Evaluations of one kind, with the names in front of their rows.
+    front : sequence of str
+        Headings of these names.
+    in_full : bool
+        Whether all costs and counts of errors have a column.
+    corrected : bool
+        Whether minima have their corrected values beside them.
+    """
+    is_two_class, rows = named[0][1].kind == "two-class", list[Sequence[str]]()
+    digits, costs = (3, _DCF) if is_two_class else (4, _C_AVG | (_NORMALIZED if in_full else {}))
+    by_prior = in_full and not is_two_class
+    for names, one in named:
+        means = {name: getattr(one, f"mean_{name}") for name in costs} if is_two_class else one.mean_costs
+        for k, point in enumerate(one.operating_points if is_two_class else one.points):
+            cells = [with_interval(number(getattr(point, name), digits), one, (name, k)) for name in costs]
+            cells[1:1] = [corrected_cell(("min_dcf", k), one)] if corrected else []
+            cells += [amount(point.n_miss), amount(point.n_fa)] if is_two_class and in_full else []
+            rows.append((*names, f"{point.p_target:g}" if by_prior else one.point_names[k], *cells))
+        cells = [with_interval(number(means[name], digits), one, f"mean_{name}") for name in costs]
+        cells[1:1] = [corrected_cell("mean_min_dcf", one)] if corrected else []
+        rows.append((*names, "mean" if by_prior else "mean over points", *cells))
+    headings = [*costs.values(), *(["misses", "false alarms"] if is_two_class and in_full else [])]
+    headings[1:1] = ["minDCF, corrected"] if corrected else []
+    words = "normalized DCF; errors at the actual threshold" if is_two_class and in_full else ""
+    caption = captioned(words, [one for _, one in named])
+    at = "target prior" if by_prior else "operating point"
+    return table([*front, at, *headings], rows, n_left=len(front) + (not by_prior), caption=caption)
+
+
+def print_multiclass(systems: Sequence[Any], out: Console, order: Sequence[str], *, corrected: bool) -> None:
+    """Print the metrics of multiclass systems."""
     first: ClassEvaluation = systems[0]
     out.print(_summary(systems, class_columns(first), order, _caption(first), corrected=corrected))
     if len(first.points) > 1:
-        out.print(_class_points(systems))
+        out.print(points_table([([one.name], one) for one in systems], ["system"]))
 
 
-def _print_classes(systems: Sequence[ClassEvaluation], out: Console, most: int | None) -> None:
+def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_them: bool) -> None:
+    """Print the figures of each class; of more than 30 classes those with the greatest error rates, unless all."""
     out.print("")
     first = systems[0]
-    shown, left_out = _shown_classes(systems, most)
+    shown, left_out = _shown_classes(systems, None if all_of_them else _SHOWN_CLASSES)
     if len(systems) == 1:
         at = f"{first.points[0].p_target:g}"
         words = f"{left_out}detection against the rest: cost at target prior {at}, Cllr in bits; minima by PAV"
@@ -248,19 +257,6 @@ def _caption(first: ClassEvaluation) -> str:
         f"{first.n_classes} classes: Cllr {number(first.reference)}, error rate {percent(first.default_error_rate)}, "
         f"Brier {number(first.default_brier)}"
     )
-
-
-def _class_points(systems: Sequence[ClassEvaluation]) -> Table:
-    shown = ("c_avg", "min_c_avg", "normalized", "normalized_min")
-    rows = list[Sequence[str]]()
-    for one in systems:
-        for k, point in enumerate(one.points):
-            costs = (with_interval(_FOUR(point.costs[name]), one, (name, k)) for name in shown)
-            rows.append((one.name, f"{point.p_target:g}", *costs))
-        means = (with_interval(_FOUR(one.mean_costs[name]), one, f"mean_{name}") for name in shown)
-        rows.append((one.name, "mean", *means))
-    headings = ["system", "target prior", "C_avg", "min C_avg", "normalized C_avg", "normalized min"]
-    return table(headings, rows, caption=captioned(None, systems))
 
 
 def _shown_classes(systems: Sequence[ClassEvaluation], most: int | None) -> tuple[list[int], str]:
@@ -362,3 +358,92 @@ def _remarks(one: ClassEvaluation) -> list[str]:
             value = with_interval(value, one, ("subset_c_avg", word))
             lines.append(f"{word} of {subsets['n']:,} subsets: C_avg {value} ({listed})")
     return lines
+
+
+_DECISION_RATES = {"p_miss": "misses", "p_fa": "false alarms", "error_rate": "error rate", "c_avg": "C_avg"}
+
+
+def print_decisions(systems: Sequence[DecisionEvaluation], out: Console) -> None:
+    """Print the error rates, costs and counts of decisions that were read from files."""
+    for made in (_rates_of(systems), _costs_of(systems), *map(_actions_of, systems)):
+        if made is not None:
+            out.print(made)
+
+
+def _rates_of(systems: Sequence[Any]) -> Any:
+    names = list(systems[0].rates)
+    if not names:
+        return None
+    rows = [(one.name, *(with_interval(percent(one.rates[name]), one, name) for name in names)) for one in systems]
+    return table(
+        ["system", *(_DECISION_RATES[name] for name in names)], rows, caption=captioned("decisions as made", systems)
+    )
+
+
+def _costs_of(systems: Sequence[Any]) -> Any:
+    rows = [
+        (
+            one.name,
+            cost.name,
+            with_interval(number(cost.cost, 4), one, ("cost", k)),
+            number(cost.by_prior, 4),
+            number(cost.normalized),
+        )
+        for one in systems
+        for k, cost in enumerate(one.costs)
+    ]
+    headings = ["system", "costs", "mean cost", "by the prior alone", "normalized"]
+    words = "classes weighted by the prior; normalized: divided by what the best action costs that is always taken"
+    return table(headings, rows, n_left=2, caption=captioned(words, systems)) if rows else None
+
+
+def _actions_of(one: DecisionEvaluation) -> Any:
+    """Counts of each action in the trials of each class."""
+    rows = [
+        (action, *(f"{_count(n)} ({percent(share)})" for n, share in zip(own, shares, strict=True)))
+        for action, own, shares in zip(one.actions, one.counts.tolist(), one.shares.tolist(), strict=True)
+    ]
+    return table([f"{one.name}: action", *one.classes], rows, caption="trials of each true class, and shares of it")
+
+
+def _count(n: float) -> str:
+    """How many trials, to the last; of weighted ones a sum."""
+    return f"{n:,}" if isinstance(n, int) else f"{n:,.6g}"
+
+
+def print_primaries(results: Any, out: Console) -> None:
+    """Print the primary number of every system by itself, and what of it is not as the plan says.
+
+    Parameters
+    ----------
+    results : Results
+        With primary numbers.
+    out : Console
+    """
+    first: Primary = results.primaries[0]
+    plan = first.plan
+    out.print("")
+    say(out, f"{plan.name}: {plan.primary_in_words}", "bold")
+    write = percent if plan.is_rate else number
+    rows = [(one.system, *(figure.written(write) for _, figure in one.shown)) for one in results.primaries]
+    caption = f"plan: {first.status}" if first.status else ""
+    out.print(table(["system", *(heading for heading, _ in first.shown)], rows, caption=caption))
+    for line in dict.fromkeys(line for one in results.primaries for line in one.remarks):
+        say(out, line, "yellow")
+
+
+def print_worst(results: Any, out: Console) -> None:
+    """Print the most misleading trials of every system.
+
+    Parameters
+    ----------
+    results : Results
+        With such trials.
+    out : Console
+    """
+    for one in results.worst:
+        out.print("")
+        say(out, f"most misleading trials of {one.system}", "bold")
+        headings = headings_of(one, results.classes)
+        rows = rows_of(one, results.classes, number)
+        out.print(table(headings, rows, prose=tuple(range(len(headings) - 2)), caption="llr in nats, cost in bits"))

@@ -1,24 +1,45 @@
-"""Results of every kind as text for a terminal."""
+"""Results as text for a terminal: systems, conditions, requested metrics, comparisons and trained models."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from rich.console import Console
+
+from deciban.analysis.differences import beyond_doubt
+from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
+from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
 from deciban.evaluation.results import Results
-from deciban.messages import shortened
-from deciban.tables.conditions import print_primaries
-from deciban.tables.results import TableConsole, console, number, print_systems, say, table
-from deciban.tables.writers import STYLES, UNLIMITED, WRITERS
+from deciban.evaluation.uncertainty import with_interval
+from deciban.messages import NEGATED, amount, shortened
+from deciban.tables.results import (
+    TableConsole,
+    captioned,
+    class_columns,
+    console,
+    number,
+    percent,
+    points_table,
+    print_classes,
+    print_multiclass,
+    print_primaries,
+    print_two_class,
+    say,
+    table,
+    two_class_columns,
+)
+from deciban.tables.writers import STYLES, UNLIMITED, WRITERS, Table
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from deciban.analysis import FigureRow, Selection
     from deciban.analysis.comparison import Comparison
+    from deciban.core.ranks.operating import ErrorsAt
+    from deciban.evaluation import Evaluation
     from deciban.models.score_model import ParameterRow
     from deciban.workflows import Trained
 
@@ -95,8 +116,12 @@ def print_results(
         More sentences on all trials, printed before tables by condition.
     """
     to = out or console()
-    how: Any = {"order": order, "with_trials": with_trials, "all_classes": all_classes, "corrected": corrected}
-    print_systems(results, to, **how)
+    if results.kind == "classes":
+        print_multiclass(results.systems, to, order, corrected=corrected)
+        if all_classes is not None:
+            print_classes(results.systems, to, all_of_them=all_classes)
+    else:
+        print_two_class(results.systems, to, order, with_trials=with_trials, corrected=corrected)
     if results.primaries:
         print_primaries(results, to)
     for line in results.note_lines:
@@ -104,8 +129,6 @@ def print_results(
     for line in sentences:
         say(to, line)
     if results.conditions:
-        from deciban.tables.conditions import print_conditions
-
         print_conditions(results, to)
 
 
@@ -186,3 +209,333 @@ def _print_selection(selection: Selection, out: Console) -> None:
     out.print(table(["system", "cost", "gain", "cost on training trials", ""], rows))
     for one in selection.untrained:
         say(out, f"{one.name}: left out, {one.reason}", "yellow")
+
+
+_MOST_COUNTS = 3
+"""Classes that have a column for how many trials of them a condition has; of more, all trials together have one."""
+
+_MOST_NAMED = 3
+"""Conditions that a line below the table names."""
+
+_MISSING = "(no value)"
+
+
+def print_conditions(results: Any, out: Console) -> None:
+    """Print tables by condition, for each system and each partition, and which conditions differ beyond doubt.
+
+    Parameters
+    ----------
+    results : Results
+        With conditions.
+    out : Console
+    """
+    for one in results.conditions:
+        of = f"{one.pooled.name} " if len(results.conditions) > 1 else ""
+        titles = [part.title for part in one.partitions]
+        alone = [ByConditions(same.title, (), ()) for same in one.equalized if same.title not in titles]
+        for part in (*one.partitions, *alone):
+            equal = [same for same in one.equalized if same.title == part.title]
+            out.print("")
+            say(out, f"{of}{'equalized over' if part in alone else 'by'} {part.title}", "bold")
+            rows = _condition_rows(one, part, equal)
+            out.print(_condition_table(one, part, rows, equal))
+            named, front = [(names, found) for names, _, found in rows], part.columns or ("trials",)
+            if len(one.pooled.point_names) > 1:
+                out.print(points_table(named, front, in_full=False))
+            if one.pooled.kind == "two-class" and (by_rule := rule_table(named, front)) is not None:
+                out.print(by_rule)
+            level = LEVEL if one.pooled.uncertainty is None else one.pooled.uncertainty.level
+            remarks = () if part in alone else (*_remarks(part), *beyond_doubt(part, level))
+            for line in (*remarks, *(f"equalized: {same.rule}" for same in equal)):
+                say(out, line, "yellow")
+
+
+Rows: TypeAlias = list[tuple[list[str], Any, Any]]
+
+
+def _condition_rows(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized]) -> Rows:
+    """Return the names, the counts and the evaluation of each row; conditions without metrics have no row."""
+    others = [""] * (len(part.columns) - 1)
+    rows: Rows = [
+        ([_MISSING if value is None else value for value in condition.values.values()], condition, condition.found)
+        for condition in part.conditions
+        if condition.found is not None
+    ]
+    equalized: Rows = [(["equalized", *others], None, same.found) for same in equal]
+    return [(["pooled", *others], None, one.pooled), *rows, *equalized]
+
+
+def _condition_table(one: SystemConditions, part: ByConditions, rows: Rows, equal: Sequence[Equalized]) -> Table:
+    """All figures of each condition."""
+    first: Any = one.pooled
+    if first.kind == "classes":
+        columns, caption = class_columns(first), "Cllr and information in bits"
+    else:
+        columns, caption = two_class_columns(first)
+    totals = part.trials or (equal[0].trials if equal else {})
+    counted, count = _counts(totals, is_weighted=getattr(first, "is_weighted", False))
+    cells = [
+        (*names, *count(condition, names), *(cell(found) for cell in columns.values()))
+        for names, condition, found in rows
+    ]
+    headings = [*(part.columns or ("trials",)), *counted, *columns]
+    return table(headings, cells, n_left=max(len(part.columns), 1), caption=captioned(caption, [first]))
+
+
+def _counts(
+    totals: Mapping[str, int | float], *, is_weighted: bool
+) -> tuple[list[str], Callable[[Condition | None, Sequence[str]], list[str]]]:
+    """Headings of the columns that say how many trials there are, and what stands in them."""
+    each = list(totals) if len(totals) <= _MOST_COUNTS else []
+
+    def cells(condition: Condition | None, names: Sequence[str]) -> list[str]:
+        if condition is None and names[0] == "equalized":
+            return [""] * max(len(each), 1)
+        trials = totals if condition is None else condition.trials
+        counts = [trials[name] for name in each] or [sum(trials.values())]
+        return [amount(n) for n in counts]
+
+    return [f"{name} (weight)" if is_weighted else name for name in each or ["trials"]], cells
+
+
+def _remarks(part: ByConditions) -> list[str]:
+    """Which conditions have no figures and why, and which have few errors."""
+    found = part.without_figures
+    few = [
+        one.name
+        for one in part.conditions
+        if one.found is not None and any("Rule of 30" in note for note in one.found.notes)
+    ]
+    if few:
+        which = "every condition" if len(few) == len(part.conditions) else "; ".join(few)
+        found.append(f"Rule of 30: fewer than 30 errors of some kind in {which}")
+    known = [(one.name, one.found.uncertainty) for one in part.conditions if one.found is not None]
+    doubtful = [name for name, one in known if one is not None and (one.remarks or one.too_few)]
+    if doubtful:
+        more = f", and {len(doubtful) - _MOST_NAMED} more" if len(doubtful) > _MOST_NAMED else ""
+        found.append(
+            "Some intervals may be too narrow, or are refused (few or no errors, few units, or unequal ones), in "
+            f"{'; '.join(doubtful[:_MOST_NAMED])}{more}"
+        )
+    return found
+
+
+_RARE = 5e-4
+"""A rate below this is written with more digits than two decimals of percent."""
+
+
+_OF_NEGATED = (
+    "thresholds are those of negated scores: accept where the score in the file is at most minus the threshold"
+)
+
+
+def print_requested(
+    results: Results[Any], out: Console | None = None, *, thresholds: bool = False, misleading: bool = False
+) -> None:
+    """Print a table of each kind of figures that was asked for.
+
+    Parameters
+    ----------
+    results : Results
+        Of two classes.
+    out : Console, optional
+    thresholds, misleading : bool
+        Whether these are wanted, which are there in any case.
+    """
+    to, systems = out or console(), results.systems
+    shown = [
+        _thresholds(systems) if thresholds else None,
+        *_conventions(systems),
+        *(_rates_at(systems, limited) for limited in ("fmr", "fnmr")),
+        _at_thresholds(systems),
+        _posterior_scores(systems),
+        rule_table([([one.name], one) for one in systems]),
+        _misleading(systems) if misleading else None,
+    ]
+    for one in shown:
+        if one is not None:
+            to.print("")
+            to.print(one)
+    is_negated = any(getattr(one, "text", "") == NEGATED for one in results.messages)
+    if is_negated and any(one is not None and "threshold" in one.headings for one in shown):
+        say(to, _OF_NEGATED, "dim")
+
+
+def rate(fraction: float) -> str:
+    """Write a rate in percent, a rare one with two significant digits.
+
+    >>> rate(0.1387), rate(0.00012), rate(0.0)
+    ('13.87 %', '0.012 %', '0.00 %')
+    """
+    if math.isnan(fraction):
+        return "-"
+    return f"{100 * fraction:.2g} %" if 0.0 < fraction < _RARE else percent(fraction)
+
+
+def threshold(value: float, axis: str) -> str:
+    """Write a threshold on llrs in the unit of the axis.
+
+    >>> threshold(2.302585, "log10"), threshold(2.302585, "nats"), threshold(float("inf"), "nats")
+    ('1.0000', '2.3026', 'inf')
+    """
+    return number(value / math.log(10) if axis == "log10" else value, 4)
+
+
+def _unit(systems: Sequence[Evaluation]) -> str:
+    return "log10" if all(one.axis == "log10" for one in systems) else "nats"
+
+
+def _in_unit(unit: str) -> str:
+    return " in log10" if unit == "log10" else ""
+
+
+_COSTS = "min_dcf", "act_dcf"
+
+
+def _requested(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], words: str, systems: Sequence[Evaluation], n_left: int = 1
+) -> Table | None:
+    """Return a table of requested metrics with their intervals; None without rows."""
+    return table(headings, rows, n_left=n_left, caption=captioned(words, systems)) if rows else None
+
+
+def _thresholds(systems: Sequence[Evaluation]) -> Table | None:
+    unit, rows = _unit(systems), list[Sequence[str]]()
+    for one in systems:
+        eer = with_interval(percent(one.eer), one, "eer")
+        at_eer = rate(one.eer_p_miss), rate(one.eer_p_fa)
+        found: list[tuple[Any, ...]] = [("EER (ROCCH)", eer, one.eer_threshold, *at_eer)]
+        for k, point in enumerate(one.operating_points):
+            least, actual = (with_interval(number(getattr(point, name)), one, (name, k)) for name in _COSTS)
+            best = (rate(fraction) for fraction in (point.min_p_miss, point.min_p_fa))
+            found.append((f"minDCF, {point}", least, point.min_threshold, *best))
+            fixed = (with_interval(rate(getattr(point, name)), one, (name, k)) for name in ("p_miss", "p_fa"))
+            found.append((f"actDCF, {point}", actual, point.threshold, *fixed))
+        rows += [(one.name, what, value, threshold(place, unit), *rates) for what, value, place, *rates in found]
+    words = f"thresholds{_in_unit(unit)}: accept at and above; inf rejects all; of actDCF that of Bayes"
+    headings = ["system", "figure", "value", "threshold", "misses", "false alarms"]
+    return _requested(headings, rows, words, systems, 2)
+
+
+def _conventions(systems: Sequence[Evaluation]) -> tuple[Any, ...]:
+    """Rates of each system, and what the conventions are."""
+    if not systems[0].requested.eer_conventions:
+        return ()
+    from deciban.metrics import EER_CONVENTIONS
+
+    rows = [
+        (one.name, *(with_interval(percent(v), one, ("eer_conventions", k)) for k, v in found.items()))
+        for one, found in ((one, one.requested.eer_conventions) for one in systems)
+    ]
+    meanings = [(name, how.definition, how.tools) for name, how in EER_CONVENTIONS.items()]
+    figures = table(["system", *EER_CONVENTIONS], rows, caption=captioned("EER by convention", systems))
+    return figures, table(["EER", "read off where", "as in"], meanings, prose=(1, 2))
+
+
+def _errors(errors: ErrorsAt, unit: str) -> tuple[str, ...]:
+    counts = (f"{amount(errors.n_miss)} of {amount(errors.n_tar)}", f"{amount(errors.n_fa)} of {amount(errors.n_non)}")
+    return threshold(errors.threshold, unit), *counts
+
+
+def _rates_at(systems: Sequence[Evaluation], limited: str) -> Table | None:
+    unit = _unit(systems)
+    rows = [
+        (
+            one.name,
+            f"{100 * found.limit:.6g} %",
+            with_interval(rate(found.rate), one, ("rates_at", k)),
+            *_errors(found.errors, unit),
+        )
+        for one in systems
+        for k, found in enumerate(one.requested.rates_at)
+        if found.limited == limited
+    ]
+    names = ("FMR at most", "FNMR") if limited == "fmr" else ("FNMR at most", "FMR")
+    words = f"on the steppy ROC, nothing interpolated; thresholds{_in_unit(unit)}: accept at and above"
+    return _requested(["system", *names, "threshold", "misses", "false alarms"], rows, words, systems)
+
+
+def _at_thresholds(systems: Sequence[Evaluation]) -> Table | None:
+    unit = _unit(systems)
+    rows = [
+        (
+            one.name,
+            found.name,
+            threshold(found.errors.threshold, unit),
+            with_interval(rate(found.errors.p_miss), one, ("at_thresholds_p_miss", k)),
+            with_interval(rate(found.errors.p_fa), one, ("at_thresholds_p_fa", k)),
+            with_interval(percent(found.errors.hter), one, ("at_thresholds_hter", k)),
+        )
+        for one in systems
+        for k, found in enumerate(one.requested.at_thresholds)
+    ]
+    words = f"thresholds{_in_unit(unit)} that were chosen on other trials; HTER = (FNMR + FMR) / 2"
+    return _requested(["system", "best there for", "threshold", "FNMR", "FMR", "HTER"], rows, words, systems, 2)
+
+
+def _posterior_scores(systems: Sequence[Evaluation]) -> Any:
+    rows = [
+        (
+            one.name,
+            f"{found.p_target:g}",
+            what,
+            *(with_interval(number(parts[name], 4), one, (figure.format(rule), k)) for name, figure in _PARTS.items()),
+        )
+        for one in systems
+        for k, found in enumerate(one.requested.posterior_scores)
+        for what, rule, parts in (
+            ("log-loss", "log_loss", found.log_loss.to_dict()),
+            ("Brier", "brier", found.brier.to_dict()),
+        )
+    ]
+    words = "log-loss in nats; value = calibration loss + discrimination loss (by PAV), without scores: of the prior"
+    headings = ["system", "prior", "score", "value", "calibration loss", "discrimination loss", "without scores"]
+    return _requested(headings, rows, words, systems, 3)
+
+
+def rule_table(named: Sequence[tuple[Sequence[str], Evaluation]], headings: Sequence[str] = ("system",)) -> Any:
+    """What a rule of the user's own says of each evaluation, with names in front of its rows; None without a rule."""
+    figures = "cost", "calibration_loss", "minimum", "information"
+    rows = [
+        (
+            *names,
+            f"{found.p_target:g}",
+            *(with_interval(number(found.to_dict()[figure], 4), one, (f"rule_{figure}", k)) for figure in figures),
+            number(found.told.entropy, 4),
+        )
+        for names, one in named
+        for k, found in enumerate(one.requested.rule_costs)
+    ]
+    words = (
+        "your own rule, in its units: cost = calibration loss + minimum (by PAV) = without scores - information; it is "
+        "proper, as no weight is negative"
+    )
+    titles = [*headings, "prior", "cost", "calibration loss", "minimum", "information", "without scores"]
+    return _requested(titles, rows, words, [one for _, one in named], len(headings) + 1)
+
+
+_PARTS = {
+    "total": "{}",
+    "calibration_loss": "{}_calibration_loss",
+    "discrimination_loss": "{}_discrimination_loss",
+    "uncertainty": "",
+}
+"""Columns, and what their figures are called where they have intervals."""
+
+
+def _misleading(systems: Sequence[Evaluation]) -> Any:
+    rows = [
+        (
+            one.name,
+            f"more than {found.factor:g}" if found.factor > 1 else "any",
+            f"{amount(found.n_tar)} of {amount(one.n_tar)}",
+            with_interval(rate(found.p_tar), one, ("misleading_tar", k)),
+            f"{amount(found.n_non)} of {amount(one.n_non)}",
+            with_interval(rate(found.p_non), one, ("misleading_non", k)),
+        )
+        for one in systems
+        for k, found in enumerate(one.misleading)
+    ]
+    headings = ["system", "misleading evidence", "targets", "p_tar", "non-targets", "p_non"]
+    words = "likelihood ratio against the truth by more than a factor: targets below 1 / factor, non-targets above it"
+    return _requested(headings, rows, words, systems, 2)

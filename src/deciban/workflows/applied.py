@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import starmap, zip_longest
 from operator import add
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -40,11 +40,11 @@ from deciban.trials.joining.matching import JoinReport, match, picked
 from deciban.trials.lists import ROW
 from deciban.types import AnyArray, IntArray
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
-from deciban.workflows.kinds.base import named_apart
+from deciban.workflows.kinds.base import Form, named_apart
 from deciban.workflows.kinds.score_units import Looks, application_messages, units_of
 from deciban.workflows.kinds.two_class import as_table
-from deciban.workflows.model_files import order_of_training, ways_message
-from deciban.workflows.options import Reading, known_by, renamed
+from deciban.workflows.model_files import order_for, ways_message
+from deciban.workflows.options import Reading, renamed
 from deciban.workflows.quality import Measured, combination_messages, measures_of_piece, quality_messages
 
 
@@ -76,13 +76,7 @@ class SharedTrials:
     renamed: Collection[int] = ()
 
 
-Meet: TypeAlias = Callable[[ScoreModel, AnyKind, list[Input], list[Any], list[int], Reading], SharedTrials]
-"""Finds the trials that systems share: `on_shared_trials` or `on_same_rows`."""
-
-
-def on_shared_trials(
-    model: ScoreModel, kind: AnyKind, inputs: list[Input], systems: list[Any], order: list[int], reading: Reading
-) -> SharedTrials:
+def on_shared_trials(what: ToApply, inputs: list[Input], systems: list[Any], order: list[int]) -> SharedTrials:
     """Find the scores of all systems for the trials of the first one.
 
     Instead of refusing what lacks, a fusion that was trained for subsets of systems gets every trial that one of its
@@ -90,24 +84,23 @@ def on_shared_trials(
 
     Parameters
     ----------
-    model : ScoreModel
-    kind : AnyKind
+    what : ToApply
     inputs : sequence of Input
         With one system or more each.
     systems : list of Scores or ClassScores
         Of these inputs.
     order : sequence of int
         Those that the model takes, in its order.
-    reading : Reading
 
     Raises
     ------
     KeyMismatchError
         If trials do not meet.
     """
-    if not model.is_fusion:
+    kind, reading = what.kind, what.reading
+    if not what.model.is_fusion:
         return SharedTrials(systems, systems[0], inputs[0])
-    if model.accepts_missing and reading.missing == "error" and not reading.by_order:
+    if what.model.accepts_missing and reading.missing == "error" and not reading.by_order:
         return _on_all(kind, inputs, systems, order, reading)
     ids = None if reading.renaming is None else reading.renaming.for_scores_alone()
     how: Any = {"by_order": reading.by_order, "ids": ids}
@@ -121,21 +114,14 @@ def on_shared_trials(
     return SharedTrials([matched[k] for k in order], matched[0], kind.with_trials(inputs[0], trials), messages)
 
 
-def on_same_rows(
-    model: ScoreModel,  # noqa: ARG001  # every model takes rows
-    kind: AnyKind,  # noqa: ARG001
-    inputs: list[Input],
-    systems: list[Any],
-    order: list[int],
-    reading: Reading,
-) -> SharedTrials:
+def on_same_rows(what: ToApply, inputs: list[Input], systems: list[Any], order: list[int]) -> SharedTrials:
     """Take the trials of systems row by row, in batches that hold the same rows of every input.
 
     Parameters, errors
         As of `on_shared_trials`.
     """
-    first, renamed = systems[0], list[int]()
-    lists = [trials for one in inputs if (trials := _index(one)) is not None]
+    first, renamed, reading = systems[0], list[int](), what.reading
+    lists = [one.contents.index.trials for one in inputs if one.contents.index is not None]
     if len(inputs) > 1 and not reading.by_order:
         if reading.renaming is not None:
             made = [reading.renaming.for_scores_alone().of_scores(one) for one in lists]
@@ -145,11 +131,6 @@ def on_same_rows(
             _require_same_names(lists[0], other)
     chosen = [replace(systems[k], trials=first.trials) for k in order]
     return SharedTrials(chosen, first, inputs[0], renamed=renamed)
-
-
-def _index(one: Input) -> Trials | None:
-    """Return the trials of a batch."""
-    return None if one.contents.index is None else one.contents.index.trials
 
 
 def _require_same_names(one: Trials, other: Trials) -> None:
@@ -283,87 +264,6 @@ def _in_words(
     return messages
 
 
-Transform: TypeAlias = Callable[[Sequence[Any]], tuple[AnyArray, Bounds | None]]
-"""Makes llrs, and maybe their bounds, of systems on the same trials."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GivenSystems:
-    """The systems of some inputs.
-
-    Attributes
-    ----------
-    systems : list of Scores or ClassScores
-        All of them, as logarithms.
-    order : list of int
-        Those that the model takes, in its order.
-    notes : list of Message
-        What is to be said about the order.
-    """
-
-    systems: list[Any]
-    order: list[int]
-    notes: list[Message]
-
-
-def given_systems(model: ScoreModel, kind: AnyKind, inputs: Sequence[Input], reading: Reading) -> GivenSystems:
-    """Find the systems that a model takes among those of some inputs.
-
-    Raises
-    ------
-    FormatError, InputError
-        If they are not those of the model, or not in units that are known.
-    """
-    given = [system for one in inputs for system in kind.systems_of(one.contents, reading)]
-    systems, renaming = renamed(named_apart(given), reading.names)
-    systems = kind.as_logarithms(systems, reading)
-    if not model.is_fusion and len(systems) > 1:
-        _ = inputs[0].contents.scores  # which says how to choose one of several
-    order, notes = list(range(len(systems))), list[Message]()
-    if model.is_fusion:
-        trained = () if model.training_ is None else model.training_.systems
-        names = known_by([system.name for system in systems], renaming, trained)
-        order, notes = order_of_training(names, trained, model.n_systems_)
-    return GivenSystems(systems, order, notes)
-
-
-def result_of(
-    model: ScoreModel, kind: AnyKind, systems: Sequence[Any], first: Any, reading: Reading, transform: Transform
-) -> tuple[AnyScores, Bounds | None, list[Message]]:
-    """What a model makes of systems on the same trials.
-
-    Parameters
-    ----------
-    model : ScoreModel
-    kind : AnyKind
-    systems : sequence of Scores or ClassScores
-        In the order of the model.
-    first : Scores or ClassScores
-        In whose place the result is written.
-    reading : Reading
-    transform : function
-
-    Returns
-    -------
-    Scores or ClassScores
-        In nats, with the classes in the order of the first.
-    pair of arrays, or None
-        Their bounds.
-    list of Message
-    """
-    columns, notes = list[Any](), list[Message]()
-    kind.require_model(model, reading, kind.classes_of(systems[0]), units_of(systems))
-    for system in systems:
-        ordered, more = kind.matched(model, kind.in_nats(system, reading))
-        columns.append(ordered)
-        notes += [message for message in more if message not in notes]
-    values, bounds = transform(columns)
-    classes, trained_classes = kind.classes_of(first), kind.classes_of(columns[0])
-    if classes != trained_classes and set(classes) == set(trained_classes):
-        values = values[:, [trained_classes.index(name) for name in classes]]
-    return kind.with_values(first, values, "fusion" if model.is_fusion else first.name), bounds, notes
-
-
 @dataclass(frozen=True, eq=False)
 class ToApply:
     """What is applied, and what is written.
@@ -479,27 +379,24 @@ class Applied:
 
     Attributes
     ----------
-    written : Input
-        The first input, with the trials that are left.
+    shared : SharedTrials
+        How the trials of the systems met.
     scores : Scores or ClassScores
         In nats.
     bounds : pair of arrays, or None
     tally : Tally
-    shared : SharedTrials
-        How the trials of the systems met.
     systems : list of Scores or ClassScores
         Those of the inputs, as logarithms.
     """
 
-    written: Input
+    shared: SharedTrials
     scores: AnyScores
     bounds: Bounds | None
     tally: Tally
-    shared: SharedTrials
     systems: list[Any]
 
 
-def applied(what: ToApply, inputs: list[Input], names: Sequence[str], meet: Meet) -> Applied:
+def applied(what: ToApply, inputs: list[Input], names: Sequence[str], meet: Callable[..., SharedTrials]) -> Applied:
     """Apply a model to the systems of some inputs: to whole files, or to a batch of their rows.
 
     Parameters
@@ -516,38 +413,59 @@ def applied(what: ToApply, inputs: list[Input], names: Sequence[str], meet: Meet
     FormatError, InputError, KeyMismatchError
     """
     model, kind, reading, tally = what.model, what.kind, what.reading, Tally()
-    given = given_systems(model, kind, inputs, reading)
-    shared = meet(model, kind, inputs, given.systems, given.order, reading)
+    systems, order, told = _given_systems(what, inputs)
+    shared = meet(what, inputs, systems, order)
     trials = shared.systems[0].trials
-    quality = _quality(what, trials, tally)
-
-    def transform(columns: Sequence[Any]) -> tuple[AnyArray, Bounds | None]:
-        scores = kind.stacked(columns)
-        called = [one.name for one in columns]
-        tally.systems = tuple(called)
-        if model.of_subsets:
-            with naming_trials(trials.name_of):
-                tally.ways.update(dict(model.subsets_of(scores)))  # type: ignore[attr-defined]
-        with naming_scores(scores, called, trials), missing_measures_are_known():
-            llr, given = transformed(model, scores, quality), quality if model.takes_quality else {}
-            if what.level is None:
-                return llr, None
-            return llr, model.interval(model.inputs(scores), level=what.level, **given)
-
-    result, bounds, notes = result_of(model, kind, shared.systems, shared.first, reading, transform)
+    quality, columns = _quality(what, trials, tally), list[Any]()
     own = [as_message(note, name) for name, one in zip(names, inputs, strict=True) for note in one.contents.notes]
+    tally.notes = dict.fromkeys([*own, *told])
+    kind.require_model(model, reading, kind.classes_of(shared.systems[0]), units_of(shared.systems))
+    for system in shared.systems:
+        ordered, notes = kind.matched(model, kind.in_nats(system, reading))
+        columns.append(ordered)
+        tally.notes |= dict.fromkeys(notes)
+    scores, bounds, tally.systems = kind.stacked(columns), None, tuple(one.name for one in columns)
+    if model.of_subsets:
+        with naming_trials(trials.name_of):
+            tally.ways.update(dict(model.subsets_of(scores)))  # type: ignore[attr-defined]
+    with naming_scores(scores, tally.systems, trials), missing_measures_are_known():
+        values = transformed(model, scores, quality)
+        if what.level is not None:
+            measures = quality if model.takes_quality else {}
+            bounds = model.interval(model.inputs(scores), level=what.level, **measures)
+    classes, trained_classes = kind.classes_of(shared.first), kind.classes_of(columns[0])
+    if classes != trained_classes and set(classes) == set(trained_classes):
+        values = values[:, [trained_classes.index(name) for name in classes]]
+    result = kind.with_values(shared.first, values, "fusion" if model.is_fusion else shared.first.name)
     tally.n_trials, tally.trials = len(trials), trials if len(trials) else None
     tally.names = [
         name for name, one in zip(names, inputs, strict=True) for _ in kind.systems_of(one.contents, reading)
     ]
-    tally.notes = dict.fromkeys([*own, *given.notes, *notes])
-    tally.units = dict.fromkeys(one for one in kind.unit_messages(given.systems, reading) if not one.origin)
+    tally.units = dict.fromkeys(one for one in kind.unit_messages(systems, reading) if not one.origin)
     if reading.probabilities is not None:
-        tally.n_certain = [n_infinite(one.score) for one in given.systems]
-    tally.renamed = set(shared.renamed)
-    tally.last = dict.fromkeys(shared.lost)
-    tally.looks = [Looks.of(one) for one in given.systems]
-    return Applied(shared.written, result, bounds, tally, shared, given.systems)
+        tally.n_certain = [n_infinite(one.score) for one in systems]
+    tally.renamed, tally.last = set(shared.renamed), dict.fromkeys(shared.lost)
+    tally.looks = [Looks.of(one) for one in systems]
+    return Applied(shared, result, bounds, tally, systems)
+
+
+def _given_systems(what: ToApply, inputs: Sequence[Input]) -> tuple[list[Any], list[int], list[Message]]:
+    """Return the systems of inputs as logarithms, the positions of those that the model takes, and notes on these.
+
+    Raises
+    ------
+    FormatError, InputError
+        If they are not those of the model, or not in units that are known.
+    """
+    model, kind, reading = what.model, what.kind, what.reading
+    given = [system for one in inputs for system in kind.systems_of(one.contents, reading)]
+    systems, renaming = renamed(named_apart(given), reading.names)
+    systems = kind.as_logarithms(systems, reading)
+    if not model.is_fusion and len(systems) > 1:
+        _ = inputs[0].contents.scores  # which says how to choose one of several
+    if not model.is_fusion:
+        return systems, list(range(len(systems))), []
+    return systems, *order_for(model, [system.name for system in systems], renaming)
 
 
 def _quality(what: ToApply, trials: Trials, tally: Tally) -> dict[str, AnyArray]:
@@ -567,33 +485,29 @@ def _quality(what: ToApply, trials: Trials, tally: Tally) -> dict[str, AnyArray]
     return found
 
 
-@dataclass(frozen=True)
-class Applying:
-    """Makes the table that is written of a batch of rows.
+def applied_to_rows(
+    what: ToApply, readers: Sequence[Sequence[ReadAs]], job: tuple[int, Sequence[Sequence[Range]]]
+) -> tuple[pa.Table, Tally]:
+    """Return the table that is written of a batch, and its tally.
 
-    Attributes
+    Parameters
     ----------
     what : ToApply
     readers : sequence of sequence of ReadAs
         Of every group of inputs that are about the same rows.
+    job : pair
+        The group of inputs, and the rows of each of these.
     """
-
-    what: ToApply
-    readers: Sequence[Sequence[ReadAs]]
-
-    def __call__(self, job: tuple[int, Sequence[Sequence[Range]]]) -> tuple[pa.Table, Tally]:
-        """Return the table of a batch: the group of its inputs, and the rows of each of these."""
-        group, ranges = job
-        name, what = ranges[0][0].rows.name, self.what
-        readers = self.readers[group]
-        held = [one.contents(own, own[0].rows.name) for one, own in zip(readers, ranges, strict=True)]
-        with naming(name):
-            inputs = [Input(one, by_name("parquet")) for one in held]
-            done = applied(what, inputs, [one.table.name for one in readers], on_same_rows)
-            how: Any = {"write_as": what.write_as, "interval": done.bounds}
-            contents, more = what.kind.rescored(done.written.contents, done.scores, **how)
-            done.tally.last |= dict.fromkeys(more)
-            return table_of(contents), done.tally
+    group, ranges = job
+    name = ranges[0][0].rows.name
+    held = [one.contents(own, own[0].rows.name) for one, own in zip(readers[group], ranges, strict=True)]
+    with naming(name):
+        inputs = [Input(one, by_name("parquet")) for one in held]
+        done = applied(what, inputs, [one.table.name for one in readers[group]], on_same_rows)
+        form = Form(what.write_as, done.bounds)
+        contents, more = what.kind.rescored(done.shared.written.contents, done.scores, form)
+        done.tally.last |= dict.fromkeys(more)
+        return table_of(contents), done.tally
 
 
 @contextmanager
@@ -647,15 +561,12 @@ def rows_met(what: ToApply, tally: Tally, tables: Sequence[RowTable]) -> list[Me
     found = what.kind.by_order_messages(what.reading)
     renaming = what.reading.renaming
     if renaming is not None and not what.reading.by_order:  # batches share names, so that nothing counts them
-        files = [one.name for at, one in enumerate(tables) if at in tally.renamed]
-        found.append(Message("ids", "", f"{renaming.words} changed {_names_of(files)}"))
+        files = " and ".join(one.name for at, one in enumerate(tables) if at in tally.renamed)
+        words = f"{renaming.words} changed {f'names of {files}' if files else 'no name'}"
+        found.append(Message("ids", "", words))
     names = "" if what.reading.by_order else ", which have the same names"
     words = f"{counted(tables[0].n_rows, what.kind.noun)}: rows that stand in the same place{names}"
     return [*found, Message("join", "", words)]
-
-
-def _names_of(files: Sequence[str]) -> str:
-    return f"names of {' and '.join(files)}" if files else "no name"
 
 
 def stamped(path: PathLike) -> str:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from deciban._files import PathLike, Unfinished, atomic_write, display_name, require_free, whole_folder
 from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.errors import FormatError, InputError, KeyMismatchError
+from deciban.errors import FormatError, InputError, KeyMismatchError, refuse
 from deciban.io.columns.columnar import ReadAs
 from deciban.io.columns.rows import Range, RowTable
 from deciban.io.formats import by_name, for_ending
@@ -37,10 +39,10 @@ from deciban.steps import teller
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, Progress
 from deciban.workflows.applied import (
-    Applying,
     Tally,
     ToApply,
     applied,
+    applied_to_rows,
     digest,
     on_shared_trials,
     rows_met,
@@ -49,6 +51,7 @@ from deciban.workflows.applied import (
 )
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
+from deciban.workflows.kinds.base import Form
 from deciban.workflows.model_files import (
     AnyModel,
     model_message,
@@ -200,7 +203,7 @@ def apply_to_folder(
         raise FormatError(f"{display_name(paths[0])}: holds no trial.")
     how = how_to_read(what.kind, what.reading, options.scale).options(what.kind.need)
     readers = [[ReadAs.of(one, how).settled() for one in group] for group in tables]
-    make, memory = Applying(what, readers), options.scale.n_bytes
+    make, memory = partial(applied_to_rows, what, readers), options.scale.n_bytes
     say("applying the model")
     if is_file:
         with atomic_write(out) as stream, TableWriter(stream, target_name(out)) as writer:
@@ -219,10 +222,11 @@ def apply_to_folder(
     return [*messages, *_written(folder, parts, out)]
 
 
-def _messages(what: ToApply, tallies: Sequence[Tally], tables: Sequence[Sequence[RowTable]]) -> list[Message]:
+def _messages(what: ToApply, tallies: Mapping[int, Tally], tables: Sequence[Sequence[RowTable]]) -> list[Message]:
     """Return the messages on all inputs."""
     found = list[Message]()
-    for tally, group in zip(tallies, tables, strict=True):
+    for at, group in enumerate(tables):
+        tally = tallies.get(at, Tally())
         read = [Message("read", one.name, f"{one.reading}   {counted(one.n_rows, what.kind.noun)}") for one in group]
         found += said(what, tally, read, rows_met(what, tally, group))
     return [*found, *what.interval_messages]
@@ -295,10 +299,10 @@ def _names(files: Sequence[Path], path: PathLike, *, alone: bool) -> list[str]:
 
 
 def _write(
-    make: Applying, parts: Sequence[Part], memory: int, opened: Callable[[Part], AbstractContextManager[TableWriter]]
-) -> list[Tally]:
+    make: Make, parts: Sequence[Part], memory: int, opened: Callable[[Part], AbstractContextManager[TableWriter]]
+) -> dict[int, Tally]:
     """Write files one after the other, and return what is to be said about each group of inputs."""
-    tallies = [Tally() for _ in make.readers]
+    tallies = defaultdict[int, Tally](Tally)
     jobs = [(part.group, piece) for part in parts for piece in part.pieces]
     tell, n_done = teller(sum(_n_rows(piece) for _, piece in jobs), "rows"), 0
     largest = max((_n_rows(piece) for _, piece in jobs), default=1)
@@ -319,7 +323,10 @@ def _write(
     return tallies
 
 
-def _schema_of(make: Applying, parts: Sequence[Part]) -> pa.Schema:
+Make: TypeAlias = Callable[[tuple[int, Sequence[Sequence[Range]]]], tuple[pa.Table, Tally]]
+
+
+def _schema_of(make: Make, parts: Sequence[Part]) -> pa.Schema:
     """The columns of what is written, by the first piece that there is."""
     first = next(part for part in parts if part.pieces)
     return make((first.group, first.pieces[0]))[0].schema
@@ -464,15 +471,15 @@ def apply_files(
     ready = [applied(what, group, [one.contents.origin.name for one in group], on_shared_trials) for group in groups]
     messages = model_message(model_path, loaded)
     for done in ready:
-        how = [kind.read_message(system) for system in done.systems]
-        messages += said(what, done.tally, how, done.shared.messages)
+        read_as = [kind.read_message(system) for system in done.systems]
+        messages += said(what, done.tally, read_as, done.shared.messages)
     messages += what.interval_messages
     if len(targets) > 1 or _is_folder(out):
         Path(out).mkdir(exist_ok=True)
     for done, target in zip(ready, targets, strict=True):
         say(f"writing {target_name(target)}")
         final, notes = (done.scores, []) if known is None else _replaced(done.scores, known, kind, reading)
-        messages += [*notes, *kind.written(done.written, final, target, to, write_as=write_as, interval=done.bounds)]
+        messages += [*notes, *kind.written(done.shared.written, final, target, to, Form(write_as, done.bounds))]
     return tuple(messages)
 
 
@@ -517,11 +524,9 @@ def _refuse_other_options(model: ScoreModel, options: Options, *, quality: Quali
     if write_as == "detection-llr" and model.scores_kind != "classes":
         raise InputError("write_as: detection llrs are of many classes, and the model is for two. Leave it out.")
     reading = options.reading
-    for name in ("where", "weights", "key_format", "key_columns"):
-        if getattr(reading, name):
-            raise InputError(f"{name}: is about a key, and there is none here. Leave it out.")
-    if options.figures.given():
-        raise InputError(f"{', '.join(options.figures.given())}: nothing is evaluated here. Leave it out.")
+    of_keys = (name for name in ("where", "weights", "key_format", "key_columns") if getattr(reading, name))
+    refuse(of_keys, "is about a key, and there is none here. Leave it out.")
+    refuse(options.figures.given(), "nothing is evaluated here. Leave it out.")
     if options.how_sure != HowSure():
         raise InputError(
             "units, intervals, bootstrap, seed, optimism: are about training and figures. Leave them out; "
@@ -530,10 +535,9 @@ def _refuse_other_options(model: ScoreModel, options: Options, *, quality: Quali
     if model.is_fusion:
         require_quality(model, is_given=quality is not None)
         return
-    given = {"quality": quality is not None, "missing": reading.missing != "error"}
-    given["duplicates"] = reading.duplicates != "error"
-    for name in (name for name, is_given in given.items() if is_given):
-        raise InputError(f"{name}: is for fusions, but the model is for one system, whose trials stay as they are.")
+    given = ["quality"] if quality is not None else []
+    given += [name for name in ("missing", "duplicates") if getattr(reading, name) != "error"]
+    refuse(given, "is for fusions, but the model is for one system, whose trials stay as they are.")
 
 
 def _replaced(values: Any, known: Any, kind: AnyKind, reading: Reading) -> tuple[Any, list[Message]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 from deciban._validate import arrays as _validate
 from deciban._validate.probabilities import llrs_of_ratios, unit_of
 from deciban.core.resampling.intervals import LEVEL
-from deciban.errors import InputError
+from deciban.errors import InputError, refuse
 from deciban.messages import names_apart
 
 if TYPE_CHECKING:
@@ -316,7 +316,7 @@ def _together(given: Any, options: dict[str, Any]) -> Results[Any]:
     from deciban.evaluation.results import Results
 
     if isinstance(given, Results):
-        _refuse_options(options)
+        refuse(options, "is about scores, and these are evaluated already. Leave it out.")
         return given
     if isinstance(given, OneSystem):
         raise InputError("second: none given. A comparison needs two systems: compare(first, second).")
@@ -331,7 +331,7 @@ def _evaluated_system(given: Any, at: int, options: dict[str, Any]) -> Any:
     from deciban.evaluation.one_system import OneSystem
 
     if isinstance(given, OneSystem):
-        _refuse_options(options)
+        refuse(options, "is about scores, and these are evaluated already. Leave it out.")
         return given
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise InputError(
@@ -339,11 +339,6 @@ def _evaluated_system(given: Any, at: int, options: dict[str, Any]) -> Any:
             "scores of targets and those of non-targets. A data frame is passed alone."
         )
     return evaluate(*given, name=f"system {at + 1}", **options)
-
-
-def _refuse_options(options: dict[str, Any]) -> None:
-    if options:
-        raise InputError(f"{', '.join(options)}: is about scores, and these are evaluated already. Leave it out.")
 
 
 def _evaluated(files: ScoreFiles, kind: KindName, given: Given) -> Results[Any]:
@@ -392,12 +387,8 @@ def _are_several(score: Any) -> bool:
 
 def _refuse_columns(given: Mapping[str, Any]) -> None:
     """Refuse names of columns where there are arrays."""
-    named = [name for name, value in given.items() if value is not None]
-    if named:
-        raise InputError(
-            f"{', '.join(named)}: is about a data frame, and the first two arguments are arrays. Pass the frame alone, "
-            "or leave it out."
-        )
+    why = "is about a data frame, and the first two arguments are arrays. Pass the frame alone, or leave it out."
+    refuse((name for name, value in given.items() if value is not None), why)
 
 
 def _refuse_frame(tar: Any, non: Any) -> None:
@@ -450,9 +441,9 @@ class Given:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        named = [name for name in self.options if name in _OF_FILES]
-        if named:
-            raise InputError(f"{', '.join(named)}: is about files, and there are none. Leave it out.")
+        refuse(
+            (name for name in self.options if name in _OF_FILES), "is about files, and there are none. Leave it out."
+        )
 
     @property
     def in_arrays(self) -> bool:
@@ -713,9 +704,8 @@ def _trained(verb: str, scores: Any, model: ScoreModel | None, given: Given) -> 
     if verb == "calibrate":
         _require_one(given, _validate.array(scores, "scores").ndim if given.in_arrays else 0, many=many)
     if given.in_arrays:
-        named = [side for side, column in given.sides.items() if column is not None]
-        if named:
-            raise InputError(f"{', '.join(named)}: names a column of a data frame, and there are arrays. Leave it out.")
+        named = (side for side, column in given.sides.items() if column is not None)
+        refuse(named, "names a column of a data frame, and there are arrays. Leave it out.")
         files = (class_arrays if many else two_class_arrays)(scores, given)
         weights = None if weights is None else WEIGHTS
     else:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from deciban._validate.classes import prior_of
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.multiclass_training import ClassFit
 from deciban.engines.class_problems import (
-    ClassSums,
     UnitsAndStrata,
     confusion_in,
     grouped,
@@ -133,43 +132,28 @@ def calibration_in_pieces(
         As reading does.
     """
     data = SourceClasses(source.of_system(system), engine, None, memory)  # at a flat prior
-    total, is_wrong = mixed(summary.flat_surprise, data.prior), summary.checks.n_wrong > 0
+    total, every = mixed(summary.flat_surprise, data.prior), np.arange(data.n_classes)
+    given = CalibratedPieces(data, is_finite=not data.first.has_infinite)
+    limits = CalibrationLimits(given, every, data.n_classes, total, is_wrong=summary.checks.n_wrong > 0)
     forms = [(True, True), (True, False), (False, True)]
-    limits = _Limits(data, total, is_wrong=is_wrong)
-    both, scaled, shifted = (_least(limits, scale=scale, offset=offset) for scale, offset in forms)
+    both, scaled, shifted = (_least(data, limits, scale=scale, offset=offset) for scale, offset in forms)
     return ClassCalibration.of(total, both, scaled, shifted, data.prior)
 
 
-class _Limits:
-    """What calibration can reach, if it is asked for: see `deciban.multiclass.recalibration.CalibrationLimits`."""
+def _least(data: SourceClasses, limits: CalibrationLimits, *, scale: bool, offset: bool) -> Best:
+    """Return what `CalibrationLimits.least` finds.
 
-    def __init__(self, data: SourceClasses, total: float, *, is_wrong: bool) -> None:
-        self.data, self.total, self.is_wrong = data, total, is_wrong
-
-    @cached_property
-    def all(self) -> CalibrationLimits:
-        """Those of the trials."""
-        given = CalibratedPieces(self.data, is_finite=not self.data.first.has_infinite)
-        return CalibrationLimits(given, np.arange(self.data.n_classes), self.data.n_classes, self.total, is_wrong=False)
-
-
-def _least(limits: _Limits, *, scale: bool, offset: bool) -> Best:
-    """The least cross-entropy of scales and offsets, or of these alone; see `CalibrationLimits.least`.
-
-    Most have an optimum, which is found without looking for directions in which the cost falls forever.
+    Most maps have an optimum, which is found without looking for directions in which the cost falls forever.
     """
-    data, total = limits.data, limits.total
-    without = given_up(total, data.prior, scale=scale)
-    if total == 0.0:
-        return Best(0.0, 1.0, without.offset)
-    if limits.is_wrong:
-        return without
+    if limits.total == 0.0 or limits.is_wrong:
+        return limits.least(scale=scale, offset=offset)
+    without = given_up(limits.total, data.prior, scale=scale)
     try:
         fit: ClassFit = data.train(scale=scale, offset=offset)
     except InputError:
-        return limits.all.least(scale=scale, offset=offset)
+        return limits.least(scale=scale, offset=offset)
     if scale and fit.weights[0] <= 0.0:  # scores that say the opposite: of scales of at least 0, 0 is best
-        return limits.all.least(scale=scale, offset=offset) if data.first.has_infinite else without
+        return limits.least(scale=scale, offset=offset) if data.first.has_infinite else without
     return no_worse(Best(fit.objective, float(fit.weights[0]) if scale else 1.0, fit.offsets), without)
 
 
@@ -215,10 +199,27 @@ def evaluate_class_pieces(
     figures = ClassFigures(**options.figures.given())
     figures.require_parts()
     _refuse_optimism(source, options)
-    asked = _Asked(engine, options, system, name, require)
+
+    def evaluated(
+        source: ShardSource, figures: ClassFigures, who: UnitsAndStrata | None
+    ) -> tuple[ClassEvaluation, ScoreChecks]:
+        """Return the evaluation of classes, or of groups that are read as classes."""
+        memory, how_sure = engine.bounded(options.scale.n_bytes), options.how_sure
+        sums = survey_classes(source, engine, system=system, figures=figures, who=who)
+        require(np.flatnonzero(() if sums is None else sums.summary.counts), source.classes)
+        assert sums is not None  # noqa: S101  # without a segment there are none of any class
+        calibration = calibration_in_pieces(sums.summary, source, engine, system=system, memory=memory)
+        summary = summarize_surveyed(sums, source, engine, memory, system=system, calibration=calibration)
+        found = class_evaluation_of(summary, name=name)
+        if who is None or sums.units is None:
+            return found, summary.checks
+        resampling = Resampling(None, how_sure.level, bootstrap=how_sure.bootstrap, seed=how_sure.seed)
+        influences = InfluencesInPieces(source, engine, memory, system, who, resampling)
+        return replace(found, uncertainty=influences.uncertainty(sums.units, summary, found)), summary.checks
+
     who = UnitsAndStrata(units, np.arange(len(source.classes))) if isinstance(units, TrialUnits) else units
     if figures.groups is None:
-        return asked.evaluated(source, figures, who)[0]
+        return evaluated(source, figures, who)[0]
     totals = totals_of(source, engine)
     require(np.flatnonzero(() if totals is None else totals.n_trials), source.classes)
     assert totals is not None  # noqa: S101  # without a segment there are none of any class
@@ -226,45 +227,11 @@ def evaluate_class_pieces(
     problem = GroupedProblem.of(figures, figures.groups, source.classes, totals)
     home = problem.grouping.home
     who = None if who is None else replace(who, home=home[home >= 0])
-    found, checks = asked.evaluated(grouped(source, problem), problem.figures, who)
+    found, checks = evaluated(grouped(source, problem), problem.figures, who)
     counted = found.confusion
     if problem.has_weights or totals.has_weights:
         counted = confusion_in(source, engine, problem, system=system)
     return problem.finished(found, checks, counted)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
-    """What is asked of a system, be it of classes or of groups."""
-
-    engine: Engine
-    options: Options
-    system: int
-    name: str
-    require: Callable[[AnyArray, Sequence[str]], None]
-
-    def evaluated(
-        self, source: ShardSource, figures: ClassFigures, who: UnitsAndStrata | None
-    ) -> tuple[ClassEvaluation, ScoreChecks]:
-        """The evaluation of classes, or of groups that are read as classes."""
-        engine, options = self.engine, self.options
-
-        def required(found: ClassSums | None) -> ClassSums:
-            self.require(np.flatnonzero(() if found is None else found.summary.counts), source.classes)
-            assert found is not None  # noqa: S101  # without a segment there are none of any class
-            return found
-
-        memory = engine.bounded(options.scale.n_bytes)
-        sums = required(survey_classes(source, engine, system=self.system, figures=figures, who=who))
-        calibration = calibration_in_pieces(sums.summary, source, engine, system=self.system, memory=memory)
-        summary = summarize_surveyed(sums, source, engine, memory, system=self.system, calibration=calibration)
-        found = class_evaluation_of(summary, name=self.name)
-        if who is None or sums.units is None:
-            return found, summary.checks
-        how_sure = options.how_sure
-        resampling = Resampling(None, how_sure.level, bootstrap=how_sure.bootstrap, seed=how_sure.seed)
-        influences = InfluencesInPieces(source, engine, memory, self.system, who, resampling)
-        return replace(found, uncertainty=influences.uncertainty(sums.units, summary, found)), summary.checks
 
 
 def _require_weight(figures: ClassFigures, classes: tuple[str, ...], totals: ClassTotals) -> None:

@@ -15,7 +15,7 @@ from deciban.analysis.pilots import Pilot, Plan, pilot_of_evaluations, pilot_of_
 from deciban.analysis.planning import Goal, TrialsPerSegment, plan_of_pilot
 from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError
+from deciban.errors import InputError, refuse
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure
 from deciban.messages import WARNING, Message, names_apart, topic_of
@@ -287,22 +287,16 @@ def plan_files(
     chosen = Options.of("plan_files", options)
     designs: Any = {"segments": segments, "trials_per_segment": trials_per_segment, "level": chosen.how_sure.level}
     goal = Goal(width=width, difference=difference, relative=relative, power=power, **designs)
-    return plan_chosen(named, key, chosen, goal, figure, progress=progress)
+    return plan_chosen(ScoreFiles.of(named, key, chosen.reading), chosen, goal, figure, progress)
 
 
 def plan_chosen(
-    scores: Paths | ScoreFiles,
-    key: PathLike | None,
-    options: Options,
-    goal: Goal,
-    figure: Figure | None,
-    *,
-    progress: Progress | None = None,
+    files: ScoreFiles, options: Options, goal: Goal, figure: Figure | None, progress: Progress | None = None
 ) -> Plan:
     """Plan by options that were sorted already; see `plan_files`."""
     options.scale.refuse("a plan")
     _refuse_other_options(options.how_sure)
-    joined = read_joined(scores, key, options, progress=progress)
+    joined = read_joined(files, None, options, progress=progress)
     if len(joined.names) > 2:
         raise InputError(
             f"scores: {len(joined.names)} systems ({', '.join(joined.names)}). A plan is about one, or about the "
@@ -324,12 +318,9 @@ def _refuse_other_options(how_sure: HowSure) -> None:
     InputError
     """
     other = replace(how_sure, units=None, level=LEVEL)
-    given = [one.name for one in fields(HowSure) if getattr(other, one.name) != one.default]
-    if given:
-        raise InputError(
-            f"{', '.join(given)}: a plan is made of the variance between units, whatever intervals an evaluation has. "
-            "Leave it out."
-        )
+    given = (one.name for one in fields(HowSure) if getattr(other, one.name) != one.default)
+    why = "a plan is made of the variance between units, whatever intervals an evaluation has. Leave it out."
+    refuse(given, why)
 
 
 def _pilot(joined: JoinedScores, options: Options, figure: Figure) -> tuple[Pilot, tuple[Message, ...]]:

@@ -116,15 +116,10 @@ class SplitByColumns:
         found, own = coded_values(values, self.columns[at], self.argument, where, often)
         return found, own[place]
 
-    def too_many(self, found: Sequence[Values]) -> InputError | None:
-        """See `SplitRows.too_many`."""
-        if len(found) <= MOST:
-            return None
-        try:
+    def require_few(self, found: Sequence[Values]) -> None:
+        """See `SplitRows.require_few`."""
+        if len(found) > MOST:
             _crossed(self, found)
-        except InputError as error:
-            return error
-        return None
 
 
 def _used(codes: IntArray, n: int) -> tuple[IntArray, IntArray]:
@@ -287,14 +282,7 @@ class Conditions:
 
     @classmethod
     def of(
-        cls,
-        split: Split,
-        source: ShardSource,
-        engine: Engine,
-        kind: AnyKind,
-        units: UnitsOfSource,
-        *,
-        argument: str | None = None,
+        cls, split: Split, source: ShardSource, engine: Engine, kind: AnyKind, units: UnitsOfSource, argument: str = ""
     ) -> Conditions:
         """Split trials: one pass.
 
@@ -307,8 +295,8 @@ class Conditions:
         kind : AnyKind
         units : UnitsOfSource
             Of all trials.
-        argument : str, optional
-            What asks for it, for messages; left out, ``by`` and ``equalize``.
+        argument : str
+            What asks for it, for messages; if it is empty, ``by`` and ``equalize``.
 
         Raises
         ------
@@ -330,7 +318,7 @@ class Conditions:
         for columns in split.equalized:
             known[columns].require_values(source)
         by = tuple(known[one] for one in split.partitions)
-        if argument is None:  # a plan gives shares to the values as they are
+        if not argument:  # a plan gives shares to the values as they are
             by = tuple(one.sharing_own_values(classes) for one in by)
         return cls(source, engine, kind, units, by, tuple(known[one] for one in split.equalized), {}, {}, {})
 
@@ -368,7 +356,8 @@ class Conditions:
         asked = replace(options, figures=replace(options.figures, subsets=None))  # which have no weights
         name = f"equalized over {part.partition.title}"
         found = self.weighted(part, equalizing_factors(part.totals), asked, system=system, name=name)
-        return equalized_of(part.partition, self._conditions(part), found)
+        made = Equalized(part.partition.title, part.partition.names, tuple(self._conditions(part)), found)
+        return replace(made, found=replace(found, notes=(*found.notes, f"Equalized: {made.rule}.")))
 
     def weighted(self, part: SourcePartition, factors: FloatArray, options: Options, *, system: int, name: str) -> Any:
         """Evaluate a system with trials that weigh what their conditions say, and keep that whatever is drawn."""
@@ -402,17 +391,26 @@ class Conditions:
         return self.in_order[part][1]
 
     def _conditions(self, part: SourcePartition) -> list[Condition]:
-        return conditions_of(part.partition, part.totals, self.kind.classes_by_truth(self.source.classes))
+        names, classes = part.partition.names, self.kind.classes_by_truth(self.source.classes)
+        return [
+            Condition(called, dict(zip(names, values, strict=True)), {name: row[at] for name, at in classes})
+            for called, values, row in zip(
+                part.partition.called, part.partition.values, part.totals.tolist(), strict=True
+            )
+        ]
 
     def _by(self, part: SourcePartition, options: Options, system: int) -> ByConditions:
         found = [
             one if one.lacking else replace(one, found=self._of_condition(part, values, options, system, one.name))
             for one, values in zip(self._conditions(part), part.partition.values, strict=True)
         ]
-        level = None if self.units.units is None else options.how_sure.level
-        of_cells = np.array([one.totals for one in part.facts.values()])
-        trials = named_totals(of_cells, self.kind.classes_by_truth(self.source.classes))
-        return with_differences(part.partition, found, trials, level)
+        totals = np.array([one.totals for one in part.facts.values()]).sum(axis=0).tolist()
+        trials = {name: totals[at] for name, at in self.kind.classes_by_truth(self.source.classes)}
+        made = ByConditions(part.partition.title, part.partition.names, tuple(found), trials=trials)
+        if self.units.units is None:
+            return replace(made, no_differences="units are not known, or no intervals were asked for")
+        differences, why = differences_between(made.evaluated, options.how_sure.level)
+        return replace(made, differences=differences, no_differences=why)
 
     def _of_condition(self, part: SourcePartition, values: Values, options: Options, system: int, name: str) -> Any:
         """Evaluate the trials of one condition."""
@@ -456,28 +454,6 @@ class Conditions:
         return replace(own, units=replace(units, keys=facts.keys) if len(facts.keys) > 1 else None)
 
 
-def conditions_of(partition: Partition, totals: CountArray, classes: Sequence[tuple[str, int]]) -> list[Condition]:
-    """Conditions with their counts, without figures.
-
-    Parameters
-    ----------
-    partition : Partition
-    totals : (n_conditions, n_classes) array
-    classes : sequence of (str, int)
-        Names of the classes, and their columns.
-    """
-    return [
-        Condition(called, dict(zip(partition.names, values, strict=True)), {name: row[at] for name, at in classes})
-        for called, values, row in zip(partition.called, partition.values, totals.tolist(), strict=True)
-    ]
-
-
-def named_totals(of_cells: CountArray, classes: Sequence[tuple[str, int]]) -> dict[str, int | float]:
-    """Trials of each class in all, or their weight, from those of each combination of values, (n_cells, n_classes)."""
-    totals = of_cells.sum(axis=0).tolist()
-    return {name: totals[at] for name, at in classes}
-
-
 def message_of(partition: Partition, totals: CountArray) -> Message:
     """Into how many conditions trials were split."""
     n_partial = int(np.count_nonzero((totals == 0).any(axis=1)))
@@ -494,30 +470,3 @@ def message_of(partition: Partition, totals: CountArray) -> Message:
 
 def _words_of(column: SplitColumn) -> str:
     return f"{column.name} {column.everywhere}" if column.everywhere else f"no {column.name}"
-
-
-def with_differences(
-    partition: Partition, found: Sequence[Condition], trials: Mapping[str, int | float], level: float | None
-) -> ByConditions:
-    """The conditions of a partition with what differs between them.
-
-    Parameters
-    ----------
-    partition : Partition
-    found : sequence of Condition
-    trials : mapping of str to number
-        Of each class in all.
-    level : float or None
-        Of intervals; None where nothing has some.
-    """
-    made = ByConditions(partition.title, partition.names, tuple(found), trials=trials)
-    if level is None:
-        return replace(made, no_differences="units are not known, or no intervals were asked for")
-    differences, why = differences_between(made.evaluated, level)
-    return replace(made, differences=differences, no_differences=why)
-
-
-def equalized_of(partition: Partition, conditions: Sequence[Condition], found: Any) -> Equalized:
-    """An evaluation of weighted trials as that of conditions that count alike."""
-    made = Equalized(partition.title, partition.names, tuple(conditions), found)
-    return replace(made, found=replace(found, notes=(*found.notes, f"Equalized: {made.rule}.")))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -38,14 +38,14 @@ from deciban.models.score_model import ScoreModel
 from deciban.steps import teller
 from deciban.trials.frames import to_arrow
 from deciban.trials.lists import ROW
-from deciban.types import AnyArray, CountArray, Progress, ScoreArray
-from deciban.workflows.applied import given_systems, naming, result_of
+from deciban.types import CountArray, Progress, ScoreArray
+from deciban.workflows.applied import ToApply, applied, naming, on_same_rows
 from deciban.workflows.apply import apply_files, how_to_read
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.score_units import Looks, decision_messages
 from deciban.workflows.model_files import AnyModel, model_message, path_of_model, trained_model
-from deciban.workflows.options import Options
+from deciban.workflows.options import Options, Reading
 from deciban.workflows.quality import QualityFiles, quality_paths
 
 _FULL = "decisions.parquet"
@@ -71,10 +71,6 @@ class PiecesToDecide:
     read: Callable[[Rows], Input]
     name: str
     reading: str
-
-    def message(self, n: int, noun: str) -> Message:
-        """Say what was read."""
-        return Message("read", self.name, f"{self.reading}   {counted(n, noun)}")
 
 
 def pieces_to_decide(path: PathLike, kind: AnyKind, options: Options) -> PiecesToDecide:
@@ -126,11 +122,7 @@ def require_target_first(table: CostTable) -> None:
 
 
 def applied_first(
-    model: ScoreModel,
-    paths: Sequence[PathLike | TwoFiles],
-    quality: QualityFiles | None,
-    options: Options,
-    say: Progress,
+    model: ScoreModel, paths: Paths, quality: QualityFiles | None, options: Options, say: Progress
 ) -> tuple[ScratchFolder, Path, list[Message]]:
     """What a fusion makes of several systems, in a temporary file.
 
@@ -148,79 +140,31 @@ def applied_first(
 
 def of_applied(options: Options) -> Options:
     """The options for what `applied_first` wrote: in nats, in a format of its own; about a key they stay."""
-    own: dict[str, Any] = {"format": None, "columns": None, "log10": False, "classes": None, "posterior_prior": None}
-    own |= {"lr": False, "negate": False, "probabilities": None, "detection_llr": False, "names": None}
-    own |= {"by_order": False}
-    return replace(options, reading=replace(options.reading, **own))
+    own = ("missing", "duplicates", "key_format", "key_columns", "labels", "where", "weights", "weights_required")
+    kept: Any = {name: getattr(options.reading, name) for name in (*own, "ids", "from_classes")}
+    return replace(options, reading=Reading(**kept))
 
 
-_DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+_DELIMITERS = {".parquet": "", ".csv": ",", ".tsv": "\t", ".txt": "\t"}
 
 
-class RowWriter:
-    """Writes tables of the same columns one after the other; text has a header.
+@contextmanager
+def _writer_to(out: PathLike) -> Iterator[TableWriter]:
+    """Open a table for writing that is there only when the block ends without an error; ``-`` is CSV.
 
-    Parameters
-    ----------
-    stream : binary stream
-    ending : str
-        ``".parquet"``, or that of text.
-    name : str
-        What messages call the file.
+    Raises
+    ------
+    InputError
+        If its ending says no format.
     """
-
-    def __init__(self, stream: IO[bytes], ending: str, name: str) -> None:
-        self._stream, self._ending = stream, ending
-        self._text: Any = None
-        self._parquet = TableWriter(stream, name) if ending == ".parquet" else None
-
-    @classmethod
-    @contextmanager
-    def of(cls, out: PathLike) -> Iterator[RowWriter]:
-        """Open a file for writing that is there only when the block ends without an error.
-
-        Parameters
-        ----------
-        out : path
-            ``-`` is standard output, as CSV.
-
-        Raises
-        ------
-        InputError
-            If its ending says no format.
-        """
-        ending = ".csv" if str(out) == "-" else Path(out).suffix.lower()
-        if ending not in {*_DELIMITERS, ".parquet"}:
-            raise InputError(
-                f"{display_name(out)}: ends in {ending or 'nothing'}. Tables are written as .csv, .tsv, .txt or "
-                ".parquet."
-            )
-        if str(out) == "-":
-            with cls(sys.stdout.buffer, ending, target_name(out)) as writer:
-                yield writer
-            return
-        with atomic_write(out) as stream, cls(stream, ending, target_name(out)) as writer:
-            yield writer
-
-    def write(self, table: pa.Table, piece: str) -> None:
-        """Write the rows of a table; ``piece`` is what they were made of, for messages."""
-        if self._parquet is not None:
-            self._parquet.write(table, piece)
-            return
-        from pyarrow import csv
-
-        if self._text is None:
-            options = csv.WriteOptions(delimiter=_DELIMITERS[self._ending], quoting_style="needed")
-            self._text = csv.CSVWriter(self._stream, table.schema, write_options=options)
-        self._text.write_table(table)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        for one in (self._text, self._parquet):
-            if one is not None and kind is None:
-                one.close()
+    ending = ".csv" if str(out) == "-" else Path(out).suffix.lower()
+    if ending not in _DELIMITERS:
+        raise InputError(
+            f"{display_name(out)}: ends in {ending or 'nothing'}. Tables are written as .csv, .tsv, .txt or .parquet."
+        )
+    opened = nullcontext(sys.stdout.buffer) if str(out) == "-" else atomic_write(out)
+    with opened as stream, TableWriter(stream, target_name(out), delimiter=_DELIMITERS[ending]) as writer:
+        yield writer
 
 
 _NO_DECISIONS = "Decisions by thresholds on log-likelihood ratios mean nothing for such scores."
@@ -405,7 +349,7 @@ class _Deciding:
                 return self._decided(found.read(rows))
 
         with ExitStack() as stack:
-            writer = None if out is None else stack.enter_context(RowWriter.of(out))
+            writer = None if out is None else stack.enter_context(_writer_to(out))
             done = in_order(made, found.pieces, largest, self.options.scale.n_bytes)
             for rows, (rows_out, own, more, look) in done:
                 if writer is not None:
@@ -417,7 +361,8 @@ class _Deciding:
                 tell(n_read)
             if not tally or not n_done:
                 raise InputError(f"{display_name(path)}: holds no trial.")
-        messages = [found.message(n_done, self.kind.noun), *notes]
+        read = f"{found.reading}   {counted(n_done, self.kind.noun)}"
+        messages = [Message("read", found.name, read), *notes]
         whole, name = reduce(add, tally), display_name(path)
         if not self.is_checked:
             messages += decision_messages(name, looks)
@@ -449,23 +394,13 @@ class _Deciding:
     def _llrs(self, given: Input) -> tuple[Any, list[Message]]:
         """The scores of the one system in nats, or what the model makes of them."""
         kind, reading = self.kind, self.options.reading
-        notes = [as_message(note, given.contents.origin.name) for note in given.contents.notes]
         if self.model is None:
+            notes = [as_message(note, given.contents.origin.name) for note in given.contents.notes]
             _ = given.contents.scores if kind.name == "two-class" else None  # which says how to choose one of several
             (system,) = kind.as_logarithms(kind.systems_of(given.contents, reading), reading)
             return kind.in_nats(system, reading), [*notes, *kind.unit_messages([system], reading)]
-        model = self.model
-        systems = given_systems(model, kind, [given], reading)
-
-        result, _, more = result_of(
-            model, kind, systems.systems, systems.systems[0], reading, lambda columns: (self._mapped(columns), None)
-        )
-        return result, [*notes, *systems.notes, *more]
-
-    def _mapped(self, columns: Sequence[Any]) -> AnyArray:
-        """What the model makes of one system."""
-        assert self.model is not None  # noqa: S101  # who asks knows that there is one
-        return transformed(self.model, self.kind.stacked(columns), {})
+        done = applied(ToApply(self.model, reading), [given], [given.contents.origin.name], on_same_rows)
+        return done.scores, list(done.tally.notes)
 
     def _scores(self, system: Any) -> ScoreArray:
         """Scores with classes in the order of the costs."""
@@ -506,19 +441,17 @@ class _Deciding:
         scores, notes = self.kind.in_nats(one.scores, self.options.reading), list[Message]()
         if self.model is not None:
             matched, notes = self.kind.matched(self.model, scores)
-            scores = self.kind.with_values(scores, self._mapped([matched]), scores.name)
+            made = transformed(self.model, self.kind.stacked([matched]), {})
+            scores = self.kind.with_values(scores, made, scores.name)
         truth, classes = joined.truth, self.kind.classes_of(scores)
-        label = np.where(truth, 0, 1) if not classes else self._label(truth, classes)
+        place = np.array([self.table.classes.index(name) for name in classes] or [1, 0])
+        label = place[truth.astype(np.int64)]
         found = decided(checked_loglik(self._scores(scores), self.application, tell=False), self.application)
         counts, risk = counts_and_risk(found.action, label, self.application, joined.weight)
         if self.model is None and not self.is_checked and not classes:
             said = remark_on_llrs(summarize(one.score[truth], one.score[~truth]))
             notes += [Message(WARNING, joined.names[0], f"{said} {_NO_DECISIONS}")] if said else []
         return KeyedDecisions(counts, risk), (*joined.all_messages(None), *notes)
-
-    def _label(self, truth: AnyArray, classes: Sequence[str]) -> AnyArray:
-        place = np.array([self.table.classes.index(name) for name in classes])
-        return np.asarray(place[truth])
 
 
 def _one_path(scores: Paths, key: PathLike | None) -> list[PathLike]:

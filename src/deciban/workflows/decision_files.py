@@ -14,7 +14,7 @@ from pyarrow import parquet
 from deciban._files import PathLike, ScratchFolder, display_name
 from deciban.core.ranks.operating import OperatingPoint, as_operating_point
 from deciban.decisions import Application, error_costs
-from deciban.errors import InputError, KeyMismatchError, MissingScoresError
+from deciban.errors import InputError, KeyMismatchError, MissingScoresError, refuse
 from deciban.evaluation.decided import DecisionEvaluation, DecisionProblem, detection, evaluate_decisions
 from deciban.evaluation.summary import DEFAULT_POINTS
 from deciban.io.cost_files import CostTable, read_costs
@@ -121,7 +121,9 @@ def evaluate_decision_files(
             raise InputError("decisions: name files of decisions; of targets and non-targets apart there are none.")
         say(f"reading {display_name(path)}")
         if chosen.reading.format == LINES:
-            _refuse_words(words, decision_column, named)
+            given_words = {"accept": accept, "reject": reject, "decision_column": decision_column, "columns": named}
+            why = f"lines of {LINES} say t or f in a place of their own. Leave it out."
+            refuse((name for name, value in given_words.items() if value), why)
             found.append(read_decision_lines(path))
             continue
         actions = _actions(table, chosen, words)
@@ -150,11 +152,7 @@ def _refuse_options_of_scores(options: Options) -> None:
     given = [name for name in _OF_SCORES if getattr(reading, name) not in (None, False)]
     given = [name for name in given if name != "format" or reading.format != LINES]
     given += [name for name in ("dask", "speakers") if getattr(scale, name) not in (None, False)]
-    if given:
-        raise InputError(
-            f"{', '.join(given)}: about scores, and decisions are none; they are read as tables, and held in memory. "
-            "Leave it out."
-        )
+    refuse(given, "about scores, and decisions are none; they are read as tables, and held in memory. Leave it out.")
     if reading.missing not in ("error", "drop"):
         raise InputError(
             f"missing: got {reading.missing!r}, a score to fill in. No number is a decision: leave out the trials "
@@ -164,11 +162,9 @@ def _refuse_options_of_scores(options: Options) -> None:
 
 def _columns(options: Options) -> list[str] | None:
     given = options.reading.columns
-    if given is None or isinstance(given, str):
-        return None if given is None else [one.strip() for one in given.split(",")]
     if isinstance(given, Mapping):
         raise InputError("columns: of decisions, name all columns in their order (--columns enroll,test,action).")
-    return list(given)
+    return [one.strip() for one in given.split(",")] if isinstance(given, str) else given and list(given)
 
 
 def _actions(table: CostTable | None, options: Options, words: Mapping[str, str]) -> Sequence[str] | None:
@@ -205,15 +201,6 @@ def _neither(one: DecisionFile, word: str) -> InputError:
         f"{one.name}: {word!r} is neither accept nor reject. Say what the words mean (accept=, reject=, "
         "--accept, --reject), or name the costs of all actions (costs=, --costs)."
     )
-
-
-def _refuse_words(*given: Any) -> None:
-    """Refuse what says how to read a column of decisions, where the format says it."""
-    if any(given):
-        raise InputError(
-            f"accept, reject, decision_column, columns: lines of {LINES} say t or f in a place of their own. "
-            "Leave it out."
-        )
 
 
 def _require_same_languages(found: Sequence[DecisionFile], given: Sequence[str] | None) -> None:

@@ -29,7 +29,6 @@ from deciban.types import Progress
 from deciban.workflows.inputs import NAMING, Opened, Paths, ScoreFiles, is_object, open_source, paths_of, ties_in_words
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import Figures, HowSure, Options, Renamed, renamed
-from deciban.workflows.plans import with_primary_numbers
 from deciban.workflows.summaries import are_summaries, opened_summaries
 from deciban.workflows.two_files import named_scores
 
@@ -495,7 +494,6 @@ def evaluate_files(
     return evaluate_model(loaded, opened(named, key, chosen), chosen, **about, progress=progress).results
 
 
-_IN_PIECES = "trials are read in pieces"
 _UNPAIRED = "systems have different numbers of trials: each is evaluated on its own, and differences cannot be paired"
 """Message about systems that share no trials."""
 
@@ -508,14 +506,14 @@ class ModelEvaluation:
     ----------
     results : Results
         Of what the model makes; ``before`` holds those of the systems, in the order of training.
-    trials : Compared or None
-        What it was made of; None without a model.
+    trials : tuple
+        What it was made of, as `deciban.workflows.training_rows.Compared` takes it; empty without a model.
     renamed : Renamed, optional
         What systems were called before they were given names.
     """
 
     results: Results[Any]
-    trials: Any = None
+    trials: tuple[Any, ...] = ()
     renamed: Renamed | None = None
 
 
@@ -564,8 +562,8 @@ def evaluate_model(
     if threshold_from:
         each, told = _chosen_thresholds(source, threshold_from, threshold_key, options, progress)
     found = evaluate_source(source, options, progress, each=each)
-    found = with_primary_numbers(replace(found, messages=(*found.messages, *told)), options.plan, _IN_PIECES)
-    return ModelEvaluation(found, renamed=source.renamed)
+    found = replace(found, messages=(*found.messages, *told))
+    return ModelEvaluation(_with_plan(found, options), renamed=source.renamed)
 
 
 def _modelled(
@@ -580,7 +578,6 @@ def _modelled(
     from deciban.models.mapped import counting
     from deciban.workflows.model_files import Scored, made_of, refuse_twice, require_quality, seen_before
     from deciban.workflows.quality import combination_messages, read_measures, with_quality
-    from deciban.workflows.training_rows import Compared
     from deciban.workflows.units import units_of_source
 
     require_quality(model, is_given=quality is not None)
@@ -609,8 +606,17 @@ def _modelled(
     about = before.join, (*before.messages, *seen)
     untouched = Results(before.systems, *about, **_besides(before))
     results = Results(after.systems, *about, before=untouched, **_besides(after))
-    compared = Compared(replace(known.scored, source=known.trained), options, units, source.classes)
-    return ModelEvaluation(with_primary_numbers(results, options.plan, _IN_PIECES), compared, source.renamed)
+    compared = replace(known.scored, source=known.trained), options, units, source.classes
+    return ModelEvaluation(_with_plan(results, options), compared, source.renamed)
+
+
+def _with_plan(results: Results[Any], options: Options) -> Results[Any]:
+    """Return results with the primary number of the plan, if one was named."""
+    if options.plan is None:
+        return results
+    from deciban.workflows.plans import with_primary_numbers
+
+    return with_primary_numbers(results, options.plan)
 
 
 def _besides(found: Results[Any]) -> dict[str, Any]:

@@ -1,9 +1,10 @@
-"""Models given as objects or files: whether they fit systems and trials, and trials of a source after a model."""
+"""Models given as objects or files, fitted to a source or applied to it: systems, classes and trials that fit."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -11,40 +12,34 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban._files import PathLike, display_name
+from deciban.analysis.systems import LEAST_GAIN, Criterion, LabelledData, Search, Selection, Tried, chosen_by
+from deciban.calibration.cross import SourceParts, trained_on
 from deciban.errors import InputError
 from deciban.io.recognition import Recognized, readable_as
 from deciban.io.source import several_systems
 from deciban.messages import WARNING, Message, counted
 from deciban.models import Model, load_model
-from deciban.models.mapped import ScoredBy, counting, having, mapped, ordered, scored_by
+from deciban.models.mapped import ScoredBy, counting, having, mapped, naming_rows, ordered, scored_by
 from deciban.models.model import digits_of, in_digits
-from deciban.models.score_model import ARGUMENTS, ScoreModel
-from deciban.trials import ClassScores, Origin, Scores
+from deciban.models.score_model import ARGUMENTS, ScoreModel, missing_measures_are_known, reasons_are_shown
+from deciban.trials import ClassScores, Origin, Scores, Trials
+from deciban.trials.lists import PAIR
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, ShardSource, Wanted
-from deciban.workflows.kinds import kind_called, kind_of
-from deciban.workflows.options import KindName, Options, known_by
+from deciban.types import AnyArray, Progress
+from deciban.workflows.kinds import AnyKind, kind_called, kind_of
+from deciban.workflows.options import HowSure, KindName, Options, Renamed, known_by
+from deciban.workflows.units import HoldOut, UnitsOfSource, groups_of, pairs_of
 
 
-@dataclass(frozen=True, slots=True)
-class _Fingerprint:
-    """Digits of trials, with their weights and without; those of more trials add up."""
-
-    each: tuple[int, ...]
-
-    def __add__(self, other: _Fingerprint) -> _Fingerprint:
-        pairs = zip(self.each, other.each, strict=True)
-        return _Fingerprint(tuple(one + own & (1 << 64) - 1 for one, own in pairs))
-
-
-def _digits(model: ScoreModel, chunk: Chunk) -> _Fingerprint | None:
-    """Find the fingerprint of the trials of a piece, with their weights and without."""
+def _digits(model: ScoreModel, chunk: Chunk) -> AnyArray | None:
+    """Find the fingerprint of the trials of a piece, with their weights and without; sums wrap around."""
     if chunk.truth is None or not len(chunk.truth):
         return None
     measures = chunk.quality or {}
     seen = model.seen(chunk.stacked, [measures[name] for name in ARGUMENTS if name in measures])
     weights = [None] if chunk.weight is None else [chunk.float_weight, None]
-    return _Fingerprint(tuple(digits_of(seen, chunk.truth, one) for one in weights))
+    return np.array([digits_of(seen, chunk.truth, one) for one in weights], np.uint64)
 
 
 def is_of_training(
@@ -63,16 +58,11 @@ def is_of_training(
     systems = tuple(range(len(source.systems)))
     wanted = Wanted(systems, truth=True, weight=source.has_weights, quality=model.quality_arguments)
     found = found_in(source, engine, wanted, partial(_digits, model), "comparing with the trials of training")
-    return found is not None and any(in_digits(one) == training.fingerprint for one in found.each)
+    return found is not None and any(in_digits(one) == training.fingerprint for one in found.tolist())
 
 
 def seen_before(
-    model: ScoreModel,
-    source: ShardSource,
-    engine: Engine,
-    *,
-    of_training: bool,
-    counts: Mapping[str, int] | None = None,
+    model: ScoreModel, source: ShardSource, engine: Engine, *, of_training: bool, counts: Mapping[str, int] | None
 ) -> list[Message]:
     """Say whether trials are those of training, where that is not what one should think.
 
@@ -192,6 +182,22 @@ def require_kind(model: ScoreModel, scores: Recognized, key: Recognized | None, 
             f"({type(model).__name__}) is for {wanted.about}.{wanted.way_out}"
         )
     return replace(options, kind=model.scores_kind)
+
+
+def require_kind_of_source(model: ScoreModel, source: ShardSource) -> AnyKind:
+    """Return the kind of the scores of a source, which must be that of a model.
+
+    Raises
+    ------
+    InputError
+    """
+    kind, wanted = kind_called(source.kind_name()), kind_called(model.scores_kind)
+    if kind is not wanted:
+        raise InputError(
+            f"{source.name}: scores of {kind.about}, but a model of kind {model.kind!r} ({type(model).__name__}) is "
+            f"for {wanted.about}.{wanted.way_out}"
+        )
+    return kind
 
 
 def _is_key(scores: Recognized) -> bool:
@@ -344,6 +350,12 @@ def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: i
     return list(range(n_systems)), [Message(WARNING, "", f"systems in the order given: {words}")]
 
 
+def order_for(model: ScoreModel, names: Sequence[str], renaming: Renamed | None) -> tuple[list[int], list[Message]]:
+    """Find which system is which of those that a fusion was trained on; see `order_of_training`."""
+    trained = () if model.training_ is None else model.training_.systems
+    return order_of_training(known_by(names, renaming, trained), trained, model.n_systems_)
+
+
 def ways_message(n: int, subset: Sequence[int], systems: Sequence[str]) -> Message:
     """Say how many trials were fused by the fusion of some systems."""
     return Message("note", "", f"{counted(n, 'trial')} by the fusion of {' + '.join(systems[k] for k in subset)}")
@@ -438,20 +450,11 @@ def made_of(model: ScoreModel, scored: Scored, options: Options) -> MadeOf:
     FormatError, InputError
         If systems or classes are not those of training, or the model refuses a trial in memory.
     """
-    source = scored.source
-    kind = kind_called("classes" if source.classes else "two-class")
-    if model.scores_kind != kind.name:
-        wanted = kind_called(model.scores_kind)
-        raise InputError(
-            f"{source.name}: scores of {kind.about}, but a model of kind {model.kind!r} ({type(model).__name__}) is "
-            f"for {wanted.about}.{wanted.way_out}"
-        )
-    messages = list[Message]()
+    source, messages = scored.source, list[Message]()
+    kind = require_kind_of_source(model, source)
     require_one_system(model, source)
     if model.is_fusion:
-        trained = () if model.training_ is None else model.training_.systems
-        given = known_by(source.systems, source.renamed, trained)
-        order, told = order_of_training(given, trained, model.n_systems_)
+        order, told = order_for(model, source.systems, source.renamed)
         before = scored.messages
         scored = scored.choose(order, options)
         messages += [*scored.messages[len(before) :], *told]
@@ -495,3 +498,135 @@ def _ways(model: Any, source: ShardSource, options: Options) -> list[Message]:
     return [
         ways_message(n, subset, source.systems) for subset, n in sorted(ways, key=lambda one: (-len(one[0]), one[0]))
     ]
+
+
+def data_of(source: ShardSource, how_sure: HowSure | None) -> LabelledData | None:
+    """The trials of a source as arrays; None where they are not in memory.
+
+    Parameters
+    ----------
+    source : ShardSource
+    how_sure : HowSure, optional
+        Says what intervals evaluations make of the units of the trials.
+    """
+    batch = source.batch
+    if batch is None:
+        return None
+    return LabelledData(source, None if how_sure is None else how_sure.resampling(batch.units))
+
+
+def _trials_in_memory(source: ShardSource) -> Trials:
+    """The names of the trials of a source in memory."""
+    assert source.batch is not None and source.batch.trials is not None  # noqa: S101, PT018  # who asks knows
+    return source.batch.trials
+
+
+def sides_of(source: ShardSource) -> tuple[str, ...]:
+    """The sides by whose names trials are held out together; none where each stands for itself."""
+    if source.batch is not None:
+        return pairs_of(_trials_in_memory(source))
+    return PAIR if source.groups else ()
+
+
+def require_groups(source: ShardSource, *asked: HoldOut | None) -> None:
+    """Refuse a source that was opened with other groups than those that are to be held out together.
+
+    Raises
+    ------
+    InputError
+    """
+    for held in asked:
+        fits = held is None or source.groups in ((held.groups,) if held.groups else ((), PAIR))
+        if not fits and source.groups is not None:  # if it was opened with none, that is said later on
+            raise InputError(
+                f"cross_validate: {source.name} was opened to hold out by {' and '.join(source.groups) or 'trial'}, "
+                "which is not what is asked for here. Name the files instead, or open others (open_shards, groups=)."
+            )
+
+
+def fit_source(model: ScoreModel, source: ShardSource, options: Options, units: UnitsOfSource | None = None) -> None:
+    """Train a model in place; what is refused for the sake of a trial names it.
+
+    Parameters
+    ----------
+    model : ScoreModel
+    source : ShardSource
+    options : Options
+        Where passes run, and how much memory they may take.
+    units : UnitsOfSource, optional
+        With them training finds out how sure it is.
+    """
+    with _running(source, options) as (engine, memory), missing_measures_are_known(), reasons_are_shown():
+        if engine is None:
+            own = source.batch.units if source.batch is not None and units is not None else None
+            trained_on(model, source, None, 0, units=own)
+            return
+        of_pieces = None if units is None else replace(units, source=source, engine=engine).for_training()
+        model.fit_pieces(source, engine, memory, units=of_pieces)
+
+
+@contextmanager
+def _running(source: ShardSource, options: Options) -> Iterator[tuple[Engine | None, int]]:
+    """Yield an engine and its memory; None for a batch in memory, whose trials are named in errors."""
+    if source.batch is not None:
+        with naming_rows(source.batch, source.systems, source.name):
+            yield None, 0
+        return
+    with options.scale.engine() as engine:
+        memory = engine.bounded(options.scale.n_bytes)
+        engine.make_room(source, memory, n_systems=len(source.systems))
+        yield engine, memory
+
+
+def crossed(source: ShardSource, model: ScoreModel, held: HoldOut, options: Options, name: str) -> ShardSource:
+    """What models make of the trials of training that had not seen the like of each.
+
+    Raises
+    ------
+    InputError
+        If trials cannot be held out like that, or a model cannot be trained without some of them.
+    """
+    with _parts(source, held, options) as parts:
+        found = parts.crossed(model, name)
+        batch = found.batch
+    if batch is None:
+        return found
+    is_partial = batch.scores[0].ndim == 1 and bool(np.isnan(batch.scores[0]).any())  # of trials of weight 0
+    return having(found, (0,)) if is_partial else found
+
+
+@contextmanager
+def _parts(source: ShardSource, held: HoldOut, options: Options) -> Iterator[SourceParts]:
+    """Trials with the folds in which they are held out."""
+    groups: Any = source.groups if source.batch is None else groups_of(_trials_in_memory(source), held.by)
+    if source.classes and isinstance(groups, tuple) and len(groups) > 1:
+        raise InputError(_TWO_SIDES)
+    with _running(source, options) as (engine, memory):
+        if engine is None:
+            yield SourceParts.in_memory(source, held.parts, groups=groups)
+        else:
+            yield SourceParts.of(source, engine, held.parts, memory=memory)
+
+
+_TWO_SIDES = "cross_validate: two columns are for trials of two sides. Name one, such as speaker."
+
+
+def selected(source: ShardSource | None, model: Any, held: HoldOut, options: Options, progress: Progress) -> Selection:
+    """Choose systems on the trials that all of them scored; None if these are not of both classes.
+
+    Raises
+    ------
+    InputError
+        If the model is no fusion of two classes, or no trials of both classes have all scores.
+    """
+    if not model.is_fusion or not kind_called(model.scores_kind).compares_systems:
+        raise InputError("select: chooses among the systems of a fusion of two classes. Leave it out (--select).")
+    if source is None:
+        raise InputError(
+            "scores: no targets, or no non-targets, have scores of all systems, so that these cannot be compared. "
+            "Leave the system out that lacks most."
+        )
+    whole, criterion = counting(source), Criterion(model, None)
+    with _parts(whole, held, options) as parts:
+        found = chosen_by(Search(Tried(parts, criterion), source.systems, progress), criterion.words, LEAST_GAIN)
+    return replace(found, held_out=held.words(sides_of(whole)))

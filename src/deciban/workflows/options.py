@@ -16,7 +16,7 @@ from deciban._validate.probabilities import unit_of
 from deciban.core.ranks.operating import PointLike, as_operating_point
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError
+from deciban.errors import InputError, refuse
 from deciban.evaluation.preset_table import Preset, preset
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io.columns.headers import Columns
@@ -120,16 +120,15 @@ def renamed(systems: Sequence[Any], names: Names | None) -> tuple[list[Any], Ren
 
 
 def _names(before: Sequence[str], names: Sequence[str] | Mapping[str, str]) -> list[str]:
-    given: list[Any] = (
-        [names] if isinstance(names, str) else [*(names.values() if isinstance(names, Mapping) else names)]
-    )
+    named: Iterable[Any] = names.values() if isinstance(names, Mapping) else names
+    given = [names] if isinstance(names, str) else list(named)
     for name in given:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise InputError(f"names: got {name!r}. A name of a system is text that can be printed.")
     if isinstance(names, Mapping):
-        unknown = [name for name in names if name not in before]
-        if unknown:
-            raise InputError(f"names: there is no system {unknown[0]!r}; there are {', '.join(before)}.")
+        for name in names:
+            if name not in before:
+                raise InputError(f"names: there is no system {name!r}; there are {', '.join(before)}.")
         return [names.get(name, name) for name in before]
     if len(given) != len(before):
         raise InputError(
@@ -211,10 +210,7 @@ class Scale:
         deciban.errors.InputError: memory: a plan needs all trials in memory, and reads nothing in pieces. Leave it out.
         """
         said = [one.name for one in fields(self) if getattr(self, one.name) not in (None, False)]
-        if said:
-            raise InputError(
-                f"{', '.join(said)}: {what} needs all trials in memory, and reads nothing in pieces. Leave it out."
-            )
+        refuse(said, f"{what} needs all trials in memory, and reads nothing in pieces. Leave it out.")
 
     @property
     def speaker_files(self) -> tuple[Any, ...]:
@@ -618,44 +614,36 @@ class Options:
         ...
         TypeError: evaluate_files() got an unexpected keyword argument 'operating_point'. Did you mean operating_points?
         """
-        groups = (Reading, Figures, HowSure, Scale, Split)
-        reads, shows, sure, large, split = ({one.name for one in fields(made)} for made in groups)
-        known = [*reads, *shows, *sure, *large, *split, "kind", "preset", "worst"]
+        known = {name: part for part, made in _PARTS.items() for name in made.__dataclass_fields__}
         for name in given:
-            elsewhere = (name in split and given[name] and function not in _BY_CONDITION) or (
+            elsewhere = (known.get(name) == "split" and given[name] and function not in _BY_CONDITION) or (
                 name == "worst" and given[name] is not None and function not in _OF_FILES
             )
-            if name not in known or elsewhere:
-                near = [] if name in known else difflib.get_close_matches(name, known, n=1)
+            if name not in (*known, *_OWN) or elsewhere:
+                near = [] if name in known else difflib.get_close_matches(name, [*known, *_OWN], n=1)
                 meant = f" Did you mean {near[0]}?" if near else ""
                 raise TypeError(f"{function}() got an unexpected keyword argument {name!r}.{meant}")
         plan = None if given.get("preset") is None else preset(given["preset"])
-        given = given if plan is None else with_figures_of(plan, given)
+        given = dict(given) if plan is None else with_figures_of(plan, given)
         kind = given.get("kind")
         if kind not in (None, "two-class", "classes"):
             raise InputError(f"kind: got {kind!r}. It is 'two-class' or 'classes', or left out.")
-        read: dict[str, Any] = {"from_classes": kind == "two-class"}
-        read |= {name: value for name, value in given.items() if name in reads}
-        reading = Reading(**read)
-        _refuse_two_units(reading)
-        _refuse_unit_of_format(reading)
-        figures = Figures(**{name: value for name, value in given.items() if name in shows})
-        if figures.operating_points is not None and isinstance(figures.operating_points, Iterable):
-            figures = replace(figures, operating_points=list(figures.operating_points))
-        how_sure = HowSure(**{name: value for name, value in given.items() if name in sure})
-        scale = Scale(**{name: value for name, value in given.items() if name in large})
-        parts = Split(**{name: value for name, value in given.items() if name in split})
-        return cls(reading, figures, kind, how_sure, scale, parts, plan, worst=given.get("worst"))
+        if isinstance(given.get("operating_points"), Iterable):
+            given["operating_points"] = list(given["operating_points"])
+        given = {"from_classes": kind == "two-class", **given}
+        parts: dict[str, Any] = {
+            part: made(**{name: value for name, value in given.items() if known.get(name) == part})
+            for part, made in _PARTS.items()
+        }
+        _refuse_units(parts["reading"])
+        return cls(**parts, kind=kind, plan=plan, worst=given.get("worst"))
 
     @property
     def arguments(self) -> dict[str, Any]:
         """The same as keyword arguments, of which `of` makes it again."""
-        parts = (self.reading, self.figures, self.how_sure, self.scale, self.split)
-        return {one.name: getattr(part, one.name) for part in parts for one in fields(part)} | {
-            "kind": self.kind,
-            "preset": self.plan,
-            "worst": self.worst,
-        }
+        parts = [getattr(self, part) for part in _PARTS]
+        own = {"kind": self.kind, "preset": self.plan, "worst": self.worst}
+        return {one.name: getattr(part, one.name) for part in parts for one in fields(part)} | own
 
     def of_systems(self, known: Renamed | None) -> Options:
         """The same for other trials of systems that were given names."""
@@ -680,6 +668,19 @@ class Options:
         return replace(self, reading=replace(self.reading, weights_required=False))
 
 
+_PARTS: dict[str, type[Any]] = {
+    "reading": Reading,
+    "figures": Figures,
+    "how_sure": HowSure,
+    "scale": Scale,
+    "split": Split,
+}
+"""What sorts the keyword arguments of functions, by the attribute of `Options` that it becomes."""
+
+_OWN = ("kind", "preset", "worst")
+"""Arguments that belong to none of these."""
+
+
 def with_figures_of(plan: Preset, given: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments with the figures of a plan first, and then those that were asked for beside it, each once.
 
@@ -694,15 +695,14 @@ def with_figures_of(plan: Preset, given: Mapping[str, Any]) -> dict[str, Any]:
     >>> with_figures_of(preset("lre17"), {"p_target": [0.2, 0.5]})
     {'p_target': [0.5, 0.1, 0.2]}
     """
-    found = dict(given)
+    found, share = dict(given), given.get("p_out_of_set")
+    if plan.kind == "classes" and share not in (None, plan.p_out_of_set):
+        last = f"the last class is out of set, with prior {plan.p_out_of_set:g}" if plan.p_out_of_set else ""
+        known = last or "no class is out of set"
+        raise InputError(f"p_out_of_set: by the preset {plan.name}, {known}. Leave one of the two out.")
     for name, value in plan.figures.items():
         own = given.get(name)
         if name == "p_out_of_set":
-            if own not in (None, value):
-                raise InputError(
-                    f"p_out_of_set: {own:g}, and by the preset {plan.name} the prior out of set is {value:g}. Leave "
-                    "one of the two out."
-                )
             found[name] = value
             continue
         added = [] if own is None else list(own) if isinstance(own, Iterable) else [own]
@@ -728,24 +728,8 @@ _UNITS = {
 """What attributes of `Reading` say that scores are."""
 
 
-def _refuse_unit_of_format(reading: Reading) -> None:
-    """Refuse to say again, or otherwise, what the name of the format says.
-
-    Raises
-    ------
-    InputError
-    """
-    known = formats().get(reading.format) if isinstance(reading.format, str) else None
-    given = [name for name in _UNITS if reading.says(name)]
-    if known is not None and known.detection_llr and given:
-        raise InputError(
-            f"{given[0]}: files of format {known.name} hold detection llrs, and are read as log-likelihoods. Leave "
-            "it out."
-        )
-
-
-def _refuse_two_units(reading: Reading) -> None:
-    """Refuse scores that are said to be two things; log posteriors alone may be of either base.
+def _refuse_units(reading: Reading) -> None:
+    """Refuse scores that are said to be two things, or that the format declares; log posteriors may be of either base.
 
     Raises
     ------
@@ -757,3 +741,9 @@ def _refuse_two_units(reading: Reading) -> None:
     if len(given) > 1 and given not in (["posterior_prior", "log10"], ["detection_llr", "log10"]):
         what = " or ".join(_UNITS[name] for name in given)
         raise InputError(f"{', '.join(given)}: scores are {what}, not both. Leave one out.")
+    known = formats().get(reading.format) if isinstance(reading.format, str) else None
+    if known is not None and known.detection_llr and given:
+        raise InputError(
+            f"{given[0]}: files of format {known.name} hold detection llrs, and are read as log-likelihoods. Leave "
+            "it out."
+        )

@@ -21,7 +21,7 @@ from deciban.metrics import act_dcf, min_dcf
 from deciban.multiclass import pairwise_llr
 from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource
-from deciban.types import AnyArray, CountArray, FloatArray, IntArray
+from deciban.types import CountArray, FloatArray
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import Figures, KindName, Options
 from deciban.workflows.partitions import Split, SplitColumn, require_apart, split_columns
@@ -96,7 +96,8 @@ class Planned:
         """
         plan, own = self.plan, replace(options, figures=plan_figures(self.plan))
         if plan.primary in OF_SCORES:
-            return self._of_scores(found, system)
+            parts = PartsOfScores(plan, self.kind, self.source.batch, self.source.classes, system)
+            return parts.of_clusters(found) if plan.primary == "cluster_c_avg" else parts.of_pairs(found)
         if self.lacking:
             return primary_of(plan, found, departs=lacking_columns(self.lacking))
         if self.conditions is not None and plan.equalize:
@@ -115,13 +116,6 @@ class Planned:
             return first
         return primary_of(plan, self._evaluated(self.source, own, found.name, system))  # its points alone: intervals
 
-    def _of_scores(self, found: Any, system: int) -> Primary:
-        """Return the primary number that is made of parts of the scores."""
-        batch = self.source.batch
-        assert batch is not None and batch.truth is not None  # noqa: S101, PT018  # as it is read
-        known: Any = batch.truth, batch.weight, self.source.classes
-        return PartsOfScores(self.plan, self.kind, *known).primary(batch.scores[system], found)
-
     def _evaluated(self, source: ShardSource, options: Options, name: str, system: int) -> Any:
         units = replace(self.units, source=source)
         return self.kind.evaluate_source(source, self.engine, options, system=system, name=name, units=units)
@@ -135,38 +129,27 @@ class PartsOfScores:
     ----------
     plan : Preset
     kind : AnyKind
-    truth : (n_trials,) array
-        Whether targets, or of which class.
-    weight : (n_trials,) array or None
+    batch : Chunk
+        All segments.
     classes : tuple of str
-        Names of the classes, where there are many.
+    system : int
+        Position of the system.
     """
 
     plan: Preset
     kind: AnyKind
-    truth: AnyArray
-    weight: CountArray | None = None
-    classes: tuple[str, ...] = ()
+    batch: Any
+    classes: tuple[str, ...]
+    system: int
 
-    def primary(self, score: AnyArray, found: Any) -> Primary:
-        """The primary number of a system.
-
-        Parameters
-        ----------
-        score : (n_trials, n_classes) array
-        found : ClassEvaluation
-            Of all trials.
+    def of_clusters(self, found: Any) -> Primary:
+        """Return the mean of the C_avg of each cluster, by its segments and its log-likelihoods alone.
 
         Raises
         ------
         InputError
             If a cluster has fewer than two of the classes.
         """
-        made = self._of_clusters if self.plan.primary == "cluster_c_avg" else self._of_pairs
-        return made(score, found)
-
-    def _of_clusters(self, score: AnyArray, found: Any) -> Primary:
-        """C_avg of each cluster, by its segments and its log-likelihoods alone, and the mean."""
         parts, least = dict[str, float](), list[float]()
         for cluster, members in self.plan.clusters.items():
             columns = [self.classes.index(name) for name in members if name in self.classes]
@@ -177,8 +160,7 @@ class PartsOfScores:
                     f"preset: of the cluster {cluster} of {self.plan.name} the scores have {self.classes[columns[0]]} "
                     f"alone, of {', '.join(members)}. Leave this class out (--classes), or {_edit(self.plan)}."
                 )
-            rows = np.flatnonzero(np.isin(self.truth, columns))
-            point = self._restricted(score, rows, columns, cluster).points[0]
+            point = self._restricted(columns, cluster).points[0]
             parts[cluster] = point.c_avg
             least.append(point.min_c_avg)
         strange = sorted(set(self.classes).difference(*self.plan.clusters.values()))
@@ -202,24 +184,23 @@ class PartsOfScores:
                 f"knows {there}. Name the classes so, leave others out (--classes), or {_edit(self.plan)}."
             )
 
-    def _restricted(self, score: AnyArray, rows: IntArray, columns: list[int], name: str) -> Any:
-        """Evaluate some of the segments by some of the classes."""
-        place = np.full(int(self.truth.max()) + 1, -1, np.int64)
+    def _restricted(self, columns: list[int], name: str) -> Any:
+        """Evaluate the segments of some of the classes by these classes."""
+        truth, weight = self.batch.truth, self.batch.weight
+        rows, place = np.flatnonzero(np.isin(truth, columns)), np.full(int(truth.max()) + 1, -1, np.int64)
         place[columns] = np.arange(len(columns))
-        weight = None if self.weight is None else self.weight[rows]
-        truth = place[self.truth[rows]]
-        classes = tuple(self.classes[k] for k in columns)
-        self.kind.require_trials(truth, classes)
-        trials = score[rows[:, None], columns], truth, weight
-        return self.kind.evaluate(trials, name=name, figures=plan_figures(self.plan), classes=classes)
+        own, classes = place[truth[rows]], tuple(self.classes[k] for k in columns)
+        self.kind.require_trials(own, classes)
+        trials = self.batch.scores[self.system][rows[:, None], columns], own, None if weight is None else weight[rows]
+        return self.kind.evaluate(trials, plan_figures(self.plan), classes, name=name)
 
-    def _of_pairs(self, score: AnyArray, found: Any) -> Primary:
+    def of_pairs(self, found: Any) -> Primary:
         """Costs of telling two classes apart at even odds: the mean over the pairs that are worst at best."""
         costs = list[tuple[float, float, str]]()
         for i, j in itertools.combinations(range(len(self.classes)), 2):
-            sides: Any = [self.truth == k for k in (i, j)]
-            llr = [pairwise_llr(score[side], i, j) for side in sides]
-            both = [None if self.weight is None else self.weight[side] for side in sides]
+            sides: Any = [self.batch.truth == k for k in (i, j)]
+            llr = [pairwise_llr(self.batch.scores[self.system][side], i, j) for side in sides]
+            both = [None if self.batch.weight is None else self.batch.weight[side] for side in sides]
             how: Any = {"p_target": 0.5, "tar_weights": both[0], "non_weights": both[1], "normalize": False}
             name = f"{self.classes[i]} / {self.classes[j]}"
             costs.append((float(min_dcf(*llr, **how)), float(act_dcf(*llr, **how)), name))
@@ -299,35 +280,35 @@ def require_kind(plan: Preset, kind: KindName) -> None:
     InputError
     """
     if plan.kind != kind:
+        held = kind_called(kind).about
+        fitting = ", ".join(name for name, one in presets().items() if one.kind == kind)
         raise InputError(
-            f"preset: {plan.name} is for {kind_called(plan.kind).about}, and the scores are of "
-            f"{kind_called(kind).about}. Name one of these, or leave it out."
+            f"preset: {plan.name} is for {kind_called(plan.kind).about}, and the scores are of {held} (if they are "
+            f"not, say kind={plan.kind!r}, --kind {plan.kind}). Presets for {held}: {fitting}."
         )
 
 
-def with_primary_numbers(results: Results[Any], plan: Preset | None, why_pooled: str = "") -> Results[Any]:
+def with_primary_numbers(results: Results[Any], plan: Preset) -> Results[Any]:
     """Results with the primary number of a plan for every system, as far as evaluations of all trials tell it.
 
     Parameters
     ----------
     results : Results
-    plan : Preset or None
-    why_pooled : str
-        Why nothing else is at hand than evaluations.
+    plan : Preset
 
     Returns
     -------
     Results
-        The same if there is no plan; with a message if it needs the trials.
+        With a message if the plan needs the trials.
     """
-    if plan is None or results.primaries:
+    if results.primaries:
         return results
     kind: Any = results.kind
     require_kind(plan, kind)
     if plan.primary in OF_SCORES:
-        words = f"no primary number of {plan.name}: it is made of parts of the scores, and {why_pooled}"
+        words = f"no primary number of {plan.name}: it is made of parts of the scores, and trials are read in pieces"
         return replace(results, messages=(*results.messages, Message(WARNING, "", words)))
-    departs = f"all trials pooled, not by {', '.join(plan.columns)}: {why_pooled}" if plan.columns else ""
+    departs = f"all trials pooled, not by {', '.join(plan.columns)}: trials are read in pieces" if plan.columns else ""
     return replace(results, primaries=tuple(primary_of(plan, one, departs=departs) for one in results.systems))
 
 

@@ -189,7 +189,9 @@ def _nothing_about(sides: Sequence[QualitySide], measured: Measured, trials: Tri
 def _sides_of(path: PathLike) -> dict[QualitySide, SegmentQuality]:
     contents = read_contents(path) if Source(path).is_binary else None
     if contents is None or contents.quality is None:
-        return dict.fromkeys(QUALITY_SIDES, _segments(path))
+        found = read_contents(path, need="segment-quality").segment_quality
+        assert found is not None  # noqa: S101  # it was asked for
+        return dict.fromkeys(QUALITY_SIDES, found)
     sides: dict[QualitySide, SegmentQuality | None] = {"enroll": contents.quality.enroll, "test": contents.quality.test}
     return {side: one for side, one in sides.items() if one is not None}
 
@@ -199,12 +201,6 @@ def _one_side(path: PathLike, side: QualitySide) -> SegmentQuality:
     if side not in sides:
         raise FormatError(f"{path}: holds quality measures of {' and '.join(sides)}, not of {side}.")
     return sides[side]
-
-
-def _segments(path: PathLike) -> SegmentQuality:
-    found = read_contents(path, need="segment-quality").segment_quality
-    assert found is not None  # noqa: S101  # it was asked for
-    return found
 
 
 Selected: TypeAlias = Sequence[str] | Mapping[QualitySide, Sequence[str]]

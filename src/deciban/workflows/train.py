@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from deciban._files import PathLike
@@ -23,11 +24,20 @@ from deciban.trials import ClassScores, JoinReport, Scores
 from deciban.trials.sources import ShardSource
 from deciban.types import Progress
 from deciban.workflows.evaluate import opened
-from deciban.workflows.fitting import crossed, fit_source, require_groups, selected, sides_of
 from deciban.workflows.inputs import Opened, Paths
 from deciban.workflows.kinds import AnyScores, kind_called
 from deciban.workflows.kinds.score_units import messages_on_ratios
-from deciban.workflows.model_files import Scored, refuse_twice, require_one_system
+from deciban.workflows.model_files import (
+    Scored,
+    crossed,
+    fit_source,
+    refuse_twice,
+    require_groups,
+    require_kind_of_source,
+    require_one_system,
+    selected,
+    sides_of,
+)
 from deciban.workflows.options import Options, Renamed
 from deciban.workflows.quality import (
     Combined,
@@ -234,9 +244,6 @@ def _gain(rows: Sequence[FigureRow], *, on_complete: bool) -> list[str]:
     return [f"{fusion.name}: objective {compared} that of {best.name}, the best single system{where}"]
 
 
-_KINDS = {"classes": "many classes", "two-class": "two classes"}
-
-
 def train_files(
     scores: Paths | Opened | None = None,
     key: PathLike | None = None,
@@ -329,7 +336,8 @@ def train_files(
     chosen, say = Options.of("train_files", options), progress or (lambda _words: None)
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
     by = held or (HoldOut(n_folds, n_folds) if select else None)
-    _require_one_stream(named, key, test_scores, test_key)
+    several = (one if isinstance(one, list | tuple) else [one] for one in (named, key, test_scores, test_key))
+    require_one_stream(chain.from_iterable(several))  # before any of these is opened
     require_scores_of(test_scores, test_key)
     incomplete = isinstance(model, ScoreModel) and model.accepts_missing
     chosen = replace(chosen, groups=None if by is None else by.groups, incomplete=incomplete)
@@ -341,7 +349,7 @@ def train_files(
     other = measured if test_quality is None else read_measures(test_quality)
     with _subsets_named(made):
         source = files.as_source(chosen, progress)
-    _require_same_kind(made, source)
+    require_kind_of_source(made, source)
     require_one_system(made, source)
     require_groups(source, held, by if select else None)
     others = None
@@ -488,31 +496,6 @@ def _train(model: ScoreModel, source: ShardSource, options: Options, units: Unit
     model.training_ = replace(training, systems=source.systems, results={**training.results, **more})
 
 
-def _require_one_stream(*named: Any) -> None:
-    """Refuse to read standard input twice before any of these is opened.
-
-    Raises
-    ------
-    InputError
-    """
-    require_one_stream(one for given in named for one in (given if isinstance(given, list | tuple) else [given]))
-
-
-def _require_same_kind(model: ScoreModel, source: ShardSource) -> None:
-    """Refuse trials of another kind than the model.
-
-    Raises
-    ------
-    InputError
-    """
-    kind = "classes" if source.classes else "two-class"
-    if model.scores_kind != kind:
-        raise InputError(
-            f"{type(model).__name__}: is a model of {_KINDS[model.scores_kind]}, and {source.name} holds scores of "
-            f"{_KINDS[kind]}. Take a model of these."
-        )
-
-
 @contextmanager
 def _subsets_named(model: ScoreModel) -> Iterator[None]:
     """Name one more way out where systems lack scores of trials."""
@@ -526,11 +509,7 @@ def _subsets_named(model: ScoreModel) -> Iterator[None]:
 
 
 def _measured(
-    source: ShardSource,
-    model: ScoreModel,
-    options: Options,
-    measured: Measured | None,
-    chosen: tuple[Selected | None, Combined | None],
+    source: ShardSource, model: ScoreModel, options: Options, measured: Measured | None, chosen: tuple[Any, Any]
 ) -> tuple[ShardSource, ScoreModel, list[Message]]:
     """Trials with quality measures, if there are some, and the fusion with those of them that are chosen."""
     if measured is None or not model.takes_quality:

@@ -21,12 +21,13 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials.sources import ShardSource
 from deciban.types import Progress
 from deciban.workflows.evaluate import evaluate_source, messages_of_batch, opened
-from deciban.workflows.fitting import data_of, fit_source
 from deciban.workflows.inputs import is_object, paths_of
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.two_class import checked_figures
 from deciban.workflows.model_files import (
     Scored,
+    data_of,
+    fit_source,
     in_class_order,
     is_of_training,
     order_of_training,

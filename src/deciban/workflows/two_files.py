@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias, overload
+from typing import Any
 
 from deciban._files import PathLike, display_name
 from deciban.errors import InputError
 from deciban.io.source import TwoFiles
 from deciban.messages import counted
-from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
+from deciban.workflows.inputs import Paths, paths_of
 
 NAMES = {"tar": ("tar", "same"), "non": ("non", "different")}
 """What the files of targets and those of non-targets are called, as arguments."""
 
 
-Given: TypeAlias = Mapping[str, Any]
-Others: TypeAlias = dict[str, Any]
-
-
-@overload
-def named_scores(scores: Paths | None, key: PathLike | None, given: Given) -> tuple[Paths, Others]: ...
-@overload
-def named_scores(
-    scores: Paths | ScoreFiles | None, key: PathLike | None, given: Given
-) -> tuple[Paths | ScoreFiles, Others]: ...
-def named_scores(
-    scores: Paths | ScoreFiles | None, key: PathLike | None, given: Given
-) -> tuple[Paths | ScoreFiles, Others]:
+def named_scores(scores: Paths | None, key: PathLike | None, given: Mapping[str, Any]) -> tuple[Paths, dict[str, Any]]:
     """The score files that a user named, one by one with a key, or in two for each system.
 
     Parameters

@@ -299,13 +299,7 @@ def _numbered(columns: list[pa.DictionaryArray]) -> HeldOutGroups:
 
 
 def units_of(
-    trials: Trials,
-    truth: AnyArray,
-    how_sure: HowSure,
-    kind: AnyKind,
-    *,
-    weight: CountArray | None = None,
-    classes: Sequence[str] = (),
+    trials: Trials, truth: AnyArray, how_sure: HowSure, kind: AnyKind, weight: CountArray | None, classes: Sequence[str]
 ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
     """The units of every trial of a join, and what was assumed to find them.
 

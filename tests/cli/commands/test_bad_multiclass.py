@@ -74,11 +74,11 @@ BAD = {
     ),
     "rule of two classes": (
         "calibrate sysA.csv --key key.csv -o m.json --alpha 2",
-        "--alpha: not for the method affine",
+        "--alpha is no option of the method affine for many classes",
     ),
     "ridge of shift": (
         "calibrate sysA.csv --key key.csv -o m.json --method shift --ridge 1",
-        "--ridge: not for the method shift of many classes, which takes --prior.",
+        "--ridge is no option of the method shift for many classes, which takes --prior.",
     ),
     "prior by name": ("calibrate sysA.csv --key key.csv -o m.json --prior cat=1", "--classes NAME,NAME"),
     "separated": ("calibrate apart.csv --key key.csv -o m.json", "separated"),

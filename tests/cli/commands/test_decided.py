@@ -9,7 +9,7 @@ import pytest
 
 import deciban
 from deciban.evaluation.decided import DecisionEvaluation
-from deciban.tables.conditions import _actions
+from deciban.tables.results import _actions_of
 from support.commands import terminal
 
 
@@ -60,5 +60,5 @@ def test_options_of_decisions_need_decisions(run):
 
 def test_many_trials_are_counted_to_the_last():
     counts = np.array([[1_234_567, 2], [1, 3]])
-    made = _actions(DecisionEvaluation("d", "two-class", ("accept", "reject"), ("tar", "non"), counts, {}, ()))
+    made = _actions_of(DecisionEvaluation("d", "two-class", ("accept", "reject"), ("tar", "non"), counts, {}, ()))
     assert "1,234,567 (100.00 %)" in made.rows[0][1]

@@ -98,7 +98,7 @@ REFUSED = {
     "of two classes on many": (
         "eval sysA.csv --key key.csv --preset sre10",
         (
-            "--preset sre10 is for two classes, and the scores are of many classes (if they are not, say --kind "
+            "--preset: sre10 is for two classes, and the scores are of many classes (if they are not, say --kind "
             "two-class). Presets for many classes: lre05-09, lre05-09-open, lre11, lre15, lre17, lre22."
         ),
     ),
@@ -106,7 +106,7 @@ REFUSED = {
     "of many classes on two": (
         "eval two.csv --preset lre09",
         (
-            "--preset lre05-09 is for many classes, and the scores are of two classes (if they are not, say --kind "
+            "--preset: lre05-09 is for many classes, and the scores are of two classes (if they are not, say --kind "
             "classes). Presets for two classes: sre96-08, sre10"
         ),
     ),

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from deciban.calibration import AffineCalibrator
-from deciban.cli.commands.evaluate import eval_command
-from deciban.cli.commands.report import report_command
+from deciban.cli.commands.evaluate import eval_command, report_command
 from deciban.errors import InputError
+from support.pages import script_data
 
 
 @pytest.fixture
@@ -79,10 +79,11 @@ def test_what_is_calibrated_says_so(files):
     assert "llrs that the model" not in run(files, "eval.txt", "--key", "eval.key").stderr
 
 
-def test_a_key_for_training_without_scores(files):
-    done = run(files, "eval.txt", "--key", "eval.key", "--train-key", "dev.key")
-    assert done.exit_code == 2
-    assert "name them with --train" in done.stderr
+def test_a_key_for_training_without_scores(files, run_binary, monkeypatch):
+    monkeypatch.chdir(files)
+    code, _, err = run_binary("report", "eval.txt", "--key", "eval.key", "--train-key", "dev.key", "-o", "new.html")
+    assert (code, "Name them (--train)" in err or "Name them --train" in err) == (2, True), err
+    assert not (files / "new.html").exists()
 
 
 def test_a_page_on_standard_output_is_alone_there(files, run_binary, monkeypatch):
@@ -122,7 +123,7 @@ def test_one_system_is_one(files):
 
 def data_of(page):
     """What the scripts of a page know."""
-    return json.loads(re.search(r'id="page-data">(.*?)</script>', page.read_text(), re.DOTALL)[1])
+    return script_data(re.search(r'id="page-data">(.*?)</script>', page.read_text(), re.DOTALL)[1])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from deciban import metrics
 from deciban.analysis import select_systems
-from deciban.cli.commands.report import report_command
+from deciban.cli.commands.evaluate import report_command
 from deciban.errors import InputError
 from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion
 from deciban.models import Training

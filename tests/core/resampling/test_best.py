@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.linearised import BestDecisions, dcf_weights
+from deciban.core.resampling.linearised import BestDecisions, beta_costs_at, brier_costs_at, dcf_weights, log_costs_at
 from support.naive import min_error, pav_blocks, unequal_error_rate
 from support.strategies import classes, coarse
 
@@ -48,11 +48,16 @@ def test_least_entropy_and_brier_score_are_those_of_pooled_blocks(sets, log_odds
         for weight, share in ((prior * p_tar, posterior), ((1 - prior) * p_non, 1 - posterior)):
             if weight:
                 expected += weight * np.array([-math.log(share), (1 - share) ** 2])
-    found = [mean(costs, tables)[0] for costs in (best.log_cost(log_odds), best.brier(log_odds))]
+    found = [
+        mean(costs, tables)[0]
+        for costs in (best.cost_of(log_costs_at(log_odds)), best.cost_of(brier_costs_at(log_odds)))
+    ]
     assert found == pytest.approx(expected.tolist(), abs=1e-12)
     # The beta family has the logarithmic rule at (1, 1) and, at its scale, the quadratic one at (2, 2).
-    assert mean(best.beta_cost(1.0, 1.0, log_odds), tables)[0] == pytest.approx(expected[0], abs=1e-12)
-    assert mean(best.beta_cost(2.0, 2.0, log_odds), tables)[0] == pytest.approx(3.0 * expected[1], abs=1e-12)
+    assert mean(best.cost_of(beta_costs_at(1.0, 1.0, log_odds)), tables)[0] == pytest.approx(expected[0], abs=1e-12)
+    assert mean(best.cost_of(beta_costs_at(2.0, 2.0, log_odds)), tables)[0] == pytest.approx(
+        3.0 * expected[1], abs=1e-12
+    )
 
 
 @given(st.lists(few, min_size=1, max_size=4))
@@ -65,8 +70,8 @@ def test_tables_at_once_are_tables_one_by_one(many):
         for one, other in (
             (together.dcf(-1.0), alone.dcf(-1.0)),
             (together.crossing(2.0), alone.crossing(2.0)),
-            (together.log_cost(0.5), alone.log_cost(0.5)),
-            (together.bounded().log_cost(0.5), alone.bounded().log_cost(0.5)),
+            (together.cost_of(log_costs_at(0.5)), alone.cost_of(log_costs_at(0.5))),
+            (together.bounded().cost_of(log_costs_at(0.5)), alone.bounded().cost_of(log_costs_at(0.5))),
         ):
             assert one[:, row].tolist() == other[:, 0].tolist()
 
@@ -79,8 +84,8 @@ def test_means_by_block_are_means_over_cells_and_those_of_each_table_alone(many,
     for least in (
         lambda one: one.crossing(ratio),
         lambda one: one.dcf(-1.0),
-        lambda one: one.log_cost(0.5),
-        lambda one: one.brier(-0.5),
+        lambda one: one.cost_of(log_costs_at(0.5)),
+        lambda one: one.cost_of(brier_costs_at(-0.5)),
     ):
         blocks = best.by_block()
         found = blocks.means(least(blocks))
@@ -99,7 +104,7 @@ def test_for_other_trials_llrs_are_finite_and_ascend(sets):
     assert np.all(np.isfinite(bounded.llr))
     assert np.all(np.diff(bounded.llr) >= 0)
     assert bounded.llr[mixed].tolist() == pytest.approx(best.llr[mixed].tolist())
-    assert np.all(np.isfinite(bounded.log_cost(0.0)))
+    assert np.all(np.isfinite(bounded.cost_of(log_costs_at(0.0))))
 
 
 def test_a_block_of_one_class_counts_one_trial_of_the_other():

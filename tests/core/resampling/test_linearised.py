@@ -10,7 +10,15 @@ from scipy import stats
 from scipy.optimize import brentq
 
 from deciban import metrics
-from deciban.core.resampling.linearised import LinearCosts, cells_of, crossing_slopes, crossing_weights
+from deciban.core.resampling.linearised import (
+    LinearCosts,
+    beta_costs_at,
+    brier_costs_at,
+    cells_of,
+    crossing_slopes,
+    crossing_weights,
+    log_costs_at,
+)
 from deciban.metrics import SortedScores
 from support.strategies import classes, coarse
 
@@ -32,13 +40,17 @@ def test_mean_costs_are_the_metrics(sets, prior):
     at, close = {"p_target": prior}, {"rel": 1e-12, "abs": 1e-12}
     assert mean(found.dcf(log_odds, -log_odds), found) == pytest.approx(metrics.act_dcf(*sets, **at), **close)
     assert mean(found.best.crossing(2.0)[:, 0], found) == pytest.approx(metrics.uer(*sets, ratio=2.0), **close)
-    assert mean(found.log_cost(log_odds), found) == pytest.approx(metrics.cross_entropy(*sets, **at), **close)
+    assert mean(found.of_means(log_costs_at(log_odds)), found) == pytest.approx(
+        metrics.cross_entropy(*sets, **at), **close
+    )
     least = metrics.min_cross_entropy(*sets, **at)
-    assert mean(found.log_cost(log_odds, best=True), found) == pytest.approx(least, **close)
+    assert mean(found.of_means(log_costs_at(log_odds), best=True), found) == pytest.approx(least, **close)
     for best, of_scores in ((False, metrics.scoring_rule_cost), (True, metrics.min_scoring_rule_cost)):
         expected = of_scores(*sets, alpha=2, beta=1, **at)
-        assert mean(found.beta_cost(2, 1, log_odds, best=best), found) == pytest.approx(expected, **close)
-    assert mean(found.brier(log_odds), found) == pytest.approx(metrics.brier(*sets, p_target=prior), **close)
+        assert mean(found.of_means(beta_costs_at(2, 1, log_odds), best=best), found) == pytest.approx(expected, **close)
+    assert mean(found.of_means(brier_costs_at(log_odds)), found) == pytest.approx(
+        metrics.brier(*sets, p_target=prior), **close
+    )
     rejected = np.mean(np.array(sets[0]) < 0.5)
     assert mean(found.rates(0.5, 1.0, 0.0), found) == pytest.approx(rejected, **close)
 
@@ -101,9 +113,9 @@ def test_limits_of_separate_classes_are_finite(kind, threshold):
 
 def test_infinite_scores_cost_what_they_are():
     found = linear(([-np.inf, 1.0], [0.0, -np.inf]))
-    assert mean(found.log_cost(0.0), found) == math.inf
-    assert mean(linear(([np.inf], [-np.inf])).log_cost(0.0), linear(([np.inf], [-np.inf]))) == 0.0
-    assert math.isfinite(mean(found.log_cost(0.0, best=True), found))
+    assert mean(found.of_means(log_costs_at(0.0)), found) == math.inf
+    assert mean(linear(([np.inf], [-np.inf])).of_means(log_costs_at(0.0)), linear(([np.inf], [-np.inf]))) == 0.0
+    assert math.isfinite(mean(found.of_means(log_costs_at(0.0), best=True), found))
 
 
 def test_a_trial_counts_its_weight():

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from deciban import FormatError
 from deciban.io import read_contents
-from deciban.io.formats import matrix_csv
 from support.text_formats import names_of, read_bytes
 
 SCORES = b"id,x,y,z\nann,1.5,-2,0.25\nbob,-1,,inf\n"
@@ -82,14 +81,12 @@ def test_any_matrix_comes_back(tmp_path_factory, data):
     assert [(*names, s) for names, s in zip(names_of(scores.trials), scores.score.tolist(), strict=True)] == expected
 
 
-def test_a_large_file_is_read_in_blocks(tmp_path, monkeypatch):
-    """As one that does not fit in memory as text, in blocks that cut lines."""
+def test_a_matrix_of_a_spreadsheet(tmp_path):
+    """With a byte order mark and line ends of Windows."""
     score = np.random.default_rng(0).normal(size=(300, 40))
     lines = [f"r{i}," + ",".join(map(repr, row)) for i, row in enumerate(score.tolist())]
     path = tmp_path / "large.csv"
     path.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(["id," + ",".join(f"c{j}" for j in range(40)), *lines]).encode())
-    monkeypatch.setattr(matrix_csv, "_BIG", 0)
-    monkeypatch.setattr(matrix_csv, "_BLOCK", 4096)
     scores = read_contents(path, format="matrix-csv", need="scores").scores
     assert scores.score.tolist() == score.ravel().tolist()
     assert names_of(scores.trials)[41] == ("r1", "c1")

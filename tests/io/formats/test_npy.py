@@ -257,14 +257,14 @@ def test_all_tables_come_back():
 ROWS = Trials.of_rows(2)
 ONE = Scores(ROWS, np.zeros(2))
 LOST = {
-    "names": ([Scores.of({"trial": ["a"]}, [1.0])], "no room for the names and conditions of the trials"),
-    "order": ([Scores(ROWS.take(np.array([1, 0])), np.zeros(2))], "no room for the names"),
-    "two systems": ([ONE, ONE], "npy holds one table, but .* has scores. Choose npz or parquet"),
-    "truth": ([ONE, Key(ROWS, np.array([True, False]))], "has scores and key"),
-    "base": ([Scores(ROWS, np.zeros(2), log10=True)], "cannot say that the scores .* are common logarithms.*in_nats"),
-    "classes": ([ClassScores(ROWS, ("a", "b"), np.zeros((2, 2)))], "no room for the names of the classes"),
-    "rare classes": ([ClassKey(ROWS, ("0", "1", "2"), np.array([0, 1]))], "cannot say that there are 3 classes"),
-    "only names": ([Index(ROWS)], "npy holds scores, a key or classes"),
+    "names": ([Scores.of({"trial": ["a"]}, [1.0])], "room for one array of .*, but .* needs trial, score"),
+    "order": ([Scores(ROWS.take(np.array([1, 0])), np.zeros(2))], "not all rows of a table in order. Name them"),
+    "two systems": ([ONE, ONE], "two systems are called 'system'"),
+    "truth": ([ONE, Key(ROWS, np.array([True, False]))], "needs score, is_target. Choose npz or parquet"),
+    "base": ([Scores(ROWS, np.zeros(2), log10=True)], "needs score, log10.*in_nats"),
+    "classes": ([ClassScores(ROWS, ("a", "b"), np.zeros((2, 2)))], "needs classes, score"),
+    "rare classes": ([ClassKey(ROWS, ("0", "1", "2"), np.array([0, 1]))], "needs classes, label"),
+    "only names": ([Index(ROWS)], "one array of scores, truth or classes"),
 }
 
 

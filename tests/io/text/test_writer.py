@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban import FormatError
+from deciban import FormatError, InputError
 from deciban.io.contents import Contents
 from deciban.io.formats import by_name, text_formats
 from deciban.io.text import writer as lines
@@ -157,7 +157,7 @@ def test_several_systems_need_a_table():
 def test_tables_of_other_trials_are_not_mixed():
     key = Key.of({"enroll": ["a", "a"], "test": ["y", "x"]}, [True, False])
     scores = Scores.of(PAIR, [1.0, 2.0])
-    with pytest.raises(FormatError, match="its trials are not those of .* in the same order. Align the tables first"):
+    with pytest.raises(InputError, match="not about the same trials in the same order. Align them first"):
         written(Contents(origin=scores.trials.origin, index=scores.index, systems=(scores,), key=key), "table")
     same = Key.of(PAIR, [True, False], conditions={"gender": ["f", "m"]})
     data = written(Contents.of(Scores.of(PAIR, [1.0, 2.0]), same), "table")

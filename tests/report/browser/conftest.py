@@ -105,6 +105,8 @@ def visit(browser):
         tab.on("pageerror", lambda error: faults.append(str(error)))
         tab.on("request", lambda one: None if one.url.startswith(("file:", "data:")) else faults.append(one.url))
         tab.goto(f"file://{path}{link}")
+        if how.get("java_script_enabled", True):
+            tab.wait_for_function("!document.getElementById('page-data') || document.documentElement.dataset.live")
         return tab
 
     yield opened

@@ -2,7 +2,6 @@
 
 import dataclasses
 import importlib.resources
-import json
 import math
 import re
 
@@ -114,7 +113,7 @@ def test_costs_at_any_prior_are_those_of_python_to_thirteen_digits(visit, of_thr
     made, _ = trials(1)
     log_odds = np.random.default_rng(3).uniform(-25, 25, 300)
     found = page.evaluate(
-        """some => { const data = JSON.parse(document.getElementById("page-data").textContent);
+        """async some => { const data = await PageData.read(document.getElementById("page-data"));
            const one = data.sets[0].systems[0];
            return some.map(x => {
              const {nMiss, nFa} = Exact.errorsAt(one.exact, -x);
@@ -519,7 +518,7 @@ def test_the_page_allows_nothing_but_its_own_scripts(browser, of_three):
 
 def test_data_of_the_page_are_what_was_written(visit, of_three):
     page = visit(of_three)
-    data = json.loads(page.locator("#page-data").inner_text())
+    data = page.evaluate("PageData.read(document.getElementById('page-data'))")
     assert [one["name"] for one in data["sets"][0]["systems"]] == ["system 0", "system 1", "system 2"]
 
 

@@ -1,4 +1,4 @@
-"""``deciban plan``, ``deciban design`` and ``deciban presets``: evaluations that are still to be made."""
+"""Systems compared, and evaluations that are still to be made: ``compare``, ``plan``, ``design``, ``presets``."""
 
 from __future__ import annotations
 
@@ -8,14 +8,59 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deciban.cli.shared.completion import completer_of, files
-from deciban.cli.shared.envelope import Shown, print_json
-from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell
+from deciban.cli.shared.options import Asked, SectionedCommand, Shown, joining_options, options, print_json, tell
 from deciban.cli.shared.parsing import Picture
 from deciban.cli.shared.progress import working
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from deciban.calibration import Rule, RuleWeighting
     from deciban.evaluation import Preset
+
+
+@click.command("compare", cls=SectionedCommand)
+@click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
+@joining_options(missing="missing-of-comparisons", more=("units", "uncertainty"))
+@options("comparison", "rule", "tables", "json")
+def compare_command(
+    scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, shown: Shown, **given: Any
+) -> None:
+    """Compare systems on the trials that all of them scored, and say which is better.
+
+    Every figure of one system is subtracted from that of another, first minus second, with an interval by the speakers
+    or other units that trials share. Says at which priors one is better beyond doubt. With --model, scores are compared
+    with what a calibration makes of them, or systems with their fusion.
+
+    \b
+    deciban compare sysA.txt sysB.txt --key key.txt
+    deciban compare sysA.txt sysB.txt sysC.txt --key key.txt --against first
+    deciban compare sysA.txt --key key.txt --model calibration.json
+    deciban compare old.txt new.txt --key key.txt --fail-if-worse eer:0.002
+    """
+    from deciban.workflows.comparing import compare_chosen, require_figures
+    from deciban.workflows.kinds import kind_of
+
+    opened, gates = asked.files(asked.inputs(scores, key), key), given.pop("fail_if_worse") or ()
+    about = asked.options_for(opened).with_figures(rule=given.pop("rule"))
+    kind = kind_of(opened.scores[0], opened.key, about)
+    require_figures([name for name, _ in gates], kind, about, "fail_if_worse")
+    given["permutations"] = given["permutations"] or 0
+    with working() as say:
+        found = compare_chosen(opened, about, progress=say, **given)
+        worse = [words for figure, margin in gates for words in found.worse(figure, margin)]
+    tell(found.results.messages, quiet=quiet)
+    if shown.as_json:
+        read: dict[str, Any] = {"scores": [one.path for one in opened.scores], "key": [key], "model": [given["model"]]}
+        print_json({**found.to_dict(), "worse": worse}, files={**read, "units": about.how_sure.files})
+    else:
+        from deciban.tables.results import console
+        from deciban.tables.text import print_comparison
+
+        print_comparison(found, console(shown.table_style))
+    if worse:
+        tell(f"worse: {words}" for words in worse)
+        click.get_current_context().exit(1)
 
 
 @click.command("plan", cls=SectionedCommand)
@@ -57,7 +102,7 @@ def plan_command(
     said = {name: value for name, value in goal.items() if value is not None}
     wanted = Goal(level=about.how_sure.level, **said)
     with working() as progress:
-        found = plan_chosen(opened, None, about, wanted, figure, progress=progress)
+        found = plan_chosen(opened, about, wanted, figure, progress)
     tell(found.messages, quiet=quiet)
     from deciban import plots
 
@@ -204,14 +249,74 @@ def presets_command(name: str | None, *, as_toml: bool, shown: Shown) -> None:
     if shown.as_json:
         print_json({"presets": [_plain(one) for one in known]}, files={})
         return
-    from deciban.tables.conditions import print_plan, print_plans
     from deciban.tables.results import console
 
     out = console(shown.table_style)
     if name is None:
-        print_plans(known, out)
+        _print_plans(known, out)
     else:
-        print_plan(known[0], out)
+        _print_plan(known[0], out)
+
+
+def _print_plans(plans: Sequence[Preset], out: Console) -> None:
+    """Print a table of plans."""
+    from deciban.tables.results import table
+
+    rows = [
+        (one.name, "; ".join(_points_in_words(one)), f"{one.title} ({one.status})", ", ".join(one.aliases))
+        for one in plans
+    ]
+    caption = "p_target, c_miss, c_fa of two classes; of many classes target priors of C_avg"
+    headings = ["preset", "operating points", "plan", "also called"]
+    out.print(table(headings, rows, prose=(1, 2, 3), caption=caption))
+
+
+def _print_plan(plan: Preset, out: Console) -> None:
+    """Explain a plan in words."""
+    from deciban.tables.results import say
+    from deciban.tables.writers import Table
+
+    say(out, plan.title or plan.name, "bold underline")
+    trials = "all pooled"
+    if plan.equalize:
+        trials = f"{plan.alike} counts alike in each class (columns of the key)"
+    elif plan.non_target_shares:
+        trials = f"non-targets by the column {plan.share_column} of the key, in shares"
+    elif plan.clusters or plan.worst_pairs:
+        trials = f"those of each {'cluster' if plan.clusters else 'pair'} by themselves"
+    rows: list[tuple[str, str]] = [
+        ("name", ", ".join((plan.name, *plan.aliases))),
+        ("source", plan.source),
+        ("status", f"{plan.status}. {plan.checked}"),
+        ("scores", f"{'two classes' if plan.kind == 'two-class' else 'many classes'}; {plan.positive}"),
+        ("points", "; ".join(_points_in_words(plan, in_full=True)) or "none"),
+        ("primary number", plan.primary_in_words),
+        ("shown beside it", _beside(plan)),
+        ("trials", trials),
+        *((f"cluster {name}", ", ".join(classes)) for name, classes in plan.clusters.items()),
+        *([("formats", ", ".join(plan.formats))] if plan.formats else []),
+    ]
+    out.print(Table(("field", "what the plan says"), tuple(rows), prose=(1,), has_headings=False))
+    for line in plan.remarks:
+        say(out, line)
+
+
+def _beside(plan: Preset) -> str:
+    """What the table of primary numbers has in its last column."""
+    if plan.is_rate:
+        return "nothing"
+    return f"the {'actual cost' if plan.is_minimum else 'minimum'} at the same points"
+
+
+def _points_in_words(one: Preset, *, in_full: bool = False) -> list[str]:
+    """Operating points of a plan as tables write them, whose caption says what they are, or in full."""
+    if one.kind == "two-class":
+        from deciban.evaluation.preset_table import PRIMARY
+
+        rates = [f"{PRIMARY['fnmr_at_fmr']} at FMR {rate:g}" for rate in one.false_match_rates]
+        return [str(x) if in_full else f"{x.p_target:g}, {x.c_miss:g}, {x.c_fa:g}" for x in one.points] + rates
+    out_of_set = [] if one.p_out_of_set is None else [f"last class out of set, with prior {one.p_out_of_set:g}"]
+    return [str(x) if in_full else f"{x.p_target:g}" for x in one.points] + out_of_set
 
 
 def _plain(one: Preset) -> dict[str, Any]:

@@ -5,23 +5,31 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from deciban.cli.shared.completion import files
-from deciban.cli.shared.envelope import Shown, print_json, require_own_stream
-from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, refuse_options, tell
+from deciban.cli.shared.options import (
+    Asked,
+    SectionedCommand,
+    Shown,
+    joining_options,
+    options,
+    print_json,
+    refuse_options,
+    require_own_stream,
+    tell,
+)
 from deciban.cli.shared.parsing import METHODS, require_writable
 from deciban.cli.shared.progress import working
 from deciban.messages import as_objects
 
 if TYPE_CHECKING:
     from deciban._files import PathLike
-    from deciban.calibration import Calibrator
     from deciban.io.source import TwoFiles
-    from deciban.models.multiclass import ClassModel
     from deciban.models.score_model import ScoreModel
     from deciban.workflows import Trained
     from deciban.workflows.options import Options
@@ -75,21 +83,25 @@ class TrainingRequest:
     shown: Shown = field(default_factory=Shown)
     extra: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def files(self) -> dict[str, list[Any]]:
-        """All files by role."""
+    def measures(self, name: str) -> list[Any]:
+        """Return the files of quality measures, or of a combination of these, that an argument names."""
+        if self.extra.get(name) is None:
+            return []
         from deciban.workflows.quality import quality_paths
 
+        return quality_paths(self.extra[name])
+
+    @property
+    def read(self) -> dict[str, list[Any]]:
+        """All files that are read, by role."""
         return {
             "scores": [*self.scores],
             "key": [self.key],
-            "quality": quality_paths(self.extra.get("quality")),
-            "combine": quality_paths(self.extra.get("combine")),
+            "quality": self.measures("quality"),
+            "combine": self.measures("combine"),
             "other-scores": [*self.apply_to],
             "other-key": [self.apply_key],
-            "other-quality": quality_paths(self.extra.get("test_quality")),
-            "model": [self.output],
-            "llrs": [self.llrs],
+            "other-quality": self.measures("test_quality"),
         }
 
     @property
@@ -121,7 +133,6 @@ class TrainingRequest:
         """
         from deciban.io.source import require_one_stream, single_files
         from deciban.io.writing import refuse_overwriting
-        from deciban.workflows.quality import quality_paths
 
         llrs = self.llrs if self.llrs is None or Path(self.llrs).is_dir() else self.llrs.rstrip("/")  # one may be made
         outputs = [self.output, *([llrs] if llrs else [])]
@@ -138,16 +149,12 @@ class TrainingRequest:
                 "--interval: cross-validated llrs are of other models than that which is saved, and have no bounds. "
                 "Leave --interval or --cross-validate out, or write llrs of other trials (--apply-to)."
             )
-        rereads = "-" in (self.apply_to or single_files(self.scores)) and (
-            self.apply_key is not None or not self.apply_to
-        )
-        if self.llrs is not None and rereads:
+        is_read = self.apply_key is not None or not self.apply_to
+        if self.llrs is not None and is_read and "-" in (self.apply_to or single_files(self.scores)):
             raise click.UsageError(
                 "standard input (-) is read once, for training. Put the scores into a file for --llrs."
             )
-        named = [self.extra.get(name) for name in ("quality", "test_quality", "combine")]
-        files = [path for one in named for path in quality_paths(one)]
-        read = [*single_files(self.scores), self.key, *self.apply_to, self.apply_key, *files, *more]
+        read = [*single_files(chain.from_iterable(self.read.values())), *more]
         require_one_stream(read)
         refuse_overwriting(outputs, read)
 
@@ -173,8 +180,7 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     if request.interval and not asked.options.how_sure.intervals:
         raise click.UsageError("--interval: bounds follow from how sure training is. Leave --no-intervals out.")
     files = asked.opened(request.scores, request.key, groups=request.groups)
-    options = asked.options_for(files)
-    in_pieces = not files.is_at_hand
+    options, in_pieces = asked.options_for(files), not files.is_at_hand
     if in_pieces and request.cross_validate and request.llrs is not None and not request.apply_to:
         raise click.UsageError(
             "--llrs: cross-validated llrs are written of what fits in memory, and these scores are read in pieces. "
@@ -189,19 +195,18 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
         arguments |= {"test_scores": request.apply_to, "test_key": request.apply_key}
     with working() as tell_step:
         done = train_files(files, None, model, progress=tell_step, **arguments)
-        messages: list[object] = list(done.messages)
+        messages, of_llrs = list[object](done.messages), list[object]()
         with plainly_opened(request.output) as stream:  # before anything else is written: it may be impossible
             stream.write(to_text(done.model).encode())
-            if request.llrs and not in_pieces:
-                again = options
-                if not request.apply_to:
-                    again = replace(options, reading=files.as_recognized(options.reading))
-                messages += [one for one in _write_llrs(request, done, again, tell_step) if one not in messages]
-        if request.llrs and in_pieces:  # which takes long, and the model is worth keeping if it fails
-            messages += [one for one in _write_llrs(request, done, options, tell_step) if one not in messages]
+            if not in_pieces:
+                again = options.reading if request.apply_to else files.as_recognized(options.reading)
+                of_llrs += _write_llrs(request, done, replace(options, reading=again), tell_step)
+        if in_pieces:  # which takes long, and the model is worth keeping if it fails
+            of_llrs += _write_llrs(request, done, options, tell_step)
+        messages += [one for one in of_llrs if one not in messages]  # files of both are listed once
     tell([*messages, f"wrote {target_name(request.output)}"], quiet=request.quiet)
     if request.shown.as_json:
-        places = {**request.files, "units": tuple(options.how_sure.files)}
+        places = {**request.read, "model": [request.output], "llrs": [request.llrs], "units": options.how_sure.files}
         print_json({**done.to_dict(), "messages": as_objects(messages)}, files=places)
         return
     print_trained(done, console(request.shown.table_style, stderr="-" in (request.output, request.llrs)))
@@ -210,6 +215,8 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
 def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_step: Any) -> list[object]:
     from deciban.workflows import apply_files
 
+    if request.llrs is None:
+        return []
     read = {name: getattr(options.reading, name) for name in _READ_AGAIN}
     if done.model.is_fusion:
         read |= {name: getattr(options.reading, name) for name in ("missing", "duplicates")}
@@ -223,10 +230,10 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_
     source = done.files(request.applied_to)
     quality = request.extra.get("test_quality") if request.apply_to else None
     how: Any = {"quality": quality or request.extra.get("quality"), "to": request.to, "known": known}
-    how["write_as"] = request.write_as
+    how |= {"write_as": request.write_as}
     if request.interval:
         how |= {"interval": True, "level": options.how_sure.level}
-    return list(apply_files(done.model, source, str(request.llrs), progress=tell_step, **how, **read))
+    return list(apply_files(done.model, source, request.llrs, progress=tell_step, **how, **read))
 
 
 @click.command("apply", cls=SectionedCommand)
@@ -315,9 +322,8 @@ def calibrate_command(
     request = TrainingRequest(scores=inputs, key=key, apply_to=[apply_to] if apply_to else [], **named)
 
     def model(options: Options) -> ScoreModel:
-        if options.kind == "classes":
-            return class_calibrator_of(method, options.figures.prior, options.reading.classes, given)
-        return calibrator_of(method, given)
+        about = {"prior": options.figures.prior, "classes": options.reading.classes}
+        return calibrator_of(method, given, is_multiclass=options.kind == "classes", **about)
 
     train(request, asked, model)
 
@@ -392,12 +398,10 @@ def _fusion(options: Options, subsets: str | None, given: Mapping[str, Any], *, 
         return fusion.MulticlassFusion(prior=prior, offsets=not given["no_offsets"], **own)
     if given["asymmetric"] and not with_quality:
         raise click.UsageError("--asymmetric is about quality measures: name their file with --quality.")
+    if subsets is None and with_quality:
+        return fusion.QualityFusion(symmetric=not given["asymmetric"], **own)
     if subsets is None:
-        return (
-            fusion.QualityFusion(symmetric=not given["asymmetric"], **own)
-            if with_quality
-            else fusion.LinearFusion(**own)
-        )
+        return fusion.LinearFusion(**own)
     if with_quality:
         raise click.UsageError("--missing subset is for fusions without quality: leave --quality or the subsets out.")
     _, equals, number = subsets.partition("=")
@@ -419,44 +423,6 @@ def _listed(arguments: Iterable[str]) -> str:
     return ", ".join(sorted(map(_word, arguments))) or "none"
 
 
-def calibrator_of(method: str, given: Mapping[str, Any]) -> Calibrator:
-    """The calibrator that a user asked for.
-
-    Parameters
-    ----------
-    method : str
-    given : mapping of str to value
-        The options of all methods; None for those that were not given.
-
-    Raises
-    ------
-    click.UsageError
-        If there is no such method, or an option belongs to another one.
-    InputError
-        If an option has a value that it cannot have.
-    """
-    from deciban import calibration
-
-    own = {_ARGUMENTS.get(name, name): value for name, value in given.items() if value is not None}
-    names = [name.strip() for name in method.split(",")]
-    for name in names:
-        if name not in METHODS:
-            raise click.BadParameter(f"{name!r} is none. There are {', '.join(METHODS)}.", param_hint="--method")
-    takes = {name: set(inspect.signature(getattr(calibration, METHODS[name])).parameters) for name in METHODS}
-    for argument in own:
-        if not any(argument in takes[name] for name in names):
-            users = ", ".join(name for name in METHODS if argument in takes[name]) or "methods of many classes"
-            raise click.UsageError(
-                f"{_word(argument)} is no option of the method {method}, which takes "
-                f"{_listed({word for name in names for word in takes[name]})}. It belongs to {users}."
-            )
-    steps = [
-        getattr(calibration, METHODS[name])(**{key: value for key, value in own.items() if key in takes[name]})
-        for name in names
-    ]
-    return steps[0] if len(steps) == 1 else calibration.Chain(*steps)
-
-
 MULTICLASS_METHODS = {
     "affine": "MulticlassCalibrator",
     "scale": "MulticlassScaleCalibrator",
@@ -469,46 +435,54 @@ MULTICLASS_METHODS = {
 }
 """Calibrations, transformations and the back-end of many classes, as ``--method`` calls them."""
 
-_SHARED = ("prior", "ridge", "toward_calibration", "smoothing", "interpolation", "bound")
-"""Options that methods of many classes have."""
 
-
-def class_calibrator_of(method: str, prior: Any, classes: Sequence[str] | None, given: Mapping[str, Any]) -> ClassModel:
-    """The calibrator of many classes that a user asked for.
+def calibrator_of(
+    method: str, given: Mapping[str, Any], *, is_multiclass: bool = False, prior: Any = None, classes: Any = None
+) -> ScoreModel:
+    """Return the calibrator that a user asked for.
 
     Parameters
     ----------
     method : str
-    prior : list of float, mapping, "flat" or None
-        Of training. By name it needs ``classes``.
-    classes : sequence of str, optional
+        Of two classes also several, which are chained.
     given : mapping of str to value
-        The options of all methods of two classes; None for those that were not given.
+        The options of all methods; None for those that were not given.
+    is_multiclass : bool
+    prior : list of float, mapping, "flat" or None
+        Multiclass: the prior of training. By name it needs ``classes``.
+    classes : sequence of str, optional
 
     Raises
     ------
     click.UsageError
-        If there is no such method for many classes, or an option is for two.
+        If there is no such method, or an option belongs to another one.
     InputError
         If an option has a value that it cannot have.
     """
     from deciban import calibration
 
-    if method not in MULTICLASS_METHODS:
-        raise click.BadParameter(
-            f"{method!r} is none for many classes. There are {', '.join(MULTICLASS_METHODS)}.", param_hint="--method"
-        )
-    own = {name: value for name, value in given.items() if value is not None}
-    if method == "gaussian":
-        own |= _covariance(own)
-    made = getattr(calibration, MULTICLASS_METHODS[method])
-    takes = set(inspect.signature(made).parameters)
-    if foreign := [name for name in own if name not in takes]:
-        known = _listed(takes & {*_SHARED, "covariance"})
-        words = ", ".join(map(_word, foreign))
-        raise click.UsageError(f"{words}: not for the method {method} of many classes, which takes {known}.")
-    model: ClassModel = made(prior=prior_of_training(prior, classes), **own)
-    return model
+    methods, where = (MULTICLASS_METHODS, " for many classes") if is_multiclass else (METHODS, "")
+    names = [method] if is_multiclass else [name.strip() for name in method.split(",")]
+    for name in names:
+        if name not in methods:
+            raise click.BadParameter(f"{name!r} is none{where}. There are {', '.join(methods)}.", param_hint="--method")
+    own = {_ARGUMENTS.get(name, name): value for name, value in given.items() if value is not None}
+    if is_multiclass:
+        own |= {"prior": prior_of_training(prior, classes), **(_covariance(own) if method == "gaussian" else {})}
+    makers: dict[str, Any] = {name: getattr(calibration, made) for name, made in methods.items()}
+    takes = {name: set(inspect.signature(made).parameters) for name, made in makers.items()}
+    known = {_ARGUMENTS.get(name, name) for name in given} | {"prior", "covariance"}
+    for argument in own:
+        if not any(argument in takes[name] for name in names):
+            users = ", ".join(name for name in methods if argument in takes[name])
+            users = users or f"methods of {'two' if is_multiclass else 'many'} classes"
+            raise click.UsageError(
+                f"{_word(argument)} is no option of the method {method}{where}, which takes "
+                f"{_listed({word for name in names for word in takes[name] & known})}. It belongs to {users}."
+            )
+    steps = [makers[name](**{key: value for key, value in own.items() if key in takes[name]}) for name in names]
+    found: ScoreModel = steps[0] if len(steps) == 1 else calibration.Chain(*steps)
+    return found
 
 
 def _covariance(own: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -29,11 +29,13 @@ def files(_context: click.Context, _param: click.Parameter, incomplete: str) -> 
     return [CompletionItem(incomplete, type="file")]
 
 
-def _named(words: Callable[[], Sequence[str]]) -> Completer:
-    """Offer the words that begin as typed."""
+def _offering(words: Callable[[click.Context, str], Iterable[str]], *, or_files: bool = False) -> Completer:
+    """Offer the words that begin as what is typed after the last comma; files where there are none, if asked."""
 
-    def complete(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        return [CompletionItem(word) for word in words() if word.startswith(incomplete)]
+    def complete(context: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        before, comma, last = incomplete.rpartition(",")
+        found = [CompletionItem(before + comma + one) for one in words(context, last) if one.startswith(last)]
+        return found if found or not or_files else files(context, param, incomplete)
 
     return complete
 
@@ -100,7 +102,10 @@ def _schema_of(path: str) -> list[str]:
         return list(pa.ipc.open_file(file).schema.names)
 
 
-def _columns(*places: str) -> Callable[[click.Context], list[str]]:
+Columns: TypeAlias = Callable[[click.Context], list[str]]
+
+
+def _columns(*places: str) -> Columns:
     """Columns of the files that were typed in the first of these places that has some."""
 
     def found(context: click.Context) -> list[str]:
@@ -116,59 +121,33 @@ def _columns(*places: str) -> Callable[[click.Context], list[str]]:
     return found
 
 
-def _listed(columns: Callable[[click.Context], list[str]], ending: str) -> Completer:
-    """Offer columns after the last comma of what is typed."""
+def _roles(columns: Columns) -> Completer:
+    """Offer roles, and columns after their equals sign."""
 
-    def complete(context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        before, comma, last = incomplete.rpartition(",")
-        return [CompletionItem(before + comma + one + ending) for one in columns(context) if one.startswith(last)]
+    def words(context: click.Context, last: str) -> list[str]:
+        role, equals, _ = last.partition("=")
+        return [f"{role}={one}" for one in columns(context)] if equals else [f"{one}=" for one in _ROLES]
 
-    return complete
-
-
-def _with_roles(columns: Callable[[click.Context], list[str]]) -> Completer:
-    """Offer roles after the last comma, and columns after their equals sign."""
-
-    def complete(context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        before, comma, last = incomplete.rpartition(",")
-        role, equals, begun = last.partition("=")
-        if equals:
-            words = [f"{role}={one}" for one in columns(context) if one.startswith(begun)]
-        else:
-            words = [f"{one}=" for one in _ROLES if one.startswith(role)]
-        return [CompletionItem(before + comma + word) for word in words]
-
-    return complete
-
-
-def _columns_or_files(columns: Callable[[click.Context], list[str]], words: Sequence[str]) -> Completer:
-    """Offer words and columns after the last comma, and files where none of these begins as typed."""
-
-    def complete(context: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        found = [CompletionItem(word) for word in words if word.startswith(incomplete)]
-        found += _listed(columns, "")(context, param, incomplete)
-        return found or files(context, param, incomplete)
-
-    return complete
+    return _offering(words)
 
 
 _OF_KEY = _columns("key", "scores", "source")
 _OF_SCORES = _columns("scores", "source", "files", "submission")
-_FORMATS = _named(_formats)
+_COLUMNS_OF_KEY = _offering(lambda context, _: _OF_KEY(context))
+_FORMATS = _offering(lambda *_: _formats())
 
 _BY_OPTION: dict[str, Completer] = {
     **dict.fromkeys(("--format", "--key-format", "--trials-format", "--to"), _FORMATS),
-    "--preset": _named(_presets),
-    "--method": _named(_methods),
-    "--columns": _with_roles(_OF_SCORES),
-    "--key-columns": _with_roles(_columns("key")),
-    "--trials-columns": _with_roles(_columns("trials")),
-    "--where": _listed(_OF_KEY, "="),
-    "--weights": _listed(_OF_KEY, ""),
-    "--cross-validate": _listed(_OF_KEY, ""),
-    "--against": _named(lambda: ("all", "first")),
-    **dict.fromkeys(("--figure", "--fail-if-worse"), _named(_figures)),
-    "--units": _columns_or_files(_OF_KEY, ("trials", "product", "product:")),
+    "--preset": _offering(lambda *_: _presets()),
+    "--method": _offering(lambda *_: _methods()),
+    "--columns": _roles(_OF_SCORES),
+    "--key-columns": _roles(_columns("key")),
+    "--trials-columns": _roles(_columns("trials")),
+    "--where": _offering(lambda context, _: [f"{one}=" for one in _OF_KEY(context)]),
+    **dict.fromkeys(("--weights", "--cross-validate"), _COLUMNS_OF_KEY),
+    "--against": _offering(lambda *_: ("all", "first")),
+    **dict.fromkeys(("--figure", "--fail-if-worse"), _offering(lambda *_: _figures())),
+    "--units": _offering(lambda context, _: ["trials", "product", "product:", *_OF_KEY(context)], or_files=True),
 }
 
 

@@ -1,9 +1,10 @@
-"""What commands share: options about reading, joining and figures, and what is said beside results."""
+"""What commands share: options, the object that they print with ``--json``, and messages beside results."""
 
 from __future__ import annotations
 
 import functools
 import re
+import shlex
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -13,15 +14,142 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from deciban._version import __version__
 from deciban.cli.shared.completion import completer_of
-from deciban.cli.shared.envelope import GIVEN, TYPED, Shown
 from deciban.cli.shared.parsing import PARSERS, Picture
 from deciban.messages import Message, one_line
 
 if TYPE_CHECKING:
-    from deciban.evaluation import Preset
     from deciban.workflows.inputs import Opened, Paths, ScoreFiles
     from deciban.workflows.options import KindName, Options
+
+
+GIVEN = "deciban.cli.given"
+"""Where a context keeps the values of all parameters, as they were before any of them was taken out."""
+
+
+TYPED = "deciban.cli.typed"
+"""Where a context keeps what was typed behind the name of the command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How a command that has tables shows what it found.
+
+    Attributes
+    ----------
+    as_json : bool
+        As one object, and no table.
+    table_style : str
+    all_classes : bool
+        Whether tables of classes have all of them, however many these are.
+    corrected : bool
+        Whether minima have their corrected values beside them.
+    """
+
+    as_json: bool = False
+    table_style: str = "plain"
+    all_classes: bool = False
+    corrected: bool = False
+
+
+def print_json(
+    found: Mapping[str, Any], *, files: Mapping[str, Iterable[Any]], messages: Iterable[object] = ()
+) -> None:
+    """Print the object of the command that is running: what it read and was asked for, and what it found.
+
+    Parameters
+    ----------
+    found : mapping
+        The result. What it says of ``kind`` and ``messages`` stands.
+    files : mapping of str to iterable of path or None
+        What was read and written, by role.
+    messages : iterable of Message or str
+        What the user was told.
+    """
+    from deciban.evaluation.one_system import SCHEMA, json_text, plain
+    from deciban.io.source import described
+    from deciban.messages import as_objects
+
+    context = click.get_current_context()
+    options = options_given(context)
+    head: dict[str, Any] = {
+        "schema": SCHEMA,
+        "command": context.info_name,
+        "deciban_version": __version__,
+        "kind": None,
+        "options": options,
+        "preset": options.get("preset"),
+        "files": described(files),
+        "messages": as_objects(messages),
+    }
+    click.echo(json_text(plain({**head, **found}), default=str))
+
+
+def require_own_stream(output: object, *, as_json: bool) -> None:
+    """Refuse to mix the object with an output on standard output.
+
+    Raises
+    ------
+    click.UsageError
+    """
+    if as_json and str(output) == "-":
+        raise click.UsageError("both the output (-) and --json go to standard output. Name a file for one of them.")
+
+
+def typed() -> str:
+    """The command that is running, as it would be typed again."""
+    context = click.get_current_context()
+    return shlex.join(["deciban", str(context.info_name), *context.meta.get(TYPED, ())])
+
+
+def typed_for(other: click.Command, *, without: Iterable[str] = ()) -> tuple[str, ...]:
+    """The words of a shell that ask another command the same, as far as it has the arguments that were typed.
+
+    Parameters
+    ----------
+    other : click.Command
+    without : iterable of str
+        Options that are left out.
+    """
+    context = click.get_current_context()
+    left_out, known = set(without), {name for one in other.params for name in one.opts}
+    values, _, order = context.command.make_parser(context).parse_args(list(context.meta.get(TYPED, ())))
+    arguments, words = list[str](), list[str]()
+    for one in dict.fromkeys(order):
+        given = values.get(str(one.name))
+        if isinstance(one, click.Option):
+            if known.intersection(one.opts) and not left_out.intersection(one.opts):
+                words += _option_words(one, given)
+        elif isinstance(given, str | tuple | list):  # what was not typed is none of these
+            # A name that begins with a dash is no option with a folder before it.
+            several = [given] if isinstance(given, str) else given
+            arguments += [f"./{word}" if word.startswith("-") and word != "-" else word for word in several]
+    return ("deciban", str(other.name), *arguments, *words)
+
+
+def _option_words(one: click.Option, given: Any) -> list[str]:
+    """An option with what was typed behind it, as often as that was."""
+    name = max(one.opts, key=len)
+    if one.is_flag:
+        return [name if given in (True, one.flag_value) else max(one.secondary_opts, key=len)]
+    several = given if one.multiple else [given]
+    every = [[value] if isinstance(value, str) else value for value in several]
+    return [word for values in every for word in (name, *map(str, values))]
+
+
+def options_given(context: click.Context) -> dict[str, Any]:
+    """Options that were typed, by their names without dashes, and what they were understood as."""
+    values = context.meta.get(GIVEN, context.params)
+    typed = [
+        one
+        for one in context.command.params
+        if isinstance(one, click.Option)
+        and context.get_parameter_source(str(one.name)) is ParameterSource.COMMANDLINE
+        and one.name != "as_json"
+    ]
+    return {max(one.opts, key=len).lstrip("-"): values.get(str(one.name)) for one in typed}
+
 
 _TYPES = {"float": float, "int": int, "path": click.Path(dir_okay=False, path_type=Path)}
 _OPTION_OF = {
@@ -54,8 +182,10 @@ class Option(click.Option):
         self, names: Sequence[str], *, about: str = "", parse: str = "", choices: Any = None, **more: Any
     ) -> None:
         if parse:
-            read = PARSERS[parse]
-            more["callback"] = lambda _context, _option, value: None if value in (None, ()) else read(value)
+            read, usual = PARSERS[parse], more.get("default")
+            more["callback"] = lambda _context, _option, value: (
+                None if value in (None, ()) else value if value == usual else read(value)
+            )
         if any("/" in name for name in names):
             more["default"] = None
         if (offered := completer_of(names[-1] if names[-1][0] == "-" else names[0], more.get("metavar"))) is not None:
@@ -85,8 +215,8 @@ class SectionedCommand(click.Command):
         own = getattr(self.callback, "joining", ())
         if own and not ctx.resilient_parsing:
             ctx.params["asked"] = asked = Asked.of({name: ctx.params.pop(name) for name in own})
-            if asked.preset is not None:
-                tell([f"preset  {asked.preset}"], quiet=ctx.params["quiet"])
+            if asked.options.plan is not None:
+                tell([f"preset  {asked.options.plan}"], quiet=ctx.params["quiet"])
         return left
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -167,8 +297,6 @@ class Asked:
     ----------
     options : Options
         Reading and figures, of both kinds until it is known which of them it is about.
-    preset : Preset or None
-        Of two or of many classes; the figures of ``options`` are those of it.
     subsets : str or None
         What ``--missing`` says that is the business of a fusion.
     two : mapping of str to tuple of str
@@ -176,7 +304,6 @@ class Asked:
     """
 
     options: Options
-    preset: Preset | None = None
     subsets: str | None = None
     two: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -187,21 +314,11 @@ class Asked:
 
         chosen = {name: value for name, value in given.items() if value not in (None, ())}
         two: dict[str, Any] = {name: chosen.pop(name) for name in ("tar", "non") if name in chosen}
-        named = None
-        if "preset" in chosen:
-            from deciban.evaluation.preset_table import preset
-
-            named = chosen["preset"] = preset(chosen["preset"])
-        if named is not None and named.kind == "classes" and "p_out_of_set" in chosen:
-            share = named.p_out_of_set
-            known = "no class is out of set" if share is None else f"the last class is out of set, with prior {share:g}"
-            words = f"--out-of-set: by the preset {named.name}, {known}. Leave one of the two out."
-            raise click.UsageError(words, click.get_current_context())
         points = chosen.pop("dcf", None)
         subsets = chosen["missing"] if str(chosen["missing"]).startswith("subset") else None
         chosen |= {"missing": "error"} if subsets else {}
         arguments = {**chosen, "operating_points": points}
-        return cls(Options.of("deciban", arguments), named, subsets, two)
+        return cls(Options.of("deciban", arguments), subsets, two)
 
     def inputs(self, scores: Sequence[str], key: str | None) -> Paths:
         """The score files that were named, one or two for each system.
@@ -241,35 +358,15 @@ class Asked:
             If nothing says which it is.
         """
         kind = files.kind_name(self.options)
-        self.require_kind(kind)
+        refuse_options(kind)
+        if self.options.plan is not None:
+            from deciban.workflows.plans import require_kind
+
+            require_kind(self.options.plan, kind)
         figures = self.options.figures
         if kind == "classes":
             figures = replace(figures, operating_points=None)
         return replace(self.options, kind=kind, figures=figures)
-
-    def require_kind(self, kind: KindName) -> None:
-        """Refuse options and presets that mean nothing for scores of this kind.
-
-        Raises
-        ------
-        click.UsageError
-        """
-        refuse_options(kind)
-        if self.preset is not None and self.preset.kind != kind:
-            _refuse_preset(self.preset, kind)
-
-
-def _refuse_preset(given: Preset, kind: KindName) -> None:
-    """Refuse a preset of the other kind of scores, and name those that fit."""
-    from deciban.evaluation import presets
-    from deciban.workflows.kinds import kind_called
-
-    held = kind_called(kind).about
-    fitting = ", ".join(name for name, one in presets().items() if one.kind == kind)
-    raise click.UsageError(
-        f"--preset {given.name} is for {kind_called(kind).other}, and the scores are of {held} (if they are not, say "
-        f"--kind {given.kind}). Presets for {held}: {fitting}."
-    )
 
 
 def refuse_options(kind: KindName) -> None:

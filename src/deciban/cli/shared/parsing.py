@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,102 +26,129 @@ METHODS = {
 """The class of each method; the options are called as the arguments of its constructor."""
 
 
-def parse_points(dcf: Sequence[str]) -> list[tuple[float, ...]]:
-    """Turn ``P[:CMISS:CFA]`` into operating points."""
-    points = []
-    for text in dcf:
-        parts = text.split(":")
+def _require(is_known: object) -> None:
+    if not is_known:
+        raise ValueError
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    _require(math.isfinite(number))
+    return number
+
+
+def _one(parse: Callable[[str], Any], example: str) -> Callable[[str], Any]:
+    """Return what turns a text into a value; a text that `parse` raises ValueError about is refused with an example."""
+
+    def read(text: str) -> Any:
         try:
-            points.append(tuple(float(part) for part in parts))
+            return parse(text)
         except ValueError:
-            parts = []
-        if len(parts) not in (1, 3):
-            raise click.BadParameter(f"{text!r}: write P or P:CMISS:CFA, for example 0.01:10:1.")
-    return points
+            raise click.BadParameter(f"{text!r}: write {example}") from None
+
+    return read
 
 
-def parse_margins(given: Sequence[str]) -> list[tuple[str, float]]:
-    """Turn ``FIGURE[:MARGIN]`` into names of figures, and how much worse they may be.
-
-    >>> parse_margins(["eer:0.002", "min_dcf@2"])
-    [('eer', 0.002), ('min_dcf@2', 0.0)]
-    """
-    found = []
-    for text in given:
-        figure, colon, margin = text.partition(":")
-        try:
-            found.append((figure, _finite(margin) if colon else 0.0))
-        except ValueError:
-            figure = ""
-        if not figure or found[-1][1] < 0.0:
-            raise click.BadParameter(f"{text!r}: write FIGURE or FIGURE:MARGIN, for example eer:0.002.")
-    return found
+def _each(
+    parse: Callable[[str], Any], example: str, gather: Callable[[Iterable[Any]], Any] = list
+) -> Callable[[Sequence[str]], Any]:
+    """Return the same for an option that may be given several times; ``gather`` puts the values together."""
+    return lambda texts: gather(map(_one(parse, example), texts))
 
 
-def parse_rates(given: Sequence[str]) -> list[float]:
-    """Turn ``P,P,...``, maybe several times, into numbers; percent signs are no part of them.
-
-    >>> parse_rates(["0.1,0.01", "1e-3"])
-    [0.1, 0.01, 0.001]
-    """
-    parts = [part.strip() for text in given for part in text.split(",")]
-    try:
-        return [_finite(part) for part in parts]
-    except ValueError:
-        raise click.BadParameter(f"{','.join(given)!r}: write fractions, for example 0.001,0.0001.") from None
+def _point(text: str) -> tuple[float, ...]:
+    parts = tuple(map(float, text.split(":")))
+    _require(len(parts) in (1, 3))
+    return parts
 
 
-def parse_segments(text: str) -> list[float]:
-    """Turn ``N,N,...`` into whole numbers.
-
-    >>> parse_segments("1,3,10")
-    [1.0, 3.0, 10.0]
-    """
-    try:
-        return [float(int(part)) for part in text.split(",")]
-    except ValueError:
-        raise click.BadParameter(f"{text!r}: write whole numbers, for example 1,3,10.") from None
+def _margin(text: str) -> tuple[str, float]:
+    """Return the name of a metric, and how much worse it may be."""
+    figure, colon, margin = text.partition(":")
+    value = _finite(margin) if colon else 0.0
+    _require(figure and value >= 0.0)
+    return figure, value
 
 
-def parse_trials_per_segment(text: str) -> Any:
-    """Turn a number, or ``all``, into what plans take."""
-    try:
-        return text if text == "all" else int(text)
-    except ValueError:
-        raise click.BadParameter(f"{text!r}: write a whole number, or all.") from None
-
-
-def parse_missing(text: str, more: Sequence[str] = ()) -> Any:
-    """Turn ``error``, ``drop``, ``fill=VALUE`` and what else a command takes into a policy; the latter stays a text."""
+def _missing(*more: str) -> Callable[[str], Any]:
+    """Return what parses a policy on missing scores; ``more`` is what else a command takes, which stays a text."""
     known = ("error", "drop", *(one for one in more if "=" not in one))
-    word, _, value = text.partition("=")
-    try:
+
+    def parse(text: str) -> Any:
+        word, _, value = text.partition("=")
         if word == "fill":
             return float(value)
-    except ValueError:
-        word = ""
-    if text in known or any(word == one.partition("=")[0] for one in more):
+        _require(text in known or word in [one.partition("=")[0] for one in more])
         return text
-    raise click.BadParameter(f"{text!r}: write {', '.join(known)} or fill=VALUE.")
+
+    return _one(parse, f"{', '.join(known)} or fill=VALUE.")
 
 
-def parse_where(pairs: Sequence[str]) -> dict[str, list[str]]:
-    """Turn ``NAME=VALUE|VALUE`` into conditions."""
-    chosen: dict[str, list[str]] = {}
-    for pair in pairs:
-        name, equals, values = pair.partition("=")
-        if not equals:
-            raise click.BadParameter(f"{pair!r}: write NAME=VALUE, for example gender=f.")
-        chosen[name.strip()] = values.split("|")
-    return chosen
+def _condition(text: str) -> tuple[str, list[str]]:
+    name, equals, values = text.partition("=")
+    _require(equals)
+    return name.strip(), values.split("|")
 
 
-def parse_labels(text: str) -> dict[str, str]:
-    """Turn ``target=tgt,nontarget=imp`` into a mapping."""
+def _labels(text: str) -> dict[str, str]:
     pairs = [part.partition("=") for part in text.split(",")]
-    if not all(equals for _, equals, _ in pairs):
-        raise click.BadParameter(f"{text!r}: write target=WORD,nontarget=WORD.")
+    _require(all(equals for _, equals, _ in pairs))
     return {side.strip(): words.strip() for side, _, words in pairs}
+
+
+def _classes(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    _require(len(names) > 1 and len(set(names)) == len(names) and all(names))
+    return names
+
+
+def _group(text: str) -> tuple[str, list[str]]:
+    name, equals, classes = text.partition("=")
+    members = [one.strip() for one in classes.split(",")]
+    _require(equals and name.strip() and all(members))
+    return name.strip(), members
+
+
+def _groups(pairs: Iterable[tuple[str, list[str]]]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for name, members in pairs:
+        if name in groups:
+            raise click.BadParameter(f"group {name!r} is given twice.")
+        groups[name] = members
+    return groups
+
+
+def _prior(text: str) -> Any:
+    """Return a prior: ``flat``, probabilities in the order of the classes or by their names, or shares.
+
+    >>> _prior("2:1:1"), _prior("a=0.25,b=0.75")
+    ([0.5, 0.25, 0.25], {'a': 0.25, 'b': 0.75})
+    """
+    if text == "flat":
+        return text
+    if "=" in text:
+        pairs = [part.rpartition("=") for part in text.split(",")]
+        named = {name.strip(): _finite(value) for name, _, value in pairs}
+        _require(len(named) == len(pairs) and all(named))
+        return named
+    if ":" not in text:
+        return [_finite(part) for part in text.split(",")]
+    shares = [_finite(part) for part in text.split(":")]
+    _require(min(shares) >= 0 and 0 < sum(shares) < math.inf)
+    return [share / sum(shares) for share in shares]
+
+
+def _held_out(text: str) -> dict[str, Any]:
+    """Return what to hold out, and in how many parts if the text says so, as arguments."""
+    named, colon, number = text.rpartition(":")
+    if not colon and text.isdecimal():
+        return {"cross_validate": int(text)}
+    if not (colon and number.isdecimal()):
+        named, number = text, ""
+    columns = tuple(part.strip() for part in named.split(","))
+    _require(len(columns) <= 2 and all(columns))
+    by = columns[0] if len(columns) == 1 else columns
+    return {"cross_validate": by, **({"n_folds": int(number)} if number else {})}
 
 
 def parse_quality(given: Sequence[str]) -> Any:
@@ -169,79 +196,6 @@ def parse_names(given: Sequence[str]) -> list[str] | dict[str, str]:
     return named
 
 
-def parse_classes(text: str, *, wanted: str = "two distinct names or more") -> list[str]:
-    """Turn ``NAME,NAME,...`` into names of classes."""
-    names = [name.strip() for name in text.split(",")]
-    if len(names) < 2 or len(set(names)) < len(names) or not all(names):
-        raise click.BadParameter(f"{text!r}: write {wanted}, eng,fra,deu.")
-    return names
-
-
-def parse_groups(given: Sequence[str]) -> dict[str, list[str]]:
-    """Turn ``NAME=CLASS,CLASS`` into groups of classes."""
-    groups: dict[str, list[str]] = {}
-    for text in given:
-        name, equals, classes = text.partition("=")
-        members = [one.strip() for one in classes.split(",")]
-        if not (equals and name.strip() and all(members)):
-            raise click.BadParameter(f"{text!r}: write a name and its classes, slavic=pol,rus.")
-        if name.strip() in groups:
-            raise click.BadParameter(f"{text!r}: group {name.strip()!r} is given twice.")
-        groups[name.strip()] = members
-    return groups
-
-
-def parse_prior(text: str) -> Any:
-    """Turn ``flat``, ``P,P,...``, ``N:N:...`` or ``NAME=P,...`` into a prior.
-
-    >>> parse_prior("2:1:1"), parse_prior("a=0.25,b=0.75")
-    ([0.5, 0.25, 0.25], {'a': 0.25, 'b': 0.75})
-    """
-    if text == "flat":
-        return text
-    try:
-        if "=" in text:
-            pairs = [part.rpartition("=") for part in text.split(",")]
-            named = {name.strip(): _finite(value) for name, _, value in pairs}
-            if len(named) == len(pairs) and all(named):
-                return named
-        elif ":" in text:
-            shares = [_finite(part) for part in text.split(":")]
-            if min(shares) >= 0 and 0 < sum(shares) < math.inf:
-                return [share / sum(shares) for share in shares]
-        else:
-            return [_finite(part) for part in text.split(",")]
-    except ValueError:
-        pass
-    raise click.BadParameter(
-        f"{text!r}: write flat, 0.2,0.3,0.5 (in the order of the classes), 2:3:5, or eng=0.4,fra=0.6, in finite "
-        "numbers."
-    )
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(text)
-    return number
-
-
-def parse_cross_validation(text: str) -> dict[str, Any]:
-    """What to hold out, and in how many parts if that is said, as arguments."""
-    named, colon, number = text.rpartition(":")
-    if not colon and text.isdecimal():
-        return {"cross_validate": int(text)}
-    if not (colon and number.isdecimal()):
-        named, number = text, ""
-    columns = tuple(part.strip() for part in named.split(","))
-    if len(columns) > 2 or not all(columns):
-        raise click.BadParameter(
-            f"{text!r}: write COLUMN, COLUMN,COLUMN, either with :N, or N, for example speaker:10."
-        )
-    by = columns[0] if len(columns) == 1 else columns
-    return {"cross_validate": by, **({"n_folds": int(number)} if number else {})}
-
-
 def require_writable(output: str | Path, *, endings: tuple[str, ...] = ()) -> None:
     """Refuse an output in a folder that is not there, or with another ending than those that are written.
 
@@ -266,7 +220,7 @@ def require_writable(output: str | Path, *, endings: tuple[str, ...] = ()) -> No
 
 
 def _read_rule(path: str) -> Any:
-    from deciban.io.rule_files import read_rule
+    from deciban.io.cost_files import read_rule
 
     return read_rule(path)
 
@@ -302,26 +256,32 @@ def parse_drawn_rules(given: Sequence[str]) -> dict[str, Any]:
 
 
 PARSERS: dict[str, Callable[[Any], Any]] = {
-    "points": parse_points,
+    "points": _each(_point, "P or P:CMISS:CFA, for example 0.01:10:1."),
     "size": parse_size,
-    "rates": parse_rates,
+    "rates": _each(
+        lambda text: list(map(_finite, text.split(","))),
+        "fractions, for example 0.001,0.0001.",
+        lambda found: list(chain.from_iterable(found)),
+    ),
     "rule": _read_rule,
     "drawn rules": parse_drawn_rules,
-    "margins": parse_margins,
-    "segments": parse_segments,
-    "trials per segment": parse_trials_per_segment,
-    "missing": parse_missing,
-    "missing or subset": partial(parse_missing, more=("subset", "subset=N")),
-    "where": parse_where,
-    "labels": parse_labels,
+    "margins": _each(_margin, "FIGURE or FIGURE:MARGIN, for example eer:0.002."),
+    "segments": _one(lambda text: [float(int(part)) for part in text.split(",")], "whole numbers, for example 1,3,10."),
+    "trials per segment": _one(lambda text: text if text == "all" else int(text), "a whole number, or all."),
+    "missing": _missing(),
+    "missing or subset": _missing("subset", "subset=N"),
+    "where": _each(_condition, "NAME=VALUE, for example gender=f.", dict),
+    "labels": _one(_labels, "target=WORD,nontarget=WORD."),
     "quality": parse_quality,
     "measures": parse_measures,
     "names": parse_names,
-    "classes": parse_classes,
-    "corners": partial(parse_classes, wanted="three distinct names"),
-    "groups": parse_groups,
-    "prior": parse_prior,
-    "held out": parse_cross_validation,
+    "classes": _one(_classes, "two distinct names or more, eng,fra,deu."),
+    "corners": _one(_classes, "three distinct names, eng,fra,deu."),
+    "groups": _each(_group, "a name and its classes, slavic=pol,rus.", _groups),
+    "prior": _one(
+        _prior, "flat, 0.2,0.3,0.5 (in the order of the classes), 2:3:5, or eng=0.4,fra=0.6, in finite numbers."
+    ),
+    "held out": _one(_held_out, "COLUMN, COLUMN,COLUMN, either with :N, or N, for example speaker:10."),
 }
 """What options are turned into, by the names that these have in ``options.toml``."""
 

@@ -63,40 +63,6 @@ def confusion(label: IntArray, decision: IntArray, n_classes: int, weights: Coun
     return tally(label * n_classes + decision, n_classes**2, weights).reshape(n_classes, n_classes)
 
 
-def accepted(
-    loglik: ScoreArray, label: IntArray, weights: CountArray | None, prior: FloatArray, thresholds: FloatArray
-) -> CountArray:
-    """How often trials of every class were accepted as every class, at thresholds on detection llrs.
-
-    Parameters
-    ----------
-    loglik, label, weights
-        Checked trials.
-    prior : (n_classes,) array
-        Positive; only ratios between the rivals of a target matter.
-    thresholds : (n_thresholds,) array
-        In nats; a detection llr at or above one is accepted.
-
-    Returns
-    -------
-    (n_thresholds, n_targets, n_classes) array
-    """
-    n_classes, ratio = loglik.shape[1], prior_ratio(prior)
-    total = np.empty((len(thresholds), n_classes, n_classes), count_type(weights))
-    for some in in_turns(thresholds, n_classes):
-        ascending = thresholds[some]
-        passes = Passes(n_classes, n_classes, len(some), weights)
-        for rows in row_blocks(*loglik.shape):
-            llrs = detection_llrs(relative(loglik, rows), ratio)
-            passes.add((_n_passed(ascending, llr) for llr in llrs), label, rows)
-        total[some] = passes.accepted()
-    return total
-
-
-def _n_passed(ascending: FloatArray, llr: FloatArray) -> AnyArray:
-    return np.searchsorted(ascending, llr, side="right") if len(ascending) > 1 else llr >= ascending[0]
-
-
 def in_turns(points: FloatArray, n_classes: int) -> Iterator[IntArray]:
     """Positions of points in ascending order, as many at once as counters may be held for."""
     order, at_once = np.argsort(points), max(_CELLS // n_classes**2, 1)
@@ -283,9 +249,12 @@ def accepted_open_set(
     total = np.empty((len(p_target), n_classes - 1, n_classes), count_type(weights))
     clear = _error_bound(p_target, p_out_of_set, n_classes) <= _NEAR
     for at in np.flatnonzero(~clear):
-        p = p_target[at : at + 1]
-        (prior,) = non_target_priors(p, p_out_of_set, n_classes)
-        total[at] = accepted(loglik, label, weights, prior, -logit(p))[0, :-1]
+        (prior,) = non_target_priors(p_target[at : at + 1], p_out_of_set, n_classes)
+        passes = Passes(n_classes - 1, n_classes, 1, weights)
+        for rows in row_blocks(*loglik.shape):
+            llrs = detection_llrs(relative(loglik, rows), prior_ratio(prior))[:-1]
+            passes.add(llrs >= -logit(p_target[at]), label, rows)
+        total[at] = passes.accepted()[0]
     places = np.flatnonzero(clear)
     for some in in_turns(p_target[places], n_classes):
         total[places[some]] = _accepted(loglik, label, weights, p_target[places[some]], p_out_of_set)

@@ -7,7 +7,9 @@ but these sums is a comparison of whole arrays: trials in one direction, subsets
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -55,9 +57,13 @@ class SubsetCounts:
         """Count trials; ``rows_of`` are those of each class."""
         n_classes, counts = loglik.shape[1], list[IntArray]()
         for own, rows in enumerate(rows_of):
-            found = _BySubset(_masks_with(own, n_classes).shape)
-            _count(loglik, rows, own, odds, found)
-            counts.append(found.counts.reshape(2, -1))
+            found, n_sure = np.zeros((2, *_masks_with(own, n_classes).shape), np.int64), len(rows)
+            for trials, decisions in _doubtful_decisions(loglik, rows, own, odds):
+                n_sure -= len(trials)
+                for kind, at, table in decisions:
+                    found[kind, at] += table.sum(axis=1, dtype=np.uint32)
+            found[0] += n_sure  # they are hits in all subsets, without a false alarm
+            counts.append(found.reshape(2, -1))
         hits, alarms = (np.array(some) for some in zip(*counts, strict=True))
         return cls(odds, np.array([len(rows) for rows in rows_of]), hits, alarms)
 
@@ -106,66 +112,22 @@ def mean_costs_of_trials(loglik: ScoreArray, rows_of: list[IntArray], odds: floa
     n_subsets, size = np.array([math.comb(n_classes, k) for k in size], np.float64)[:, None], size[:, None]
     parts = []
     for own, rows in enumerate(rows_of):
-        found = _ByTrial(_masks_with(own, n_classes), len(rows))
-        _count(loglik, rows, own, odds, found)
-        misses, alarms = n_with * found.is_doubtful - found.sums[0], found.sums[1]
+        n_members = np.bitwise_count(_masks_with(own, n_classes)).astype(np.int64)
+        n_high, n_low = n_members[:, 0] - 1, n_members[0]  # in either the class itself, which is once in a subset
+        misses, alarms = np.zeros((2, len(size), len(rows)))
+        for trials, decisions in _doubtful_decisions(loglik, rows, own, odds):
+            # Sizes are told apart after all decisions; of 20 classes at most 924 tables of numbers up to 19 add up.
+            sums = np.zeros((2, int(n_high.max()) + 1, len(n_low), len(trials)), np.uint16)
+            for kind, at, table in decisions:
+                sums[kind, n_high[at]] += table
+            misses[:, trials] = n_with
+            for high, low in itertools.product(range(sums.shape[1]), np.unique(n_low).tolist()):
+                if high + low >= 2:
+                    hits, wrong = sums[:, high, n_low == low].sum(axis=1, dtype=np.int64)
+                    misses[high + low - 2, trials] -= hits
+                    alarms[high + low - 2, trials] += wrong
         parts.append((p_target * misses + (1.0 - p_target) * alarms / (size - 1)) / (size * n_subsets))
     return np.concatenate(parts, axis=1)
-
-
-class _BySubset:
-    """Hits and false alarms of each subset, (2, n_high, n_low)."""
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self.counts = np.zeros((2, *shape), np.int64)
-
-    def add_sure(self, n_trials: int) -> None:
-        """Add trials that are hits in all subsets, without a false alarm."""
-        self.counts[0] += n_trials
-
-    def begin(self, trials: IntArray) -> None:
-        """Begin a block of trials: which they are is all the same."""
-
-    def add(self, kind: int, at: int, table: AnyArray) -> None:
-        """Add decisions (n_low, n_trials)."""
-        self.counts[kind, at] += table.sum(axis=1, dtype=np.uint32)
-
-    def end(self) -> None:
-        """End the block."""
-
-
-class _ByTrial:
-    """Hits and false alarms of each trial, added up over subsets of a size: (2, n_sizes, n_trials).
-
-    Sizes are told apart when all subsets of a block of trials are counted: until then by classes among the high ones.
-    """
-
-    def __init__(self, masks: IntArray, n_trials: int) -> None:
-        size = np.bitwise_count(masks).astype(np.int64)
-        self.n_high, self.n_low = size[:, 0] - 1, size[0]  # in either the class itself, which is once in a subset
-        self.sums = np.zeros((2, int(size.max()) - 1, n_trials))
-        self.is_doubtful = np.zeros(n_trials, np.bool_)
-        self.trials, self.block = np.zeros(0, np.int64), np.zeros((2, 0, 0, 0), np.uint16)
-
-    def add_sure(self, n_trials: int) -> None:
-        """Trials that are hits in all subsets cost nothing."""
-
-    def begin(self, trials: IntArray) -> None:
-        """Begin a block of trials."""
-        self.trials, self.is_doubtful[trials] = trials, True
-        self.block = np.zeros((2, int(self.n_high.max()) + 1, len(self.n_low), len(trials)), np.uint16)
-
-    def add(self, kind: int, at: int, table: AnyArray) -> None:
-        """Add decisions (n_low, n_trials); of 20 classes at most 924 tables of numbers up to 19 come together."""
-        self.block[kind, self.n_high[at]] += table
-
-    def end(self) -> None:
-        """Tell sizes apart; a subset has at least two classes."""
-        for low in np.unique(self.n_low).tolist():
-            sums = self.block[:, :, self.n_low == low].sum(axis=2, dtype=np.int64)
-            for high in range(sums.shape[1]):
-                if low + high >= 2:
-                    self.sums[:, low + high - 2, self.trials] += sums[:, high]
 
 
 def least_llr(n_members: int, odds: float) -> float:
@@ -179,8 +141,14 @@ def _masks_with(own: int, n_classes: int) -> IntArray:
     return np.asarray(_masks(others[_LOW:])[:, None] + _masks(others[:_LOW]) + (1 << own))
 
 
-def _count(loglik: ScoreArray, rows: IntArray, own: int, odds: float, found: _BySubset | _ByTrial) -> None:
-    """Count which trials of class ``own`` are accepted by it, and by how many others, in the subsets that hold it."""
+def _doubtful_decisions(
+    loglik: ScoreArray, rows: IntArray, own: int, odds: float
+) -> Iterator[tuple[IntArray, Iterator[tuple[int, int, AnyArray]]]]:
+    """Yield trials of class ``own`` about which subsets that hold it decide differently, with all decisions about them.
+
+    Decisions are tables (n_low, n_trials), each with its high part of the mask: of kind 0 if ``own`` is accepted, of
+    kind 1 how many other classes are. A table must be used before the next one is made.
+    """
     n_classes = loglik.shape[1]
     others, masks = np.delete(np.arange(n_classes), own), _masks_with(own, n_classes)
     factor = (1.0 - _ROUNDING) / (1.0 + (np.bitwise_count(masks).astype(np.float64) - 1.0) * odds)
@@ -188,16 +156,13 @@ def _count(loglik: ScoreArray, rows: IntArray, own: int, odds: float, found: _By
         block = class_major(loglik, rows[start : start + _SORTED])
         doubtful = _doubtful(block, own, odds)
         n_sure = int(np.count_nonzero(~doubtful.any(axis=0)))
-        found.add_sure(n_sure)
         # Trials with the same doubts side by side: most blocks of trials then need few comparisons.
         order = np.lexsort(doubtful)[n_sure:]
         for first in range(0, len(order), _TRIALS):
             some = order[first : first + _TRIALS]
             likelihood = np.exp(_squeezed(block[:, some]))
             unsure = np.atleast_1d(doubtful[:, some].any(axis=1))
-            found.begin(start + some)
-            _count_block(likelihood, unsure, (own, others[:_LOW], others[_LOW:]), factor, found)
-            found.end()
+            yield start + some, _decisions(likelihood, unsure, (own, others[:_LOW], others[_LOW:]), factor)
 
 
 def _masks(classes: IntArray) -> IntArray:
@@ -246,14 +211,10 @@ def _squeezed(block: FloatArray) -> FloatArray:
     return squeezed
 
 
-def _count_block(
-    likelihood: FloatArray,
-    doubtful: BoolArray,
-    classes: tuple[int, IntArray, IntArray],
-    factor: FloatArray,
-    found: _BySubset | _ByTrial,
-) -> None:
-    """Add the decisions about some trials; classes without doubt are not compared."""
+def _decisions(
+    likelihood: FloatArray, doubtful: BoolArray, classes: tuple[int, IntArray, IntArray], factor: FloatArray
+) -> Iterator[tuple[int, int, AnyArray]]:
+    """Yield the decisions about some trials; classes without doubt are not compared."""
     own, low, high = classes
     sums = likelihood[own][None]
     for k in low:
@@ -268,7 +229,7 @@ def _count_block(
             np.greater_equal(likelihood[own], threshold, out=accepts)
         else:
             accepts[:] = True
-        found.add(0, at, accepts)
+        yield 0, at, accepts
         n_alarms[:] = 0
         for k in inside:
             if doubtful[k]:
@@ -278,7 +239,7 @@ def _count_block(
             if doubtful[k]:
                 n = _holding(n_alarms, j)
                 n += (likelihood[k] >= _holding(threshold, j)).view(np.uint8)
-        found.add(1, at, n_alarms)
+        yield 1, at, n_alarms
 
 
 def _holding(table: AnyArray, j: int) -> AnyArray:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Self
+from functools import cached_property
+from typing import Self, TypeAlias
 
 import numpy as np
 from scipy.special import expit, ndtr
@@ -372,22 +372,10 @@ class BestDecisions:
         below = np.cumsum(counts) - counts
         return np.asarray(below - below[self.first][self.table])
 
-    def cost_of(self, costs: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
+    def cost_of(self, costs: CellCosts) -> FloatArray:
         """Costs of the llrs of PAV, by a function of those of targets and of non-targets."""
         llr = self.llr[self.block]
         return np.where(self.seen, costs(llr, llr), 0.0)
-
-    def log_cost(self, log_odds: float) -> FloatArray:
-        """Cross-entropy of the llrs of PAV at prior log odds, in nats."""
-        return self.cost_of(partial(log_costs_of, log_odds=log_odds))
-
-    def brier(self, log_odds: float) -> FloatArray:
-        """Brier score of the llrs of PAV at prior log odds."""
-        return self.cost_of(partial(brier_costs_of, log_odds=log_odds))
-
-    def beta_cost(self, alpha: float, beta: float, log_odds: float) -> FloatArray:
-        """Cost of the llrs of PAV by a rule of the beta family at prior log odds."""
-        return self.cost_of(partial(beta_costs_of, alpha=alpha, beta=beta, log_odds=log_odds))
 
 
 def _llr(
@@ -413,19 +401,31 @@ def dcf_weights(log_odds: float) -> tuple[float, float]:
     return miss, false_alarm
 
 
-def log_costs_of(tar: FloatArray, non: FloatArray, log_odds: float) -> FloatArray:
-    """Logarithmic costs of llrs of targets and of non-targets, weighted by the prior, in nats."""
-    return _mixed(softplus(-tar - log_odds), softplus(non + log_odds), log_odds)
+CellCosts: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
+"""Costs (2, ...) of llrs of targets and of non-targets, weighted by the prior."""
 
 
-def brier_costs_of(tar: FloatArray, non: FloatArray, log_odds: float) -> FloatArray:
-    """Squared errors of posteriors, weighted by the prior."""
-    return _mixed(np.square(expit(-tar - log_odds)), np.square(expit(non + log_odds)), log_odds)
+def log_costs_at(log_odds: float) -> CellCosts:
+    """Return logarithmic costs of posteriors in nats."""
+    return lambda tar, non: _mixed(softplus(-tar - log_odds), softplus(non + log_odds), log_odds)
 
 
-def beta_costs_of(tar: FloatArray, non: FloatArray, alpha: float, beta: float, log_odds: float) -> FloatArray:
-    """Costs by a rule of the beta family, weighted by the prior."""
-    return _mixed(beta_cost_tar(tar + log_odds, alpha, beta), beta_cost_non(non + log_odds, alpha, beta), log_odds)
+def bits_at(log_odds: float) -> CellCosts:
+    """Return logarithmic costs of posteriors in bits."""
+    costs = log_costs_at(log_odds)
+    return lambda tar, non: costs(tar, non) / math.log(2)
+
+
+def brier_costs_at(log_odds: float) -> CellCosts:
+    """Return squared errors of posteriors."""
+    return lambda tar, non: _mixed(np.square(expit(-tar - log_odds)), np.square(expit(non + log_odds)), log_odds)
+
+
+def beta_costs_at(alpha: float, beta: float, log_odds: float) -> CellCosts:
+    """Return costs of posteriors by a rule of the beta family."""
+    return lambda tar, non: _mixed(
+        beta_cost_tar(tar + log_odds, alpha, beta), beta_cost_non(non + log_odds, alpha, beta), log_odds
+    )
 
 
 def _mixed(tar: FloatArray, non: FloatArray, log_odds: float) -> FloatArray:
@@ -510,19 +510,7 @@ class LinearCosts:
         slope = float((rates[0] - rates[1]) / (ends[1] - ends[0]))
         return (1.0, slope) if kind else (slope, 1.0)
 
-    def log_cost(self, log_odds: float, *, best: bool = False) -> FloatArray:
-        """Cross-entropy at prior log odds, in nats; of the scores, or of the llrs of PAV."""
-        return self.of_means(partial(log_costs_of, log_odds=log_odds), best=best)
-
-    def brier(self, log_odds: float, *, best: bool = False) -> FloatArray:
-        """Brier score at prior log odds."""
-        return self.of_means(partial(brier_costs_of, log_odds=log_odds), best=best)
-
-    def beta_cost(self, alpha: float, beta: float, log_odds: float, *, best: bool = False) -> FloatArray:
-        """Cost of a rule of the beta family at prior log odds."""
-        return self.of_means(partial(beta_costs_of, alpha=alpha, beta=beta, log_odds=log_odds), best=best)
-
-    def of_means(self, costs: Callable[[FloatArray, FloatArray], FloatArray], *, best: bool = False) -> FloatArray:
+    def of_means(self, costs: CellCosts, *, best: bool = False) -> FloatArray:
         """Costs by a function of the scores, or of the llrs of PAV, of targets and of non-targets."""
         if best:
             return np.asarray(self.best.cost_of(costs)[:, 0])

@@ -485,7 +485,6 @@ class Gathered:
         sums: CostSums,
         begin: int = 0,
         *,
-        each: int = 1,
         keep: bool = False,
         held_out: CostSums | None = None,
     ) -> None:
@@ -498,28 +497,20 @@ class Gathered:
             Of all trials, by the best decisions.
         begin : int
             The row of the first metric.
-        each : int
-            How many metrics share a row.
         keep : bool
             Whether the influences of units are kept.
         held_out : CostSums, optional
             By decisions that were made without the unit.
         """
-        first, last = 0, figures[0].name if figures else ""
+        first = begin
         for _, run in groupby(figures, key=lambda one: one.groups.weights.tobytes()):
             some = list(run)
-            rows = slice(begin + first // each, begin + -(-(first + len(some)) // each))
+            rows = slice(first, first + len(some))
             spread, most = sums.spread(rows, some[0].groups), sums.most[rows]
             influences = (held_out or sums).influences(rows) if keep or held_out is not None else None
-            for at, one in enumerate(some, first):
-                row = at // each - first // each
-                if at % each:  # the last metric by another name
-                    if last in self.estimates:
-                        self.estimates[one.name] = self.estimates[last]
-                    continue
-                last = one.name
-                self._largest[one.name] = float(most[row])
-                self.add_known(one, spread[row], None if influences is None else influences[row], keep=keep)
+            for at, one in enumerate(some):
+                self._largest[one.name] = float(most[at])
+                self.add_known(one, spread[at], None if influences is None else influences[at], keep=keep)
             first += len(some)
 
     def add_known(
@@ -581,10 +572,11 @@ class Gathered:
     ) -> Uncertainty:
         """Return what is known of metrics that are no curves; ``names`` are those of the classes."""
         about, design = (units.noun, units.source, units.keys), self.design.clusters
+        estimates: dict[Any, Estimate] = bounded_by_cllr(self.estimates)
+        pairs = [name for name in estimates if isinstance(name, tuple) and str(name[0]).startswith("pairwise_")]
+        estimates |= {(what, j, i): estimates[what, i, j] for what, i, j in pairs}  # in either order of the classes
         more: Any = {"level": level, "bootstrap": bootstrap, "too_few": design.too_few(names)}
-        return Uncertainty(
-            design.n_units, *about, estimates=bounded_by_cllr(self.estimates), influences=self.influences, **more
-        )
+        return Uncertainty(design.n_units, *about, estimates=estimates, influences=self.influences, **more)
 
 
 def _is_curve(one: ClassFigure) -> bool:

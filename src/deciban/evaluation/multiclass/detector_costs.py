@@ -16,7 +16,7 @@ from deciban.core.ranks.operating import default_error
 from deciban.core.resampling.class_sums import Block, DealtUnits, SharesBelow
 from deciban.core.resampling.clusters import ClassRate, ClusterDesign, Groups, correlation_of_sums
 from deciban.core.resampling.intervals import ROUNDING, NothingSeen, RatePart, RateSum
-from deciban.core.resampling.linearised import BestDecisions, LinearCosts, cells_of, crossing_slopes
+from deciban.core.resampling.linearised import BestDecisions, LinearCosts, bits_at, cells_of, crossing_slopes
 from deciban.core.resampling.replicates import LeftOut
 from deciban.core.rules.proper import softplus
 from deciban.evaluation.bands import Bands
@@ -84,7 +84,7 @@ def minima_of(log_odds: FloatArray, slopes: tuple[float, float]) -> list[LinearF
     """EER, around which rates have these slopes, least Cllr, and least costs at each prior."""
     figures = [LinearFigure("eer", 0.0, 0.0, least=lambda best: best.crossing(1.0, slopes))]
     figures.append(
-        LinearFigure("min_cllr", 0.0, 0.0, least=lambda best: best.log_cost(0.0) / math.log(2), rate=OF_MAPS)
+        LinearFigure("min_cllr", 0.0, 0.0, least=partial(BestDecisions.cost_of, costs=bits_at(0.0)), rate=OF_MAPS)
     )
     return figures + [LinearFigure("min_cost", 0.0, 0.0, least=partial(_least_cost, float(x))) for x in log_odds]
 

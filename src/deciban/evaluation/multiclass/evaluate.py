@@ -265,6 +265,7 @@ def evaluate_classes(
     p_target: float | Sequence[float] = P_TARGET,
     p_out_of_set: float | None = None,
     subsets: bool | None = None,
+    groups: Groups | None = None,
     pairs: bool | None = None,
     capacity: bool | None = None,
     sample_weight: Weights = None,
@@ -297,6 +298,8 @@ def evaluate_classes(
     subsets : bool, optional
         Whether to evaluate C_avg on every subset of the classes; by default if there are at most 10 of them, and
         possible for up to 20. Subsets are of the closed set, and of trials without weights.
+    groups : mapping or sequence, optional
+        Groups of classes to evaluate in place of the classes: see `evaluate_groups`.
     pairs : bool, optional
         Whether to evaluate all pairs of classes; by default if there are at most 20 classes.
     capacity : bool, optional
@@ -344,7 +347,7 @@ def evaluate_classes(
     >>> found.n_units, found.low < found.estimate < found.high
     (30, True)
     """
-    more: dict[str, Any] = {"subsets": subsets, "pairs": pairs, "capacity": capacity}
+    more: dict[str, Any] = {"subsets": subsets, "groups": groups, "pairs": pairs, "capacity": capacity}
     figures = ClassFigures(prior=prior, p_target=p_target, p_out_of_set=p_out_of_set, **more)
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
     resampling = Resampling(units_of_trials(units, len(trials.label)), level, optimism, None, bootstrap, seed)
@@ -465,43 +468,23 @@ def _calibration(summary: ClassSummary, surprise: float) -> ClassCalibration:
 
 
 def evaluate_groups(
-    loglik: ArrayLike,
-    label: ArrayLike,
-    groups: Groups,
-    *,
-    classes: Sequence[str],
-    name: str = "system",
-    prior: Prior | None = None,
-    p_target: float | Sequence[float] = P_TARGET,
-    p_out_of_set: float | None = None,
-    subsets: bool | None = None,
-    pairs: bool | None = None,
-    capacity: bool | None = None,
-    sample_weight: Weights = None,
-    units: Units = None,
-    level: float = LEVEL,
-    optimism: bool | None = None,
-    bootstrap: int = 0,
-    seed: int = 0,
+    loglik: ArrayLike, label: ArrayLike, groups: Groups, *, classes: Sequence[str], **asked: Any
 ) -> ClassEvaluation:
     """Evaluate how well the scores for classes tell groups of classes (paper 001 section 2.2).
 
     Parameters
     ----------
-    loglik, label, name, sample_weight
+    loglik, label
         As in `evaluate_classes`, of the classes.
     groups : mapping from names of groups to sequences of classes, or sequence of such sequences
         A partition: every class, by name or position, is in exactly one group, or has prior 0. Groups without names
         are called by their classes.
     classes : sequence of str
         Names of the columns.
-    prior : (n_classes,) array_like, or mapping of class to float, optional
-        Of the classes; flat when left out. The prior of a group is the sum of those of its classes, and within a
-        group each class weighs as it says, however many trials it has.
-    p_target, p_out_of_set, subsets, pairs, capacity
-        As in `evaluate_classes`, of the groups: the last group may be out of set.
-    units, level, optimism, bootstrap, seed
-        As in `evaluate_classes`.
+    **asked
+        All other arguments of `evaluate_classes`. ``prior`` is that of the classes; the prior of a group is the sum of
+        those of its classes, and within a group each class weighs as it says, however many trials it has. ``p_target``,
+        ``p_out_of_set``, ``subsets``, ``pairs`` and ``capacity`` are of the groups: the last group may be out of set.
 
     Returns
     -------
@@ -523,11 +506,7 @@ def evaluate_groups(
     >>> found.classes, found.counts, round(found.cllr, 3)
     (('land', 'sea'), array([2, 2]), 0.551)
     """
-    more: dict[str, Any] = {"subsets": subsets, "groups": groups, "pairs": pairs, "capacity": capacity}
-    figures = ClassFigures(prior=prior, p_target=p_target, p_out_of_set=p_out_of_set, **more)
-    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
-    resampling = Resampling(units_of_trials(units, len(trials.label)), level, optimism, None, bootstrap, seed)
-    return evaluate_trials(trials, figures, name=name, resampling=resampling)
+    return evaluate_classes(loglik, label, groups=groups, classes=classes, **asked)
 
 
 def _evaluate_grouped(

@@ -96,7 +96,7 @@ def add_pairs(
                 sums.add(part, means.block)
             shifts = None if left_out is None else _shifts(pairs, left_out, found.min_cllr[i, others], i, others)
             figures = list(pair_figures(summary.classes, found, design.clusters.effective, i, others, shifts))
-            gathered.add(figures, sums, each=2)
+            gathered.add(figures, sums)
 
 
 def pair_parts(
@@ -133,7 +133,7 @@ def pair_figures(
     others: IntArray,
     shifts: FloatArray | None = None,
 ) -> Iterator[ClassFigure]:
-    """Figures of a class and each of some others, pair by pair, each of them twice: the classes in either order."""
+    """Figures of a class and each of some others, pair by pair."""
     values = {what: getattr(found, what) for what in PAIR_FIGURES}
     for at, j in enumerate(others.tolist()):
         groups = Groups.of([i, j], len(classes))
@@ -149,9 +149,8 @@ def pair_figures(
                 shift = -shift
             is_refused = what != "min_cllr" and values["min_cllr"][i, j] <= ROUNDING
             how: Any = {"shift": shift, "is_minimum": what != "cllr", "is_refused": is_refused}
-            for pair in ((classes[j], classes[i]), (classes[i], classes[j])):
-                name: Figure = (f"pairwise_{what}", *pair)
-                yield ClassFigure(name, value, NO_COSTS, groups, scale, nothing, limits, **how)
+            name = (f"pairwise_{what}", classes[j], classes[i])
+            yield ClassFigure(name, value, NO_COSTS, groups, scale, nothing, limits, **how)
 
 
 def _shifts(pairs: Pairs, left_out: LeftOut, whole: FloatArray, i: int, others: IntArray) -> FloatArray:
@@ -231,7 +230,7 @@ class Portions:
 
     def each(self, name: Portion) -> int:
         """How many figures of a portion share a row of sums: pairs in both orders, and rates of all classes."""
-        return {RATES: len(self.design.seen), PAIRS: 2}.get(name[0], 1)
+        return len(self.design.seen) if name[0] == RATES else 1
 
     def at_hand(self, trials: ScoredClasses, units: TrialUnits, stratum: IntArray | None) -> AtHand:
         """Trials of which costs are asked, with the position of what has a mean of its own; the class if left out."""

@@ -37,11 +37,11 @@ from deciban.io.matrices.hdf5 import Hdf5, cells, cells_of, opened, read_matrix
 from deciban.io.matrices.named_matrix import (
     FieldReader,
     Fields,
-    Mask,
     Matrix,
     Names,
     fields_of,
     item_to_write,
+    mask_of,
     matrix_of,
     without_nul,
     written_of,
@@ -141,7 +141,7 @@ def _of_version_5(source: Source, variable: str, fields: Mapping[str, Any]) -> F
     def matrix(field: str) -> Matrix:
         value, place = look_up(field)
         if isinstance(value, np.ndarray) and value.ndim == 2:
-            return Matrix.of(value, place)
+            return Matrix(value, place)
         fault = f", but it holds {value}" if isinstance(value, str) else ""
         raise FormatError(f"{place}: expected a matrix of numbers{fault}.")
 
@@ -200,12 +200,10 @@ def _fields_of(item: Item) -> dict[str, list[str] | AnyArray]:
 
 def _of_key(key: Key) -> tuple[Trials, Fields]:
     grid, targets = matrix_of(key.trials, key.is_target)
-    return grid, {"tar": targets, "non": Mask.of(grid).full() & ~targets}
+    return grid, {"tar": targets, "non": mask_of(grid) & ~targets}
 
 
-def _value(value: pa.Array | AnyArray | Mask) -> list[str] | AnyArray:
-    if isinstance(value, Mask):
-        return value.full()
+def _value(value: pa.Array | AnyArray) -> list[str] | AnyArray:
     if isinstance(value, np.ndarray):
         return value if value.ndim == 2 else value[None, :]
     return list(without_nul(value, "MATLAB").to_pylist())
@@ -242,7 +240,7 @@ def read_field(file: Hdf5, path: str) -> Matrix:
     dataset = file.dataset(path)
     if _is_empty(file, dataset):
         where = f"{file.name}, {path}"
-        return Matrix.of(np.empty(cells_of(file, dataset, where)), where)
+        return Matrix(np.empty(cells_of(file, dataset, where)), where)
     return read_matrix(file, path).transposed()
 
 

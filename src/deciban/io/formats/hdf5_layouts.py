@@ -58,7 +58,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import IO, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -71,8 +73,6 @@ from deciban.io.matrices.hdf5 import (
     cells_of,
     created,
     opened,
-    places,
-    present,
     read_array,
     read_mask,
     read_matrix,
@@ -92,35 +92,49 @@ from deciban.io.matrices.numpy_files import as_scores
 from deciban.io.source import Source
 from deciban.trials import Index, Key, Origin, Trials
 
-NAME = "bosaris-hdf5"
+NAME, HYPERION = "bosaris-hdf5", "hyperion"
 
-_GRID = places("/ID/row_ids", "/ID/column_ids")
-_MATRICES = places("/scores", "/trial_mask", "/target_mask", "/nontarget_mask", "/modelQ", "/segQ")
-_LISTS = places("/ids", "/values"), places("/left_ids", "/right_ids")
-CONDITIONS = tuple(sorted(places(*(f"{at}/{side}_cond" for at in ("", "/ID") for side in ("model", "seg", "trial")))))
+_GRID = ("/ID/row_ids", "/ID/column_ids")
+_MATRICES = ("/scores", "/trial_mask", "/target_mask", "/nontarget_mask", "/modelQ", "/segQ")
+_SIGNS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    NAME: (*((*_GRID, matrix) for matrix in _MATRICES), ("/ids", "/values"), ("/left_ids", "/right_ids")),
+    "sidekit": (("/modelset", "/segset"),),
+    "dca-plda": (("/test_ids", "/enroll_ids"), ("/test_ids", "/train_ids")),
+    "pybosaris": (("/model_names", "/test_names"),),
+}
+"""Datasets by which a file of each layout is recognized: all of one of these tuples."""
+
+CONDITIONS = tuple(sorted(f"{at}/{side}_cond" for at in ("", "/ID") for side in ("model", "seg", "trial")))
 """Where hyperion keeps what else it knows."""
 
+_PLACES = frozenset((*CONDITIONS, *(path for signs in _SIGNS.values() for sign in signs for path in sign)))
+_PRESENT: WeakKeyDictionary[Source, frozenset[str]] = WeakKeyDictionary()
 
-def is_grid(there: frozenset[str]) -> bool:
-    """Whether names and a matrix lie where BOSARIS keeps them."""
-    return there >= _GRID and bool(there & _MATRICES)
+
+def _is_in(layout: str, source: Source) -> bool:
+    """Return True if an HDF5 file has the datasets of a layout; one look at a file serves all layouts."""
+    if source.kind != "HDF5":
+        return False
+    if source not in _PRESENT:
+        with opened(source) as file:
+            _PRESENT[source] = frozenset(filter(file.has, _PLACES))
+    return any(_PRESENT[source].issuperset(sign) for sign in _SIGNS[layout])
+
+
+def is_hyperion(source: Source) -> bool:
+    """Whether this is a file of BOSARIS with conditions."""
+    return is_in_bosaris(source) and _PRESENT[source].issuperset(_GRID) and not _PRESENT[source].isdisjoint(CONDITIONS)
 
 
 def is_bosaris(source: Source) -> bool:
-    """Whether the names lie where this format keeps them."""
-    there = present(source)
-    return (is_grid(there) and not there.intersection(CONDITIONS)) or any(there >= one for one in _LISTS)
+    """Whether this is a file of BOSARIS without conditions."""
+    return is_in_bosaris(source) and not is_hyperion(source)
 
 
-def read_bosaris(source: Source, options: Options) -> Contents:
-    """Read a file of this format."""
-    with opened(source) as file:
-        return _contents(file, options, NAME, _BOSARIS)
+is_in_bosaris, is_sidekit, is_dca_plda, is_pybosaris = (partial(_is_in, layout) for layout in _SIGNS)
 
 
-def _contents(
-    file: Hdf5, options: Options, name: str, paths: Mapping[str, str], otherwise: ContentKind = "key"
-) -> Contents:
+def _read(file: Hdf5, options: Options, name: str, paths: Mapping[str, str], otherwise: ContentKind) -> Contents:
     """Read the table of a file; ``otherwise`` is the kind that a file without any lacks."""
 
     def at(field: str) -> str:
@@ -128,7 +142,7 @@ def _contents(
 
     def matrix(field: str) -> Matrix:
         if field in ("has_row", "has_column"):
-            return Matrix.of(np.atleast_2d(read_array(file, at(field))), f"{file.name}, {at(field)}")
+            return Matrix(np.atleast_2d(read_array(file, at(field))), f"{file.name}, {at(field)}")
         is_mask = field == "score_mask" or (field == "trial_mask" and not is_key)
         return (read_mask if is_mask else read_matrix)(file, at(field))
 
@@ -164,15 +178,6 @@ def _says_key(file: Hdf5) -> bool | None:
     return True
 
 
-def write(contents: Contents, stream: IO[bytes]) -> Written:
-    """Write a file of this format."""
-    item = item_to_write(contents, NAME)
-    with created(stream) as file:
-        for field, value in fields_of(item, NAME, _of_key).items():
-            write_field(file, _BOSARIS.get(field, field), value)
-    return written_of(item)
-
-
 _BOSARIS = {field: f"/ID/{field}" for field in ("row_ids", "column_ids", "has_row", "has_column")} | {
     "tar": "/target_mask",
     "non": "/nontarget_mask",
@@ -180,40 +185,66 @@ _BOSARIS = {field: f"/ID/{field}" for field in ("row_ids", "column_ids", "has_ro
 """Where fields lie that do not lie at the root under their own names."""
 
 
+def read_bosaris(source: Source, options: Options) -> Contents:
+    """Read a file of BOSARIS."""
+    with opened(source) as file:
+        return _read(file, options, NAME, _BOSARIS, "key")
+
+
+def read_sidekit(source: Source, options: Options) -> Contents:
+    """Read an index, a key or scores of sidekit."""
+    with opened(source) as file:
+        return _read(file, options, "sidekit", {"row_ids": "/modelset", "column_ids": "/segset"}, "index")
+
+
+def read_dca_plda(source: Source, options: Options) -> Contents:
+    """Read an index, a key or scores of DCA-PLDA."""
+    with opened(source) as file:
+        if file.has("/enroll_ids") and file.has("/train_ids"):
+            raise FormatError(
+                f"{file.name}: holds enroll_ids and train_ids, old and new names of the same. Delete one."
+            )
+        paths = {"row_ids": "/train_ids" if file.has("/train_ids") else "/enroll_ids", "column_ids": "/test_ids"}
+        return _read(file, options, "dca-plda", paths, "index")
+
+
+def read_pybosaris(source: Source, options: Options) -> Contents:
+    """Read a key or scores of PyBOSARIS."""
+    paths = {"row_ids": "/model_names", "column_ids": "/test_names", "scores": "/score_mat"}
+    with opened(source) as file:
+        return _read(file, options, "pybosaris", paths | {"tar": "/tar_mask", "non": "/non_mask"}, "scores")
+
+
+def write(contents: Contents, stream: IO[bytes]) -> Written:
+    """Write a file of BOSARIS."""
+    item = item_to_write(contents, NAME)
+    with created(stream) as file:
+        for field, value in fields_of(item, NAME, _of_key).items():
+            write_field(file, _BOSARIS.get(field, field), value)
+    return written_of(item)
+
+
 def _of_key(key: Key) -> tuple[Trials, Fields]:
     grid, matrix = matrix_of(key.trials, np.where(key.is_target, np.int8(1), np.int8(-1)))
     return grid, {"trial_mask": matrix, "file_format": np.array(b"2.0")}
 
 
-HYPERION = "hyperion"
-
-
-def is_hyperion(source: Source) -> bool:
-    """Whether the names lie where this format keeps them."""
-    there = present(source)
-    return is_grid(there) and bool(there.intersection(CONDITIONS))
-
-
 def read_hyperion(source: Source, options: Options) -> Contents:
-    """Read a file of this format."""
+    """Read a file of BOSARIS with conditions."""
     with opened(source) as file:
-        contents = _contents(file, options, HYPERION, _BOSARIS)
+        contents = _read(file, options, HYPERION, _BOSARIS, "key")
         if contents.index is None:
             return contents
-        trials = contents.index.trials
+        trials, notes = contents.index.trials, list[str]()
         found: dict[str, pa.Array] = {}
-        notes = []
-        for path in CONDITIONS:
-            if file.has(path):
-                column = _condition(file, path, trials)
-                if column is None:
-                    notes.append(f"{file.name}, {path}: not one value per model, segment or trial; it was left out.")
-                else:
-                    found[path.rpartition("/")[2]] = column
-    trials = replace(trials, conditions=found)
-    key = None if contents.key is None else replace(contents.key, trials=trials)
-    systems = tuple(replace(one, trials=trials) for one in contents.systems)
-    return replace(contents, index=Index(trials), key=key, systems=systems, notes=(*contents.notes, *notes))
+        for path in filter(file.has, CONDITIONS):
+            column = _condition(file, path, trials)
+            if column is None:
+                notes.append(f"{file.name}, {path}: not one value per model, segment or trial; it was left out.")
+            else:
+                found[path.rpartition("/")[2]] = column
+    found_too = contents.with_trials(lambda trials: replace(trials, conditions=found))
+    return replace(found_too, notes=(*contents.notes, *notes))
 
 
 def _condition(file: Hdf5, path: str, trials: Trials) -> pa.Array | None:
@@ -233,51 +264,6 @@ def _condition(file: Hdf5, path: str, trials: Trials) -> pa.Array | None:
         return None
     values: Any = read_names(file, path).values if text else pa.array(cells_of(file, dataset, where))
     return values.take(pa.array(trials.codes[side]))
-
-
-_SIDEKIT = places("/modelset", "/segset")
-_TEST, _ENROLL = places("/test_ids"), places("/enroll_ids", "/train_ids")
-_PYBOSARIS = places("/model_names", "/test_names")
-
-
-def is_sidekit(source: Source) -> bool:
-    """Whether the names lie where sidekit keeps them."""
-    return present(source) >= _SIDEKIT
-
-
-def read_sidekit(source: Source, options: Options) -> Contents:
-    """Read an index, a key or scores of sidekit."""
-    with opened(source) as file:
-        return _contents(file, options, "sidekit", {"row_ids": "/modelset", "column_ids": "/segset"}, "index")
-
-
-def is_dca_plda(source: Source) -> bool:
-    """Whether the names lie where DCA-PLDA keeps them."""
-    there = present(source)
-    return there >= _TEST and bool(there & _ENROLL)
-
-
-def read_dca_plda(source: Source, options: Options) -> Contents:
-    """Read an index, a key or scores of DCA-PLDA."""
-    with opened(source) as file:
-        if file.has("/enroll_ids") and file.has("/train_ids"):
-            raise FormatError(
-                f"{file.name}: holds enroll_ids and train_ids, old and new names of the same. Delete one."
-            )
-        paths = {"row_ids": "/train_ids" if file.has("/train_ids") else "/enroll_ids", "column_ids": "/test_ids"}
-        return _contents(file, options, "dca-plda", paths, "index")
-
-
-def is_pybosaris(source: Source) -> bool:
-    """Whether the names lie where PyBOSARIS keeps them."""
-    return present(source) >= _PYBOSARIS
-
-
-def read_pybosaris(source: Source, options: Options) -> Contents:
-    """Read a key or scores of PyBOSARIS."""
-    paths = {"row_ids": "/model_names", "column_ids": "/test_names", "scores": "/score_mat"}
-    with opened(source) as file:
-        return _contents(file, options, "pybosaris", paths | {"tar": "/tar_mask", "non": "/non_mask"}, "scores")
 
 
 def read_bob(source: Source, options: Options) -> Contents:

@@ -45,7 +45,7 @@ are classes. Other arrays are passed over, with a note.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import IO
 
@@ -72,6 +72,7 @@ from deciban.io.matrices.numpy_files import (
     of_one_hot,
     read_array,
     read_header,
+    refuse_text,
     text_of_names,
     truth_by_words,
     write_archive,
@@ -84,21 +85,51 @@ from deciban.types import AnyArray
 
 
 def read_npy(source: Source, options: Options) -> Contents:
-    """Read a file of this format."""
-    with only_format_errors(source.name, "a NumPy array"):
+    """Read a file of one array."""
+    name = source.name
+    with only_format_errors(name, "a NumPy array"):
         with source.stream() as stream:
-            array = read_array(stream, source.size, source.name)
+            array = read_array(stream, source.size, name)
         if array.ndim not in (1, 2) or not array.size:
             raise FormatError(
-                f"{source.name}: expected a vector with a number per trial, or a matrix with a column per class, got "
-                f"shape {array.shape}."
+                f"{name}: expected a vector with a number per trial, or a matrix with a column per class, got shape "
+                f"{array.shape}."
             )
-        origin = Origin(source.name, f"npy, {array.dtype} of shape {array.shape}")
-        array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
-        if options.need == "class-key" or (options.need == "key" and array.shape[1:] == (2,)):
-            array = of_one_hot(array)
-        trials = Trials.of_rows(len(array), origin=origin)
-        return _of_vector(array, trials, options) if array.ndim == 1 else _of_matrix(array, trials, options)
+        origin = Origin(name, f"npy, {array.dtype} of shape {array.shape}")
+        arrays = _called(array[:, 0] if array.shape[1:] == (1,) else array, options, name)
+        return _Reader(name, arrays, arrays.__getitem__, options, lambda _: name).contents(origin)
+
+
+def _called(array: AnyArray, options: Options, name: str) -> dict[str, AnyArray]:
+    """Return one array by the name that it would have in an archive; of a matrix perhaps some columns."""
+    need, n_columns = options.need, 1 if array.ndim == 1 else array.shape[1]
+    if options.columns is not None:
+        picked = _picked(options, n_columns, name)
+        columns = array.reshape(len(array), n_columns)
+        return {f"{SYSTEM}{at + 1}": columns[:, at] for at in picked}
+    if need == "class-key" or (need == "key" and n_columns == 2):
+        array = of_one_hot(array)
+    if array.ndim == 1:
+        is_label = need in ("key", "class-key") or (array.dtype == np.bool_ and need is None)
+        if is_label:
+            refuse_text(array, name)
+        return {"label" if is_label else "score": array}
+    size = f"{array.shape[0]:,} x {n_columns:,}"
+    if need in ("key", "class-key"):
+        raise FormatError(
+            f"{name}: a {size} matrix, but a key was asked for. Expected one label "
+            "per trial, or one-hot rows: a single 1 in the column of the true class, and 0 in all others. The mask of "
+            "a matrix of trials has 1 for targets, -1 for non-targets and 0 for cells that are no trial."
+        )
+    if need == "scores":
+        raise FormatError(
+            f"{name}: a {size} matrix, but {need} were asked for, "
+            f"one value per trial. Say which column: --columns score={n_columns}; or, of scores of two classes, that "
+            "their difference is meant: --kind two-class (class 1, the second column, is the target then)."
+        )
+    if n_columns > MOST_CLASSES:
+        raise FormatError(f"{name}: a matrix with {n_columns:,} columns. Expected a column per class.")
+    return {"score": array}
 
 
 def holds_npy(source: Source, options: Options) -> tuple[ContentKind, ...]:
@@ -108,49 +139,6 @@ def holds_npy(source: Source, options: Options) -> tuple[ContentKind, ...]:
     if len(shape) == 2 and shape[1] > 1:
         return ("class-scores",) if options.columns is None else ("scores",)
     return ("scores", "key", "class-key")
-
-
-def _of_vector(array: AnyArray, trials: Trials, options: Options) -> Contents:
-    origin, index = trials.origin, Index(trials)
-    if options.columns is not None and _picked(options, 1, origin.name) != [0]:
-        raise FormatError(f"{origin.name}: a vector has one column, the score. Leave out --columns.")
-    if options.need == "class-key":
-        return Contents(origin=origin, index=index, class_key=class_key_of(trials, as_labels(array, origin.name)))
-    if options.need == "key" or (array.dtype == np.bool_ and options.need is None):
-        is_target, words = truth_by_words(array, options.vocabulary, origin.name)
-        return Contents(origin=origin, index=index, key=Key(trials, is_target), words=words)
-    return Contents(origin=origin, index=index, systems=(_system(array, trials, options),))
-
-
-def _system(values: AnyArray, trials: Trials, options: Options, name: str | None = None) -> Scores:
-    score = np.ascontiguousarray(as_scores(values, trials.origin.name))
-    return options.system(trials, score, name or options.name or "system")
-
-
-def _of_matrix(matrix: AnyArray, trials: Trials, options: Options) -> Contents:
-    origin, index, n_columns = trials.origin, Index(trials), matrix.shape[1]
-    if options.columns is not None:
-        picked = _picked(options, n_columns, origin.name)
-        names = [None if len(picked) == 1 else str(at + 1) for at in picked]
-        systems = (_system(matrix[:, at], trials, options, name) for at, name in zip(picked, names, strict=True))
-        return Contents(origin=origin, index=index, systems=tuple(systems))
-    if options.need in ("key", "class-key"):
-        raise FormatError(
-            f"{origin.name}: a {matrix.shape[0]:,} x {n_columns:,} matrix, but a key was asked for. Expected one label "
-            "per trial, or one-hot rows: a single 1 in the column of the true class, and 0 in all others. The mask of "
-            "a matrix of trials has 1 for targets, -1 for non-targets and 0 for cells that are no trial."
-        )
-    if options.need == "scores":
-        raise FormatError(
-            f"{origin.name}: a {matrix.shape[0]:,} x {n_columns:,} matrix, but {options.need} were asked for, "
-            f"one value per trial. Say which column: --columns score={n_columns}; or, of scores of two classes, that "
-            "their difference is meant: --kind two-class (class 1, the second column, is the target then)."
-        )
-    if n_columns > MOST_CLASSES:
-        raise FormatError(f"{origin.name}: a matrix with {n_columns:,} columns. Expected a column per class.")
-    classes = tuple(map(str, range(n_columns)))
-    scores = ClassScores(trials, classes, as_scores(matrix, origin.name), options.name or "system")
-    return Contents(origin=origin, index=index, class_scores=scores)
 
 
 def _picked(options: Options, n_columns: int, name: str) -> list[int]:
@@ -172,42 +160,21 @@ def _picked(options: Options, n_columns: int, name: str) -> list[int]:
 
 
 def write_npy(contents: Contents, stream: IO[bytes]) -> Written:
-    """Write a file of this format."""
-    held = [kind for kind in contents.kinds if kind != "index"]
-    name = contents.origin.name
-    if len(held) > 1 or len(contents.systems) > 1:
-        raise FormatError(f"npy holds one table, but {name} has {' and '.join(held)}. Choose npz or parquet (--to).")
-    npy_format.write_array(stream, _array_of(contents, name), allow_pickle=False)
-    return Written(frozenset((*held, "index")))
-
-
-def _array_of(contents: Contents, name: str) -> AnyArray:
-    table = next(iter(contents.tables), None)
-    if not isinstance(table, Scores | Key | ClassScores | ClassKey):
-        raise FormatError(f"npy holds scores, a key or classes, and {name} none of them. Choose npz or parquet (--to).")
-    if not numbered_in_order(table.trials) or table.trials.conditions:
+    """Write a file of one array."""
+    arrays, name = _arrays(contents, contents.origin.name), contents.origin.name
+    classes, label = arrays.get("classes", np.empty(0)), arrays.get("label")
+    are_numbers = classes.tolist() == [str(at) for at in range(len(classes))]
+    if are_numbers and (label is None or len(classes) == n_classes_of(label)):
+        arrays.pop("classes", None)
+    if len(arrays) != 1 or not arrays.keys() <= {"score", "is_target", "label"}:
+        natural = " Scores.in_nats() makes natural logarithms of common ones." if "log10" in arrays else ""
         raise FormatError(
-            f"npy has no room for the names and conditions of the trials of {name}. Choose npz or parquet (--to)."
+            f"npy has room for one array of scores, truth or classes, but {name} needs {', '.join(arrays) or 'none'}. "
+            f"Choose npz or parquet (--to).{natural}"
         )
-    if isinstance(table, Scores) and table.log10:
-        raise FormatError(
-            f"npy cannot say that the scores of {name} are common logarithms. Turn them into natural ones first, with "
-            "Scores.in_nats(), or choose npz or parquet (--to)."
-        )
-    if isinstance(table, Scores):
-        return table.score
-    if isinstance(table, Key):
-        return table.is_target
-    if table.classes != tuple(map(str, range(len(table.classes)))):
-        raise FormatError(f"npy has no room for the names of the classes of {name}. Choose npz or parquet (--to).")
-    if isinstance(table, ClassScores):
-        return table.score
-    if len(table.classes) != n_classes_of(table.label):
-        raise FormatError(
-            f"npy cannot say that there are {len(table.classes)} classes when the last ones do not occur in {name}. "
-            "Choose npz or parquet (--to)."
-        )
-    return table.label
+    (array,) = arrays.values()
+    npy_format.write_array(stream, array, allow_pickle=False)
+    return Written(frozenset(contents.kinds))
 
 
 SYSTEM = "score:"
@@ -233,66 +200,65 @@ def name_of(array: str, names: Collection[str]) -> str | None:
 
 
 @dataclass(slots=True)
-class Reader:
-    """Reads an archive once, array by array.
+class _Reader:
+    """Reader of named arrays, each of them once.
 
     Attributes
     ----------
-    archive : Archive
+    name : str
+        What messages call the file.
+    names : collection of str
+        Names of the arrays.
+    read : function of a name
     options : Options
+    place : function of a name
+        What messages call an array.
     left : set of str
-        Arrays that nobody has asked for yet.
+        The arrays that were not read so far.
     """
 
-    archive: Archive
+    name: str
+    names: Collection[str]
+    read: Callable[[str], AnyArray]
     options: Options
+    place: Callable[[str], str]
     left: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.left = set(self.archive.names)
+        self.left = set(self.names)
 
-    def contents(self) -> Contents:
-        """All that the archive holds.
-
-        Raises
-        ------
-        FormatError
-            If arrays do not fit together.
-        """
-        origin = Origin(self.archive.name, f"npz with {', '.join(sorted(self.archive.names))[:200]}")
+    def contents(self, origin: Origin) -> Contents:
+        """All that the arrays hold."""
         log10 = self._take("log10")
         if log10 is not None and bool(log10.all()):
             self.options = self.options.declaring("log10", origin.name)
         names = self._names()
-        found = {name: self._take(name) for name in self._score_arrays()}
-        scores = {name: array for name, array in found.items() if array is not None}
+        wanted = [name for name in self.names if name.startswith(SYSTEM)] or ["score"]
+        scores = {name: array for name in wanted if (array := self._take(name)) is not None}
         truth, label, classes = self._take("is_target"), self._take("label"), self._take("classes")
         values = [array for array in (*scores.values(), truth, label) if array is not None]
         trials = self._trials(names, values, origin)
+        known = None if classes is None else as_names(classes, self.place("classes")).to_pylist()
         contents = Contents(origin=origin, index=Index(trials))
         if "score" in scores and scores["score"].ndim == 2 and scores["score"].shape[1] != 1 and not _is_grid(names):
-            matrix = scores.pop("score")
-            contents = replace(contents, class_scores=self._class_scores(matrix, classes, trials))
+            matrix = as_scores(scores.pop("score"), self.place("score"))
+            called = known or [str(at) for at in range(matrix.shape[1])]
+            class_scores = ClassScores.of(trials, called, matrix, name=self.options.name or "system")
+            contents = replace(contents, class_scores=class_scores)
         contents = replace(contents, systems=self._systems(scores, trials))
         if truth is not None:
-            is_target = as_truth(self._per_trial("is_target", truth, trials), self._place("is_target"))
+            is_target = as_truth(self._per_trial("is_target", truth, trials), self.place("is_target"))
             contents = replace(contents, key=Key(trials, is_target))
         if label is not None:
-            contents = self._labelled(contents, self._per_trial("label", of_one_hot(label), trials), classes)
+            contents = self._labelled(contents, trials, self._per_trial("label", of_one_hot(label), trials), known)
         return replace(contents, notes=tuple(f"array {array} was not read." for array in sorted(self.left)))
-
-    def _place(self, array: str) -> str:
-        return f"{self.archive.name}: {array}"
 
     def _take(self, array: str) -> AnyArray | None:
         name = name_of(array, self.left)
         if name is None:
             return None
         self.left.discard(name)
-        return self.archive.read(name)
-
-    def _score_arrays(self) -> list[str]:
-        return [name for name in self.archive.names if name.startswith(SYSTEM)] or ["score"]
+        return self.read(name)
 
     def _names(self) -> dict[str, pa.Array]:
         """Names per trial, by side; for a grid those of its rows and columns, ``enroll_names`` and ``test_names``."""
@@ -300,28 +266,26 @@ class Reader:
         for side in dict.fromkeys((*PAIR_SIDE, *SINGLE)):
             distinct, values = self._take(f"{side}_names"), self._take(side)
             if values is not None:
-                place = self._place(side)
+                place = self.place(side)
                 found[side] = as_names(values, place) if distinct is None else self._decoded(values, distinct, side)
             elif distinct is not None:
-                found[f"{side}_names"] = as_names(distinct, self._place(f"{side}_names"))
+                found[f"{side}_names"] = as_names(distinct, self.place(f"{side}_names"))
         if found and not _is_grid(found) and tuple(found) not in (PAIR, PAIR_SIDE, SINGLE):
             raise FormatError(
-                f"{self.archive.name}: names its trials by {', '.join(found)}. Expected enroll and test (and side), or "
+                f"{self.name}: names its trials by {', '.join(found)}. Expected enroll and test (and side), or "
                 "trial, or for a grid enroll_names and test_names."
             )
         return found
 
     def _decoded(self, codes: AnyArray, distinct: AnyArray, side: str) -> pa.Array:
-        names = as_names(distinct, self._place(f"{side}_names"))
+        names = as_names(distinct, self.place(f"{side}_names"))
         if codes.dtype.kind not in "iu" or codes.ndim != 1:
-            raise FormatError(
-                f"{self._place(side)}: expected a vector of positions in {side}_names, got {codes.dtype}."
-            )
+            raise FormatError(f"{self.place(side)}: expected a vector of positions in {side}_names, got {codes.dtype}.")
         wrong = (codes < 0) | (codes >= len(names))
         if wrong.any():
             row = int(np.argmax(wrong))
             raise FormatError(
-                f"{self._place(side)}, row {row}: position {codes[row]} in {side}_names, which has {len(names):,}."
+                f"{self.place(side)}, row {row}: position {codes[row]} in {side}_names, which has {len(names):,}."
             )
         return pa.DictionaryArray.from_arrays(
             pa.array(codes.astype(np.int64 if codes.itemsize > 4 else np.int32)), names
@@ -329,12 +293,12 @@ class Reader:
 
     def _trials(self, names: dict[str, pa.Array], values: list[AnyArray], origin: Origin) -> Trials:
         conditions = {}
-        for name in [name for name in self.archive.names if name.startswith(CONDITION)]:
+        for name in [name for name in self.names if name.startswith(CONDITION)]:
             array = self._take(name)
             if array is not None and array.ndim == 1:
                 is_text = array.dtype.kind in "US"
                 conditions[name.removeprefix(CONDITION)] = (
-                    as_names(array, self._place(name)) if is_text else pa.array(array)
+                    as_names(array, self.place(name)) if is_text else pa.array(array)
                 )
         if _is_grid(names):
             trials = self._grid(names, bool(values), origin)
@@ -350,9 +314,7 @@ class Reader:
             raise FormatError(f"{origin.name}: holds no trials.")
         for name, column in conditions.items():
             if len(column) != len(trials):
-                raise FormatError(
-                    f"{self._place(CONDITION + name)}: {len(column):,} values for {len(trials):,} trials."
-                )
+                raise FormatError(f"{self.place(CONDITION + name)}: {len(column):,} values for {len(trials):,} trials.")
         return replace(trials, conditions=conditions)
 
     def _grid(self, names: dict[str, pa.Array], has_values: bool, origin: Origin) -> Trials:  # noqa: FBT001
@@ -360,13 +322,13 @@ class Reader:
         shape = tuple(len(column) for column in names.values())
         if mask is not None and mask.shape != shape:
             raise FormatError(
-                f"{self._place('mask')}: has shape {mask.shape}, the names make {shape[0]:,} x {shape[1]:,}."
+                f"{self.place('mask')}: has shape {mask.shape}, the names make {shape[0]:,} x {shape[1]:,}."
             )
         if mask is None and not has_values and shape[0] * shape[1] > _MOST_CELLS:
             raise FormatError(
                 f"{origin.name}: promises {shape[0] * shape[1]:,} trials without storing one. Store the mask."
             )
-        chosen = None if mask is None else as_truth(mask, self._place("mask"))
+        chosen = None if mask is None else as_truth(mask, self.place("mask"))
         return Trials.of_grid(names["enroll_names"], names["test_names"], chosen, origin=origin)
 
     def _per_trial(self, array: str, values: AnyArray, trials: Trials) -> AnyArray:
@@ -379,50 +341,36 @@ class Reader:
         expected = f"{len(trials):,} values, one per trial"
         if trials.listed is None:
             expected = f"{len(trials.names[0]):,} x {len(trials.names[1]):,} values, or {expected}"
-        raise FormatError(f"{self._place(array)}: has shape {values.shape}, expected {expected}.")
+        raise FormatError(f"{self.place(array)}: has shape {values.shape}, expected {expected}.")
 
     def _systems(self, scores: dict[str, AnyArray], trials: Trials) -> tuple[Scores, ...]:
         given = self.options.name or "system"
         return tuple(
             self.options.system(
                 trials,
-                as_scores(self._per_trial(array, values, trials), self._place(array)),
+                as_scores(self._per_trial(array, values, trials), self.place(array)),
                 given if len(scores) == 1 else array.removeprefix(SYSTEM),
             )
             for array, values in scores.items()
         )
 
-    def _class_scores(self, matrix: AnyArray, classes: AnyArray | None, trials: Trials) -> ClassScores:
-        values = as_scores(matrix, self._place("score"))
-        called = [str(at) for at in range(matrix.shape[1])] if classes is None else self._class_names(classes)
-        return ClassScores.of(trials, called, values, name=self.options.name or "system")
-
-    def _class_names(self, classes: AnyArray) -> list[str]:
-        names: list[str] = as_names(classes, self._place("classes")).to_pylist()
-        return names
-
-    def _labelled(self, contents: Contents, label: AnyArray, classes: AnyArray | None) -> Contents:
+    def _labelled(self, contents: Contents, trials: Trials, label: AnyArray, known: list[str] | None) -> Contents:
         """Labels as a key, or as a class key where there are classes."""
-        assert contents.index is not None  # noqa: S101  # the trials were made before
-        trials, place = contents.index.trials, self._place("label")
-        is_text = label.dtype.kind in "US"
-        names = as_names(label, place) if is_text else None
-        known = None if classes is None else self._class_names(classes)
-        is_class = classes is not None or contents.class_scores is not None or self.options.need == "class-key"
-        if is_class and names is not None:
-            return replace(contents, class_key=ClassKey.of(trials, names, classes=known))
-        if is_class:
+        place = self.place("label")
+        names = as_names(label, place) if label.dtype.kind in "US" else None
+        if known is None and contents.class_scores is None and self.options.need != "class-key":
+            words = self.options.vocabulary
+            is_target, meant = truth_by_words(label, words, place) if names is None else truth_of(names, words)
+            return replace(contents, key=Key(trials, is_target), words=meant)
+        if names is None:
             labels = as_labels(label, place)
             if known is None:
                 return replace(contents, class_key=class_key_of(trials, labels))
             if labels.max() >= len(known):
                 row = int(np.argmax(labels))
                 raise FormatError(f"{place}, row {row}: label {labels[row]} of {len(known)} classes, counted from 0.")
-            codes = pa.DictionaryArray.from_arrays(pa.array(labels), pa.array(known))
-            return replace(contents, class_key=ClassKey.of(trials, codes, classes=known))
-        known_words = self.options.vocabulary
-        is_target, words = truth_by_words(label, known_words, place) if names is None else truth_of(names, known_words)
-        return replace(contents, key=Key(trials, is_target), words=words)
+            names = pa.DictionaryArray.from_arrays(pa.array(labels), pa.array(known))
+        return replace(contents, class_key=ClassKey.of(trials, names, classes=known))
 
 
 def _is_grid(names: dict[str, pa.Array]) -> bool:
@@ -432,7 +380,9 @@ def _is_grid(names: dict[str, pa.Array]) -> bool:
 def read_npz(source: Source, options: Options) -> Contents:
     """Read a file of this format."""
     with only_format_errors(source.name, "an archive of NumPy arrays"), Archive(source) as archive:
-        return Reader(archive, options).contents()
+        origin = Origin(source.name, f"npz with {', '.join(sorted(archive.names))[:200]}")
+        place = f"{source.name}: {{}}".format
+        return _Reader(source.name, archive.names, archive.read, options, place).contents(origin)
 
 
 def holds_npz(source: Source, options: Options) -> tuple[ContentKind, ...]:  # noqa: ARG001  # nothing can be said otherwise

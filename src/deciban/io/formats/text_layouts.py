@@ -30,7 +30,7 @@ Test, target language, set, segment, decision (``t`` or ``f``), score; the files
 
 The lines become a table of class scores, languages in the order of their first occurrence; decisions are left out.
 Every segment needs a score for every language, and all lines must be of one test and one set: cut other files up first.
-`read_decisions` takes the decisions, and no scores.
+`deciban.io.decision_files` takes the decisions, and no scores.
 
 The seven columns were seen in a recipe (Kaldi's for LRE 2007) that writes them for the scorer of NIST; that the
 evaluations of 2009 and 2011 kept the order is from memory, so this format is never guessed.
@@ -42,7 +42,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import IO, Any, TypeAlias
+from typing import IO, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -55,7 +55,7 @@ from deciban.io.source import Source, numbered_lines, read_text
 from deciban.io.text.one_line import is_number, split
 from deciban.io.text.reader import Layout, TextBlocks, line_of_row, parse_blocks
 from deciban.io.text.writer import check_names
-from deciban.trials import ClassKey, ClassScores, IdMap, Index, Origin, SegmentQuality, Trials
+from deciban.trials import ClassKey, ClassScores, IdMap, Index, Origin, Scores, SegmentQuality, Trials
 from deciban.trials.names import encode
 from deciban.types import BoolArray, IntArray
 
@@ -273,87 +273,61 @@ _TRUE = "=true language"
 
 
 @dataclass(frozen=True, slots=True)
-class _Lines:
+class Lines:
     """Lines of one test and set: a row of them for each segment, in the order of classes."""
 
-    listed: Any
+    listed: Scores
     segments: Trials
     classes: list[str]
     rows: IntArray
-    layout: Layout
-    with_key: bool
+    key: ClassKey | None
+    reading: str
 
-    def key(self) -> ClassKey | None:
-        return _key(self.listed.trials, self.segments, self.rows) if self.with_key else None
+    def accepted(self) -> BoolArray:
+        """Return which languages were accepted for each segment.
+
+        Raises
+        ------
+        FormatError
+            If a decision is neither t nor f.
+        """
+        trials = self.listed.trials
+        words, spelled = encode(trials.condition("decision"))
+        known = spelled.to_pylist()
+        odd = [word for word in known if word not in ("t", "f")]
+        if odd:
+            row = int(np.flatnonzero(words == known.index(odd[0]))[0])
+            raise FormatError(f"{trials.origin.where(row)}: the decision {odd[0]!r} is neither t nor f.")
+        return np.array([word == "t" for word in known])[words][self.rows]
 
 
 def read_nist_lre07(source: Source, options: Options) -> Contents:
     """Read a file of this format."""
-    lines = _lines(source, options.name or "system")
+    name = options.name or "system"
+    lines = read_lines(source, name)
     try:
-        scores = ClassScores.of(
-            lines.segments, lines.classes, lines.listed.score[lines.rows], name=options.name or "system"
-        )
-        key = lines.key()
+        scores = ClassScores.of(lines.segments, lines.classes, lines.listed.score[lines.rows], name=name)
     except InputError as error:
         raise FormatError(f"{source.name}: {error}") from error
-    origin = Origin(source.name, str(lines.layout))
-    return Contents(origin=origin, index=Index(lines.segments), class_scores=scores, class_key=key)
+    origin = Origin(source.name, lines.reading)
+    return Contents(origin=origin, index=Index(lines.segments), class_scores=scores, class_key=lines.key)
 
 
-@dataclass(frozen=True, slots=True)
-class LanguageDecisions:
-    """For each segment, which languages were accepted.
-
-    Attributes
-    ----------
-    segments : list of str
-    classes : list of str
-    accepted : (n_segments, n_classes) bool array
-    true : list of str or None
-        The true languages, if the file says them.
-    """
-
-    segments: list[str]
-    classes: list[str]
-    accepted: BoolArray
-    true: list[str] | None
-
-
-def read_decisions(source: Source) -> LanguageDecisions:
-    """Read the decisions of a file of this format, and no scores.
+def read_lines(source: Source, system: str) -> Lines:
+    """Read the lines of a file of the format ``nist-lre07``.
 
     Raises
     ------
     FormatError
-        As for scores; or if a decision is neither ``t`` nor ``f``.
+        If the file is no such file, or a segment lacks the line of a language.
     """
-    lines = _lines(source, "system")
-    trials = lines.listed.trials
-    words, spelled = encode(trials.condition("decision"))
-    known = spelled.to_pylist()
-    odd = [word for word in known if word not in ("t", "f")]
-    if odd:
-        row = int(np.flatnonzero(words == known.index(odd[0]))[0])
-        raise FormatError(f"{trials.origin.where(row)}: the decision {odd[0]!r} is neither t nor f.")
-    accepts = np.array([word == "t" for word in known])[words]
-    try:
-        key = lines.key()
-    except InputError as error:
-        raise FormatError(f"{source.name}: {error}") from error
-    true = None if key is None else [key.classes[k] for k in key.label.tolist()]
-    return LanguageDecisions(lines.segments.names[0].to_pylist(), lines.classes, accepts[lines.rows], true)
-
-
-def _lines(source: Source, system: str) -> _Lines:
     data = read_text(source)
     first = next(numbered_lines(data, source.name), None)
     if first is None:
         raise FormatError(f"{source.name}: the file is empty. Expected one line for each segment and language.")
     with_key = len(split(first[1], " ")) > len(_ROLES)
-    roles = (*_ROLES, _TRUE) if with_key else _ROLES
     lines = TextFormat(name="nist-lre07", summary="", reads=(), lines=())
-    layout = Layout(lines, roles, " ")
+    layout = Layout(lines, (*_ROLES, _TRUE) if with_key else _ROLES, " ")
     blocks = TextBlocks(source.name, layout, text=data)
     origin = Origin(source.name, str(layout), partial(line_of_row, blocks))
     listed = parse_blocks(blocks, origin, system, Options(need="scores")).scores
@@ -367,7 +341,11 @@ def _lines(source: Source, system: str) -> _Lines:
     languages, classes = encode(trials.condition("language"))
     rows = _complete(trials, languages, classes.to_pylist())
     segments = Trials.of({"trial": trials.names[0]}, origin=Origin(source.name, str(layout)))
-    return _Lines(listed, segments, classes.to_pylist(), rows, layout, with_key)
+    try:
+        key = _key(trials, segments, rows) if with_key else None
+    except InputError as error:
+        raise FormatError(f"{source.name}: {error}") from error
+    return Lines(listed, segments, classes.to_pylist(), rows, key, str(layout))
 
 
 def _complete(trials: Trials, languages: IntArray, classes: list[str]) -> IntArray:

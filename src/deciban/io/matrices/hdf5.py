@@ -15,22 +15,18 @@ from __future__ import annotations
 import io
 import math
 import struct
-import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError
 from deciban.io.contents import only_format_errors
-from deciban.io.matrices.named_matrix import Mask, Matrix, Names, without_nul
-from deciban.io.matrices.numpy_files import holds_nan
+from deciban.io.matrices.named_matrix import Matrix, Names, full_mask, is_full, without_nul
 from deciban.io.source import Source
 from deciban.types import AnyArray
 
@@ -63,7 +59,6 @@ class Hdf5:
         self.file = file
         self.name = source.name
         self.size = source.size
-        self.path = content if isinstance(content, Path) else None
         self._content = content
         self._found: dict[str, Any] = {"": file["/"].id}
 
@@ -195,32 +190,6 @@ def opened(source: Source) -> Iterator[Hdf5]:
         yield Hdf5(file, source, bytes_of)
 
 
-_known: set[str] = set()
-_present: WeakKeyDictionary[Source, frozenset[str]] = WeakKeyDictionary()
-
-
-def places(*paths: str) -> frozenset[str]:
-    """Declare paths by which a format is recognized, so that one look at a file serves all formats."""
-    _known.update(paths)
-    return frozenset(paths)
-
-
-def present(source: Source) -> frozenset[str]:
-    """Which of all declared paths an HDF5 source has; none if it is no HDF5 file, or one of MATLAB.
-
-    Raises
-    ------
-    FormatError
-        If the file is damaged.
-    """
-    if source.kind != "HDF5":
-        return frozenset()
-    if source not in _present:
-        with opened(source) as file:
-            _present[source] = frozenset(path for path in _known if file.has(path))
-    return _present[source]
-
-
 class _Noticing:
     """A stream that remembers how writing to it failed: HDF5 goes on for a while, and then fails in another way."""
 
@@ -278,7 +247,7 @@ def write_names(file: Any, path: str, names: pa.Array) -> None:
     file.create_dataset(path, data=np.array(raw, kind), dtype=kind)
 
 
-def write_field(file: Any, path: str, value: pa.Array | AnyArray | Mask) -> None:
+def write_field(file: Any, path: str, value: pa.Array | AnyArray) -> None:
     """Write names, numbers, or a mask.
 
     Raises
@@ -288,12 +257,10 @@ def write_field(file: Any, path: str, value: pa.Array | AnyArray | Mask) -> None
     """
     if isinstance(value, pa.Array):
         write_names(file, path, value)
-    elif not isinstance(value, Mask):
-        file.create_dataset(path, data=value.view(np.uint8) if value.dtype == np.bool_ else value)
-    elif value.cells is None:  # not stored, but the fill value of a dataset that has no cells
+    elif value.ndim and is_full(value):  # not stored, but the fill value of a dataset that has no cells
         file.create_dataset(path, value.shape, np.uint8, fillvalue=1)
     else:
-        file.create_dataset(path, data=value.cells.view(np.uint8))
+        file.create_dataset(path, data=value.view(np.uint8) if value.dtype == np.bool_ else value)
 
 
 _WORDS = 1 << 16
@@ -450,13 +417,6 @@ def _heap(file: Hdf5, address: int, left: int, where: str) -> tuple[bytes, Mappi
     return data, objects
 
 
-_BLOCK = 1 << 20
-"""Bytes read at a time: few enough to be looked through for NaN while the processor still has them at hand."""
-
-_LARGE = 1 << 24
-"""Bytes from which on two threads read faster than one: most of the time goes into new pages of memory."""
-
-
 def read_names(file: Hdf5, path: str) -> Names:
     """Names from a dataset of strings of fixed or variable length, ASCII or UTF-8.
 
@@ -524,7 +484,7 @@ def read_mask(file: Hdf5, path: str) -> Matrix:
     """
     dataset = matrix_of_numbers(file, path)
     if dataset.size and dataset.id.get_storage_size() == 0 and dataset.fillvalue == 1:
-        return Matrix(None, dataset.shape, f"{file.name}, {path}")
+        return Matrix(full_mask(dataset.shape), f"{file.name}, {path}")
     return read_matrix(file, path)
 
 
@@ -573,13 +533,8 @@ def read_matrix(file: Hdf5, path: str) -> Matrix:
     """
     dataset = matrix_of_numbers(file, path)
     file.check_size(dataset, path)
-    bare = _read_bare(file, dataset)
-    if bare is None:
-        values = cells_of(file, dataset, f"{file.name}, {path}")
-        has_nan = holds_nan(values)
-    else:
-        values, has_nan = bare
-    return Matrix(values, dataset.shape, f"{file.name}, {path}", has_nan=has_nan)
+    where = f"{file.name}, {path}"
+    return Matrix(cells_of(file, dataset, where), where)
 
 
 def rows_of(file: Hdf5, path: str, start: int, stop: int) -> AnyArray:
@@ -617,53 +572,3 @@ def cells_of(file: Hdf5, dataset: Any, where: str, rows: tuple[int, int] | None 
         return cells(file, dataset, where, np.dtype(np.int8), lambda: int(dataset.fillvalue), rows)
     values = cells(file, dataset, where, kind, lambda: dataset.fillvalue, rows)
     return values.astype(kind.newbyteorder("="), copy=False)
-
-
-def _read_bare(file: Hdf5, dataset: Any) -> tuple[AnyArray, bool] | None:
-    """Read cells that lie in the file as they lie in memory, and tell whether one is NaN. None if they do not.
-
-    This is what `numpy.load` does. HDF5 takes as long, but looking for NaN afterwards would fetch every cell again.
-    """
-    import h5py
-
-    types = {"float64": h5py.h5t.IEEE_F64LE, "float32": h5py.h5t.IEEE_F32LE}
-    called = dataset.dtype.name
-    bare = called in types and dataset.id.get_type().equal(types[called])
-    offset = dataset.id.get_offset() if bare and dataset.chunks is None else None
-    if file.path is None or offset is None or sys.byteorder != "little" or not dataset.size:
-        return None
-    values = np.empty(dataset.shape, called)
-    flat = values.reshape(-1)
-    n_parts = 2 if values.nbytes >= _LARGE else 1
-    cuts = [len(flat) * i // n_parts for i in range(n_parts + 1)]
-    path, width = file.path, values.itemsize
-
-    def part(i: int) -> bool | None:
-        return _fill(path, offset + cuts[i] * width, flat[cuts[i] : cuts[i + 1]])
-
-    if n_parts == 1:
-        found = [part(0)]
-    else:
-        with ThreadPoolExecutor(n_parts) as pool:
-            found = list(pool.map(part, range(n_parts)))
-    if None in found:
-        raise FormatError(f"{file.name}, {dataset.name}: cut off. Copy the file again.")
-    return values, any(found)
-
-
-def _fill(path: Path, offset: int, flat: AnyArray) -> bool | None:
-    """Fill an array from a place in a file on, and tell whether a number is NaN; None if the file is too short."""
-    step = _BLOCK // flat.itemsize
-    has_nan = False
-    with path.open("rb", buffering=0) as stream:
-        stream.seek(offset)
-        for start in range(0, len(flat), step):
-            block = flat[start : start + step]
-            left = block.data.cast("B")
-            while len(left):
-                n_read = stream.readinto(left)
-                if not n_read:
-                    return None
-                left = left[n_read:]
-            has_nan = has_nan or bool(np.isnan(block.max()))
-    return has_nan

@@ -15,7 +15,7 @@ from deciban._arrow import to_numpy
 from deciban.errors import FormatError
 from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written
 from deciban.io.formats import Options
-from deciban.io.matrices.numpy_files import as_floats, holds_nan, refuse_nan
+from deciban.io.matrices.numpy_files import as_floats, refuse_nan
 from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality, Trials, TrialTable
 from deciban.trials.frames import check_same_trials
 from deciban.trials.names import encode, positions
@@ -30,58 +30,42 @@ class Names:
     place: str
 
 
+def full_mask(shape: tuple[int, ...]) -> BoolArray:
+    """Return a mask of ones that takes no memory, whatever its shape."""
+    return np.broadcast_to(np.True_, shape)
+
+
+def is_full(mask: AnyArray) -> bool:
+    """Return True for a mask made by `full_mask`."""
+    return not any(mask.strides)
+
+
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Numbers of a file.
+    """Numbers of a file, and what messages call them."""
 
-    Attributes
-    ----------
-    values : array or None
-        None for ones that were never stored: a full mask.
-    shape : tuple of int
-    place : str
-        What messages call it.
-    has_nan : bool
-    """
-
-    values: AnyArray | None
-    shape: tuple[int, ...]
+    values: AnyArray
     place: str
-    has_nan: bool = False
 
-    @classmethod
-    def of(cls, values: AnyArray, place: str) -> Matrix:
-        """Numbers that are in memory."""
-        return cls(values, values.shape, place, has_nan=holds_nan(values))
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the numbers."""
+        return self.values.shape
 
     def transposed(self) -> Matrix:
         """The same with rows and columns swapped."""
-        values = None if self.values is None else np.ascontiguousarray(self.values.T)
-        return replace(self, values=values, shape=self.shape[::-1])
+        turned = self.values.T
+        return replace(self, values=turned if is_full(turned) else np.ascontiguousarray(turned))
 
     def only(self, allowed: Sequence[int]) -> AnyArray:
-        """The numbers, none of which is any but these.
-
-        Raises
-        ------
-        FormatError
-            At the first cell that holds anything else.
-        """
-        if self.values is None:
-            return np.ones(self.shape, np.int8)
-        return only(self.values, allowed, self.place)
+        """Return the numbers; refuse others than these."""
+        return self.values if is_full(self.values) else only(self.values, allowed, self.place)
 
     def ticked(self) -> BoolArray | None:
-        """Which cells of a mask of 0 and 1 are set; None for all of them.
-
-        Raises
-        ------
-        FormatError
-            If it holds anything else.
-        """
+        """Which cells of a mask of 0 and 1 are set; None for all of them."""
         values = self.values
         # Two extremes tell a full mask in a fraction of the time that comparing every cell takes.
-        if values is None or not values.size or values.min() == values.max() == 1:
+        if is_full(values) or not values.size or values.min() == values.max() == 1:
             return None
         return np.asarray(self.only((0, 1)) == 1)
 
@@ -200,9 +184,8 @@ class Grid:
             self.notes.append(f"{self.source}: there is no mask of trials; every cell was taken for one.")
         matrix, *rest = self.upright(*((matrix,) if mask is None else (matrix, mask)))
         chosen = rest[0].ticked() if rest else None
-        values = np.ones(matrix.shape) if matrix.values is None else as_floats(matrix.values, matrix.place)
-        if matrix.has_nan:
-            refuse_nan(values, matrix.place, chosen, (self.models.values, self.segments.values))
+        values = as_floats(matrix.values, matrix.place)
+        refuse_nan(values, matrix.place, chosen, (self.models.values, self.segments.values))
         trials = self.trials(chosen, "scores")
         score = values.ravel() if chosen is None else values[chosen]
         system = self.options.system(trials, score, self.options.name or "system")
@@ -242,8 +225,7 @@ class Grid:
             If it holds anything else, or does not fit.
         """
         (mask,) = self.upright(mask)
-        negative = mask.values is not None and bool(np.any(mask.values < 0))
-        if is_key or (is_key is None and negative):
+        if is_key or (is_key is None and not is_full(mask.values) and np.any(mask.values < 0)):
             values = mask.only((1, 0, -1))
             return self._key(values != 0, values == 1)
         if is_key is None and self.options.need == "key":
@@ -376,8 +358,7 @@ def measures_of(
     """
     notes: tuple[str, ...] = ()
     n_names = len(names.values)
-    values = np.ones(matrix.shape) if matrix.values is None else matrix.values
-    values = as_floats(values, matrix.place).astype(np.float64)
+    values = as_floats(matrix.values, matrix.place).astype(np.float64)
     if values.shape[1] != n_names and values.shape[0] == n_names:
         values, notes = values.T, (f"{matrix.place} is names x measures; it was transposed.",)
     if values.shape[1] != n_names:
@@ -450,7 +431,7 @@ def matrix_of(trials: Trials, values: AnyArray) -> tuple[Trials, AnyArray]:
         If a trial occurs twice, or is not a pair of names.
     """
     grid, cells = trials.as_grid()
-    shape = shape_of(grid)
+    shape = mask_of(grid).shape
     if grid.mask is None and cells is None:
         return grid, values.reshape(shape)
     matrix = np.zeros(shape, values.dtype)
@@ -461,29 +442,12 @@ def matrix_of(trials: Trials, values: AnyArray) -> tuple[Trials, AnyArray]:
     return grid, matrix
 
 
-def shape_of(grid: Trials) -> tuple[int, int]:
-    """Number of models and of segments."""
-    return len(grid.names[0]), len(grid.names[1])
+def mask_of(grid: Trials) -> BoolArray:
+    """Which cells of a grid are trials."""
+    return full_mask(tuple(map(len, grid.names))) if grid.mask is None else grid.mask
 
 
-@dataclass(frozen=True, slots=True)
-class Mask:
-    """Which cells of a matrix are trials; None for all of them."""
-
-    cells: BoolArray | None
-    shape: tuple[int, ...]
-
-    @classmethod
-    def of(cls, grid: Trials) -> Mask:
-        """Which cells of a grid are trials."""
-        return cls(grid.mask, shape_of(grid))
-
-    def full(self) -> BoolArray:
-        """The same as a matrix in any case."""
-        return np.ones(self.shape, np.bool_) if self.cells is None else self.cells
-
-
-Fields: TypeAlias = "dict[str, pa.Array | AnyArray | Mask]"
+Fields: TypeAlias = "dict[str, pa.Array | AnyArray]"
 """Names, numbers and masks, by what the HDF5 files of BOSARIS call them."""
 
 
@@ -514,11 +478,11 @@ def fields_of(item: Item, format_name: str, of_key: Callable[[Key], tuple[Trials
         grid, fields = of_key(item)
     elif isinstance(item, Scores):
         grid, scores = matrix_of(item.trials, item.score)
-        fields = {"scores": scores, "score_mask": Mask.of(grid)}
+        fields = {"scores": scores, "score_mask": mask_of(grid)}
     else:
         assert isinstance(item, Index)  # noqa: S101  # the kinds that can be written are these
         grid, _ = item.trials.as_grid()
-        fields = {"trial_mask": Mask.of(grid)}
+        fields = {"trial_mask": mask_of(grid)}
     return {"row_ids": grid.names[0], "column_ids": grid.names[1]} | fields
 
 
@@ -538,11 +502,9 @@ def _fields_of_quality(quality: Quality, format_name: str) -> Fields:
         fields |= dict(zip((ids, values, has), found, strict=True)) | _measures(measures, table)
         shape += (len(found[0]),)
     if grid is not None:
-        mask = Mask.of(grid)
+        mask = mask_of(grid)
         if mask.shape != shape:
-            cells = np.zeros(shape, np.bool_)
-            cells[: mask.shape[0], : mask.shape[1]] = mask.full()
-            mask = Mask(cells, shape)
+            mask = np.pad(mask, [(0, all_ - own) for own, all_ in zip(mask.shape, shape, strict=True)])
         fields["score_mask"] = mask
     return fields
 

@@ -210,7 +210,7 @@ def as_truth(array: AnyArray, name: str) -> BoolArray:
     """
     if array.dtype.kind == "b":
         return array
-    _refuse_text(array, name)
+    refuse_text(array, name)
     known = (array == 0) | (array == 1)
     if not known.all():
         row = int(np.argmin(known.ravel()))
@@ -229,7 +229,7 @@ def truth_by_words(array: AnyArray, vocabulary: Vocabulary, name: str) -> tuple[
     FormatError
         If a label has no known meaning.
     """
-    _refuse_text(array, name)
+    refuse_text(array, name)
     if vocabulary.folded and not np.all(np.abs(array) == 1):
         return as_truth(array, name), {}
     return truth_of(pa.array(array.astype(np.float64) if array.dtype.kind == "f" else array), vocabulary)
@@ -243,7 +243,7 @@ def as_labels(array: AnyArray, name: str, n_classes: int = MOST_CLASSES, start: 
     FormatError
         If one is no such number.
     """
-    _refuse_text(array, name)
+    refuse_text(array, name)
     with np.errstate(invalid="ignore"):
         labels = array.astype(np.int64)
     known = (labels == array) & (labels >= 0) & (labels < n_classes)
@@ -291,7 +291,8 @@ def as_names(array: AnyArray, name: str) -> pa.Array:
         raise FormatError(f"{name}: holds characters that do not exist ({error}). Save it again.") from error
 
 
-def _refuse_text(array: AnyArray, name: str) -> None:
+def refuse_text(array: AnyArray, name: str) -> None:
+    """Refuse text where numbers or booleans are expected."""
     if array.dtype.kind in "US":
         raise FormatError(f"{name}: holds text, expected numbers or booleans.")
 

@@ -40,10 +40,12 @@ class TableWriter:
     target : path or binary stream
     name : str
         What messages call the file that it will be.
+    delimiter : str, optional
+        Between the columns of text with a header; left out, Parquet is written.
     """
 
-    def __init__(self, target: str | os.PathLike[str] | IO[bytes], name: str) -> None:
-        self._target, self.name = target, name
+    def __init__(self, target: str | os.PathLike[str] | IO[bytes], name: str, *, delimiter: str = "") -> None:
+        self._target, self.name, self._delimiter = target, name, delimiter
         self._writer: Any = None
         self.schema: pa.Schema | None = None
 
@@ -63,22 +65,29 @@ class TableWriter:
         OSError
             If there is no room, with the name of the file and the piece.
         """
-        import pyarrow.parquet as pq
-
         with _saying(self.name, piece):
             if self._writer is None:
                 self.schema = table.schema
-                names = [one.name for one in table.schema if pa.types.is_dictionary(one.type)]
-                self._writer = pq.ParquetWriter(
-                    self._target, table.schema, compression="zstd", use_dictionary=names or False
-                )
+                self._writer = self._opened(table.schema)
             assert self.schema is not None  # noqa: S101  # there was a first table
             if table.schema.names != self.schema.names:
                 raise FormatError(
                     f"{piece}: has the columns {', '.join(table.schema.names)}, what was written before "
                     f"{', '.join(self.schema.names)}. Pieces of one table have the same columns."
                 )
-            self._writer.write_table(table.cast(self.schema), row_group_size=max(len(table), 1))
+            how = {} if self._delimiter else {"row_group_size": max(len(table), 1)}
+            self._writer.write_table(table.cast(self.schema), **how)
+
+    def _opened(self, schema: pa.Schema) -> Any:
+        if self._delimiter:
+            from pyarrow import csv
+
+            options = csv.WriteOptions(delimiter=self._delimiter, quoting_style="needed")
+            return csv.CSVWriter(self._target, schema, write_options=options)
+        import pyarrow.parquet as pq
+
+        names = [one.name for one in schema if pa.types.is_dictionary(one.type)]
+        return pq.ParquetWriter(self._target, schema, compression="zstd", use_dictionary=names or False)
 
     def close(self) -> None:
         """Write what a reader needs to begin with.

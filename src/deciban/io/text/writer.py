@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import IO, TypeAlias
 
 import numpy as np
@@ -19,9 +19,9 @@ from deciban.io.formats import TextFormat
 from deciban.io.text.one_line import looks_numeric
 from deciban.steps import teller
 from deciban.trials import Trials
-from deciban.trials.frames import are_same_trials
+from deciban.trials.frames import check_same_trials
 from deciban.trials.lists import PAIR_SIDE, ROW
-from deciban.types import IntArray, ScoreArray
+from deciban.types import AnyArray
 
 _FORBIDDEN = {
     " ": (r"[ \t\v\f\n\r\x00]", "white space"),
@@ -98,68 +98,48 @@ _SCORE_WIDTH = 25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Coded:
-    """Text that repeats: each distinct one once, and a function that gives their positions for rows start to stop."""
+class Column:
+    """One column of a table.
 
-    texts: pa.Array
-    codes: Callable[[int, int], IntArray]
+    Attributes
+    ----------
+    role : str
+        ``classes`` for the scores of a class.
+    name : str
+    values : function of a slice of rows
+        Positions in ``texts``, numbers, or text that a format makes of other columns.
+    texts : pyarrow string array or None
+        Text that repeats, each distinct one once.
+    """
+
+    role: str
+    name: str
+    values: Callable[[slice], AnyArray | pa.Array]
+    texts: pa.Array | None = None
 
     @property
     def width(self) -> int:
         """Bytes of the longest text."""
-        return pc.max(pc.binary_length(self.texts)).as_py() or 0
+        return _SCORE_WIDTH if self.texts is None else pc.max(pc.binary_length(self.texts)).as_py() or 0
 
     def rows(self, start: int, stop: int) -> pa.Array:
-        """The text of some rows."""
-        return self.texts.take(of_numpy(self.codes(start, stop)))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Numbers:
-    """Scores, printed with the fewest digits that read back to the same float64."""
-
-    values: ScoreArray
-    width: int = _SCORE_WIDTH
-
-    def rows(self, start: int, stop: int) -> pa.Array:
-        """The text of some rows."""
-        return pc.cast(of_numpy(self.values[start:stop].astype(np.float64, copy=False)), pa.string())
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Made:
-    """Text that a format makes of other columns; a block of all of them at a time."""
-
-    block: Callable[[int, int], Mapping[str, pa.Array]]
-    role: str
-    width: int
-
-    def rows(self, start: int, stop: int) -> pa.Array:
-        """The text of some rows."""
-        return self.block(start, stop)[self.role]
-
-
-Cells: TypeAlias = Coded | Numbers | Made
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Column:
-    """One column: its role (``classes`` for the scores of a class), what it is called, and its cells."""
-
-    role: str
-    name: str
-    cells: Cells
+        """Return the text of some rows: of numbers the fewest digits that read back to the same float64."""
+        values = self.values(slice(start, stop))
+        if isinstance(values, pa.Array):
+            return values
+        if self.texts is None:
+            return pc.cast(of_numpy(values.astype(np.float64, copy=False)), pa.string())
+        return self.texts.take(of_numpy(values))
 
     def fit_for(self, format: TextFormat, *, first: bool) -> Column:
         """The same column, refused if the format cannot hold a name in it, in quotes where the format wants them."""
-        if not isinstance(self.cells, Coded):
+        if self.texts is None:
             return self
         is_condition = self.role.startswith(CONDITION)
         what = f"{self.name} of a trial" if is_condition else f"{self.role} name" if self.role != "class" else "class"
         may_be_empty = is_condition and format.delimiter != " "
-        texts, delimiter = self.cells.texts, format.delimiter
-        check_names(texts, what, format.name, delimiter, first=first, may_be_empty=may_be_empty)
-        return replace(self, cells=replace(self.cells, texts=quoted(texts, delimiter, first=first)))
+        check_names(self.texts, what, format.name, format.delimiter, first=first, may_be_empty=may_be_empty)
+        return replace(self, texts=quoted(self.texts, format.delimiter, first=first))
 
 
 def columns_of(contents: Contents, words: tuple[str, str]) -> tuple[Trials, list[Column]]:
@@ -168,25 +148,32 @@ def columns_of(contents: Contents, words: tuple[str, str]) -> tuple[Trials, list
     Raises
     ------
     FormatError
+        If a condition holds no text.
+    InputError
         If the tables do not speak of the same trials in the same order.
     """
-    trials, conditions = _common_trials(contents)
-    columns = [] if trials.sides == ROW else [Column(side, side, cells) for side, cells in _names(trials)]
-    columns += [Column("score", system.name, Numbers(system.score)) for system in contents.systems]
-    if contents.key is not None:
-        non = ~contents.key.is_target
-        columns.append(
-            Column("label", "label", Coded(of_words(words), lambda start, stop: non[start:stop].view(np.int8)))
-        )
-    if contents.class_key is not None:
-        true, names = contents.class_key.label, of_words(contents.class_key.classes)
-        columns.append(Column("class", "class", Coded(names, lambda start, stop: true[start:stop])))
-    if contents.class_scores is not None:
-        by_class = contents.class_scores.score.T
+    check_same_trials(*(table.trials for table in contents.tables))
+    trials, key, class_scores = contents.tables[0].trials, contents.key, contents.class_scores
+    columns = list[Column]()
+    if trials.listed is None and trials.mask is None:  # a full grid: its codes are never made as a whole
+        n_test = len(trials.names[1])
         columns += [
-            Column("classes", name, Numbers(by_class[i])) for i, name in enumerate(contents.class_scores.classes)
+            Column("enroll", "enroll", lambda rows: np.arange(rows.start, rows.stop) // n_test, trials.names[0]),
+            Column("test", "test", lambda rows: np.arange(rows.start, rows.stop) % n_test, trials.names[1]),
         ]
-    return trials, columns + [_condition(name, values) for name, values in conditions.items()]
+    elif trials.sides != ROW:
+        for side, names, codes in zip(trials.sides, trials.names, trials.codes, strict=True):
+            columns.append(Column(side, side, codes.__getitem__, names))
+    columns += [Column("score", one.name, one.score.__getitem__) for one in contents.systems]
+    if key is not None:
+        columns.append(Column("label", "label", (~key.is_target).view(np.int8).__getitem__, of_words(words)))
+    if contents.class_key is not None:
+        true = contents.class_key
+        columns.append(Column("class", "class", true.label.__getitem__, of_words(true.classes)))
+    if class_scores is not None:
+        by_class = zip(class_scores.classes, class_scores.score.T, strict=True)
+        columns += [Column("classes", name, score.__getitem__) for name, score in by_class]
+    return trials, columns + [_condition(name, values) for name, values in trials.conditions.items()]
 
 
 def undone(columns: Sequence[Column], trials: Trials, format: TextFormat) -> list[Column]:
@@ -202,33 +189,21 @@ def undone(columns: Sequence[Column], trials: Trials, format: TextFormat) -> lis
         return list(columns)
     scores = [column for column in columns if column.role in ("score", "classes")]
     # Each may end up at the beginning of a line.
-    others = {column.role: column.fit_for(format, first=True) for column in columns if column not in scores}
+    others = [column.fit_for(format, first=True) for column in columns if column not in scores]
 
     @lru_cache(maxsize=1)
     def block(start: int, stop: int) -> Mapping[str, pa.Array]:
         try:
-            return undo({role: column.cells.rows(start, stop) for role, column in others.items()})
+            return undo({column.role: column.rows(start, stop) for column in others})
         except RowError as error:
             raise FormatError(f"{trials.origin.where(start + (error.row or 0))}: {format.name}: {error}.") from error
         except FormatError as error:
             raise FormatError(f"{format.name} cannot hold {trials.origin.name}: {error}.") from error
 
-    width = sum(column.cells.width for column in others.values())
-    return [Column(role, role.removeprefix(CONDITION), Made(block, role, width)) for role in block(0, 0)] + scores
+    def values(rows: slice, role: str) -> pa.Array:
+        return block(rows.start, rows.stop)[role]
 
-
-def _names(trials: Trials) -> list[tuple[str, Coded]]:
-    if trials.listed is None and trials.mask is None:
-        n_test = len(trials.names[1])  # a full grid: its codes are never made as a whole
-        enroll = Coded(trials.names[0], lambda start, stop: np.arange(start, stop) // n_test)
-        return [
-            ("enroll", enroll),
-            ("test", Coded(trials.names[1], lambda start, stop: np.arange(start, stop) % n_test)),
-        ]
-    return [
-        (side, Coded(names, lambda start, stop, codes=codes: codes[start:stop]))  # type: ignore[misc]
-        for side, names, codes in zip(trials.sides, trials.names, trials.codes, strict=True)
-    ]
+    return [Column(role, role.removeprefix(CONDITION), partial(values, role=role)) for role in block(0, 0)] + scores
 
 
 def _condition(name: str, values: pa.Array) -> Column:
@@ -239,22 +214,7 @@ def _condition(name: str, values: pa.Array) -> Column:
         raise FormatError(
             f"condition {name!r} holds {values.type}, which is no text. Leave it out, or use parquet."
         ) from error
-    codes = to_numpy(texts.indices)
-    return Column(CONDITION + name, name, Coded(texts.dictionary, lambda start, stop: codes[start:stop]))
-
-
-def _common_trials(contents: Contents) -> tuple[Trials, dict[str, pa.Array]]:
-    """The trials that all tables speak of, and the conditions that any of them has."""
-    lists = [table.trials for table in contents.tables]
-    first = lists[0]
-    for other in lists[1:]:
-        if not are_same_trials(first, other):
-            raise FormatError(
-                f"{other.origin.name}: its trials are not those of {first.origin.name} in the same order. Align the "
-                "tables first."
-            )
-    conditions = {name: values for one in reversed(lists) for name, values in one.conditions.items()}
-    return first, conditions
+    return Column(CONDITION + name, name, to_numpy(texts.indices).__getitem__, texts.dictionary)
 
 
 _BLOCK = 1 << 23
@@ -317,17 +277,17 @@ def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Wri
     roles_written |= {column.role for _, column in line}
     columns = [column.fit_for(format, first=i == 0) for i, (_, column) in enumerate(line)]
     if format.lines and not format.header:
-        _check_first_line([column.cells.rows(0, 1)[0].as_py() for column in columns], trials, format)
+        _check_first_line([column.rows(0, 1)[0].as_py() for column in columns], trials, format)
     else:
         titles = of_words(title for title, _ in line)
         check_names(titles, "column", format.name, format.delimiter, first=True)
         stream.write(format.delimiter.join(quoted(titles, format.delimiter, first=True).to_pylist()).encode() + b"\n")
-    step = max(1, _BLOCK // sum(column.cells.width + 1 for column in columns))
+    step = max(1, _BLOCK // sum(column.width + 1 for column in columns))
     tell = teller(len(trials), "rows")
     for start in range(0, len(trials), step):
         tell(start)
         stop = min(start + step, len(trials))
-        fields = (column.cells.rows(start, stop) for column in columns)
+        fields = (column.rows(start, stop) for column in columns)
         stream.write(joined(pc.binary_join_element_wise(*fields, constant(format.delimiter)), "\n"))
         stream.write(b"\n")
     kinds: set[ContentKind] = {_KINDS[role] for role in roles_written if role in _KINDS}
@@ -445,7 +405,7 @@ def _check_classes(columns: Sequence[Column], trials: Trials, format: TextFormat
     for column in columns:
         if column.role == "score":
             raise FormatError(f"{format.name} holds scores of trials or of classes, {trials.origin.name} has both.")
-        sample = column.cells.rows(0, min(len(trials), _SAMPLED)).to_pylist() if column.role[0] == CONDITION else []
+        sample = column.rows(0, min(len(trials), _SAMPLED)).to_pylist() if column.role[0] == CONDITION else []
         if looks_numeric(sample):
             raise FormatError(
                 f"{format.name}: condition {column.name!r} holds numbers, and would be read as a class. Choose "

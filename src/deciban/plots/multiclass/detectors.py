@@ -244,12 +244,9 @@ def class_losses(result: ClassDrawable, ax: Axes | None = None, **bar_kw: Any) -
     size = (_WIDTH, len(classes) * (n_bars * _ROW + _AROUND) + 0.9)
     canvas = Canvas([system.name for system in systems], ax, {}, size=size, by_rows=True)
     ax = canvas.ax
-    ax.grid(visible=False, axis="y")
-    names = readable(classes, width=NAME_WIDTH)
+    canvas.name_rows(classes, width=NAME_WIDTH)
     place = np.arange(len(classes), dtype=np.float64)
-    ax.set_yticks(place, names, fontproperties=families_for(names, letters(_NAME_SIZE)))
     ax.tick_params(axis="y", length=0)
-    ax.set_ylim(len(classes) - 0.5, -0.5)
     height = _ROW / (n_bars * _ROW + _AROUND)
     highest = max(float(losses.cllr.max()) for losses in found)
     end = min(1.12 * highest, _FURTHEST) or 1.0  # behind the longest bar and its number

@@ -1,11 +1,12 @@
 // @ts-check
 "use strict";
 /** Brings a page of many classes to life: the matrix at a prior, what is known of a pair, conditions, and two systems. */
-(() => {
+(async () => {
   const source = document.getElementById("page-data");
   const section = document.getElementById("class-decisions");
   if (!source || !section) return;
-  const data = JSON.parse(source.textContent ?? "");
+  const data = await PageData.read(source);
+  if (!data) return;
   const { count, number, percent, general } = Numbers;
   const { confusion, figuresOf, nearest, placeOf, priorOf } = Classes;
   const { classes, priors, n_before: nBefore } = data;
@@ -13,6 +14,12 @@
   /** @type {any[]} */
   const all = data.sets[0].systems;
   for (const one of all) one.priors = priors;
+  for (const { systems } of data.conditions?.sets ?? []) {
+    systems.forEach((/** @type {any} */ one, /** @type {number} */ k) => {
+      const { name, color } = all[nBefore + k];
+      Object.assign(one, { name, color, priors: data.conditions.kept.map((/** @type {number} */ at) => priors[at]) });
+    });
+  }
   const names = all.map((one) => one.name);
   const view = { system: nBefore, pair: [0, n > 1 ? 1 : 0] };
   /** @type {ClassChoice} */
@@ -255,4 +262,5 @@
   listen();
   section.hidden = !n;
   restore();
+  document.documentElement.dataset.live = "ready";
 })();

@@ -12,20 +12,6 @@ const Classes = (() => {
   /** @param {number[]} priors @param {number} p */
   const nearest = (priors, p) => OperatingPoints.nearest(priors.map(logit), logit(p));
 
-  /** Counts from text between commas, in which zeros are counted behind a letter. @param {string} text @returns {number[]} */
-  const dense = (text) => text.split(",").flatMap((word) => (word.startsWith("z") ? new Array(Number(word.slice(1))).fill(0) : [Number(word)]));
-
-  /** Decisions by class whose prior is chosen, as they were read. @type {WeakMap<any, Map<number, number[]>>} */
-  const read = new WeakMap();
-
-  /** @param {any} system @param {number} target @returns {number[]} */
-  function decidedOf(system, target) {
-    const known = read.get(system) ?? new Map();
-    read.set(system, known);
-    if (!known.has(target)) known.set(target, dense(system.decided[target]));
-    return known.get(target) ?? [];
-  }
-
   /** The place of a choice among the priors of a system; null where it is at the prior of the evaluation. @param {any} system @param {ClassChoice} choice */
   const placeOf = (system, { p }) => (p === null || !system.decided ? null : nearest(system.priors, p));
 
@@ -33,7 +19,7 @@ const Classes = (() => {
   function confusion(system, choice) {
     const chosen = placeOf(system, choice);
     if (chosen === null) return system.confusion;
-    const [numbers, k, n] = [decidedOf(system, choice.target), choice.target, system.counts.length];
+    const [numbers, k, n] = [system.decided[choice.target], choice.target, system.counts.length];
     /** @type {number[][]} */
     const found = system.counts.map(() => new Array(n).fill(0));
     for (let at = 0, i = 0; at <= system.priors.length; at += 1)
@@ -82,11 +68,6 @@ const Classes = (() => {
       error_rate_here: { words: "error rate at the prior that is chosen", write: percent, valueAt: (system, choice) => figuresOf(system, choice).error_rate },
       c_avg_here: { words: "C_avg at the prior that is chosen", write: cost, valueAt: (system, choice) => figuresOf(system, choice).c_avg },
     },
-    unpacked: (data, packed) =>
-      packed.map((one, k) => {
-        const { name, color } = data.sets[0].systems[k];
-        return { ...one, name, color, priors: data.conditions.kept.map((/** @type {number} */ at) => data.priors[at]) };
-      }),
   };
 
   /** Two systems at a prior. @type {ComparedFigures} */

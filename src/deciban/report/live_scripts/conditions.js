@@ -6,12 +6,11 @@
  * @typedef {{name: string, by: string, trials: Record<string, number>, where: string[] | null, why_none: string,
  *   figures: Record<string, (number | null)[]>, set: number | null}} ConditionRow
  * @typedef {{figures: Record<string, {words: string, write: (value: number | null) => string, valueAt?: (system: any, point: any) => number | null}>,
- *   unpacked: (data: any, packed: any[]) => any[], everything: string}} ConditionKind What the map shows of a kind of results, and how numbers of conditions are read
+ *   everything: string}} ConditionKind What the map shows of a kind of results
  */
 const Conditions = (() => {
   const { count, number, percent, MISSING } = Numbers;
   const { figuresOf } = OperatingPoints;
-  const { cost, summed } = Exact;
   const MOST_CLASSES = 3;
   const NO_ROOM = "there was no room for its numbers on this page; its figures stand in the map and in the tables below";
 
@@ -24,45 +23,8 @@ const Conditions = (() => {
     min_dcf: { words: "minimum cost at the operating point", write: number, valueAt: (system, point) => figuresOf(system, point, 1).min_dcf },
   };
 
-  /** Rates from percents between commas; where there is none, that of the place before holds. @param {string} percents */
-  function held(percents) {
-    let last = 0;
-    return percents.split(",").map((one) => (last = one === "" ? last : Number(one) / 100));
-  }
-
-  /**
-   * A band at every place of the grid: null where it is not kept, and drawn straight across.
-   * @param {any} data
-   * @param {number[][] | undefined} ends
-   */
-  const onGrid = (data, ends) =>
-    ends?.map((end) => {
-      const found = data.log_odds.map(() => null);
-      data.conditions.places.forEach((/** @type {number} */ at, /** @type {number} */ k) => (found[at] = end[k]));
-      return found;
-    });
-
-  /**
-   * The systems of a set with the fields that those of all trials have.
-   * @param {any} data
-   * @param {any[]} packed
-   */
-  function unpacked(data, packed) {
-    return packed.map((one, k) => {
-      const { name, color } = data.sets[0].systems[k];
-      const [nMiss, nFa] = one.is_weighted ? [one.n_miss, one.n_fa] : [summed(one.n_miss), summed(one.n_fa)];
-      const costs = (/** @type {number[]} */ misses, /** @type {number[]} */ falseAlarms) =>
-        data.log_odds.map((/** @type {number} */ x, /** @type {number} */ at) => cost(misses[at] / one.n_tar, falseAlarms[at] / one.n_non, x, data.conditions.heavy[at]));
-      const least = one.least ? costs(summed(one.least[0]), summed(one.least[1])) : one.min_dcf;
-      const interval = Object.fromEntries(Object.entries(one.interval).map(([rate, ends]) => [rate, ends.map(held)]));
-      const { act_error: act, min_error: lowest } = one.curves;
-      const curves = { ...one.curves, act_error: onGrid(data, act), min_error: onGrid(data, lowest) };
-      return { ...one, name, color, interval, curves, n_miss: nMiss, n_fa: nFa, act_dcf: costs(nMiss, nFa), min_dcf: least };
-    });
-  }
-
   /** Of two classes. @type {ConditionKind} */
-  const TWO_CLASSES = { figures: FIGURES, unpacked, everything: "all trials" };
+  const TWO_CLASSES = { figures: FIGURES, everything: "all trials" };
 
   /** How many trials of which class. @param {Record<string, number>} trials */
   function trialsInWords(trials) {
@@ -86,8 +48,6 @@ const Conditions = (() => {
       this.rows = data.conditions?.rows ?? [];
       /** @type {number | null} */
       this.at = null;
-      /** @type {Map<number, any[]>} */
-      this.known = new Map();
       this.section = /** @type {HTMLElement | null} */ (document.getElementById("condition-map"));
       this.box = /** @type {HTMLSelectElement | null} */ (document.querySelector("[name=condition]"));
       if (!this.rows.length || !this.section || !this.box) return;
@@ -158,13 +118,7 @@ const Conditions = (() => {
     /** Systems with the numbers of a condition, or of all trials. @param {number | null} at @returns {any[]} */
     systemsAt(at) {
       const place = at === null ? null : this.rows[at].set;
-      if (place === null) return this.data.sets[0].systems;
-      let found = this.known.get(place);
-      if (!found) {
-        found = this.kind.unpacked(this.data, this.data.conditions.sets[place].systems);
-        this.known.set(place, found);
-      }
-      return found;
+      return place === null ? this.data.sets[0].systems : this.data.conditions.sets[place].systems;
     }
 
     /** Place of a condition by its name; null for all trials. @param {string | null} name */
@@ -236,5 +190,5 @@ const Conditions = (() => {
     }
   }
 
-  return { Conditions, TWO_CLASSES, trialsInWords, unpacked };
+  return { Conditions, TWO_CLASSES, trialsInWords };
 })();

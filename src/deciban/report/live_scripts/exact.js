@@ -3,36 +3,18 @@
 /**
  * Errors at any prior: counted at the Bayes threshold, and at the vertices of the convex hull.
  *
- * @typedef {{n_miss: number, n_fa: number, items?: string, first?: number, width?: number, misses?: string, false_alarms?: string}} PackedSteps
- * @typedef {{steps: PackedSteps, reach: number, hull: {misses: string, false_alarms: string, excess: number} | null}} ExactData
+ * @typedef {{n_miss: number, n_fa: number, misses: number[], false_alarms: number[], places?: number[], first?: number, width?: number}} Steps
+ * @typedef {{steps: Steps, reach: number, hull: {misses: number[], false_alarms: number[], excess: number} | null}} ExactData
  * @typedef {{nMiss: number, nFa: number, between: {n_miss: number[], n_fa: number[]} | null}} Errors
  */
 const Exact = (() => {
   /** Nats to which scores are told apart: a score that is not told apart from the threshold is accepted. */
   const UNIT = 2 ** -26;
 
-  /** Counts from their steps, which stand between commas. @param {string} steps @param {number} [start] */
+  /** Counts from their steps. @param {number[]} steps @param {number} [start] */
   function summed(steps, start = 0) {
     let sum = start;
-    return steps === "" ? [] : steps.split(",").map((step) => (sum += Number(step)));
-  }
-
-  /** Scores, and errors at a threshold just above each of them. @param {PackedSteps} steps */
-  function ofScores(steps) {
-    let [place, nMiss, nFa] = [0, steps.n_miss, steps.n_fa];
-    const places = [];
-    const misses = [nMiss];
-    const falseAlarms = [nFa];
-    for (const item of steps.items ? steps.items.split(",") : []) {
-      const [, distance, isTarget, tar, non] = /** @type {string[]} */ (/^(-?[0-9a-z]+)(-?)(?::([^:]+):([^:]+))?$/.exec(item));
-      place += parseInt(distance, 36);
-      nMiss += tar === undefined ? (isTarget ? 1 : 0) : Number(tar);
-      nFa -= non === undefined ? (isTarget ? 0 : 1) : Number(non);
-      places.push(place);
-      misses.push(nMiss);
-      falseAlarms.push(nFa);
-    }
-    return { places, misses, falseAlarms };
+    return steps.map((step) => (sum += step));
   }
 
   /** @template T @param {(data: any) => T} make @returns {(data: any) => T} */
@@ -45,8 +27,12 @@ const Exact = (() => {
     };
   }
 
-  const scoresOf = once(ofScores);
-  const gridOf = once((steps) => ({ misses: [steps.n_miss, ...summed(steps.misses, steps.n_miss)], falseAlarms: [steps.n_fa, ...summed(steps.false_alarms, steps.n_fa)] }));
+  /** Scores, if they are known, and errors at a threshold just above each of them, or at those of a grid. */
+  const stepsOf = once((steps) => ({
+    places: summed(steps.places ?? []),
+    misses: [steps.n_miss, ...summed(steps.misses, steps.n_miss)],
+    falseAlarms: [steps.n_fa, ...summed(steps.false_alarms, steps.n_fa)],
+  }));
   const verticesOf = once((hull) => ({ misses: summed(hull.misses), falseAlarms: summed(hull.false_alarms) }));
 
   /** How many of ascending numbers are below another one. @param {number[]} values @param {number} wanted */
@@ -62,7 +48,7 @@ const Exact = (() => {
 
   /** Errors between two thresholds of a grid: on a straight line, and the bounds that they lie in. @param {any} steps @param {number} threshold @returns {Errors} */
   function onGrid(steps, threshold) {
-    const { misses, falseAlarms } = gridOf(steps);
+    const { misses, falseAlarms } = stepsOf(steps);
     const at = Math.min(Math.max((threshold - steps.first) / steps.width, 0), misses.length - 1);
     const low = Math.floor(at);
     const high = Math.ceil(at);
@@ -79,8 +65,8 @@ const Exact = (() => {
 
   /** Errors at a threshold. @param {ExactData} exact @param {number} threshold @returns {Errors} */
   function errorsAt({ steps }, threshold) {
-    if (steps.items === undefined) return onGrid(steps, threshold);
-    const { places, misses, falseAlarms } = scoresOf(steps);
+    if (steps.places === undefined) return onGrid(steps, threshold);
+    const { places, misses, falseAlarms } = stepsOf(steps);
     const k = below(places, Math.floor(threshold / UNIT));
     return { nMiss: misses[k], nFa: falseAlarms[k], between: null };
   }
@@ -106,5 +92,5 @@ const Exact = (() => {
     return misses.reduce((least, nMiss, k) => Math.min(least, cost(nMiss / nTar, falseAlarms[k] / nNon, logOdds)), Infinity);
   }
 
-  return { cost, errorsAt, leastAt, summed };
+  return { cost, errorsAt, leastAt };
 })();

@@ -1,11 +1,12 @@
 // @ts-check
 "use strict";
 /** Brings a page to life: the choice of an operating point, its table, the systems that are shown, and the charts. */
-(() => {
+(async () => {
   const source = document.getElementById("page-data");
   const section = document.getElementById("operating-point");
   if (!source || !section) return;
-  const data = JSON.parse(source.textContent ?? "");
+  const data = await PageData.read(source);
+  if (!data) return;
   const { count, interval, number, percent, prior } = Numbers;
   const { asCommand, boundsOf, figuresOf, fromLink, isChoice, logit, nearest, pointOf, toLink, expit } = OperatingPoints;
   /** Trials, if the reader says no other number. */
@@ -329,4 +330,5 @@
   section.hidden = false;
   fill(null);
   restore();
+  document.documentElement.dataset.live = "ready";
 })();

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from deciban._files import PathLike, display_name
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError
+from deciban.errors import refuse
 from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
@@ -24,6 +24,7 @@ from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinR
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource, stacked
+from deciban.trials.units import units_of_trials
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
 from deciban.workflows.kinds.score_units import read_as, require_same, require_same_unit
 from deciban.workflows.kinds.score_units import record as unit_record
@@ -70,6 +71,13 @@ class CountedUnits(Protocol):
         """Return the trials of a system with their units."""
 
 
+class Form(NamedTuple):
+    """How scores are written: of many classes as ``loglik`` or ``detection-llr``, of two with the bounds of llrs."""
+
+    write_as: str = "loglik"
+    bounds: Bounds | None = None
+
+
 class Kind(ABC, Generic[S, K, A]):
     """Scores of one kind: what a trial is called, how scores meet a key, which evaluation there is."""
 
@@ -82,8 +90,8 @@ class Kind(ABC, Generic[S, K, A]):
     """What to do where files hold scores of the other kind, for messages; begins with a space."""
     other_reading: ClassVar[tuple[str, ...]]
     """Attributes of `Reading` that mean nothing for this kind."""
-    other_figures: ClassVar[tuple[str, ...]]
-    """Attributes of `Figures` that mean nothing for this kind."""
+    figures: ClassVar[type[Any]]
+    """The attributes of `Figures` that mean something for this kind, as evaluations take them."""
     noun: ClassVar[str]
     """What a trial is called."""
     need: ClassVar[ContentKind]
@@ -156,18 +164,21 @@ class Kind(ABC, Generic[S, K, A]):
     def in_nats(self, scores: S, reading: Reading) -> S:
         """Scores as natural logarithms, whatever the user said they are."""
 
-    @abstractmethod
     def units_unasked(
         self, trials: Trials, truth: AnyArray, counting: BoolArray | None
     ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
         """The units of trials of which the user named none, and what is to be said besides how many there are.
 
-        None where nothing says which trials share one; ``counting`` are the trials that count, if others do not.
+        Every trial is one, where nothing says that some belong together; ``counting`` are the trials that count, if
+        others do not.
         """
+        return units_of_trials(trials, counting, noun=self.noun), ()
 
-    @abstractmethod
     def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
         """The same of trials in pieces."""
+        from deciban.engines.units import UnitsFound
+
+        return UnitsFound.of_trials(self.noun)
 
     @abstractmethod
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
@@ -175,13 +186,7 @@ class Kind(ABC, Generic[S, K, A]):
 
     @abstractmethod
     def evaluate(
-        self,
-        trials: Scored,
-        *,
-        name: str,
-        figures: Figures,
-        classes: Sequence[str],
-        resampling: Resampling | None = None,
+        self, trials: Scored, figures: Figures, classes: Sequence[str], name: str, resampling: Resampling | None = None
     ) -> Any:
         """Evaluate scores of labelled trials, those of a system or what a model made of them."""
 
@@ -200,8 +205,7 @@ class Kind(ABC, Generic[S, K, A]):
         if resampling is not None and batch.stratum is not None:
             resampling = replace(resampling, strata=batch.stratum)
         trials: Any = batch.scores[system], batch.truth, batch.weight
-        how: Any = {"figures": options.figures, "classes": source.classes, "resampling": resampling}
-        return self.evaluate(trials, name=name, **how)
+        return self.evaluate(trials, options.figures, source.classes, name=name, resampling=resampling)
 
     @abstractmethod
     def evaluate_pieces(
@@ -240,22 +244,11 @@ class Kind(ABC, Generic[S, K, A]):
         """Scores with their columns in the order of training, and what is to be said about it."""
 
     @abstractmethod
-    def written(
-        self,
-        found: Input,
-        scores: S,
-        target: PathLike,
-        to: str | None,
-        *,
-        write_as: str = "loglik",
-        interval: Bounds | None = None,
-    ) -> list[Message]:
-        """Write an input again with other scores; of many classes as log-likelihoods or as detection llrs."""
+    def written(self, found: Input, scores: S, target: PathLike, to: str | None, form: Form) -> list[Message]:
+        """Write an input again with other scores."""
 
     @abstractmethod
-    def rescored(
-        self, contents: Contents, scores: S, *, write_as: str = "loglik", interval: Bounds | None = None
-    ) -> tuple[Contents, list[Message]]:
+    def rescored(self, contents: Contents, scores: S, form: Form) -> tuple[Contents, list[Message]]:
         """Contents with other scores, as they are written to a table whose columns have names; see `written`."""
 
     def with_trials(self, found: Input, trials: Trials) -> Input:
@@ -305,13 +298,21 @@ class Kind(ABC, Generic[S, K, A]):
         ------
         InputError
         """
-        self._refuse([name for name in figures.given() if name in self.other_figures])
+        self._refuse([name for name in figures.given() if name not in self.figures.__dataclass_fields__])
+
+    def checked(self, figures: Figures) -> Any:
+        """Return requested metrics as evaluations take them.
+
+        Raises
+        ------
+        InputError
+            If a value is invalid, or scores of this kind do not have such metrics.
+        """
+        self.refuse_figures(figures)
+        return self.figures(**figures.given())
 
     def _refuse(self, given: Sequence[str]) -> None:
-        if given:
-            raise InputError(
-                f"{', '.join(given)}: for scores of {self.other}, but these are of {self.about}. Leave it out."
-            )
+        refuse(given, f"for scores of {self.other}, but these are of {self.about}. Leave it out.")
 
     def require_trials(self, truth: AnyArray, classes: Sequence[str]) -> None:
         """Refuse to evaluate classes that no trial is of."""

@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from deciban._arrow import of_numpy
 from deciban._files import PathLike
-from deciban.core.resampling.units import TrialUnits
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.evaluation import ClassEvaluation, ClassFigures
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
@@ -22,18 +21,17 @@ from deciban.io.columns.headers import plain_word, words_of_columns
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.reader import Input
 from deciban.io.recognition import Recognized
-from deciban.io.units import logliks_of_likelihoods, logliks_of_probabilities
+from deciban.io.units import logliks_of_likelihoods, logs_of_probabilities
 from deciban.messages import Message, counted
 from deciban.models.model import Bounds
 from deciban.models.score_model import ScoreModel
 from deciban.multiclass.tables import ScoredClasses
-from deciban.trials import AlignedClasses, ClassKey, ClassScores, Trials
+from deciban.trials import AlignedClasses, ClassKey, ClassScores
 from deciban.trials.classes import align_class_systems
 from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource
-from deciban.trials.units import units_of_trials
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
-from deciban.workflows.kinds.base import CountedUnits, Kind, Scored, Units, of_trials
+from deciban.workflows.kinds.base import CountedUnits, Form, Kind, Scored, Units, of_trials
 from deciban.workflows.kinds.score_units import (
     POSTERIOR_PRIOR,
     in_nats,
@@ -44,9 +42,6 @@ from deciban.workflows.kinds.score_units import (
     unit_messages,
 )
 from deciban.workflows.options import Figures, Options, Reading
-
-if TYPE_CHECKING:
-    from deciban.engines.units import UnitsFound
 
 _NUMBER = re.compile("0|[1-9][0-9]{0,8}")
 
@@ -182,16 +177,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     output = "log-likelihoods"
     about, other = "many classes", "two classes"
     other_reading = ("labels", "negate")
-    other_figures = (
-        "operating_points",
-        "eer_conventions",
-        "fnmr_at",
-        "fmr_at",
-        "at_thresholds",
-        "posteriors_at",
-        "axis",
-        "rule",
-    )
+    figures = ClassFigures
 
     def read(self, file: Recognized, reading: Reading, say: Progress, need: ContentKind | None = None) -> Input:
         """Read a score file or a key; labels beside scores are called as the columns of these."""
@@ -222,7 +208,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """
         ordered = self.in_class_order(list(systems), systems[0].classes)
         if reading.probabilities is not None:
-            return [logliks_of_probabilities(one, prior_of_classes(reading)) for one in ordered]
+            return [logs_of_probabilities(one, prior_of_classes(reading)) for one in ordered]
         if reading.lr:
             return [logliks_of_likelihoods(one) for one in ordered]
         return [replace(one, score=in_nats(one.score, one.classes, reading)) for one in ordered]
@@ -302,35 +288,16 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
             )
         return scores
 
-    def units_unasked(
-        self, trials: Trials, truth: AnyArray, counting: BoolArray | None
-    ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
-        """Segments, of which nothing says that some belong together."""
-        return units_of_trials(trials, counting, noun=self.noun), ()
-
-    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
-        """Segments, of which nothing says that some belong together: they are as many as trials, and have no keys."""
-        from deciban.engines.units import UnitsFound
-
-        return UnitsFound.of_trials(self.noun)
-
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
         """Classes are numbered in their order."""
         return [(f"{self.noun}s of {name}", at) for at, name in enumerate(classes)]
 
     def evaluate(
-        self,
-        trials: Scored,
-        *,
-        name: str,
-        figures: Figures,
-        classes: Sequence[str],
-        resampling: Resampling | None = None,
+        self, trials: Scored, figures: Figures, classes: Sequence[str], name: str, resampling: Resampling | None = None
     ) -> ClassEvaluation:
         """Evaluate log-likelihoods of labelled segments: which class, or which group of classes."""
-        self.refuse_figures(figures)
-        scored, wanted = ScoredClasses.of(*trials, tuple(classes)), ClassFigures(**figures.given())
-        return evaluate_trials(scored, wanted, name=name, resampling=resampling)
+        wanted = self.checked(figures)
+        return evaluate_trials(ScoredClasses.of(*trials, tuple(classes)), wanted, name=name, resampling=resampling)
 
     def n_evaluated(self, found: ClassEvaluation) -> int:
         """Segments of all classes."""
@@ -349,12 +316,9 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         from deciban.workflows.class_sources import evaluate_class_pieces
 
         self.refuse_figures(options.figures)
-        how: Any = {
-            "system": system,
-            "name": name,
-            "require": partial(self.require_trials, has_weights=source.has_weights),
-        }
-        return evaluate_class_pieces(source, engine, options, units.of_classes, **how)
+        require = partial(self.require_trials, has_weights=source.has_weights)
+        about: Any = {"system": system, "name": name, "require": require}
+        return evaluate_class_pieces(source, engine, options, units.of_classes, **about)
 
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
         """Single figures, and those at each target prior; none of single classes."""
@@ -434,16 +398,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
             f"on {n_classes} classes{known}. Name the columns to take (--classes)."
         )
 
-    def written(
-        self,
-        found: Input,
-        scores: ClassScores,
-        target: PathLike,
-        to: str | None,
-        *,
-        write_as: str = "loglik",
-        interval: Bounds | None = None,
-    ) -> list[Message]:
+    def written(self, found: Input, scores: ClassScores, target: PathLike, to: str | None, form: Form) -> list[Message]:
         """Write an input again with log-likelihoods or detection llrs, under the names that the classes have there."""
         old = found.contents.class_scores
         assert old is not None  # noqa: S101  # it was asked for
@@ -452,17 +407,15 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
             found = replace(found, contents=of_trials(found.contents, old.trials, scores.trials))
         from deciban.io.rewrite import write_rescored_classes  # evaluations need none of what writes
 
-        return [*messages, *write_rescored_classes(found, scores, target, to=to, write_as=write_as)]
+        return [*messages, *write_rescored_classes(found, scores, target, to=to, write_as=form.write_as)]
 
-    def rescored(
-        self, contents: Contents, scores: ClassScores, *, write_as: str = "loglik", interval: Bounds | None = None
-    ) -> tuple[Contents, list[Message]]:
+    def rescored(self, contents: Contents, scores: ClassScores, form: Form) -> tuple[Contents, list[Message]]:
         """Contents with log-likelihoods or detection llrs, under the names that the classes have there."""
         from deciban.io.rewrite import rescored_classes
 
         assert contents.class_scores is not None  # noqa: S101  # they were asked for
         scores, messages = named_as(contents.class_scores, scores)
-        made, more = rescored_classes(contents, scores, write_as=write_as)
+        made, more = rescored_classes(contents, scores, write_as=form.write_as)
         return made, [*messages, *more]
 
 

@@ -23,7 +23,7 @@ from deciban.io.formats import by_name
 from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized, readable_as
 from deciban.io.text.suggestions import in_lines, words_in_options
-from deciban.io.units import llrs_of_probabilities, logliks_of_likelihoods, logliks_of_probabilities
+from deciban.io.units import logliks_of_likelihoods, logs_of_probabilities
 from deciban.messages import WARNING, Message, counted
 from deciban.metrics.scores import FACTORS
 from deciban.models.model import Bounds
@@ -33,9 +33,9 @@ from deciban.trials.joining.join import Aligned, align_incomplete, align_systems
 from deciban.trials.lists import PAIR
 from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource
-from deciban.trials.units import notes_on_speakers, speakers_of, units_of_trials
+from deciban.trials.units import notes_on_speakers, speakers_of
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress, ScoreUnit
-from deciban.workflows.kinds.base import CountedUnits, Kind, Scored, of_trials
+from deciban.workflows.kinds.base import CountedUnits, Form, Kind, Scored, of_trials
 from deciban.workflows.kinds.score_units import messages_on_declared_ratios
 from deciban.workflows.options import Figures, Options, Reading
 
@@ -84,7 +84,7 @@ def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object 
     if prior is not None:
         p_target = target_prior(prior, "probabilities")
         in_order = (p_target, 1.0 - p_target) if target == 0 else (1.0 - p_target, p_target)
-        scores = logliks_of_probabilities(scores, in_order)
+        scores = logs_of_probabilities(scores, in_order)
     elif unit == "lr":
         scores = logliks_of_likelihoods(scores)
     elif like_posteriors(scores.score):
@@ -237,7 +237,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         "scores of two classes, say that their difference is meant (--kind two-class)."
     )
     other_reading = ("classes", "posterior_prior", "detection_llr")
-    other_figures = ("prior", "p_target", "p_out_of_set", "subsets", "pairs", "capacity", "groups")
+    figures = TwoClassFigures
 
     def read(self, file: Recognized, reading: Reading, say: Progress, need: ContentKind | None = None) -> Input:
         """Read a score file or a key; where it is asked for, one of two named classes, too."""
@@ -256,7 +256,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
             return [one.negated() for one in contents.systems]
         if reading.probabilities is None or contents.from_probabilities:
             return list(contents.systems)
-        return [llrs_of_probabilities(one, reading.probabilities) for one in contents.systems]
+        return [logs_of_probabilities(one, reading.probabilities) for one in contents.systems]
 
     def unit_messages(self, systems: Sequence[Scores], reading: Reading) -> list[Message]:
         """What was done to the units of scores, and whether they are what the user declared."""
@@ -300,11 +300,11 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
         """Return speakers, found from target trials, or every trial as a unit where names do not identify speakers."""
         if trials.sides[:2] != PAIR:
-            return units_of_trials(trials, counting, noun=self.noun), ()
+            return super().units_unasked(trials, truth, counting)
         found = speakers_of(trials, truth, counting)
         of_classes = (int(np.count_nonzero(mask if counting is None else mask & counting)) for mask in (truth, ~truth))
         if _names_occur_once(found.units.n_units, *of_classes):
-            return units_of_trials(trials, counting, noun=self.noun), ()
+            return super().units_unasked(trials, truth, counting)
         return found.units, _said_of_speakers(found.n_contradictions, apart=found.apart)
 
     def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
@@ -312,10 +312,10 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         from deciban.engines.units import UnitsFound, speakers_in_pieces
 
         if source.sides[:2] != PAIR:
-            return UnitsFound.of_trials(self.noun)
+            return super().units_unasked_in_pieces(source, engine)
         facts, by_name = speakers_in_pieces(source, engine)
         if _names_occur_once(len(facts.keys), *(facts.trials_of(c) for c in (1, 0))):
-            return UnitsFound.of_trials(self.noun)
+            return super().units_unasked_in_pieces(source, engine)
         return UnitsFound(facts, by_name, _said_of_speakers(facts.n_contradictions, apart=by_name.apart))
 
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
@@ -323,17 +323,10 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         return [("targets", 1), ("non-targets", 0)]
 
     def evaluate(
-        self,
-        trials: Scored,
-        *,
-        name: str,
-        figures: Figures,
-        classes: Sequence[str],
-        resampling: Resampling | None = None,
+        self, trials: Scored, figures: Figures, classes: Sequence[str], name: str, resampling: Resampling | None = None
     ) -> Evaluation:
         """Evaluate scores of labelled trials."""
-        points = checked_figures(figures)
-        return evaluate_labelled(*trials, name=name, operating_points=points, resampling=resampling)
+        return evaluate_labelled(*trials, name=name, operating_points=self.checked(figures), resampling=resampling)
 
     def n_evaluated(self, found: Evaluation) -> int:
         """Targets and non-targets."""
@@ -346,10 +339,10 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         from deciban.engines.counting import evaluate_system
 
         resampling = options.how_sure.resampling(units.units)
-        asked: Any = {"figures": checked_figures(options.figures)}
         memory = engine.bounded(options.scale.n_bytes)
-        asked["by_unit"] = None if resampling is None else (units.of_system(system, memory), resampling)
-        return replace(evaluate_system(source, engine, memory, system=system, **asked), name=name)
+        by_unit: Any = None if resampling is None else (units.of_system(system, memory), resampling)
+        about: Any = {"figures": self.checked(options.figures), "by_unit": by_unit}
+        return replace(evaluate_system(source, engine, memory, system=system, **about), name=name)
 
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
         """Single figures, those at each operating point, and rates of misleading evidence by each factor."""
@@ -424,28 +417,17 @@ class TwoClass(Kind[Scores, Key, Aligned]):
             return found
         return as_table(found, contents if whole else of_trials(contents, scored, trials))
 
-    def written(
-        self,
-        found: Input,
-        scores: Scores,
-        target: PathLike,
-        to: str | None,
-        *,
-        write_as: str = "loglik",
-        interval: Bounds | None = None,
-    ) -> list[Message]:
+    def written(self, found: Input, scores: Scores, target: PathLike, to: str | None, form: Form) -> list[Message]:
         """Write an input again with llrs, and maybe their bounds."""
         from deciban.io.rewrite import write_rescored  # evaluations need none of what writes
 
-        return list(write_rescored(found, scores, target, to=to, interval=interval))
+        return list(write_rescored(found, scores, target, to=to, interval=form.bounds))
 
-    def rescored(
-        self, contents: Contents, scores: Scores, *, write_as: str = "loglik", interval: Bounds | None = None
-    ) -> tuple[Contents, list[Message]]:
+    def rescored(self, contents: Contents, scores: Scores, form: Form) -> tuple[Contents, list[Message]]:
         """Contents with llrs, and maybe their bounds."""
         from deciban.io.rewrite import natural_logarithms, rescored
 
-        made, messages = rescored(contents, scores, interval=interval)
+        made, messages = rescored(contents, scores, interval=form.bounds)
         return made, [*natural_logarithms(contents), *messages]
 
 
@@ -465,8 +447,8 @@ def checked_figures(figures: Figures) -> TwoClassFigures:
     InputError
         If a point is none, or figures of many classes are asked for.
     """
-    TWO_CLASS.refuse_figures(figures)
-    return TwoClassFigures(**figures.given())
+    found: TwoClassFigures = TWO_CLASS.checked(figures)
+    return found
 
 
 def _refuse_contradiction(labels: Key, key: Key, reading: Reading) -> None:
