@@ -23,7 +23,6 @@ from deciban.io.reader import Input
 from deciban.io.recognition import Recognized
 from deciban.io.units import logliks_of_likelihoods, logs_of_probabilities
 from deciban.messages import Message, counted
-from deciban.models.model import Bounds
 from deciban.models.score_model import ScoreModel
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import AlignedClasses, ClassKey, ClassScores

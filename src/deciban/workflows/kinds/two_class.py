@@ -26,7 +26,6 @@ from deciban.io.text.suggestions import in_lines, words_in_options
 from deciban.io.units import logliks_of_likelihoods, logs_of_probabilities
 from deciban.messages import WARNING, Message, counted
 from deciban.metrics.scores import FACTORS
-from deciban.models.model import Bounds
 from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassKey, ClassScores, Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
