@@ -298,9 +298,7 @@ FACADES = {
     "deciban.metrics.intervals.interval",
     *("deciban.analysis.planning.plan", "deciban.workflows.comparing.plan_files"),
     *("deciban.analysis.fusion.analyse_fusion", "deciban.calibration.cross.cross_validated"),
-    *(
-        "deciban.evaluation.multiclass.evaluate.evaluate_classes",
-    ),
+    *("deciban.evaluation.multiclass.evaluate.evaluate_classes",),
     "deciban.io.reader.read_scores",
     "deciban.io.reader.read_contents",
     *("deciban.io.convert.convert", "deciban.io.validation.validate", "deciban.trials.frames.scores_from"),

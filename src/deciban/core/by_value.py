@@ -72,8 +72,8 @@ def _hashed(value: Any) -> Any:
 class Additive:
     """Mixin of frozen dataclasses that hold sums over trials: ``a + b`` adds field by field.
 
-    Tuples add entry by entry, and of truth values one that is true is enough. Where one side has None, the sum is what
-    the other one has.
+    Tuples and dictionaries add entry by entry, and of truth values one that is true is enough. Where one side has
+    nothing, the sum is what the other one has.
 
     Examples
     --------
@@ -98,4 +98,6 @@ def added(one: Any, other: Any) -> Any:
         return other if one is None else one
     if isinstance(one, tuple):
         return tuple(added(a, b) for a, b in zip(one, other, strict=True))
+    if isinstance(one, dict):
+        return {key: added(one.get(key), other.get(key)) for key in {**one, **other}}
     return one | other if isinstance(one, bool) or getattr(one, "dtype", None) == np.bool_ else one + other

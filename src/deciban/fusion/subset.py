@@ -18,7 +18,7 @@ from deciban.core.rules.expected import WeightedScores
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
 from deciban.models.loading import model_of
-from deciban.models.mapped import ScoredBy, having, mapped, ordered, scored_by
+from deciban.models.mapped import ScoredBy, having, mapped, occurring_subsets, ordered, scored_by
 from deciban.models.model import Bounds, Plain, content_of
 from deciban.models.score_model import ParameterRow
 from deciban.models.sources import SourceTrials
@@ -38,22 +38,6 @@ MOST = 4096
 def name_of(subset: Subset) -> str:
     """As it stands in results: ``0+2`` for example."""
     return "+".join(map(str, subset))
-
-
-def occurring_subsets(scores: ScoreArray) -> dict[Subset, IntArray]:
-    """Sets of systems that trials have scores of, each with the trials that have these and no others."""
-    incomplete = np.zeros(len(scores), np.bool_)
-    for column in scores.T:
-        incomplete |= np.isnan(column)
-    complete, rows = np.flatnonzero(~incomplete), np.flatnonzero(incomplete)
-    found: dict[Subset, IntArray] = {tuple(range(scores.shape[1])): complete} if len(complete) else {}
-    if len(rows):
-        patterns, which = np.unique(~np.isnan(scores[rows]), axis=0, return_inverse=True)
-        order = np.argsort(which.ravel(), kind="stable")
-        ends = np.cumsum(np.bincount(which.ravel()))
-        for pattern, own in zip(patterns, np.split(rows[order], ends[:-1]), strict=True):
-            found[tuple(np.flatnonzero(pattern).tolist())] = own
-    return found
 
 
 def wanted_subsets(complete: Subset, occurring: Collection[Subset], max_missing: int) -> list[Subset]:

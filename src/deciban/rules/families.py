@@ -15,7 +15,7 @@ from scipy.special import expit, logit, xlog1py, xlogy
 from deciban._validate import arrays as _validate
 from deciban.core.posteriors import complements, sums_of_others
 from deciban.core.ranks.operating import OperatingPoint
-from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, log_beta, softplus
+from deciban.core.rules.proper import NODE_WEIGHTS, NODES, beta_cost_non, beta_cost_tar, log_beta, softplus
 from deciban.decisions.application import Application, least_cost_actions
 from deciban.errors import InputError
 from deciban.multiclass.recalibration import dirichlet_rule, eta_rule
@@ -397,7 +397,14 @@ class Quadratic(ScoringRule):
         return complements(posterior) ** 2 + sums_of_others(posterior**2)
 
 
-class Beta(ScoringRule):
+class _TwoClasses(ScoringRule):
+    @property
+    def n_classes(self) -> int:
+        """Two: target, then non-target."""
+        return 2
+
+
+class Beta(_TwoClasses):
     """The beta family of two classes: thresholds are weighted by a beta density (thesis 7.38, paper 004 eqs. 10, 11).
 
     Parameters
@@ -422,11 +429,6 @@ class Beta(ScoringRule):
         self.alpha, self.beta = _validate.rule(alpha, beta)
         if self.alpha == self.beta == 1.0:
             self.unit = "nats"
-
-    @property
-    def n_classes(self) -> int:
-        """Two: target, then non-target."""
-        return 2
 
     def density(self, eta: ArrayLike) -> FloatArray:
         """Weight ``rho(eta)`` of the application with a miss at ``1 / eta`` and a false alarm at ``1 / (1 - eta)``.
@@ -519,13 +521,6 @@ class MeetingPoint(ScoringRule):
 
     def _costs(self, posterior: FloatArray) -> FloatArray:
         return eta_rule(posterior, eta=self.eta)
-
-
-class _TwoClasses(ScoringRule):
-    @property
-    def n_classes(self) -> int:
-        """Two: target, then non-target."""
-        return 2
 
 
 class ThresholdWeights(_TwoClasses):
@@ -679,12 +674,6 @@ def _distance(low: FloatArray, rest_of_low: FloatArray, high: FloatArray, rest_o
     return np.where(low > 0.5, rest_of_low - rest_of_high, high - low)
 
 
-_NODES, _NODE_WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(8))
-
-_NODES = _NODES + 0.5
-"""Gauss-Legendre on [0, 1]: right to rounding for `_straight` where ``width <= low / 2``."""
-
-
 def _straight(low: FloatArray, width: FloatArray, first: FloatArray, last: FloatArray) -> FloatArray:
     """Return ``int density(h) / h dh`` from low to low + width, of a density that goes straight from first to last."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -692,10 +681,10 @@ def _straight(low: FloatArray, width: FloatArray, first: FloatArray, last: Float
         of_last = 1.0 - np.log1p(u) / u
         of_first = np.log1p(u) - of_last
     is_small = u <= 0.5
-    t = _NODES[:, None]
+    t = NODES[:, None]
     small = u[is_small] / (1.0 + t * u[is_small])
-    of_last[is_small] = _NODE_WEIGHTS @ (t * small)
-    of_first[is_small] = _NODE_WEIGHTS @ ((1.0 - t) * small)
+    of_last[is_small] = NODE_WEIGHTS @ (t * small)
+    of_first[is_small] = NODE_WEIGHTS @ ((1.0 - t) * small)
     of_last[np.isinf(u)], of_first[np.isinf(u)] = 1.0, np.inf
     is_some = (width > 0.0) & (first > 0.0)
     return np.where(is_some, first, 0.0) * np.where(is_some, of_first, 0.0) + last * np.where(width > 0.0, of_last, 0.0)

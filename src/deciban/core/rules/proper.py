@@ -391,8 +391,8 @@ _KERNELS: dict[tuple[float, float], Kernel] = {
 }
 
 
-_NODES, _NODE_WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(8))
-_NODES = _NODES + 0.5
+NODES, NODE_WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(8))
+NODES = NODES + 0.5
 """Gauss-Legendre on [0, 1]. Integrands change by at most exp(100/16) within a panel: 8 nodes give 1e-13."""
 
 _ATANH_TAIL = np.array([1 / k for k in range(19, 1, -2)])
@@ -489,37 +489,6 @@ def weighted_cost_non(xp: Any, cost: Any, x: Any, alpha: float, beta: float, log
     return xp.where(is_out | ((exponent > 40.0) & (log_weight < -700.0)), tail, product)
 
 
-def beta_cost_tar_slope(x: FloatArray, alpha: float, beta: float) -> FloatArray:
-    """Return the derivative of `beta_cost_tar` by ``x``.
-
-    It is ``-sigma(x)^(alpha-1) sigma(-x)^beta / B(alpha, beta)``, thesis 7.38 differentiated through ``q``;
-    never positive. Parameters, shapes and errors are those of `beta_cost_tar`; beyond float64 it is ``-inf``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> beta_cost_tar_slope(np.array([-np.inf, 0.0]), 1.0, 1.0)
-    array([-1. , -0.5])
-    """
-    with np.errstate(over="ignore", under="ignore"):
-        return -np.exp(_log_weight(x, alpha - 1.0, beta) - log_beta(alpha, beta))
-
-
-def beta_cost_non_slope(x: FloatArray, alpha: float, beta: float) -> FloatArray:
-    """Return the derivative of `beta_cost_non` by ``x``.
-
-    It is ``sigma(x)^alpha sigma(-x)^(beta-1) / B(alpha, beta)``, thesis 7.38 differentiated through ``q``;
-    never negative. Parameters, shapes and errors are those of `beta_cost_tar`; beyond float64 it is ``inf``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> beta_cost_non_slope(np.array([0.0, np.inf]), 1.0, 1.0)
-    array([0.5, 1. ])
-    """
-    return -beta_cost_tar_slope(-x, beta, alpha)
-
-
 def threshold_density(t: FloatArray, alpha: float, beta: float, prior_log_odds: float) -> FloatArray:
     """Return the weight of each llr threshold in a rule used at a prior (Bruemmer & Doddington 2013 eq. 10).
 
@@ -611,7 +580,7 @@ class ThresholdMass:
         self._edges: FloatArray = first + _PANEL * steps
         self._log_total = 0.0
         self._log_total = float(self._log_density(self._edges).max())  # about the peak, against underflow
-        panels = self.density(self._edges[:-1, None] + _PANEL * _NODES) @ _NODE_WEIGHTS * _PANEL
+        panels = self.density(self._edges[:-1, None] + _PANEL * NODES) @ NODE_WEIGHTS * _PANEL
         below, above = (float(end) for end in self.density(self._edges[[0, -1]]))
         below_edge = below / alpha + np.concatenate(([0.0], np.cumsum(panels)))
         total = float(below_edge[-1]) + above / beta
@@ -637,9 +606,7 @@ class ThresholdMass:
             return float(1.0 - self._tails[1] * np.exp(-self.beta * (t - last)))
         panel = int((t - first) / _PANEL)
         start = self._edges[panel]
-        return float(
-            self._below_edge[panel] + (t - start) * (self.density(start + (t - start) * _NODES) @ _NODE_WEIGHTS)
-        )
+        return float(self._below_edge[panel] + (t - start) * (self.density(start + (t - start) * NODES) @ NODE_WEIGHTS))
 
     def quantile(self, share: float) -> float:
         """The threshold below which there is this share of the weight, which lies inside (0, 1)."""
