@@ -27,7 +27,7 @@ from deciban.errors import InputError, TrialError, warn
 from deciban.models.model import Plain
 from deciban.models.multiclass import MATRIX, NAMES, VECTOR, ClassMap, require_square
 from deciban.models.sources import SourceClasses
-from deciban.models.two_class import Calibrator, results_of
+from deciban.models.two_class import Calibrator, outcome, results_of
 from deciban.trials.sources import Chunk, Piece, Wanted
 from deciban.types import CountArray, FloatArray, ScoreArray
 
@@ -513,11 +513,7 @@ class _Detectors(ClassMap):
         self.objective_ = _train(data, detectors)
         self.detectors_ = detectors
         entropy = float(-(data.prior @ np.log(data.prior)))
-        return {
-            "objective": self.objective_,
-            "objective_relative_to_llr_0": self.objective_ / entropy,
-            "status": self._said(),
-        }
+        return outcome(self.objective_, entropy, self._said())
 
     def detection_llr(self, loglik: ArrayLike) -> FloatArray:
         """Calibrated log-likelihood ratio of each class against all others.

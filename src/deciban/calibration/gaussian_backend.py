@@ -18,6 +18,7 @@ from deciban.core.training.sums import Sums
 from deciban.errors import InputError, TrialError
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, ClassModel
+from deciban.models.two_class import outcome
 from deciban.multiclass.costs import entropy, mixed, surprises
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials.sources import Chunk
@@ -168,11 +169,8 @@ class GaussianBackend(ClassModel):
         _require_in_range(mean, covariance)
         costs: ClassCosts = data.look(partial(_costs, data.prior, mean, covariance))
         self.mean_, self.covariance_, self.objective_ = mean, covariance, mixed(costs.of_class, data.prior)
-        return {
-            "objective": self.objective_,
-            "objective_relative_to_llr_0": self.objective_ / entropy(data.prior),
-            "status": f"moments of {data.n_trials:,} trials of {data.n_classes} classes",
-        }
+        status = f"moments of {data.n_trials:,} trials of {data.n_classes} classes"
+        return outcome(self.objective_, entropy(data.prior), status)
 
     def _classes_of(
         self,

@@ -23,7 +23,7 @@ from deciban.metrics import SortedScores
 from deciban.models.loading import NUMBER, model_of
 from deciban.models.model import Bounds, ParameterCovariance, Plain, Uncertainty, content_of
 from deciban.models.score_model import Labelled
-from deciban.models.two_class import Calibrator, outcome, outcome_of
+from deciban.models.two_class import Calibrator, outcome_of, outcome_of_llrs
 from deciban.trials.sources import Chunk
 from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray
 
@@ -134,7 +134,7 @@ class PavCalibrator(Calibrator):
         if not np.isfinite(self.llr_).all():
             words += "; smoothing or a bound makes all of them finite"
         own, tar, non = self._transform(blocks.low), blocks.n_tar > 0, blocks.n_non > 0
-        found = outcome((own[tar], blocks.n_tar[tar]), (own[non], blocks.n_non[non]), words)
+        found = outcome_of_llrs((own[tar], blocks.n_tar[tar]), (own[non], blocks.n_non[non]), words)
         return {"blocks": len(self.llr_), **found}
 
     def _warn(self) -> None:

@@ -20,7 +20,7 @@ from deciban.core.training.sums import Ends, Sums, UnitSums
 from deciban.errors import InputError, TrialError, warn
 from deciban.models.model import ParameterCovariance, Plain, Uncertainty
 from deciban.models.score_model import Form, Labelled, scores_alone, scores_as_they_are
-from deciban.models.two_class import Calibrator, TrainedByRule, outcome_of, results_of
+from deciban.models.two_class import Calibrator, TrainedByRule, outcome, outcome_of, results_of
 from deciban.trials.sources import Chunk
 from deciban.types import CountArray, FloatArray, ScoreArray
 
@@ -283,7 +283,7 @@ class BetaCalibrator(TrainedByRule, Calibrator):
             f"{type(self).__name__}: {words}. Larger probabilities favour non-target here: if the labels are "
             "exchanged, exchange them back, or pass 1 - p."
         )
-        return {"objective": self.objective_, "objective_relative_to_llr_0": 1.0, "status": words}
+        return outcome(self.objective_, self.objective_, words)
 
     @property
     def parameter_names(self) -> tuple[str, ...]:

@@ -169,11 +169,11 @@ class ScoreModel(Model):
         return self._trained(self._data(source, engine, memory, units))
 
     def _data(self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | None) -> Any:
-        """Trials to train on, of the kind that `_fit` takes."""
+        """Return the trials in the form that `_fit` takes."""
         raise NotImplementedError
 
     def _trained(self, data: Any) -> Self:
-        """Train on such trials, and find out how sure that is."""
+        """Train on these trials, and estimate the uncertainty if their units are known."""
         if not self.is_fusion:
             data.require_one_system(type(self).__name__)
         self.learn(data)
@@ -181,7 +181,7 @@ class ScoreModel(Model):
         return self
 
     def learn(self, data: Any) -> None:
-        """Train on such trials, and keep the record of it."""
+        """Train on these trials, and keep a record of it."""
         self.training_ = data.training(self._fit(data))
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
@@ -189,7 +189,7 @@ class ScoreModel(Model):
         raise NotImplementedError
 
     def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
-        """How sure training is; raises if these units cannot tell."""
+        """Return the uncertainty of training by units; raise `InputError` if there are too few."""
         raise NotImplementedError
 
     @abstractmethod

@@ -170,34 +170,29 @@ class Calibrator(TwoClassModel):
         """Log-likelihood ratios of checked scores."""
 
 
-def outcome(tar: WeightedScores, non: WeightedScores, status: str) -> dict[str, Plain]:
-    """Results of training under the names that all calibrators use.
+def outcome(objective: float, at_zero: float, status: str) -> dict[str, Plain]:
+    """Results of training, under the names that all models without a search use.
 
     Parameters
     ----------
-    tar, non : (llr, weights)
-        Log-likelihood ratios of the training trials after calibration, in nats, with optional weights.
+    objective, at_zero : float
+        The objective that was reached, and that of scores without information, in nats.
     status : str
-        What became of training, in words.
-
-    Returns
-    -------
-    dict
-        ``objective`` is the cross-entropy at prior 0.5 in nats, ``objective_relative_to_llr_0`` the same as Cllr in
-        bits, and ``status``.
+        How training ended, in words.
     """
-    return _outcome(cross_entropy(counting_llrs(tar), counting_llrs(non), 0.0), status)
+    return {"objective": objective, "objective_relative_to_llr_0": objective / at_zero, "status": status}
+
+
+def outcome_of_llrs(tar: WeightedScores, non: WeightedScores, status: str) -> dict[str, Plain]:
+    """The same of calibrated llrs with optional weights: the cross-entropy at prior 0.5."""
+    return outcome(cross_entropy(counting_llrs(tar), counting_llrs(non), 0.0), math.log(2), status)
 
 
 def outcome_of(data: Any, transform: Callable[[FloatArray], FloatArray], status: str) -> dict[str, Plain]:
     """The same of `SourceTrials`, after a map that can be pickled."""
     costs: ClassCosts = data.look(partial(costs_of_mapped, transform))
     tar, non = costs.of_class
-    return _outcome(mixed(tar, non, 0.0), status)
-
-
-def _outcome(objective: float, status: str) -> dict[str, Plain]:
-    return {"objective": objective, "objective_relative_to_llr_0": objective / math.log(2), "status": status}
+    return outcome(mixed(tar, non, 0.0), math.log(2), status)
 
 
 class TrainedByRule(TwoClassModel):

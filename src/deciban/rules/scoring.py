@@ -277,7 +277,7 @@ class Properness(ByValue):
 
     @property
     def is_proper(self) -> bool:
-        """Whether no distribution was found that is better not told."""
+        """True if no report was found that costs less than the truth."""
         return self.truth is None
 
     def __str__(self) -> str:
