@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban._validate.probabilities import logarithms_of_ratios
 from deciban.errors import FormatError, InputError, TrialError
 from deciban.io.columns.headers import declared_unit
