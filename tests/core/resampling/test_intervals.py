@@ -85,6 +85,14 @@ def test_degrees_of_freedom_may_be_those_of_fewer_units():
 def test_a_metric_without_a_finite_interval_or_with_a_point_is_not_known():
     assert not Estimate(0.3, 0.0, 50).is_known
     assert not Estimate(0.3, 0.0, 50, corrected=0.31).is_known
+
+
+def test_a_calibration_loss_within_the_doubt_of_its_correction_may_be_nothing():
+    """Scores that are calibrated: without this, 10 % of 200 intervals of 1398 and 934 trials lay above 0."""
+    of_loss = {"n_units": 2332, "scale": "identity", "limits": (0.0, math.inf)}
+    assert Estimate(0.01615, 0.00266, corrected=0.0061, **of_loss).interval().low == 0.0
+    badly = Estimate(0.0773, 0.011, corrected=0.0637, **of_loss).interval()
+    assert badly.low == pytest.approx(0.0637 - stats.t.ppf(0.975, 2331) * 0.011)
     assert not Estimate(0.0, 0.0, 50, nothing_seen=NothingSeen(50, above=math.inf)).is_known
     assert Estimate(0.0, 0.0, 50, nothing_seen=NothingSeen(50, above=1.0)).is_known
     assert Estimate(0.3, 0.01, 50).is_known
