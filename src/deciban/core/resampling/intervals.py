@@ -31,8 +31,8 @@ _ROUNDING = 1e-13
 """Rates this close to 0 or 1 are 0 or 1."""
 
 _UNSURE = 0.5
-"""Share of a correction within which a calibration loss is not told from 0: in simulations, corrections remove some 75 % of
-the optimism."""
+"""Share of a correction within which a calibration loss is not told from 0: in simulations, corrections remove about 75 %
+of the optimism."""
 
 
 Scale: TypeAlias = Literal["log", "logit", "identity", "complement"]
@@ -482,8 +482,8 @@ class Estimate:
             degrees = self.n_units - 1 if self.degrees is None else self.degrees
             bounds = self._bounds(t_quantile(of_each, degrees) * self.standard_error)
         lowest, highest = (min(max(bound, self.limits[0]), self.limits[1]) for bound in bounds)
-        if self.scale == "identity" and lowest < _UNSURE * (self.value - (self.corrected or self.value)):
-            lowest = max(self.limits[0], 0.0)  # it may be nothing but optimism
+        if self.scale == "identity" and self.corrected is not None:  # a calibration loss, which may be mere optimism
+            lowest = 0.0 if 0.0 < lowest < _UNSURE * (self.value - self.corrected) else lowest
         if self.at_most is not None:
             highest = min(highest, max(self.at_most.interval(level).high, self.value, self.corrected or 0.0))
         ends = min(lowest, self.value), max(highest, self.value)
