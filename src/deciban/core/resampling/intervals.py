@@ -31,8 +31,7 @@ _ROUNDING = 1e-13
 """Rates this close to 0 or 1 are 0 or 1."""
 
 _UNSURE = 0.5
-"""Share of a correction within which a calibration loss is not told from 0: in simulations, corrections remove about 75 %
-of the optimism."""
+"""Share of a correction within which a calibration loss may be 0: corrections remove about 75 % of the optimism."""
 
 
 Scale: TypeAlias = Literal["log", "logit", "identity", "complement"]
