@@ -17,8 +17,8 @@ from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.one_system import Jsonable, plain
+from deciban.evaluation.summary import Resampling
 from deciban.evaluation.two_class import evaluate_labelled
-from deciban.evaluation.unit_trials import Resampling
 from deciban.fusion import LinearFusion
 from deciban.fusion.linear import LabelledSystems
 from deciban.fusion.quality_measures import QUALITY_SIDES, Measures
