@@ -7,7 +7,7 @@ import pytest
 
 import deciban
 from deciban.evaluation import Results
-from deciban.report.sections import comparison_of, differences_of
+from deciban.report.blocks import comparison_of, differences_of
 
 pytestmark = pytest.mark.usefixtures("sketches")
 

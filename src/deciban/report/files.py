@@ -217,10 +217,8 @@ def write_report(
     if loaded is not None:
         trained_model(loaded, chosen.kind)
     _refuse_what_fusions_take(request, model)
-    if not request.train and (request.train_key is not None or request.train_quality is not None or request.select):
-        raise InputError(
-            "train_key, train_quality, select: are about training scores. Name them (train=, --train), or leave it out."
-        )
+    if not request.train and (request.train_key is not None or request.select):
+        raise InputError("train_key, select: are about training scores. Name them (train=, --train), or leave it out.")
     has_train = isinstance(request.train, str) or bool(request.train)
     own = chosen.lenient() if has_train else chosen
     test = evaluate_model(model, files, own, quality=request.quality, progress=progress)

@@ -26,7 +26,7 @@ from deciban.evaluation.curves import ErrorSteps, grid_of_thresholds, rate_inter
 from deciban.evaluation.reliability import consistency_of
 from deciban.evaluation.results import Results
 from deciban.plots.calibration import MOST_WITH_BANDS
-from deciban.report.sections import about_differences, comparison_of
+from deciban.report.blocks import about_differences, comparison_of
 from deciban.report.tables import MINUS, TEXTS, capitalize_first
 from deciban.types import FloatArray, IntArray
 

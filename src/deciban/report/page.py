@@ -28,10 +28,10 @@ from deciban.models.score_model import ScoreModel
 from deciban.models.two_class import Fusion
 from deciban.report import tables
 from deciban.report.answers import in_words
+from deciban.report.blocks import differences_of, primaries_of, sections_of
 from deciban.report.live import ROOM, as_script_data, condition_data, live_data, room_for
 from deciban.report.rendering import Page
 from deciban.report.scripts import chart_style, picture, policy, scripts_for
-from deciban.report.sections import differences_of, primaries_of, sections_of
 from deciban.report.tables import (
     MISSING,
     TEXTS,
