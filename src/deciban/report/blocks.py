@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from deciban import plots
-from deciban.analysis.compared_figures import figures_of
+from deciban.analysis.compared import figures_of
 from deciban.analysis.comparison import Comparison, caption_of, compare_results, headings_of, rows_of, sentences_of
 from deciban.analysis.differences import beyond_doubt
 from deciban.core.resampling.intervals import LEVEL
