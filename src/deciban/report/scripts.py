@@ -169,18 +169,14 @@ def packed(svg: str) -> str:
     <svg><style>.a{fill:#ff0000;stroke:#ffffff}</style><path d="M0 0" class="a"/><path d="M1 0" class="a"/></svg>
     """
     tags = _TAG.findall(svg)
-    names = _shortened(name for tag in tags for _, name in _REFERENCE.findall(tag))
-    looks = _looks(tags) if _PATH_END in svg else {}
+    used = Counter(name for tag in tags for _, name in _REFERENCE.findall(tag)).most_common()
+    names = {name: _letters(k) for k, (name, _) in enumerate(used)}  # the shortest for those that are used most often
+    shared = Counter(filter(None, map(_look, tags))).most_common() if _PATH_END in svg else []
+    looks = {look: _letters(k) for k, (look, n) in enumerate(shared) if n > 1}
     found = _TAG.sub(lambda tag: _packed_tag(tag[0], names, looks), svg)
     rules = "".join(f".{name}{{{_rule(look, names)}}}" for look, name in looks.items())
     found = found.replace(_PATH_END, rules + _PATH_END, 1)
     return _without_bare_groups(re.sub(r">\s*\n\s*<", "><", found))
-
-
-def _shortened(names: object) -> dict[str, str]:
-    """Short names, the shortest for those that are used most often."""
-    counted = Counter(names)  # type: ignore[call-overload]
-    return {name: _letters(k) for k, (name, _) in enumerate(counted.most_common())}
 
 
 def _letters(k: int) -> str:
@@ -195,13 +191,6 @@ def _letters(k: int) -> str:
 
 def _look(tag: str) -> tuple[tuple[str, str], ...]:
     return tuple(_LOOK.findall(tag))
-
-
-def _looks(tags: list[str]) -> dict[tuple[tuple[str, str], ...], str]:
-    """Names of the looks that several elements share."""
-    counted = Counter(look for look in map(_look, tags) if look)
-    shared = [look for look, n in counted.most_common() if n > 1]
-    return {look: _letters(k) for k, look in enumerate(shared)}
 
 
 def _rule(look: tuple[tuple[str, str], ...], names: Mapping[str, str]) -> str:
