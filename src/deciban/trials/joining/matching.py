@@ -242,7 +242,9 @@ def meet(
         key = key.take(kept)
         wanted = Wanted(key.trials if ids is None else own.trials.take(kept))
     others = [Renamed(one.trials) if ids is None else ids.of_scores(one.trials) for one in tables]
-    found = [wanted.find(one.trials) for one in others]
+    distinct = {id(one.trials): one.trials for one in others}  # systems of one file share their trials
+    looked = {name: wanted.find(trials) for name, trials in distinct.items()}
+    found = [looked[id(one.trials)] for one in others]
     faults += [copies_in(table, one.copies) for table, one in zip(tables, found, strict=True)]
     lacks, lacking = np.zeros(len(key), np.bool_), list[Fault]()
     for one in found:
