@@ -38,7 +38,7 @@ from deciban.trials.units import keys_of_trials
 from deciban.types import AnyArray, IntArray
 
 SHOWN = 5
-"""So many of the trials that have a fault are shown."""
+"""Number of trials that are shown for each fault."""
 
 _ROWS = 1 << 18
 """Rows that are compared at once where they should be the same."""
@@ -298,7 +298,7 @@ def _compared(given: Trials, wanted: Trials) -> Differences:
 
 
 def _first_difference(one: ListedNames, other: ListedNames) -> tuple[int, str, str] | None:
-    """Return the first row in which two lists differ, and the names there; None if there is none."""
+    """Return the first row in which two lists differ, and both names; None if the lists are the same."""
     first = 0
     for a, b in zip_longest(one._tables(), other._tables()):  # noqa: SLF001
         n = 0 if a is None or b is None else min(len(a), len(b))

@@ -330,7 +330,7 @@ def _by_order(tables: Sequence[TrialTable], key: Table) -> Match[Table]:
 
 
 def picked(score: ScoreArray, rows: IntArray | None, missing: Missing) -> ScoreArray:
-    """Scores of these rows, and the score to fill in where there is none; float32 stays where it can hold that."""
+    """Return the scores of rows, with a fill value for missing scores; float32 stays if it can hold the value."""
     if rows is None:
         return score
     chosen = score[rows] if len(score) else np.zeros((len(rows), *score.shape[1:]), score.dtype)
