@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deciban._files import PathLike
-from deciban.analysis.compared_figures import figure_among
+from deciban.analysis.compared import figure_among
 from deciban.analysis.comparison import Against, Comparison, compare_results
 from deciban.analysis.pilots import Pilot, Plan, pilot_of_evaluations, pilot_of_trials
 from deciban.analysis.planning import Goal, TrialsPerSegment, plan_of_pilot
@@ -30,7 +30,7 @@ from deciban.workflows.model_files import AnyModel, order_of_training, trained_m
 from deciban.workflows.options import HowSure, Options
 
 if TYPE_CHECKING:
-    from deciban.analysis.two_systems import ScorePairs
+    from deciban.analysis.systems import ScorePairs
     from deciban.evaluation.worst_trials import Menagerie
     from deciban.models import Model
     from deciban.workflows.kinds import AnyKind
@@ -207,7 +207,7 @@ def score_pairs_of(
     FormatError, KeyMismatchError, InputError
         As in `deciban.evaluate_files`; if scores are of many classes; or as in `deciban.analysis.score_pairs`.
     """
-    from deciban.analysis.two_systems import score_pairs
+    from deciban.analysis.systems import score_pairs
 
     joined = _of_two_classes(files, options, progress)
     order, said = list(range(len(joined.aligned))), list[Message]()

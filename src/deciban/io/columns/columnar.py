@@ -23,7 +23,7 @@ from typing import Any
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError
 from deciban.io.columns.headers import (
     CONDITION,

@@ -11,7 +11,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.errors import InputError
 from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of
 from deciban.io.columns.rows import Rows

@@ -17,7 +17,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy
 from deciban._files import ScratchFolder
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.core.resampling.units import Keys
 from deciban.errors import InputError, KeyMismatchError
 from deciban.io.columns.columnar import Roles

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban._validate.probabilities import logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError

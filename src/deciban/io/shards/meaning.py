@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.columnar import Roles, as_told, free_columns, kinds_of, rows_of
 from deciban.io.columns.headers import CONDITION, Columns, words_of_columns

@@ -15,7 +15,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from deciban._files import PathLike, ScratchFolder, display_name, is_open_file, stream_of
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError
 from deciban.io.columns.columnar import ReadAs, table_of
 from deciban.io.columns.rows import Range

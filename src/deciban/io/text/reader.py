@@ -15,7 +15,7 @@ import pyarrow.csv
 
 from deciban._arrow import compute as pc
 from deciban._arrow import lengths, to_numpy
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import (
     CONDITION,

@@ -18,8 +18,8 @@ from deciban.io.reader import Input, read_input, read_two_files
 from deciban.io.recognition import Recognized
 from deciban.io.units import of_probabilities
 from deciban.messages import NEGATED, Message, counted, names_apart
+from deciban.models.model import Bounds
 from deciban.models.score_model import ScoreModel
-from deciban.models.uncertainty import Bounds
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.passes import Engine

@@ -39,7 +39,7 @@ from deciban.workflows.kinds.score_units import messages_on_declared_ratios
 from deciban.workflows.options import Figures, Options, Reading
 
 if TYPE_CHECKING:
-    from deciban._validate.labels import Vocabulary
+    from deciban._validate.arrays import Vocabulary
     from deciban.engines.units import UnitsFound
 
 
