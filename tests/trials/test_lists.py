@@ -79,12 +79,12 @@ def test_take_by_number_and_by_mask():
 
 
 def test_places_are_those_of_the_source():
-    origin = Origin("t.txt", "kaldi", line=lambda row: 100 + 2 * row)
+    origin = Origin("t.txt", "kaldi", lines=lambda rows: [100 + 2 * row for row in rows])
     trials = trials_of(PAIRS, origin=origin)
     again = trials.take(np.array([3, 1])).take(np.array([1]))
     assert (trials.origin.where(3), again.origin.where(0)) == ("t.txt:106", "t.txt:102")
     assert trials_of(PAIRS).take(np.array([3, 1])).origin.where(1) == "trials, row 1"
-    assert Origin("t.txt", line=lambda _: None).where(5) == "t.txt, row 5"
+    assert Origin("t.txt", lines=lambda rows: [None] * len(rows)).where(5) == "t.txt, row 5"
 
 
 def test_codes_are_equal_for_equal_trials_only():

@@ -170,7 +170,7 @@ def test_nats():
 
 
 def test_a_selection_tells_the_lines_of_its_source():
-    trials = Trials.of(IDS, origin=Origin("k.txt", line=lambda row: row + 1))
+    trials = Trials.of(IDS, origin=Origin("k.txt", lines=lambda rows: [row + 1 for row in rows]))
     assert Index(trials).keep(enroll="bob").trials.origin.where(0) == "k.txt:3"
     assert Index(trials).split("test")["y"].keep(enroll="ann").trials.origin.where(0) == "k.txt:2"
 

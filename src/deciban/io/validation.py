@@ -10,7 +10,7 @@ from functools import reduce
 from itertools import islice, zip_longest
 from operator import add
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -35,10 +35,10 @@ from deciban.trials.joining.lookup import Wanted
 from deciban.trials.joining.renaming import IdsLike, Renamed, near_names
 from deciban.trials.names import fingerprints
 from deciban.trials.units import keys_of_trials
-from deciban.types import AnyArray, IntArray
+from deciban.types import IntArray
 
 SHOWN = 5
-"""So many of the trials that have a fault are shown."""
+"""Number of trials that are shown for each fault."""
 
 _ROWS = 1 << 18
 """Rows that are compared at once where they should be the same."""
@@ -124,33 +124,39 @@ def _copies(trials: Trials) -> tuple[IntArray, IntArray]:
     return before, times
 
 
+Room: TypeAlias = tuple[Path, int] | None
+"""A folder for temporary files, and the bytes of memory for comparing names; None: names are kept in memory."""
+
+
 class ListedNames:
-    """The names of the trials of one input.
+    """The names of the trials of one input, in memory or in a temporary file.
 
     Parameters
     ----------
     source : path
     given : mapping
         How it is read.
-    need : {"index", "scores"}
-    rename : function, optional
-        Gives trials the names by which they are compared.
-    room : Room, optional
-        Where names are kept that do not fit in memory; left out, the input is read as a whole.
+    need : str
+        What it holds.
+    rename : function of trials to trials with other names, optional
+        By which names trials are compared.
+    room : folder and bytes, optional
 
     Attributes
     ----------
     name : str
-        What messages call the input.
     contents : Contents
-        Those of the first batch, for what all have in common.
+        The first batch.
     n_changed : int
-        Names that are compared by others.
+        How many names were written otherwise.
 
     Raises
     ------
     FormatError, OSError
+        If the input cannot be read as what it should be.
     """
+
+    trials: Trials
 
     def __init__(
         self,
@@ -158,35 +164,31 @@ class ListedNames:
         given: Mapping[str, Any],
         need: ContentKind,
         rename: Callable[[Trials], Renamed] | None,
-        room: Room | None = None,
+        room: Room,
     ) -> None:
-        self.name, self.n_changed, self.room = display_name(source), 0, room
+        self.name, self.room, self.n_changed = display_name(source), room, 0
         self._origins, self._starts = list[Origin](), [0]
-        self._kept: list[Trials] | Path = [] if room is None else room.folder.path / f"{need}.parquet"
         first: Contents | None = None
-        with ExitStack() as stack:
-            writer = stack.enter_context(TableWriter(self._kept, self.name)) if isinstance(self._kept, Path) else None
-            for name, contents in self._read(source, need, given):
-                assert contents.index is not None  # noqa: S101  # it was asked for
+        with ExitStack() as closing:
+            if room is None:
+                batches: Any = [(self.name, read_contents(source, need=need, **given))]
+            else:
+                self.path = room[0] / f"{need}.parquet"
+                writer = closing.enter_context(TableWriter(self.path, self.name))
+                batches = contents_in_batches(source, need, room[1] / 2, unit=None, **given)
+            for name, contents in batches:
                 first, trials = first or contents, contents.index.trials
                 named = Renamed(trials) if rename is None else rename(trials)
                 self.n_changed += named.n_changed
                 self._origins.append(trials.origin)
                 self._starts.append(self._starts[-1] + len(trials))
-                if isinstance(self._kept, list):
-                    self._kept.append(named.trials)
-                elif writer is not None:
+                if room is None:
+                    self.trials = named.trials
+                else:
                     sides = {side: pc.cast(named.trials.column(side), pa.string()) for side in trials.sides}
                     writer.write(pa.table(sides), name)
         assert first is not None  # noqa: S101  # there was a batch
         self.contents = first
-
-    def _read(self, source: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[tuple[str, Contents]]:
-        """Yield batches with their names."""
-        if self.room is None:
-            yield self.name, read_contents(source, need=need, **given)
-        else:
-            yield from contents_in_batches(source, need, self.room.memory / 2, **given)
 
     @property
     def n_rows(self) -> int:
@@ -217,70 +219,46 @@ class ListedNames:
         moved = _first_difference(self, listed)
         if moved is None:
             return None
-        memory = math.inf if self.room is None else self.room.memory / 2
+        memory = math.inf if self.room is None else self.room[1] / 2
         n_parts = math.ceil((self.n_rows + listed.n_rows) / rows_that_fit(memory, Cost.JOINED_NAME))
-        found = [_compared(self._part(at, n_parts), listed._part(at, n_parts)) for at in range(n_parts)]
+        found = [_compared(self.part(at, n_parts), listed.part(at, n_parts)) for at in range(n_parts)]
         return replace(reduce(add, found), moved=moved)
 
-    def _part(self, part: int, n_parts: int) -> Trials:
+    def part(self, part: int, n_parts: int) -> Trials:
         """Return the trials of a part of all names, in the order of their rows."""
-        if isinstance(self._kept, list):
-            return self._kept[0]
+        if self.room is None:
+            return self.trials
         found, start = list[Trials](), 0
-        for table in self._tables():
+        for table in self.tables():
             keys = keys_of_trials([fingerprints(column.combine_chunks()) for column in table.columns])
             rows = np.flatnonzero(keys % np.uint64(n_parts) == part)
-            own: Any = table.take(of_numpy(rows))
-            names = dict(zip(self.sides, own.columns, strict=True))
+            names = dict(zip(self.sides, table.take(of_numpy(rows)).columns, strict=True))
             found.append(Trials.of(names, origin=Origin(self.name).taken(rows + start)))
             start += len(table)
         numbers = np.concatenate([one.origin.number(np.arange(len(one))) for one in found])
         return replace(append_trials(found), origin=Origin(self.name).taken(numbers))
 
-    def _tables(self) -> Iterator[pa.Table]:
+    def tables(self) -> Iterator[pa.Table]:
         """Yield the names of trials, always of as many at once but for the last ones."""
-        if isinstance(self._kept, list):
-            (trials,) = self._kept
-            yield pa.table({side: pc.cast(trials.column(side), pa.string()) for side in trials.sides})
+        if self.room is None:
+            yield pa.table({side: pc.cast(self.trials.column(side), pa.string()) for side in self.trials.sides})
             return
         import pyarrow.parquet as pq
 
-        held: list[pa.Table] = []
-        n_held = 0
-        with pq.ParquetFile(self._kept, page_checksum_verification=True) as file:
+        with pq.ParquetFile(self.path, page_checksum_verification=True) as file:
+            held = file.schema_arrow.empty_table()
             for batch in file.iter_batches(batch_size=_ROWS):
-                held.append(pa.Table.from_batches([batch]))
-                n_held += len(batch)
-                while n_held >= _ROWS:
-                    whole = pa.concat_tables(held)
-                    yield whole.slice(0, _ROWS)
-                    held, n_held = [whole.slice(_ROWS)], n_held - _ROWS
-        if n_held:
-            yield pa.concat_tables(held)
+                held = pa.concat_tables([held, pa.Table.from_batches([batch])])
+                while len(held) >= _ROWS:
+                    yield held.slice(0, _ROWS)
+                    held = held.slice(_ROWS)
+        if len(held):
+            yield held
 
     def near(self, listed: ListedNames) -> str:
         """Return the hint on names that differ in how they are written, which takes all names."""
-        if self.room is not None:
-            return ""
-        found = near_names(self._part(0, 1), listed._part(0, 1))
+        found = near_names(self.trials, listed.trials) if self.room is None else None
         return "" if found is None else f"of the trials of the list, {found}: --ids {found.option}"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Room:
-    """A folder for names that do not fit in memory, and the bytes that comparing them may take."""
-
-    folder: ScratchFolder
-    memory: int
-
-
-def faults_of_text(
-    path: PathLike, need: ContentKind, given: Mapping[str, Any], room: Room | None
-) -> Iterator[FormatError]:
-    """Yield the lines of text files that cannot be read."""
-    if room is None:
-        return text_faults(recognize(path, **given).files, need)
-    return text_faults(plain_text_files(table_files(path), **given), need, block_size(room.memory / 2))
 
 
 def _compared(given: Trials, wanted: Trials) -> Differences:
@@ -298,31 +276,21 @@ def _compared(given: Trials, wanted: Trials) -> Differences:
 
 
 def _first_difference(one: ListedNames, other: ListedNames) -> tuple[int, str, str] | None:
-    """Return the first row in which two lists differ, and the names there; None if there is none."""
+    """Return the first row in which two lists differ, and both names; None if the lists are the same."""
     first = 0
-    for a, b in zip_longest(one._tables(), other._tables()):  # noqa: SLF001
+    for a, b in zip_longest(one.tables(), other.tables()):
         n = 0 if a is None or b is None else min(len(a), len(b))
-        found = _unequal(a.slice(0, n), b.slice(0, n)) if n else None
-        if found is not None:
-            return first + found[0], *found[1:]
+        if n:
+            sides = [pc.equal(a.column(side).slice(0, n), b.column(side).slice(0, n)) for side in a.column_names]
+            same = np.logical_and.reduce([to_numpy(equal) for equal in sides])
+            if not same.all():
+                row = int(np.argmin(same))
+                names = [f"({', '.join(table.slice(row, 1).to_pylist()[0].values())})" for table in (a, b)]
+                return first + row, names[0], names[1]
         if a is None or b is None or len(a) != len(b):
             return first + n, "", ""
         first += n
     return None
-
-
-def _unequal(a: pa.Table, b: pa.Table) -> tuple[int, str, str] | None:
-    same: AnyArray = np.ones(len(a), np.bool_)
-    for side in a.column_names:
-        same &= to_numpy(pc.equal(a.column(side), b.column(side)))
-    if same.all():
-        return None
-    row = int(np.argmin(same))
-    return row, _name(a, row), _name(b, row)
-
-
-def _name(table: pa.Table, row: int) -> str:
-    return "(" + ", ".join(table.column(side)[row].as_py() for side in table.column_names) + ")"
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,21 +357,25 @@ def validate(
     renaming = read_renaming(ids)
     given: Any = {"format": format, "columns": columns, "labels": labels}
     listing: Any = {"format": trials_format, "columns": trials_columns, "labels": labels}
-    room: Room | None = None
+    room: Room = None
     kinds = () if is_stream(submission) else readable_as(submission, ("scores", "class-scores"), **given)
     need: ContentKind = "class-scores" if kinds == ("class-scores",) else "scores"
     with ExitStack() as stack:
         needed: Any = [(trials, "index", listing), (submission, need, given)]
         if memory_of([submission, trials]) > memory_for_trials(memory) and are_readable(needed, memory):
-            room = Room(ScratchFolder(), memory_for_trials(memory))
-            stack.callback(room.folder.remove)
+            folder = ScratchFolder()
+            stack.callback(folder.remove)
+            room = folder.path, memory_for_trials(memory)
         listed = ListedNames(trials, listing, "index", None if renaming is None else renaming.of_key, room)
         messages = [listed.read_message("trials", "")]
         try:
             scored = ListedNames(submission, given, need, None if renaming is None else renaming.of_scores, room)
         except FormatError as error:
-            found = islice(faults_of_text(submission, need, given, room), SHOWN)
-            return Validation(tuple(messages), tuple(map(str, found)) or (str(error),))
+            if room is None:
+                found = text_faults(recognize(submission, **given).files, need)
+            else:
+                found = text_faults(plain_text_files(table_files(submission), **given), need, block_size(room[1] / 2))
+            return Validation(tuple(messages), tuple(map(str, islice(found, SHOWN))) or (str(error),))
         # The systems of one input score the same trials: what is wrong with those of one is wrong with all.
         names = [system.name for system in scored.contents.systems]
         several = f", {len(names)} systems: {', '.join(names)}" if len(names) > 1 else ""

@@ -54,7 +54,7 @@ class Joined:
     is_double : frozenset of str
         Columns of scores that are float64.
     kept : object
-        What has to live as long as they.
+        An object that must live as long as the rows.
     """
 
     rows: tuple[Rows, ...]
@@ -77,7 +77,7 @@ class NamedRows:
     where : mapping of str to tuple of str
         Only rows with such values.
     ids : Renaming, optional
-        By which names trials are compared.
+        How names are changed before they are compared.
     is_key : bool
         Whether this is the key, which an id map leaves as it is.
     """
@@ -95,7 +95,7 @@ class NamedRows:
         return self.roles.sides
 
     def n_changed(self, n_parts: int) -> int:
-        """Return how many names are compared by others, of which no two may become one."""
+        """Return the number of names that change before the comparison; refuse two names that become one."""
         assert self.ids is not None  # noqa: S101  # it was asked
         renamed, n = self.ids.of_key if self.is_key else self.ids.of_scores, 0
         for side, name in self.sides.items():
@@ -180,7 +180,7 @@ def _index(trials: Trials, _table: pa.Table) -> Sequence[TrialTable]:
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is joined.
+    """The tables of a join, and how to join them.
 
     Attributes
     ----------
@@ -236,7 +236,7 @@ class Question:
         return NamedRows(roles, tuple(columns), content, ids=self.how.ids)
 
     def labels_of(self, at: int) -> Truth | None:
-        """The labels beside scores, which must not contradict those of the key."""
+        """The labels beside scores, which must not contradict the labels of the key."""
         roles = self.scores[at]
         if roles.table is self.truth.table or self.layout.classes:
             return None
@@ -329,7 +329,7 @@ class JoinedScores:
     n_rows : int
         Rows of the key.
     columns : sequence of tuple of str
-        Those of each system.
+        The columns of each system.
     """
 
     def __init__(self, folder: Path, n_rows: int, columns: Sequence[tuple[str, ...]]) -> None:
@@ -384,7 +384,7 @@ class JoinedRows(Rows):
     name : str
     n_rows : int
     key : Rows
-        A piece of the key, of which some rows may have been left out.
+        A piece of the key. Rows of it without scores may be left out.
     scores : JoinedScores
     start : int
         The number of the first row of the piece.
@@ -416,7 +416,7 @@ class JoinedRows(Rows):
 
 
 def _no_trials(roles: Roles) -> Trials:
-    """No trials, but identified as those of a table."""
+    """Return an empty list of trials with the sides of a table."""
     origin = Origin(roles.table.name)
     if not roles.sides:
         return Trials.of_rows(0, origin=origin)

@@ -242,7 +242,9 @@ def meet(
         key = key.take(kept)
         wanted = Wanted(key.trials if ids is None else own.trials.take(kept))
     others = [Renamed(one.trials) if ids is None else ids.of_scores(one.trials) for one in tables]
-    found = [wanted.find(one.trials) for one in others]
+    distinct = {id(one.trials): one.trials for one in others}  # systems of one file share their trials
+    looked = {name: wanted.find(trials) for name, trials in distinct.items()}
+    found = [looked[id(one.trials)] for one in others]
     faults += [copies_in(table, one.copies) for table, one in zip(tables, found, strict=True)]
     lacks, lacking = np.zeros(len(key), np.bool_), list[Fault]()
     for one in found:
@@ -328,7 +330,7 @@ def _by_order(tables: Sequence[TrialTable], key: Table) -> Match[Table]:
 
 
 def picked(score: ScoreArray, rows: IntArray | None, missing: Missing) -> ScoreArray:
-    """Scores of these rows, and the score to fill in where there is none; float32 stays where it can hold that."""
+    """Return the scores of rows, with a fill value for missing scores; float32 stays if it can hold the value."""
     if rows is None:
         return score
     chosen = score[rows] if len(score) else np.zeros((len(rows), *score.shape[1:]), score.dtype)
