@@ -15,7 +15,7 @@ from deciban.engines.units import look_at_units
 from deciban.errors import InputError
 from deciban.evaluation import ClassFigures, class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import GroupedProblem, evaluate_trials
-from deciban.evaluation.unit_trials import Resampling
+from deciban.evaluation.summary import Resampling
 from deciban.multiclass.tables import ScoredClasses
 from deciban.workflows.class_sources import calibration_in_pieces
 from support.class_trials import random_trials

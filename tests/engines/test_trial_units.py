@@ -14,7 +14,7 @@ from deciban.engines.counting import evaluate_system
 from deciban.engines.threads import Threads
 from deciban.engines.units import SinglesInPieces, survey_trials
 from deciban.evaluation import TwoClassFigures, evaluate
-from deciban.evaluation.unit_trials import Resampling
+from deciban.evaluation.summary import Resampling
 from deciban.rules import ThresholdDensity
 from support.how_sure import assert_equally_sure
 from support.shards import Apart, source_of

@@ -14,7 +14,7 @@ from deciban.engines.counting import evaluate_system
 from deciban.engines.threads import Threads
 from deciban.engines.units import CountByUnit, ReplicateTally, UnitReader, UnitsInPieces, look_at_units
 from deciban.evaluation import TwoClassFigures, evaluate
-from deciban.evaluation.unit_trials import Resampling, UnitTrials
+from deciban.evaluation.summary import Resampling, UnitTrials
 from deciban.rules import ThresholdWeights
 from deciban.trials.passes import Looks
 from support.how_sure import assert_equally_sure

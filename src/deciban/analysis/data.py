@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, TwoClassFigures
+from deciban.evaluation.summary import Resampling
 from deciban.evaluation.two_class import evaluate_labelled
-from deciban.evaluation.unit_trials import Resampling
 from deciban.fusion.linear import LabelledSystems
 from deciban.fusion.quality_measures import QUALITY_SIDES, Measures
 from deciban.models.labelled import Labelled

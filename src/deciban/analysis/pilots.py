@@ -18,10 +18,9 @@ from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.influences import costs_of_trials
 from deciban.evaluation.one_system import Jsonable, plain
-from deciban.evaluation.summary import TwoClassFigures, summarize
+from deciban.evaluation.summary import Resampling, TwoClassFigures, summarize
 from deciban.evaluation.two_class import evaluation_of
 from deciban.evaluation.uncertainty import Figure, Uncertainty, looked_up
-from deciban.evaluation.unit_trials import Resampling
 from deciban.messages import Message, counted
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 

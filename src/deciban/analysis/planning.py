@@ -18,9 +18,8 @@ from deciban.core.resampling.intervals import LEVEL, Estimate, checked_level
 from deciban.core.resampling.units import TrialUnits, together
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
-from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassFigures
+from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassFigures, units_of_classes
 from deciban.evaluation.uncertainty import Figure
-from deciban.evaluation.unit_trials import units_of_classes
 from deciban.types import FloatArray, IntArray, Units, Weights
 
 TrialsPerSegment: TypeAlias = int | Literal["all"] | None

@@ -22,8 +22,8 @@ from deciban.evaluation.multiclass.portions import ALL, DETECTOR, RATES, Portion
 from deciban.evaluation.multiclass.problem_sums import CountedProblems
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary
+from deciban.evaluation.summary import Resampling
 from deciban.evaluation.uncertainty import Bootstrap, Figure, Uncertainty
-from deciban.evaluation.unit_trials import Resampling
 from deciban.memory import Cost, memory_error, rows_that_fit
 from deciban.multiclass.tables import Detectors, ScoredClasses
 from deciban.trials.passes import Engine, Work

@@ -15,9 +15,8 @@ from deciban.core.ranks.value_counts import N_BYTES, ValueCounts, compiled, expe
 from deciban.engines.sorting import Adding, Ascending, Ranges, SortedFiles, Sums, borders_of
 from deciban.engines.threads import in_threads
 from deciban.evaluation.results import Evaluation
-from deciban.evaluation.summary import Summary, TwoClassFigures
+from deciban.evaluation.summary import Resampling, Summary, TrialsByUnit, TwoClassFigures
 from deciban.evaluation.two_class import evaluation_of
-from deciban.evaluation.unit_trials import Resampling, TrialsByUnit
 from deciban.memory import Cost, give_back, n_processors, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.trials.joining.join import require_two_classes

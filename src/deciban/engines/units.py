@@ -35,7 +35,7 @@ from deciban.core.resampling.unit_counts import (
     sums_of_singles,
 )
 from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, distinct, independent
-from deciban.evaluation.unit_trials import N_GROUPS, Resampling, TrialsByUnit, TrialsInCells, UnitTrials, replicated_by
+from deciban.evaluation.summary import N_GROUPS, Resampling, TrialsByUnit, TrialsInCells, UnitTrials, replicated_by
 from deciban.memory import Cost, require_room_for_units, rows_that_fit
 from deciban.messages import Message
 from deciban.metrics import SortedScores

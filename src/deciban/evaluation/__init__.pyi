@@ -17,6 +17,7 @@ from deciban.evaluation.preset_table import presets as presets
 from deciban.evaluation.results import Evaluation as Evaluation
 from deciban.evaluation.results import PointResult as PointResult
 from deciban.evaluation.results import Results as Results
+from deciban.evaluation.summary import Resampling as Resampling
 from deciban.evaluation.summary import Summary as Summary
 from deciban.evaluation.summary import TwoClassFigures as TwoClassFigures
 from deciban.evaluation.summary import merged as merged
@@ -24,6 +25,5 @@ from deciban.evaluation.summary import summarize as summarize
 from deciban.evaluation.two_class import evaluate as evaluate
 from deciban.evaluation.two_class import evaluation_of as evaluation_of
 from deciban.evaluation.uncertainty import Bootstrap as Bootstrap
-from deciban.evaluation.unit_trials import Resampling as Resampling
 from deciban.evaluation.worst_trials import Menagerie as Menagerie
 from deciban.evaluation.worst_trials import menagerie as menagerie

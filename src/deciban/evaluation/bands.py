@@ -115,15 +115,15 @@ class Bands:
             self._add_block((tar, non), tables, factors)
 
     def _keep(self, part: slice, counts: tuple[UnitCounts, UnitCounts], tables: Sequence[Table]) -> None:
-        cells, factors = np.arange(self.costs.cells.n_cells)[:, None], [own[part, None] for own in self.factors]
+        below = _below(tables)
         for name, parts in self.kept.items():
-            rejected = cells < self.at[name]
-            costs = self.weights[0] * rejected, self.weights[1] * ~rejected
-            given = zip(counts, costs, tables, factors, strict=True)
-            tar, non = (one.influence(cost, table) * factor for one, cost, table, factor in given)
-            influences = (tar + non).T
+            misses, rejected = (
+                _rates(one, own, self.at[name]) * (weight[:, None] * factor[part])
+                for one, own, weight, factor in zip(counts, below, self.weights, self.factors, strict=True)
+            )
+            influences = misses - rejected  # false alarms are what is not rejected
             if name == "min_error" and self.chosen is not None:
-                held_out = self.chosen.influence(part, _below(tables), self.weights, self.factors)
+                held_out = self.chosen.influence(part, below, self.weights, self.factors)
                 influences = np.where((self.moved & self.chosen.are_inside)[:, None], held_out, influences)
             parts.append(influences[:: self.keep_every].copy())
 
@@ -144,14 +144,13 @@ class Bands:
         if self.entropy:  # one product for all of them
             costs = np.concatenate(list(self.entropy.values()), axis=2)
             given = zip(counts, costs, tables, factors, strict=True)
-            influences = sum(one.influence(cost, table).T * factor for one, cost, table, factor in given)
+            of_tar, of_non = (one.influence(cost, table).T * factor for one, cost, table, factor in given)
+            influences = of_tar + of_non
             for name, own in zip(self.entropy, np.split(influences, len(self.entropy)), strict=True):
                 self._add(name, own)
         starts = np.append(self.starts, self.costs.cells.n_cells)
-        of_tar, of_non = (
-            _block_log(one, table, own, starts) * factor
-            for one, table, own, factor in zip(counts, tables, below, factors, strict=True)
-        )
+        of_block = zip(counts, tables, below, factors, strict=True)
+        of_tar, of_non = (_block_log(one, table, own, starts) * factor for one, table, own, factor in of_block)
         self._add("pav", of_tar - of_non)
 
     def _add(self, name: str, influences: FloatArray) -> None:

@@ -103,7 +103,7 @@ def draw_curves(summary: Summary, trials: ScoredTrials) -> Curves:
     trials : ScoredTrials
         Of the summary, as `trials_in_cells` has them.
     """
-    log_odds = _axis_of(summary)
+    log_odds = prior_axis(summary.figures.thresholds)
     half_width = float(log_odds[-1])
     entropy_log_odds = np.linspace(-half_width, half_width, _ENTROPY_GRID)
     errors = summary.errors(-log_odds)
@@ -131,10 +131,6 @@ def draw_curves(summary: Summary, trials: ScoredTrials) -> Curves:
         non_above=above.p_fa,
         reliability=reliability_of(summary),
     )
-
-
-def _axis_of(summary: Summary) -> FloatArray:
-    return prior_axis([point.threshold for point in summary.figures.operating_points])
 
 
 def prior_axis(thresholds: Sequence[float], n_places: int = _GRID) -> FloatArray:
@@ -203,7 +199,7 @@ def trials_in_cells(summary: Summary) -> ScoredTrials:
     """
     if summary.n_tar + summary.n_non <= _MANY:
         return summary.ranks.trials
-    reach = float(_axis_of(summary)[-1]) + _LINEAR_BEYOND
+    reach = float(prior_axis(summary.figures.thresholds)[-1]) + _LINEAR_BEYOND
     edges = np.linspace(-reach, reach, 2 * round(reach * _CELLS_PER_NAT) + 1)
     return ScoredTrials(_class_in_cells(summary.ranks.tar, edges), _class_in_cells(summary.ranks.non, edges))
 
@@ -291,16 +287,9 @@ def priors_of(thresholds: list[float]) -> FloatArray:
     return np.unique(np.concatenate((_grid(), [-one for one in thresholds])))
 
 
-def at_priors(summary: Summary, thresholds: list[float]) -> AtPriors:
-    """Count errors at every prior of the grid.
-
-    Parameters
-    ----------
-    summary : Summary
-    thresholds : list of float
-        Bayes thresholds of the operating points.
-    """
-    log_odds = priors_of(thresholds)
+def at_priors(summary: Summary) -> AtPriors:
+    """Count errors at every prior of the grid, and at the operating points."""
+    log_odds = priors_of(summary.figures.thresholds)
     errors = summary.errors(-log_odds)
     act = detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True)
     least = np.asarray(summary.rocch.min_dcf(prior_log_odds=log_odds))

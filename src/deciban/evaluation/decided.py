@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,8 +18,8 @@ from deciban.decisions import Application
 from deciban.evaluation.multiclass.class_figures import ClassFigure, Gathered
 from deciban.evaluation.multiclass.portions import ClassReplicates
 from deciban.evaluation.one_system import plain, with_intervals
+from deciban.evaluation.summary import Resampling
 from deciban.evaluation.uncertainty import Figure, Uncertainty
-from deciban.evaluation.unit_trials import Resampling
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
 Pair: TypeAlias = tuple[float, float]
@@ -87,10 +87,7 @@ class DecisionEvaluation(ByValue):
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers as plain JSON types."""
-        costs = [
-            {"name": one.name, "cost": one.cost, "by_prior": one.by_prior, "normalized": one.normalized}
-            for one in self.costs
-        ]
+        costs = [{**asdict(one), "normalized": one.normalized} for one in self.costs]
         found: dict[str, Any] = {"kind": self.kind, "name": self.name, "actions": self.actions, "classes": self.classes}
         found |= {"counts": self.counts, "rates": dict(self.rates), "costs": costs}
         numbers: dict[str, Any] = plain(with_intervals(found, self.uncertainty))

@@ -19,11 +19,12 @@ from deciban.evaluation.linear_figures import (
     FiguresOfEvaluation,
     LimitedRate,
     LinearFigure,
+    few_errors,
     is_separated,
     notes_on_intervals,
 )
+from deciban.evaluation.summary import Resampling, TrialsByUnit, TrialsInCells
 from deciban.evaluation.uncertainty import KEPT_CURVES, Bootstrap, Figure, Uncertainty, bounded_by_cllr, looked_up
-from deciban.evaluation.unit_trials import Resampling, TrialsByUnit, TrialsInCells
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -298,12 +299,13 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     bands.add_units(tar, non, are_many=about.n_units > Bands.MOST_UNITS)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
     estimates, limited = _estimates(figures, sums, shifts, has_errors=not is_separated(found.auc))
+    at_eer = found.eer_p_miss, found.eer_p_fa
     known = Uncertainty(
         n_units=n_units,
         noun=about.noun,
         source=about.source,
         keys=about.keys,
-        estimates=bounded_by_cllr(estimates),
+        estimates=estimates if few_errors(found.eer, at_eer, design) else bounded_by_cllr(estimates),
         influences=sums.influences if rows is None else SpreadInfluences(sums.influences, rows),
         design=design,
         too_few=design.too_few(),
@@ -311,14 +313,9 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         level=resampling.level,
         curve_influences=bands.influences((n_tar, n_non), rows),
         error_rates=bands.error_rates(),
-        remarks=notes_on_intervals(found.auc, found.eer, _at_eer(found), design, about.noun, limited),
+        remarks=notes_on_intervals(found.auc, found.eer, at_eer, design, about.noun, limited),
     )
     return with_bootstrap(known, summary.units, figures, counted, resampling)
-
-
-def _at_eer(found: Evaluation) -> tuple[float, float]:
-    """Return the rates of misses and false alarms at the threshold of the EER."""
-    return found.eer_p_miss, found.eer_p_fa
 
 
 def _are_kept(counted: TrialsInCells, n_units: int, n_figures: int, keep: bool | None) -> tuple[bool | None, bool]:  # noqa: FBT001
@@ -439,13 +436,9 @@ class ReplicatedFigures:
                 values[:, k] += best.means(one.least(best))
                 np.clip(values[:, k], *one.limits, out=values[:, k])  # what rounding leaves beyond
             elif one.name == "auc":
-                values[:, k] = _areas(*shares)  # in each class a mean over the other
+                below = np.cumsum(shares[1], axis=1) - shares[1] / 2
+                values[:, k] = np.einsum("rc,rc->r", shares[0], below)  # in each class a mean over the other
         return values
-
-
-def _areas(tar: FloatArray, non: FloatArray) -> FloatArray:
-    """Area under the ROC of each of several tables of shares, equal cells counting half."""
-    return np.asarray(np.einsum("rc,rc->r", tar, np.cumsum(non, axis=1) - non / 2))
 
 
 def with_bootstrap(

@@ -117,12 +117,12 @@ def with_intervals(found: Mapping[str, Any], known: Uncertainty | None) -> dict[
     if known is None:
         return {**found, "units": None, "intervals": {}}
     units = {"n": known.n_units, "noun": known.noun, "source": known.source}
-    made: dict[str, Any] = {**found, "units": units, "intervals": {}}
+    made: dict[str, Any] = {name: _copied(value) for name, value in found.items()}
+    made |= {"units": units, "intervals": {}}
     if (drawn := known.bootstrap) is not None:
         made["bootstrap"] = {"seed": drawn.seed, "n_replicates": drawn.n_replicates, "left_out": drawn.left_out}
-    copied = _Copies(made)
     for figure in known.estimates:
-        place = _place(copied, figure)
+        place = _place(made, figure)
         if place is not None:
             place[0][place[1]] = as_object(known.interval(figure))
     return made
@@ -134,45 +134,28 @@ def as_object(found: Interval) -> dict[str, Any]:
     return {name: getattr(found, name) for name in names}
 
 
-class _Copies:
-    """Figures of a system whose lists are copied before something is added to an entry.
-
-    Parameters
-    ----------
-    made : dict
-        Figures by name, with ``intervals``.
-    """
-
-    def __init__(self, made: dict[str, Any]) -> None:
-        self.made = made
-        self._entries = dict[str, list[dict[str, Any]]]()
-
-    def entries(self, name: str) -> list[dict[str, Any]]:
-        """The entries of a list of figures, which is empty if there is none."""
-        if name not in self._entries:
-            self._entries[name] = [dict(one) for one in self.made.get(name) or ()]
-            if name in self.made:
-                self.made[name] = self._entries[name]
-        return self._entries[name]
+def _copied(value: Any) -> Any:
+    """Return a value, of a list of metrics a copy to which intervals can be added."""
+    return [dict(one) if isinstance(one, dict) else one for one in value] if isinstance(value, list) else value
 
 
-def _place(copied: _Copies, figure: Figure) -> tuple[dict[str, Any], str] | None:
+def _place(made: Mapping[str, Any], figure: Figure) -> tuple[dict[str, Any], str] | None:
     """Into what the interval of a figure goes, and by which name; None for one of very many."""
-    own: dict[str, Any] = copied.made["intervals"]
+    own: dict[str, Any] = made["intervals"]
     if isinstance(figure, str):
         return own, figure
     kind, at = figure[0], figure[1]
     if len(figure) == 3:  # of each target against the rest; those of each pair of classes are N squared
-        entry = next((one for one in copied.entries(kind) if one["target"] == at), None) if kind == TARGETS else None
+        entry = next((one for one in made.get(kind) or () if one["target"] == at), None) if kind == TARGETS else None
         return None if entry is None else (entry.setdefault("intervals", {}), figure[2])
     if not isinstance(at, int):
         return own.setdefault(kind, {}), at
     where, name = _PLACES.get(kind, (POINTS, kind))
     if kind == "rates_at":  # first those with limited false matches
-        n_first = len(copied.entries("fnmr_at_fmr"))
+        n_first = len(made.get("fnmr_at_fmr") or ())
         where, name = ("fnmr_at_fmr", "fnmr") if at < n_first else ("fmr_at_fnmr", "fmr")
         at -= 0 if at < n_first else n_first
-    return copied.entries(where)[at].setdefault("intervals", {}), name
+    return made[where][at].setdefault("intervals", {}), name
 
 
 By: TypeAlias = Literal["system", "point", "class"]

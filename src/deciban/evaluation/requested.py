@@ -21,7 +21,7 @@ from deciban.core.resampling.linearised import CellCosts
 from deciban.core.rules.expected import MeanCost, cross_entropy_curve, mixed
 from deciban.errors import InputError
 from deciban.metrics.rules import RULES, ScoreParts, parts_of
-from deciban.metrics.scores import MisleadingEvidence, ScoredTrials
+from deciban.metrics.scores import ScoredTrials
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
@@ -200,11 +200,6 @@ def errors_in_words(errors: ErrorsAt) -> dict[str, Any]:
     return {"threshold": errors.threshold, **rates, "n_miss": errors.n_miss, "n_fa": errors.n_fa}
 
 
-def misleading_dicts(found: tuple[MisleadingEvidence, ...]) -> list[dict[str, Any]]:
-    """Rates and counts of each factor by name."""
-    return [asdict(one) for one in found]
-
-
 OWN = "own"
 """What its costs are called among those of posteriors."""
 
@@ -375,8 +370,7 @@ class InformationAt:
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers by name."""
-        names = ("prior", "entropy", "delivered", "available")
-        return {name: getattr(self, name) for name in names}
+        return asdict(self)
 
 
 EVEN = 0.0
@@ -394,18 +388,16 @@ def priors_told(thresholds: Sequence[float]) -> list[float]:
     return list(dict.fromkeys([EVEN, *(-threshold + 0.0 for threshold in thresholds[:1])]))
 
 
-def information_of(summary: Summary, thresholds: Sequence[float], trials: ScoredTrials) -> tuple[InformationAt, ...]:
+def information_of(summary: Summary, trials: ScoredTrials) -> tuple[InformationAt, ...]:
     """How much the scores of two classes tell: at even odds, and at the effective prior of the first operating point.
 
     Parameters
     ----------
     summary : Summary
-    thresholds : sequence of float
-        Bayes thresholds of the operating points, in nats.
     trials : ScoredTrials
         The trials, many of them in narrow cells, which moves a cross-entropy by less than 2e-5 bits.
     """
-    log_odds, nothing = np.array(priors_told(thresholds)), (np.zeros(1), None)
+    log_odds, nothing = np.array(priors_told(summary.figures.thresholds)), (np.zeros(1), None)
     with np.errstate(over="ignore"):
         entropy, actual, least = (
             cross_entropy_curve(tar, non, log_odds) / math.log(2)
@@ -426,26 +418,6 @@ def information_of(summary: Summary, thresholds: Sequence[float], trials: Scored
             log_odds.tolist(), entropy.tolist(), delivered.tolist(), available.tolist(), strict=True
         )
     )
-
-
-class WithCapacity:
-    """Mixin of evaluations of two classes, whose curves hold the blocks of PAV."""
-
-    __slots__ = ()
-    curves: Any
-
-    @property
-    def capacity(self) -> Capacity:
-        """The most that the scores tell at any prior, after the best recalibration; see `deciban.rules.capacity`."""
-        from deciban.rules.delivered import capacity_of  # which searches: only for who asks
-
-        tar, n_tar, non, n_non = self.curves.pav.as_trials()
-        return capacity_of((tar, n_tar), (non, n_non))
-
-
-def information_dicts(found: Sequence[InformationAt], most: Capacity) -> dict[str, Any]:
-    """Information and capacity as JSON has them."""
-    return {"information_at": [one.to_dict() for one in found], "capacity": capacity_dict(most)}
 
 
 def capacity_dict(most: Capacity) -> dict[str, Any]:

@@ -14,14 +14,7 @@ from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
 from deciban.evaluation.curves import AtPriors, Curves, ErrorSteps
 from deciban.evaluation.one_system import SCHEMA, OneSystem, Shown, plain, shared_notes
-from deciban.evaluation.requested import (
-    NOTHING,
-    InformationAt,
-    Requested,
-    WithCapacity,
-    information_dicts,
-    misleading_dicts,
-)
+from deciban.evaluation.requested import NOTHING, InformationAt, Requested, capacity_dict
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.messages import Message, as_objects, counted, shortened
 from deciban.metrics.scores import MisleadingEvidence, ScoredTrials
@@ -31,6 +24,7 @@ if TYPE_CHECKING:
     from deciban.evaluation.conditions import SystemConditions
     from deciban.evaluation.preset_table import Primary
     from deciban.evaluation.worst_trials import WorstTrials
+    from deciban.rules import Capacity
     from deciban.trials import JoinReport
 
 CONVENTIONS = {
@@ -135,7 +129,7 @@ class PointResult:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(OneSystem, WithCapacity):
+class Evaluation(OneSystem):
     """Everything a table, a plot or a report says about the scores of one system.
 
     Two of the same scores, name and figures are equal, and so are their hashes.
@@ -232,6 +226,14 @@ class Evaluation(OneSystem, WithCapacity):
         return max(self.cllr - self.min_cllr, 0.0)  # rounding alone can put the minimum an ulp above
 
     @property
+    def capacity(self) -> Capacity:
+        """The most that the scores tell at any prior, after the best recalibration; see `deciban.rules.capacity`."""
+        from deciban.rules.delivered import capacity_of  # which searches: only for who asks
+
+        tar, n_tar, non, n_non = self.curves.pav.as_trials()
+        return capacity_of((tar, n_tar), (non, n_non))
+
+    @property
     def affine(self) -> AffineCalibration | None:
         """The best scale and offset on the same trials; None if no finite ones are best. See `AffineCalibration`."""
         return None if self.cells is None else affine_of(self.cells)
@@ -275,8 +277,9 @@ class Evaluation(OneSystem, WithCapacity):
         fields["mean_act_dcf"], fields["mean_min_dcf"] = self.mean_act_dcf, self.mean_min_dcf
         fields["dr30"] = dict(zip(("false_alarms", "misses"), self.dr30, strict=True))
         fields["operating_points"] = [dataclasses.asdict(point) for point in self.operating_points]
-        fields["misleading_evidence"] = misleading_dicts(self.misleading)
-        fields |= information_dicts(self.information_at, self.capacity)
+        fields["misleading_evidence"] = [dataclasses.asdict(one) for one in self.misleading]
+        fields["information_at"] = [one.to_dict() for one in self.information_at]
+        fields["capacity"] = capacity_dict(self.capacity)
         fields["notes"] = self.all_notes
         from deciban.evaluation.one_system import with_intervals  # only who asks for JSON
 

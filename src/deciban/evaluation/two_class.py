@@ -19,8 +19,7 @@ from deciban.evaluation.curves import Curves, at_priors, draw_curves, error_step
 from deciban.evaluation.reliability import remark_on_llrs, remark_on_range
 from deciban.evaluation.requested import NOTHING, information_of, requested_of
 from deciban.evaluation.results import Evaluation, PointResult
-from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures, summarize
-from deciban.evaluation.unit_trials import Resampling, UnitTrials
+from deciban.evaluation.summary import DEFAULT_POINTS, Resampling, Summary, TwoClassFigures, UnitTrials, summarize
 from deciban.messages import Note
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import misleading_of
@@ -302,9 +301,9 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
         is_weighted=summary.is_weighted,
         requested=requested_of(summary) if summary.figures.has_requests else NOTHING,
         axis=summary.figures.axis,
-        information_at=information_of(summary, [point.threshold for point in points], trials),
+        information_at=information_of(summary, trials),
         cells=trials,
-        at_priors=at_priors(summary, [point.threshold for point in points]),
+        at_priors=at_priors(summary),
         error_steps=error_steps(summary),
     )
     uncertainty = None

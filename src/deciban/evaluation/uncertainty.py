@@ -31,7 +31,7 @@ from deciban.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.one_system import OneSystem
-    from deciban.evaluation.unit_trials import Resampling
+    from deciban.evaluation.summary import Resampling
 
 
 BootstrapKind = Literal["percentile", "basic"]

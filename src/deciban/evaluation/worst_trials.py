@@ -332,14 +332,10 @@ def _quartiles(means: FloatArray) -> tuple[float, float]:
 
 def _means(values: FloatArray, weight: FloatArray, chosen: AnyArray, units: TrialUnits) -> FloatArray:
     """Mean of some trials for each unit on any of their sides; NaN for units without any."""
-    first, *others = units.codes
-    sides = [(first[chosen], chosen)]
-    for side in others:
-        apart = chosen & (side != first)  # a unit on both sides counts once
-        sides.append((side[apart], apart))
-    codes = np.concatenate([side for side, _ in sides])
-    counts = np.bincount(codes, np.concatenate([weight[own] for _, own in sides]), minlength=units.n_units)
-    weighted = np.concatenate([weight[own] * values[own] for _, own in sides])
-    sums = np.bincount(codes, weighted, minlength=units.n_units)
+    rows = np.flatnonzero(chosen)
+    trial, codes = units.take(rows).entries()
+    own = rows[trial]
+    counts = np.bincount(codes, weight[own], minlength=units.n_units)
+    sums = np.bincount(codes, weight[own] * values[own], minlength=units.n_units)
     means: FloatArray = np.divide(sums, counts, out=np.full(units.n_units, np.nan), where=counts > 0)
     return means

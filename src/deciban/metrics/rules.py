@@ -478,10 +478,6 @@ def score_parts(
 def parts_of(costs: tuple[MeanCost, MeanCost], recalibrated: ScoredTrials, rule: Rule, log_odds: float) -> ScoreParts:
     """Parts of a score whose sums are known, which may be those of merged trials."""
     least = mixed(*RULES[rule](recalibrated.tar, recalibrated.non, log_odds), log_odds)
-    return ScoreParts(mixed(*costs, log_odds), least, _without_scores(rule, log_odds))
-
-
-def _without_scores(rule: Rule, log_odds: float) -> float:
-    """Of llr 0 for every trial."""
-    neutral = ScoredTrials.of([0.0], [0.0], None, None)
-    return mixed(*RULES[rule](neutral.tar, neutral.non, log_odds), log_odds)
+    neutral = ScoredTrials.of([0.0], [0.0], None, None)  # llr 0 for every trial
+    without_scores = mixed(*RULES[rule](neutral.tar, neutral.non, log_odds), log_odds)
+    return ScoreParts(mixed(*costs, log_odds), least, without_scores)

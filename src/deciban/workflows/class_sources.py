@@ -27,7 +27,7 @@ from deciban.evaluation.multiclass.evaluate import ClassTotals, GroupedProblem, 
 from deciban.evaluation.multiclass.figures import ClassFigures
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, ScoreChecks
-from deciban.evaluation.unit_trials import Resampling
+from deciban.evaluation.summary import Resampling
 from deciban.io.recognition import memory_of
 from deciban.memory import memory_error
 from deciban.models.sources import SourceClasses

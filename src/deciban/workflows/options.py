@@ -18,7 +18,7 @@ from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, refuse
 from deciban.evaluation.preset_table import Preset, preset
-from deciban.evaluation.unit_trials import Resampling
+from deciban.evaluation.summary import Resampling
 from deciban.io.columns.headers import Columns
 from deciban.io.formats import formats
 from deciban.io.recognition import memory_of

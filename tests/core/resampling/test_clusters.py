@@ -82,7 +82,7 @@ def test_powers_are_summed_over_units_through_their_groups(seed, single):
         found = design.powers(values[:, design.pairs_of(groups)], groups)
         for k, row in enumerate(values):
             sums = np.zeros((n_units, len(groups)))
-            for home, own, value in zip(design.home_of_pairs, design.unit_of_pairs, row, strict=True):
+            for home, own, value in zip(design.home_of_pairs, design.pairs.unit, row, strict=True):
                 if (group := groups.of_class[home]) >= 0:
                     sums[own, group] += value
             whole = sums.sum(axis=1)

@@ -90,7 +90,6 @@ def test_rows_that_are_nearly_empty_stay_sparse_and_have_the_same_influences(mon
     scores, costs, group = rng.normal(size=500), rng.normal(size=(100, 2)), groups_of_units(units.keys, 3)
     full = UnitCounts.of(scores, units, cells, group)
     monkeypatch.setattr(unit_counts, "_DENSE", 0)
-    monkeypatch.setattr(unit_counts, "_SLAB", 64)
     few = UnitCounts.of(scores, units, cells, group)
     assert few.is_sparse
     assert not full.is_sparse

@@ -28,7 +28,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from deciban.core.resampling.clusters import Groups, Spread, StratumWeights, UnitDesign, entries_of, row_sums
+from deciban.core.resampling.clusters import Groups, Spread, StratumWeights, UnitDesign, row_sums
 from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
@@ -67,25 +67,24 @@ class Block:
     stratum: IntArray
     weights: CountArray | None
     units: TrialUnits | None
-    _entries: dict[tuple[int, int], tuple[IntArray | None, IntArray, IntArray]] = field(default_factory=dict)
+    _entries: dict[tuple[int, int], tuple[IntArray | slice, IntArray, IntArray]] = field(default_factory=dict)
 
     @cached_property
     def counts(self) -> FloatArray:
         """How much each trial counts."""
         return np.ones(len(self.stratum)) if self.weights is None else self.weights.astype(np.float64)
 
-    def entries(self, trials: slice, design: UnitDesign) -> tuple[IntArray | None, IntArray, IntArray]:
+    def entries(self, trials: slice, design: UnitDesign) -> tuple[IntArray | slice, IntArray, IntArray]:
         """Return an entry for each unit of some trials.
 
-        Positions of trials (None if each has one unit), the pairs of strata and units that occur, and the place of each
+        Positions of trials, the pairs of strata and units that occur, and the place of each
         entry among these.
         """
         key = trials.start, trials.stop
         if key not in self._entries:
             assert self.units is not None  # noqa: S101  # else trials are units
-            at, codes = entries_of(self.units.take(trials))
-            own = self.stratum[trials]
-            pair = design.pair_of(own if at is None else own[at], codes)
+            at, codes = self.units.take(trials).entries()
+            pair = design.pair_of(self.stratum[trials][at], codes)
             self._entries[key] = (at, *np.unique(pair, return_inverse=True))
         return self._entries[key]
 
@@ -200,14 +199,13 @@ class ByUnit(CostSums):
     def _add(self, part: Part, block: Block, costs: FloatArray) -> None:
         trial, own, place = block.entries(part.trials, self.design)
         weighted = costs if block.weights is None else costs * block.counts[part.trials]
-        values = weighted if trial is None else weighted[:, trial]
-        self.by_pair[part.figures[:, None], own] += row_sums(place, values, len(own))
+        self.by_pair[part.figures[:, None], own] += row_sums(place, weighted[:, trial], len(own))
 
     def _influences(self, rows: slice, some: IntArray | slice = slice(None)) -> FloatArray:
         """Influences of units through strata, (n_figures, n_some), for all pairs or for some."""
         design = self.design
-        means, stratum = self.sums[rows] / design.weights.totals, design.stratum_of_pairs[some]
-        found = self.by_pair[rows][:, some] - means[:, stratum] * design.weight_of_pairs[some]
+        means, stratum = self.sums[rows] / design.weights.totals, design.pairs.stratum[some]
+        found = self.by_pair[rows][:, some] - means[:, stratum] * design.pairs.weight[some]
         return np.asarray(found * (design.share[stratum] * design.factor_of_pairs[some]))
 
     def influences(self, rows: slice = slice(None)) -> FloatArray:
@@ -354,8 +352,8 @@ class Shares:
     stratum, share : (n_trials,) arrays
     factor : (n_entries,) array
         Of the influences of units, for each unit of each trial.
-    trial : (n_entries,) int array or None
-        The trial of each entry; None if each trial has one unit.
+    trial : (n_entries,) int array or slice
+        The trial of each entry.
     group : (n_entries,) int array
         The group of the unit; empty where each trial is one.
     """
@@ -363,7 +361,7 @@ class Shares:
     stratum: IntArray
     share: FloatArray
     factor: FloatArray
-    trial: IntArray | None
+    trial: IntArray | slice
     group: IntArray
 
 
@@ -404,9 +402,9 @@ class DealtUnits:
     @cached_property
     def parts(self) -> FloatArray:
         """What each group has of each stratum, times the factors of its units, (n_strata, n_groups)."""
-        design, stratum = self.design, self.design.stratum_of_pairs
-        place = stratum * self.n_groups + self.group[design.unit_of_pairs]
-        own = design.weight_of_pairs * design.factor_of_pairs * design.share[stratum]
+        design, stratum = self.design, self.design.pairs.stratum
+        place = stratum * self.n_groups + self.group[design.pairs.unit]
+        own = design.pairs.weight * design.factor_of_pairs * design.share[stratum]
         found = np.bincount(place, own, minlength=len(design.home) * self.n_groups).astype(np.float64, copy=False)
         return found.reshape(-1, self.n_groups)
 
@@ -416,10 +414,10 @@ class DealtUnits:
         share = np.asarray(design.share[stratum] * counts)
         if self.keys is None:
             factor = design.factor_of_single(stratum, counts) * design.stretch[stratum]
-            return Shares(stratum, share, factor, None, np.zeros(0, np.int64))
+            return Shares(stratum, share, factor, slice(None), np.zeros(0, np.int64))
         trial, own, place = block.entries(slice(0, len(stratum)), design)
         pair = own[place]
-        return Shares(stratum, share, design.factor_of_pairs[pair], trial, self.group[design.unit_of_pairs[pair]])
+        return Shares(stratum, share, design.factor_of_pairs[pair], trial, self.group[design.pairs.unit[pair]])
 
 
 class SharesBelow:
@@ -464,7 +462,7 @@ class SharesBelow:
             if self.units.keys is None:
                 yield _sums(self.squared[k], own.stratum, place, np.square(share * own.factor))
                 continue
-            some = slice(None) if own.trial is None else own.trial
+            some = own.trial
             side = np.where(self.is_target[own.stratum], 0, self.units.n_groups)[some]
             table = self.by_unit[k].reshape(-1, self.by_unit.shape[-1])
             yield _sums(table, side + own.group, place[some], share[some] * own.factor)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -550,8 +550,7 @@ class StratumWeights:
         if units is not None:
             from scipy.sparse import csr_matrix  # few need it
 
-            at, codes = entries_of(units)
-            some = slice(None) if at is None else at
+            some, codes = units.entries()
             by_unit = csr_matrix((own[some], (stratum[some], codes)), shape=(n_strata, units.n_units))
         totals, squares = (np.bincount(stratum, w, minlength=n_strata).astype(np.float64) for w in (own, own * own))
         is_whole = weights is None or weights.dtype == np.int64
@@ -578,14 +577,12 @@ def row_sums(place: IntArray, values: FloatArray, n_places: int) -> FloatArray:
     return found.astype(np.float64, copy=False).reshape(len(values), n_places)
 
 
-def entries_of(units: TrialUnits) -> tuple[IntArray | None, IntArray]:
-    """Positions of trials and units, an entry for each unit of a trial; no positions where each trial has one."""
-    one = units.codes[0]
-    if len(units.codes) == 1:
-        return None, one
-    other = units.codes[1]
-    more = np.flatnonzero(one != other)
-    return np.concatenate((np.arange(len(one)), more)), np.concatenate((one, other[more]))
+class Pairs(NamedTuple):
+    """Pairs of a stratum and a unit, with the weight of their trials."""
+
+    stratum: IntArray
+    unit: IntArray
+    weight: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -609,13 +606,13 @@ class UnitDesign:
     @cached_property
     def n_units(self) -> int:
         """Number of units that have trials."""
-        return int(self.weights.n_trials.sum() if self.weights.by_unit is None else len(np.unique(self._filled[1])))
+        return int(self.weights.n_trials.sum() if self.weights.by_unit is None else len(np.unique(self.pairs.unit)))
 
     @cached_property
-    def _filled(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """Strata and units of which there are trials, and the weight of these."""
+    def pairs(self) -> Pairs:
+        """Pairs of a stratum and a unit that occur, in their order."""
         table = self.weights.by_unit.tocoo()
-        return table.row.astype(np.int64), table.col.astype(np.int64), table.data
+        return Pairs(table.row.astype(np.int64), table.col.astype(np.int64), table.data)
 
     @cached_property
     def clusters(self) -> ClusterDesign:
@@ -623,7 +620,7 @@ class UnitDesign:
         own, n = self.weights, self.n_classes
         n_trials = self.of_home if own.are_whole else tally(self.home, n, own.n_trials).astype(np.float64)
         if own.by_unit is not None:
-            stratum, unit, weight = self._filled
+            stratum, unit, weight = self.pairs
             return ClusterDesign.of(self.home[stratum], unit, weight, (n, own.by_unit.shape[1]), n_trials)
         squares = np.bincount(self.home, own.squares, minlength=n) / np.square(np.maximum(self.of_home, 1e-300))
         return ClusterDesign(self.n_units, n_trials, tally(self.home, n, own.n_trials), np.diag(squares))
@@ -643,41 +640,26 @@ class UnitDesign:
         """All units, also those without a trial."""
         return int(self.weights.by_unit.shape[1])
 
-    @property
-    def stratum_of_pairs(self) -> IntArray:
-        """The stratum of each pair of a stratum and a unit of which there are trials."""
-        return self._filled[0]
-
-    @property
-    def unit_of_pairs(self) -> IntArray:
-        """The unit of each pair."""
-        return self._filled[1]
-
-    @property
-    def weight_of_pairs(self) -> FloatArray:
-        """The weight of the trials of each pair."""
-        return self._filled[2]
-
     @cached_property
     def home_of_pairs(self) -> IntArray:
         """The class of each pair."""
-        return np.asarray(self.home[self.stratum_of_pairs])
+        return np.asarray(self.home[self.pairs.stratum])
 
     @cached_property
     def factor_of_pairs(self) -> FloatArray:
         """By which the influences of each pair are multiplied; see `influence_factors`."""
-        stratum, _, weight = self._filled
+        stratum, _, weight = self.pairs
         seen = np.bincount(stratum, minlength=len(self.home)).astype(np.float64)
         return influence_factors(stratum, weight / self.weights.totals[stratum], seen, self.n_units)
 
     @cached_property
     def are_single(self) -> bool:
         """Whether no unit is in two pairs."""
-        return len(np.unique(self.unit_of_pairs)) == len(self.unit_of_pairs)
+        return len(np.unique(self.pairs.unit)) == len(self.pairs.unit)
 
     def by_unit(self, values: FloatArray) -> FloatArray:
         """Return sums over the pairs of each unit, (n_metrics, n_units), of (n_metrics, n_pairs)."""
-        return row_sums(self.unit_of_pairs, values, self.n_listed)
+        return row_sums(self.pairs.unit, values, self.n_listed)
 
     def powers(self, values: FloatArray, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return sums of powers over units of the influences on some metrics.
@@ -715,10 +697,7 @@ class UnitDesign:
         if key not in self._codes:
             group = groups.of_class[self.home_of_pairs]
             some = np.flatnonzero(group >= 0)
-            known, place = (
-                np.arange(len(groups) * self.n_listed),
-                group[some] * self.n_listed + self.unit_of_pairs[some],
-            )
+            known, place = (np.arange(len(groups) * self.n_listed), group[some] * self.n_listed + self.pairs.unit[some])
             if len(known) > 4 * len(some):  # else sums over nothing cost less than to find which there are
                 known, place = np.unique(place, return_inverse=True)
             self._codes.clear()
@@ -728,7 +707,7 @@ class UnitDesign:
     @property
     def n_pairs(self) -> int:
         """How many strata and units have trials together."""
-        return len(self._filled[1])
+        return len(self.pairs.unit)
 
     def pair_of(self, stratum: IntArray, unit: IntArray) -> IntArray:
         """Return the positions of pairs of which there are trials."""
@@ -737,7 +716,7 @@ class UnitDesign:
     @cached_property
     def _known(self) -> IntArray:
         """Numbers of the pairs, ascending."""
-        return self.stratum_of_pairs * self.n_listed + self.unit_of_pairs
+        return self.pairs.stratum * self.n_listed + self.pairs.unit
 
     def factor_of_single(self, stratum: IntArray, weights: FloatArray) -> FloatArray:
         """Return the factors of jackknife influences where every trial is a unit, beside `stretch`."""

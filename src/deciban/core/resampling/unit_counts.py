@@ -22,8 +22,6 @@ _DENSE = 1 << 22
 """Entries up to which a table is an array."""
 
 
-_SLAB = 1 << 16
-
 _BLOCK = 1 << 19
 """Entries of a table that are handled at once."""
 
@@ -93,31 +91,21 @@ class UnitCounts:
         in_cells : (n_cells,) array, optional
             Trials (or weight) in every cell, where they are known.
         """
-        n_groups = int(group.max(initial=0)) + 1
         kind: Any = np.int64 if weights is None or weights.dtype == np.int64 else np.float64
-        in_table = np.int32 if weights is None and len(scores) < _FEW else kind  # half the memory, and never full
-        tally, by_unit = Tally(units.n_units, cells.n_cells, in_table), units.codes
-        once, inside = Tally(1, cells.n_cells, kind), Tally(n_groups, cells.n_cells, kind)
-        dealt = group.astype(np.min_scalar_type(n_groups))
-        step = _SLAB if tally.is_dense else max(_SLAB, units.n_units)
-        for first in range(0, len(scores), step):
-            slab = slice(first, first + step)
-            cell, weight = cells.of(scores[slab]), None if weights is None else weights[slab]
-            if in_cells is None:
-                once.add([0], cell, weight)
-            sides = [side[slab] for side in by_unit]
-            tally.add(sides, cell, weight)
-            if len(sides) == 1:
-                continue
-            groups = [dealt.take(side, mode="wrap") for side in sides]
-            together = np.flatnonzero(groups[0] == groups[1])
-            is_same = sides[0][together] == sides[1][together]
-            for table, of, sign, chosen in (
-                (tally, sides, -1, together[is_same]),
-                (inside, groups, 1, together[~is_same]),
-            ):
-                table.add([of[0][chosen]], cell[chosen], None if weight is None else weight[chosen], sign)
-        return cls(tally.table(), units.keys, once.array()[0] if in_cells is None else in_cells, group, inside.array())
+        cell, n_groups, first = cells.of(scores), int(group.max(initial=0)) + 1, units.codes[0]
+        shape, inside = (units.n_units, cells.n_cells), np.zeros((n_groups, cells.n_cells), kind)
+        counts = _table(first, cell, weights, shape)
+        for side in units.codes[1:]:
+            apart = np.flatnonzero(side != first)  # a unit on both sides counts once
+            own, weight = cell[apart], None if weights is None else weights[apart]
+            counts = counts + _table(side[apart], own, weight, shape)
+            groups = group[first[apart]]
+            together = np.flatnonzero(groups == group[side[apart]])
+            weight = None if weight is None else weight[together]
+            inside += as_array(_table(groups[together], own[together], weight, inside.shape))
+        if in_cells is None:
+            in_cells = as_array(_table(np.zeros(len(cell), np.int64), cell, weights, (1, cells.n_cells)))[0]
+        return cls(counts, units.keys, in_cells, group, inside)
 
     def __add__(self, other: UnitCounts) -> UnitCounts:
         """Merge with the counts of other trials of the same units, in the same cells."""
@@ -188,54 +176,19 @@ class UnitCounts:
         return left if left.dtype == np.int64 else np.where(left > 1e-9 * self.in_cells, left, 0.0)
 
 
-class Tally:
-    """Adds up trials by unit and cell, in an array or, where there are many of both, a sparse matrix.
+def _table(unit: IntArray, cell: IntArray, weights: CountArray | None, shape: tuple[int, int]) -> Table:
+    """Return trials, or their weight, by unit and cell: a sparse matrix where there are many of both."""
+    n_units, n_cells = shape
+    if n_units * n_cells > _DENSE:
+        from scipy.sparse import coo_matrix  # few need it
 
-    In an array the units of a cell lie side by side: what is done cell by cell is done for all of them at once.
-    """
-
-    def __init__(self, n_units: int, n_cells: int, kind: Any) -> None:
-        self.n_cells, self.kind, self.shape = n_cells, kind, (n_units, n_cells)
-        self.is_dense = n_units * n_cells <= _DENSE
-        self.counts: Any = np.zeros(n_units * n_cells if self.is_dense else 0, kind)
-        self.parts: list[Any] = []
-
-    def add(self, sides: Sequence[IntArray | int], cell: IntArray, weight: CountArray | None, sign: int = 1) -> None:
-        """Add trials, or take them away again, for the unit of each side, which may be one of all."""
-        if not len(cell):
-            return
-        if self.is_dense:
-            starts = cell * np.int64(self.shape[0])
-            values = self.kind(sign) if weight is None else sign * weight  # no other type than the counts: fast
-            for unit in sides:
-                np.add.at(self.counts, starts + unit, values)
-            return
-        from scipy.sparse import coo_matrix
-
-        own: Any = np.full(len(cell), sign, self.kind) if weight is None else sign * weight
-        for unit in sides:
-            places: Any = (np.broadcast_to(unit, cell.shape), cell)
-            self.parts.append(coo_matrix((own, places), shape=self.shape).tocsr())
-            while len(self.parts) > 1 and self.parts[-2].nnz < 2 * self.parts[-1].nnz:  # no sum is made over and over
-                self._join()
-
-    def _join(self) -> None:
-        last = self.parts.pop()
-        self.parts[-1] = self.parts[-1] + last
-
-    def table(self) -> Table:
-        """Units in rows, cells in columns."""
-        if self.is_dense:
-            return self.counts.reshape(self.shape, order="F")
-        from scipy.sparse import csr_matrix  # few need it
-
-        while len(self.parts) > 1:
-            self._join()
-        return self.parts[0] if self.parts else csr_matrix(self.shape, dtype=self.kind)
-
-    def array(self) -> CountArray:
-        """The same where it is small."""
-        return as_array(self.table())
+        own: Any = np.ones(len(cell), np.int32 if len(cell) < _FEW else np.int64) if weights is None else weights
+        return coo_matrix((own, (unit, cell)), shape=shape).tocsr()
+    place = cell * np.int64(n_units)
+    place += unit
+    found: CountArray = np.bincount(place, weights, n_units * n_cells)
+    kind: Any = np.int64 if weights is None else weights.dtype
+    return found.astype(kind, copy=False).reshape(n_cells, n_units).T
 
 
 def in_blocks(sides: Sequence[UnitCounts], width: int) -> Iterator[tuple[slice, list[Table]]]:
@@ -553,15 +506,10 @@ def in_strata(
         Numbers of strata and of cells.
     """
     n_strata, n_cells = shape
-    by_unit = np.zeros((units.n_units, n_strata))
-    own = np.ones(len(cell)) if weights is None else weights.astype(np.float64)
-    first, *others = units.codes
-    np.add.at(by_unit, (first, stratum), own)
-    for side in others:
-        some = np.flatnonzero(side != first)
-        np.add.at(by_unit, (side[some], stratum[some]), own[some])
-    spread = np.bincount(stratum * np.int64(n_cells) + cell, own, minlength=n_strata * n_cells)
-    return by_unit, np.asarray(spread, np.float64).reshape(shape)
+    own, (trial, codes) = np.ones(len(cell)) if weights is None else weights.astype(np.float64), units.entries()
+    by_unit = np.bincount(codes * np.int64(n_strata) + stratum[trial], own[trial], units.n_units * n_strata)
+    spread = np.bincount(stratum * np.int64(n_cells) + cell, own, n_strata * n_cells).astype(np.float64, copy=False)
+    return by_unit.astype(np.float64, copy=False).reshape(-1, n_strata), spread.reshape(shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -96,6 +96,14 @@ class TrialUnits:
         """The units of some trials, by a mask or positions; the units stay the same, also where no trial is left."""
         return replace(self, codes=tuple(side[chosen] for side in self.codes))
 
+    def entries(self) -> tuple[IntArray | slice, IntArray]:
+        """Return positions of trials and codes of units, an entry for each unit of a trial; both sides may have one."""
+        first, *others = self.codes
+        if not others:
+            return slice(None), first
+        apart = np.flatnonzero(others[0] != first)
+        return np.concatenate((np.arange(len(first)), apart)), np.concatenate((first, others[0][apart]))
+
     def among(self, keys: Keys) -> TrialUnits:
         """Return the same units by their positions among all units, whose keys ascend."""
         place = np.searchsorted(keys, self.keys)

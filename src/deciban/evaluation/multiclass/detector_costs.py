@@ -329,25 +329,11 @@ class DetectorInfluences:
         self.least_shift = np.zeros(len(self.p_target))
         self._values = found.detectors
 
-    @property
-    def n_points(self) -> int:
-        """At most so many figures are about all classes together."""
-        return 16 + (len(self.p_target) + 1) * len(POINT_FIGURES)
-
-    @property
-    def n_figures(self) -> int:
-        """How many figures detectors have."""
-        return self.n_targets * len(DETECTOR_FIGURES)
-
-    @property
-    def _places(self) -> list[list[int]]:
-        """For each of the priors of rivals, at which points it is used."""
-        everywhere = list(range(len(self.p_target)))
-        return [[k] for k in everywhere] if self.is_open else [everywhere]
-
     def __iter__(self) -> Iterator[list[ClassFigure]]:
         """The figures of each detector with what each trial costs."""
-        for first, places in enumerate(self._places):
+        # For each of the priors of rivals, the points at which it is used.
+        everywhere = list(range(len(self.p_target)))
+        for first, places in enumerate([[k] for k in everywhere] if self.is_open else [everywhere]):
             detectors, log_odds = self.trials.problems.detectors(first), logit(self.p_target[places])
             self._actual(detectors, places)
             for target, (best, scores) in enumerate(self._bests(first, detectors, log_odds)):

@@ -23,7 +23,7 @@ from deciban.evaluation.multiclass.figures import IN_PARTS, P_TARGET, UNEVEN, WE
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, ScoreChecks, detection_costs, units_of_trials
 from deciban.evaluation.reliability import beyond, far_off, no_log_likelihoods
-from deciban.evaluation.unit_trials import Resampling
+from deciban.evaluation.summary import Resampling
 from deciban.messages import Note, counted
 from deciban.multiclass import ClassCalibration, PairwiseAnalysis
 from deciban.multiclass.analysis import confusion_of, rates_of

@@ -44,6 +44,7 @@ from deciban.evaluation.multiclass.class_figures import (
 )
 from deciban.evaluation.multiclass.detector_costs import (
     DETECTOR_FIGURES,
+    POINT_FIGURES,
     BestOfDetector,
     DetectorBands,
     DetectorInfluences,
@@ -53,8 +54,8 @@ from deciban.evaluation.multiclass.detector_costs import (
 )
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, ClassUnitTrials, InTurn
+from deciban.evaluation.summary import N_GROUPS, Resampling
 from deciban.evaluation.uncertainty import Bootstrap, Figure, Uncertainty
-from deciban.evaluation.unit_trials import N_GROUPS, Resampling
 from deciban.multiclass import PairwiseAnalysis
 from deciban.multiclass.costs import calibrated_surprises
 from deciban.multiclass.tables import ByClass, Pairs, ScoredClasses
@@ -426,10 +427,9 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     how: Any = {"left_out": left_out, "bands": bands}
     take_curve = partial(gathered.add_costs, means=means, keep=keeps)
     detectors = DetectorInfluences(summary, found, at_hand, design, take_curve=take_curve, **how)
-    of_all, of_classes = (
-        n * n_units <= MOST_KEPT if keep is None else keep
-        for n in (detectors.n_points, detectors.n_points + detectors.n_figures)
-    )
+    n_of_all = 16 + (len(found.points) + 1) * len(POINT_FIGURES)  # at most so many are about all classes together
+    numbers = n_of_all, n_of_all + detectors.n_targets * len(DETECTOR_FIGURES)
+    of_all, of_classes = (n * n_units <= MOST_KEPT if keep is None else keep for n in numbers)
 
     def add(figures: Iterable[ClassFigure], *, keep: bool) -> None:
         some = [one for one in figures if math.isfinite(one.value)]

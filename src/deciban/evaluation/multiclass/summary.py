@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
@@ -601,23 +601,22 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
                     "things do not add up: make all parts alike."
                 )
 
-    def all_of(get: Callable[[ClassSummary], T]) -> list[T]:
-        return [get(part) for part in parts]
-
     return replace(
         first,
-        counts=_total(all_of(lambda part: part.counts)),
+        counts=_total([part.counts for part in parts]),
         n_infinite=sum(part.n_infinite for part in parts),
-        surprise=_sums(all_of(lambda part: part.surprise)),
-        flat_surprise=_sums(all_of(lambda part: part.flat_surprise)),
-        quadratic=_sums(all_of(lambda part: part.quadratic)),
-        confusion=_total(all_of(lambda part: part.confusion)),
-        problems=InTurn.merged(all_of(lambda part: part.in_turn)),
-        accepted=None if first.accepted is None else _total([x for x in all_of(lambda p: p.accepted) if x is not None]),
-        checks=functools.reduce(ScoreChecks.__add__, all_of(lambda part: part.checks)),
+        surprise=_sums([part.surprise for part in parts]),
+        flat_surprise=_sums([part.flat_surprise for part in parts]),
+        quadratic=_sums([part.quadratic for part in parts]),
+        confusion=_total([part.confusion for part in parts]),
+        problems=InTurn.merged([part.in_turn for part in parts]),
+        accepted=None
+        if first.accepted is None
+        else _total([part.accepted for part in parts if part.accepted is not None]),
+        checks=functools.reduce(ScoreChecks.__add__, [part.checks for part in parts]),
         is_weighted=any(part.is_weighted for part in parts),
         whole=None,
-        decided=_decided(all_of(lambda part: part.decided)),
+        decided=_decided([part.decided for part in parts]),
     )
 
 

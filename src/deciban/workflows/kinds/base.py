@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, 
 from deciban._files import PathLike, display_name
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import refuse
+from deciban.evaluation.summary import Resampling
 from deciban.evaluation.uncertainty import Figure
-from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
 from deciban.io.contents import ContentKind
 from deciban.io.reader import Input, read_input, read_two_files

@@ -15,8 +15,8 @@ from deciban._files import PathLike
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.evaluation import ClassEvaluation, ClassFigures
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
+from deciban.evaluation.summary import Resampling
 from deciban.evaluation.uncertainty import Figure
-from deciban.evaluation.unit_trials import Resampling
 from deciban.io.columns.headers import plain_word, words_of_columns
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.reader import Input

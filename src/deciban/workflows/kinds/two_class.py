@@ -15,9 +15,9 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.requested import priors_told
+from deciban.evaluation.summary import Resampling
 from deciban.evaluation.two_class import evaluate_labelled
 from deciban.evaluation.uncertainty import Figure
-from deciban.evaluation.unit_trials import Resampling
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import by_name
 from deciban.io.reader import Input, read_input
