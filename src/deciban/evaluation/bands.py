@@ -80,13 +80,16 @@ class Bands:
             "above": cells.positions(self.levels),
         }
         rates = self._error_rates("min_error")
-        self.moved = ((rates > 0.0) & (rates < 1.0)).any(axis=1)
+        self.moved = np.any((rates > 0.0) & (rates < 1.0), axis=1)
         self.hull = np.unique(np.linspace(0, len(thresholds) - 1, min(len(thresholds), self.MOST_BLOCKS)).astype(int))
         self.at["hull"] = cells.positions(thresholds[self.hull])
         with np.errstate(over="ignore"):
             heavy = np.exp(np.abs(self.log_odds))
         self.weights = np.where(self.log_odds <= 0, 1.0, heavy), np.where(self.log_odds <= 0, heavy, 1.0)
-        self.chosen = None if without is None else without.thresholds(self.log_odds)
+        self.without = without
+        if without is not None:  # where all thresholds are beyond all scores, no unit counts
+            self.at_without = without.best.positions(self.log_odds)
+            self.moved &= ((self.at_without > 0) & (self.at_without < cells.n_cells)).any(axis=0)
         entropy = {
             "act_cross_entropy": _entropy(costs, self.entropy_log_odds, best=False),
             "min_cross_entropy": _entropy(costs, self.entropy_log_odds, best=True),
@@ -122,9 +125,10 @@ class Bands:
                 for one, own, weight, factor in zip(counts, below, self.weights, self.factors, strict=True)
             )
             influences = misses - rejected  # false alarms are what is not rejected
-            if name == "min_error" and self.chosen is not None:
-                held_out = self.chosen.influence(part, below, self.weights, self.factors)
-                influences = np.where((self.moved & self.chosen.are_inside)[:, None], held_out, influences)
+            if name == "min_error" and self.without is not None:
+                given = part, below, self.weights, self.factors
+                held_out = self.without.influence_on_rates(self.at_without, *given)
+                influences = np.where(self.moved[:, None], held_out, influences)
             parts.append(influences[:: self.keep_every].copy())
 
     def _add_block(

@@ -25,7 +25,7 @@ from deciban.evaluation.linear_figures import (
 )
 from deciban.evaluation.summary import Resampling, TrialsByUnit, TrialsInCells
 from deciban.evaluation.uncertainty import KEPT_CURVES, Bootstrap, Figure, Uncertainty, bounded_by_cllr, looked_up
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray
+from deciban.types import CountArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.results import Evaluation
@@ -120,46 +120,9 @@ class WithoutGroups:
                 found[rows] += factors[k][part][rows, None] * (table[rows] @ self.costs[k][number])
         return found
 
-    def thresholds(self, log_odds: FloatArray) -> ThresholdsWithoutGroups:
-        """The best thresholds at priors."""
-        at = self.best.positions(log_odds)
-        rejected = [
-            np.take_along_axis(cumulated(counts.T), at.T, axis=0).sum(axis=1) / counts.sum() for counts in self.own
-        ]
-        return ThresholdsWithoutGroups(
-            self.group, at, (rejected[0], rejected[1]), self.totals, self.best.block.shape[1]
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ThresholdsWithoutGroups:
-    """The best thresholds at several priors, chosen without each group of units in turn.
-
-    Attributes
-    ----------
-    group : (n_units,) int array
-    at : (n_groups, n_places) int array
-        How many cells lie below.
-    rejected : pair of (n_places,) arrays
-        Shares of targets and of non-targets below thresholds that were chosen without them.
-    totals : (float, float)
-        Trials of the classes.
-    n_cells : int
-    """
-
-    group: IntArray
-    at: IntArray
-    rejected: tuple[FloatArray, FloatArray]
-    totals: tuple[float, float]
-    n_cells: int
-
-    @property
-    def are_inside(self) -> BoolArray:
-        """At which places some lie among the scores: elsewhere all trials are decided alike, and no unit counts."""
-        return np.asarray(((self.at > 0) & (self.at < self.n_cells)).any(axis=0))
-
-    def influence(
+    def influence_on_rates(
         self,
+        at: IntArray,
         part: slice,
         below: tuple[FloatArray, FloatArray],
         weights: tuple[FloatArray, FloatArray],
@@ -169,6 +132,8 @@ class ThresholdsWithoutGroups:
 
         Parameters
         ----------
+        at : (n_groups, n_places) int array
+            How many cells lie below the best thresholds without each group.
         part : slice
             Which units.
         below : pair of (n_cells + 1, n) arrays
@@ -178,10 +143,11 @@ class ThresholdsWithoutGroups:
         factors : pair of (n_units,) arrays
             Of influences through each class: `TrialsInCells.small_sample`.
         """
-        at, shares = self.at.T[:, self.group[part]], []
-        given = zip(below, self.rejected, weights, self.totals, factors, strict=True)
-        for table, mean, weight, total, factor in given:
-            own = np.take_along_axis(table, at, axis=0)
+        places, shares = at.T[:, self.group[part]], []
+        given = zip(below, self.own, weights, self.totals, factors, strict=True)
+        for table, counts, weight, total, factor in given:
+            mean = np.take_along_axis(cumulated(counts.T), at.T, axis=0).sum(axis=1) / counts.sum()
+            own = np.take_along_axis(table, places, axis=0)
             own -= np.outer(mean, table[-1])
             own *= weight[:, None] / total * factor[part]
             shares.append(own)

@@ -26,11 +26,20 @@ from deciban.trials import JoinReport
 from deciban.trials.passes import found_in
 from deciban.trials.sources import Chunk, ShardSource, Wanted
 from deciban.types import Progress
-from deciban.workflows.inputs import NAMING, Opened, Paths, ScoreFiles, is_object, open_source, paths_of, ties_in_words
+from deciban.workflows.inputs import (
+    NAMING,
+    Opened,
+    Paths,
+    ScoreFiles,
+    is_object,
+    named_scores,
+    open_source,
+    paths_of,
+    ties_in_words,
+)
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import Figures, HowSure, Options, Renamed, renamed
 from deciban.workflows.summaries import are_summaries, opened_summaries
-from deciban.workflows.two_files import named_scores
 
 if TYPE_CHECKING:
     from deciban.trials.passes import Engine

@@ -143,58 +143,27 @@ def cllrs(tar: Problems, non: Problems) -> FloatArray:
 
 def min_cllrs(tar: Problems, non: Problems) -> FloatArray:
     """The least Cllr of every problem that a monotone recalibration leaves, in bits."""
-    pooled = _Pooled.of(tar, non)
-    begins, llr = np.flatnonzero(np.diff(pooled.place, prepend=-1)), pooled.llr(tar, non)
-    of_tar = _sums(_weighted(pooled.n_tar, softplus(-llr)), begins) / tar.counts
-    of_non = _sums(_weighted(pooled.n_non, softplus(llr)), begins) / non.counts
-    return (0.5 * of_tar + 0.5 * of_non) / math.log(2.0)
+    n_tar, n_non, place = _pooled(tar, non)
+    with np.errstate(divide="ignore"):
+        of_tar, of_non = np.log(n_tar) - np.log(tar.counts[place]), np.log(n_non) - np.log(non.counts[place])
+    begins, llr = np.flatnonzero(np.diff(place, prepend=-1)), of_tar - of_non
+    least_tar = _sums(_weighted(n_tar, softplus(-llr)), begins) / tar.counts
+    least_non = _sums(_weighted(n_non, softplus(llr)), begins) / non.counts
+    return (0.5 * least_tar + 0.5 * least_non) / math.log(2.0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pooled:
-    """PAV blocks of all problems.
-
-    Attributes
-    ----------
-    order : (n,) int array
-        Trials, those of targets first, by problem and score.
-    begins : (n_groups,) int array
-        Where there is another score.
-    starts : (n_blocks,) int array
-        The first of these of each block.
-    n_tar, n_non : (n_blocks,) arrays
-    place : (n_blocks,) int array
-        The problem of each block.
-    """
-
-    order: IntArray
-    begins: IntArray
-    starts: IntArray
-    n_tar: CountArray
-    n_non: CountArray
-    place: IntArray
-
-    @classmethod
-    def of(cls, tar: Problems, non: Problems) -> _Pooled:
-        scores, place = np.concatenate((tar.scores, non.scores)), np.concatenate((tar.places, non.places))
-        order = np.argsort(scores)
-        order = order[
-            np.argsort(place[order].astype(np.uint16 if len(tar.counts) <= 1 << 16 else place.dtype), kind="stable")
-        ]
-        scores, place, is_tar = scores[order], place[order], order < len(tar.scores)
-        is_first = np.diff(place, prepend=-1) > 0
-        begins = np.flatnonzero(is_first | np.append(True, scores[1:] != scores[:-1]))
-        n_tar = np.add.reduceat(is_tar, begins, dtype=np.int64)
-        n_non = np.diff(begins, append=len(scores)) - n_tar
-        starts = pool(n_tar, n_non, is_first[begins])
-        counts = np.add.reduceat(n_tar, starts), np.add.reduceat(n_non, starts)
-        return cls(order, begins, starts, *counts, place[begins[starts]])
-
-    def llr(self, tar: Problems, non: Problems) -> FloatArray:
-        """Log-likelihood ratio of each block in nats."""
-        with np.errstate(divide="ignore"):
-            of_tar, of_non = np.log(self.n_tar), np.log(self.n_non)
-            return np.asarray((of_tar - np.log(tar.counts[self.place])) - (of_non - np.log(non.counts[self.place])))
+def _pooled(tar: Problems, non: Problems) -> tuple[CountArray, CountArray, IntArray]:
+    """Return targets and non-targets in the PAV blocks of all problems, and the problem of each block."""
+    scores, place = np.concatenate((tar.scores, non.scores)), np.concatenate((tar.places, non.places))
+    order = np.argsort(scores)
+    order = order[ordered_by_class(place[order], len(tar.counts))]
+    scores, place, is_tar = scores[order], place[order], order < len(tar.scores)
+    is_first = np.diff(place, prepend=-1) > 0
+    begins = np.flatnonzero(is_first | np.append(True, scores[1:] != scores[:-1]))
+    n_tar = np.add.reduceat(is_tar, begins, dtype=np.int64)
+    n_non = np.diff(begins, append=len(scores)) - n_tar
+    starts = pool(n_tar, n_non, is_first[begins])
+    return np.add.reduceat(n_tar, starts), np.add.reduceat(n_non, starts), place[begins[starts]]
 
 
 def _weighted(counts: CountArray, costs: FloatArray) -> FloatArray:

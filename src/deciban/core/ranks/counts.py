@@ -292,23 +292,28 @@ def _merged_runs(few: ScoreArray, many: ScoreArray) -> tuple[IntArray, IntArray]
     loops = ready()
     if loops is not None and few.dtype == many.dtype == np.float32:
         return _merged_by(loops, few, many)
-    n_few, n_many = [], []
-    upto = 0  # entries of ``many`` in the groups so far
-    start, before, tied = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.bool_))
-    for begun in _runs(few, many):
-        # The last run of a block may go on in the next one: it stays open until another one begins.
-        start, before, tied = (np.concatenate(pair) for pair in zip((start, before, tied), begun, strict=True))
-        if len(start) > 1:
-            after = _after(many, few, start[:-1], before[:-1], tied[:-1])
-            groups = _alternating(np.diff(start), before[:-1], after, upto)
-            n_few.append(groups[0])
-            n_many.append(groups[1])
-            start, before, tied, upto = start[-1:], before[-1:], tied[-1:], int(after[-1])
-    after = _after(many, few, start, before, tied)
-    last = _alternating(len(few) - start, before, after, upto)
-    rest = len(many) - int(after[-1])
-    ends = (np.zeros(1, np.int64), np.full(1, rest)) if rest else (last[0][:0], last[1][:0])
-    return np.concatenate([*n_few, last[0], ends[0]]), np.concatenate([*n_many, last[1], ends[1]])
+    below, tied = np.empty(len(few), np.int64), np.empty(len(few), np.bool_)
+    lowest = 0
+    for first in range(0, len(few), _QUERIES_PER_SEARCH):
+        part = slice(first, first + _QUERIES_PER_SEARCH)
+        nearby = many[lowest : int(np.searchsorted(many, few[part][-1], side="right")) + 1]
+        found = np.searchsorted(nearby, few[part], side="left")
+        tied[part] = nearby[np.minimum(found, len(nearby) - 1)] == few[part]
+        below[part] = found + lowest
+        lowest = min(int(below[part][-1]), len(many) - 1)
+    begins = np.ones(len(few), np.bool_)
+    np.not_equal(below[1:], below[:-1], out=begins[1:])
+    begins[1:] |= tied[1:] != tied[:-1]
+    start = np.flatnonzero(begins)
+    before, tied = below[start], tied[start]
+    after = before.copy()
+    after[tied] = np.searchsorted(many, few[start[tied]], side="right")
+    # Groups of the many alone stand before, between and after the runs of the few.
+    n_few, n_many = np.zeros((2, 2 * len(start) + 1), np.int64)
+    n_few[1::2], n_many[1::2] = np.diff(start, append=len(few)), after - before
+    n_many[::2] = np.append(before, len(many)) - np.append(0, after)
+    filled = (n_few > 0) | (n_many > 0)
+    return n_few[filled], n_many[filled]
 
 
 def _merged_by(loops: Loops, few: ScoreArray, many: ScoreArray) -> tuple[IntArray, IntArray]:
@@ -316,46 +321,6 @@ def _merged_by(loops: Loops, few: ScoreArray, many: ScoreArray) -> tuple[IntArra
     n_few, n_many = np.empty((2, 2 * len(few) + 1), np.int64)  # what is not written to takes no memory
     n = loops.merge(np.ascontiguousarray(few), np.ascontiguousarray(many), n_few, n_many)
     return n_few[:n], n_many[:n]
-
-
-def _after(many: ScoreArray, few: ScoreArray, start: IntArray, before: IntArray, tied: BoolArray) -> IntArray:
-    """How many entries of ``many`` lie below or in each run."""
-    after = before.copy()
-    after[tied] = np.searchsorted(many, few[start[tied]], side="right")
-    return after
-
-
-def _alternating(length: IntArray, before: IntArray, after: IntArray, upto: int) -> tuple[IntArray, IntArray]:
-    """Groups of a gap and a run in turn, without empty gaps: lengths in ``few`` and in ``many``."""
-    n_few, n_many = np.zeros((2, 2 * len(length)), np.int64)
-    n_few[1::2], n_many[1::2] = length, after - before
-    n_many[::2] = before
-    n_many[2::2] -= after[:-1]
-    n_many[0] -= upto
-    filled = (n_few > 0) | (n_many > 0)
-    return n_few[filled], n_many[filled]
-
-
-def _runs(few: ScoreArray, many: ScoreArray) -> Iterator[tuple[IntArray, IntArray, BoolArray]]:
-    """Where runs of ``few`` begin, how many of ``many`` lie below each, and whether it ties with some, in blocks.
-
-    A run ends where an entry of ``many`` lies between, or where a tie with ``many`` begins or ends.
-    """
-    position, last_tied = -1, False
-    for first in range(0, len(few), _QUERIES_PER_SEARCH):
-        block = few[first : first + _QUERIES_PER_SEARCH]
-        lowest = min(max(position, 0), len(many) - 1)
-        nearby = many[lowest : int(np.searchsorted(many, block[-1], side="right")) + 1]
-        below = np.searchsorted(nearby, block, side="left")
-        tied = nearby[np.minimum(below, len(nearby) - 1)] == block
-        below += lowest
-        begins = np.empty(len(block), np.bool_)
-        begins[0] = below[0] != position or tied[0] != last_tied
-        np.not_equal(below[1:], below[:-1], out=begins[1:])
-        begins[1:] |= tied[1:] != tied[:-1]
-        found = np.flatnonzero(begins)
-        yield found + first, below[found], tied[found]
-        position, last_tied = int(below[-1]), bool(tied[-1])
 
 
 def n_tied(score: ScoreArray, is_target: BoolArray, weight: CountArray | None = None) -> int | float:

@@ -189,73 +189,6 @@ def curve_figures(
         yield ClassFigure((CURVE, k), value, errors.costs, groups, most=errors.most, are_graded=True)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Place:
-    """How sure the curve is at one place.
-
-    Attributes
-    ----------
-    spread : Spread
-    most : (n_classes,) array
-        What each class adds if all of its trials are wrong.
-    """
-
-    spread: Spread
-    most: FloatArray
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SureCurve:
-    """How sure the curve is.
-
-    Attributes
-    ----------
-    axis : (n_places,) array
-    values : (n_places,) array
-    places : sequence of Place
-        None where they are not known.
-    kept : sequence of (n_units,) arrays
-        Influences, if they were to be kept.
-    design : ClusterDesign
-    """
-
-    axis: FloatArray
-    values: FloatArray
-    places: Sequence[Place]
-    kept: Sequence[FloatArray]
-    design: ClusterDesign
-
-    def errors(self, places: FloatArray) -> dict[Figure, FloatArray]:
-        """Standard errors of C_avg at the priors of its curve; none of an open set in merged parts."""
-        if not len(self.places):
-            return {}
-        own = [self.design.standard_error(float(one.spread.total)) for one in self.places]
-        return {"c_avg": np.interp(places, self.axis, own)}
-
-    def rates(self) -> dict[Figure, tuple[FloatArray, RateSum]]:
-        """Places of the curve with the error rates that C_avg adds up; nothing where a class has too few units."""
-        n_classes = len(self.design.n_trials)
-        groups = Groups.apart(n_classes)
-        if not len(self.places) or not self.design.has_enough(groups):
-            return {}
-        names = ("total", "fourth", "by_group", "means", "alone")
-        spread = Spread(*(np.stack([getattr(one.spread, name) for one in self.places], axis=-1) for name in names))
-        most = np.stack([one.most for one in self.places], axis=-1)
-        return {"c_avg": (self.axis, self.design.rates(spread, groups, most, are_graded=True))}
-
-    def influences(self) -> dict[str, CurveInfluences]:
-        """C_avg at places of its curve with the influences of units, if they were to be kept."""
-        if not len(self.kept):
-            return {}
-        seen = self.design.effective
-        unseen, few = np.zeros((2, len(self.axis), 2)), int(seen.min())
-        for k, one in enumerate(self.places):  # the class with which the curve would move most
-            heavy, rate = one.most * few / seen, one.spread.means / np.where(one.most > 0.0, one.most, 1.0)
-            at_ends = rate <= ROUNDING, rate >= 1.0 - ROUNDING
-            unseen[:, k, 0] = [np.max(np.where(end, heavy, 0.0)) for end in at_ends]
-        return {"c_avg": CurveInfluences(self.axis, self.values, np.stack(self.kept), unseen, (few, few))}
-
-
 _MANY = 100
 """Classes up to which every rate of the confusions has an interval."""
 
@@ -465,7 +398,7 @@ class Gathered:
         self.influences: dict[Figure, FloatArray] = {}
         self.still: set[Figure] = set()
         """Metrics that are 0 whatever is drawn."""
-        self.places: list[Place] = []
+        self.places: list[tuple[Spread, FloatArray]] = []
         self.on_curve: list[FloatArray] = []
         self._largest: dict[Figure, float] = {}
 
@@ -519,7 +452,7 @@ class Gathered:
         """Add a metric whose spread is known."""
         if _is_curve(one):
             assert one.most is not None  # noqa: S101  # places are sums of error rates
-            self.places.append(Place(spread, one.most))
+            self.places.append((spread, one.most))
             self.on_curve += [influences] if self.keeps_curve and influences is not None else []
             return
         if not _is_known(one):
@@ -556,16 +489,30 @@ class Gathered:
         bootstrap: Bootstrap | None,
     ) -> Uncertainty:
         """Return what is known of an evaluation; ``rates`` are those of the curves of detectors."""
-        values = np.asarray(found.curves.c_avg[::STEP])
-        kept = self.on_curve if len(self.on_curve) == len(self.places) else []
-        curve = SureCurve(axis_of(summary), values, self.places, kept, self.design.clusters)
-        return replace(
-            self.known(units, found.classes, level, bootstrap),
-            curves=curve.errors(summary.places),
-            curve_influences=curve.influences(),
-            error_rates={**curve.rates(), **rates},
-            remarks=remarks_on_classes(found),
-        )
+        curve = self._curve(summary, found) if self.places else {}
+        error_rates = {**curve.pop("error_rates", {}), **rates}
+        known, remarks = self.known(units, found.classes, level, bootstrap), remarks_on_classes(found)
+        return replace(known, error_rates=error_rates, remarks=remarks, **curve)
+
+    def _curve(self, summary: ClassSummary, found: ClassEvaluation) -> dict[str, Any]:
+        """Return standard errors, error rates and influences of C_avg over the priors of its curve."""
+        axis, design, groups = axis_of(summary), self.design.clusters, Groups.apart(self.design.n_classes)
+        names = ("total", "fourth", "by_group", "means", "alone")
+        spread = Spread(*(np.stack([getattr(one, name) for one, _ in self.places], axis=-1) for name in names))
+        most = np.stack([of_class for _, of_class in self.places], axis=-1)
+        errors = [design.standard_error(square) for square in spread.total.tolist()]
+        known: dict[str, Any] = {"curves": {"c_avg": np.interp(summary.places, axis, errors)}}
+        if design.has_enough(groups):
+            known["error_rates"] = {"c_avg": (axis, design.rates(spread, groups, most, are_graded=True))}
+        if len(self.on_curve) == len(self.places):
+            seen, few = design.effective[:, None], int(design.effective.min())
+            heavy, rate = most * few / seen, spread.means / np.where(most > 0.0, most, 1.0)
+            unseen = np.zeros((2, len(axis), 2))  # of the class with which the curve would move most
+            at_ends = rate <= ROUNDING, rate >= 1.0 - ROUNDING
+            unseen[:, :, 0] = [np.max(np.where(end, heavy, 0.0), axis=0) for end in at_ends]
+            values, influences = np.asarray(found.curves.c_avg[::STEP]), np.stack(self.on_curve)
+            known["curve_influences"] = {"c_avg": CurveInfluences(axis, values, influences, unseen, (few, few))}
+        return known
 
     def known(
         self, units: TrialUnits, names: Sequence[str], level: float, bootstrap: Bootstrap | None = None

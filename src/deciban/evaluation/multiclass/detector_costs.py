@@ -144,46 +144,35 @@ class OneDetector:
         """EER, least Cllr, and least costs at each prior: what is best for all trials costs so much."""
         return [(self.of_trials(costs, self.block), None) for costs in self.best.costs]
 
-
-class DetectorInCells:
-    """The same where all trials are at hand, counted in cells of scores.
-
-    Parameters
-    ----------
-    one : OneDetector
-    scores : SortedScores
-        Of this detector.
-    thresholds : (n,) array
-        Others than those of its priors at which trials must be told apart.
-    n_units : int
-    """
-
-    def __init__(self, one: OneDetector, scores: SortedScores, thresholds: FloatArray, n_units: int) -> None:
-        self.scores, self.log_odds, self.slopes = scores, one.log_odds, one.best.slopes
-        self.target, self.own, self.share, self.is_target = one.target, one.own, one.share, one.is_target
-        self.cells = cells_of(scores.table, scores.pav, np.concatenate((-one.log_odds, thresholds)), n_units)
-        self.linear = LinearCosts(scores.tar, scores.non, scores.pav, scores.rocch, self.cells)
-        self.cell = self.cells.of(one.llr)
-
-    def minima(self, left_out: LeftOut) -> list[Minimal]:
-        """EER, least Cllr, and least costs at each prior: by what is best without the group of the unit.
+    def minima_without(
+        self, left_out: LeftOut, scores: SortedScores, thresholds: FloatArray, n_units: int
+    ) -> list[Minimal]:
+        """Return EER, least Cllr, and least costs at each prior, by what is best without the group of the unit.
 
         Trials that take part in the choice of a threshold or map cost less than others.
-        """
-        figures, whole = minima_of(self.log_odds, self.slopes), (self.linear.n_tar, self.linear.n_non)
-        shifts, costs = chosen_without(figures, self.linear, whole, self.left(left_out))
-        found = [left_out.held_out(of_class, self.cell) for of_class in costs]
-        per_trial = np.where(self.is_target[:, None], found[0], found[1] * self.share[:, None])
-        return list(zip(per_trial.T, shifts.tolist(), strict=True))
 
-    def left(self, left_out: LeftOut) -> tuple[FloatArray, FloatArray]:
-        """Targets and non-targets in cells without each group; trials count as they do in the scores."""
-        n_cells, totals = self.cells.n_cells, (self.scores.non.total, self.scores.tar.total)
-        place, n_groups = self.cell + n_cells * self.is_target, left_out.n_groups
-        tables = left_out.tables(place, 2 * n_cells, self.share, makes_up=True).reshape(n_groups, 2, n_cells)
+        Parameters
+        ----------
+        left_out : LeftOut
+        scores : SortedScores
+            Of this detector, on all trials.
+        thresholds : (n,) array
+            Further thresholds, beside those of its priors, at which trials are separated.
+        n_units : int
+        """
+        cells = cells_of(scores.table, scores.pav, np.concatenate((-self.log_odds, thresholds)), n_units)
+        linear, cell = LinearCosts(scores.tar, scores.non, scores.pav, scores.rocch, cells), cells.of(self.llr)
+        # Targets and non-targets in cells without each group; trials count as they do in the scores.
+        place, shape = cell + cells.n_cells * self.is_target, (left_out.n_groups, 2, cells.n_cells)
+        tables = left_out.tables(place, 2 * cells.n_cells, self.share, makes_up=True).reshape(shape)
         kept = left_out.tables(self.is_target.astype(np.int64), 2, self.share, makes_up=False)
-        found = tables * (kept * totals / tables.sum(axis=2))[:, :, None]
-        return found[:, 1], found[:, 0]
+        totals = scores.non.total, scores.tar.total
+        left = tables * (kept * totals / tables.sum(axis=2))[:, :, None]
+        figures, whole = minima_of(self.log_odds, self.best.slopes), (linear.n_tar, linear.n_non)
+        shifts, costs = chosen_without(figures, linear, whole, (left[:, 1], left[:, 0]))
+        of_tar, of_non = (left_out.held_out(of_class, cell) for of_class in costs)
+        per_trial = np.where(self.is_target[:, None], of_tar, of_non * self.share[:, None])
+        return list(zip(per_trial.T, shifts.tolist(), strict=True))
 
 
 def detector_groups(prior: FloatArray, target: int) -> Groups:
@@ -344,7 +333,7 @@ class DetectorInfluences:
                 if scores is not None and self.left_out is not None:
                     thresholds = np.zeros(0) if bands is None else bands.thresholds
                     n_units = self.trials.costs.units.n_units
-                    least = DetectorInCells(one, scores, thresholds, n_units).minima(self.left_out)
+                    least = one.minima_without(self.left_out, scores, thresholds, n_units)
                 if bands is not None:
                     bands.take(one)
                 for k, (costs, shift), (best_costs, _) in zip(places, least[2:], fixed[2:], strict=True):
