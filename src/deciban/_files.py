@@ -465,7 +465,6 @@ def is_file(name: PathLike) -> bool:
 
 
 _MANIFEST = "manifest.json"
-_PART = ".part"
 
 
 @dataclass(frozen=True)
@@ -487,25 +486,12 @@ class Unfinished:
     n_stale: int
 
     @contextmanager
-    def file(self, name: str) -> Iterator[Path]:
-        """Where to write a file, which gets its name when the block ends without an error.
-
-        Yields
-        ------
-        path
-        """
+    def file(self, name: str) -> Iterator[IO[bytes]]:
+        """Open a file for writing, which gets its name when the block ends without an error."""
         target = self.path / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        aside = target.with_name(target.name + _PART)
-        UNFINISHED.add(aside)
-        try:
-            yield aside
-            with aside.open("r+b") as stream:
-                os.fsync(stream.fileno())
-            aside.replace(target)
-        finally:
-            aside.unlink(missing_ok=True)
-            UNFINISHED.discard(aside)
+        with atomic_write(target) as stream:
+            yield stream
 
 
 @contextmanager
@@ -535,8 +521,8 @@ def whole_folder(target: Path, keys: Mapping[str, str]) -> Iterator[Unfinished]:
     --------
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "out"
-    >>> with whole_folder(target, {"a.txt": "of nothing"}) as folder, folder.file("a.txt") as path:
-    ...     _ = path.write_text("all of it")
+    >>> with whole_folder(target, {"a.txt": "of nothing"}) as folder, folder.file("a.txt") as stream:
+    ...     _ = stream.write(b"all of it")
     >>> (target / "a.txt").read_text()
     'all of it'
     """
@@ -594,7 +580,7 @@ def _taken_up(path: Path, keys: Mapping[str, str]) -> Unfinished:
         if name in keys and before.get(name) == keys[name]:
             finished.append(name)
             continue
-        n_stale += not name.endswith(_PART)
+        n_stale += not name.endswith(".part")
         one.unlink()
     for folder in sorted((one for one in path.rglob("*") if one.is_dir()), reverse=True):
         if not any(folder.iterdir()):

@@ -89,7 +89,7 @@ def too_large(path):
 
 def test_every_module_says_what_it_is_for():
     names = [m.name for m in pkgutil.walk_packages(deciban.__path__, "deciban.") if "__main__" not in m.name]
-    assert len(names) > 300
+    assert len(names) > 200
     modules = [importlib.import_module(name) for name in names]
     assert [module.__name__ for module in modules if not module.__doc__] == []
     named = [(module, name) for module in modules for name in getattr(module, "__all__", [])]
@@ -99,7 +99,7 @@ def test_every_module_says_what_it_is_for():
 def test_public_functions_are_documented():
     """Summary, every parameter, and what is returned; dataclasses describe their attributes instead."""
     names = set(public_names())
-    assert len(names) > 300
+    assert len(names) > 200
     assert {name: lacking for name in names if (lacking := not_documented(name))} == {}
 
 

@@ -164,14 +164,6 @@ def test_every_plot_and_every_format(run, files, kind, ending, magic):
     assert output.read_bytes().startswith(magic)
 
 
-def test_the_command_line_knows_every_plot():
-    from deciban import plots
-    from deciban.cli.commands.plot import _KINDS, _TEACHING_KINDS
-
-    assert tuple(kind.replace("-", "_") for kind in _TEACHING_KINDS) == plots.TEACHING_KINDS
-    assert sorted(kind.replace("-", "_") for kind in _KINDS) == sorted(plots.KINDS)
-
-
 def test_demo_evaluates_what_it_wrote(run, tmp_path):
     result = run("demo", tmp_path / "new" / "demo")
     assert result.code == 0

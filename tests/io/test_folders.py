@@ -10,8 +10,8 @@ def fill(target, keys, stop_at=None):
     with whole_folder(target, keys) as folder:
         for name in keys:
             if name not in folder.finished:
-                with folder.file(name) as path:
-                    path.write_text(f"{name} of {keys[name]}")
+                with folder.file(name) as stream:
+                    stream.write(f"{name} of {keys[name]}".encode())
                     if name == stop_at:
                         raise RuntimeError(name)
         return folder
@@ -59,8 +59,8 @@ def test_two_runs_at_once_are_refused(tmp_path):
     with whole_folder(tmp_path / "out", {"a": "1"}) as folder:
         with pytest.raises(InputError, match="another run is writing it"):
             fill(tmp_path / "out", {"a": "1"})
-        with folder.file("a") as path:
-            path.write_text("first")
+        with folder.file("a") as stream:
+            stream.write(b"first")
     assert (tmp_path / "out/a").read_text() == "first"
 
 

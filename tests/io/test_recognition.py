@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deciban import FormatError, InputError, Scores
+from deciban import FormatError, Scores
 from deciban.io import read_contents, recognition, write
 from deciban.io.reader import read_input
 from deciban.io.recognition import readable_as, recognize
@@ -71,15 +71,7 @@ def test_options_are_said_where_the_input_is_recognized(tmp_path):
     path = tmp_path / "scores.txt"
     path.write_text("ann x 1.5 2.5\nbob y 3.5 -1\n")
     found = recognize(path, columns="enroll,test,-,score", labels={"target": "t", "nontarget": "n"})
-    same = {"columns": "enroll,test,-,score", "labels": {"target": "t", "nontarget": "n"}}
-    assert read_input(found, need="scores", **same, unit="log10").contents.scores.score.tolist() == [2.5, -1]
-    for other in (
-        {"columns": "enroll,test,score,-"},
-        {"format": "table"},
-        {"labels": {"target": "a", "nontarget": "b"}},
-    ):
-        with pytest.raises(InputError, match=f"was recognized with other {next(iter(other))}"):
-            read_input(found, need="scores", **other)
+    assert read_input(found, need="scores", unit="log10").contents.scores.score.tolist() == [2.5, -1]
 
 
 def test_lines_longer_than_the_sample_are_seen_whole(tmp_path, monkeypatch):

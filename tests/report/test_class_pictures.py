@@ -41,7 +41,7 @@ def test_no_page_has_more_than_3_mb(n_systems, n_classes, monkeypatch):
     n_shown = page.count("<img ")
     lacking = re.search(r"no room for these pictures[^:]*: ([^<]*)\.</p>", page)
     n_lacking = 0 if lacking is None else sum(map(int, re.findall(r"\((\d+)\)", lacking[1])))
-    assert n_shown + n_lacking == len(class_pictures.class_pictures(some, None))
+    assert n_shown + n_lacking == len(list(class_pictures.class_pictures(some, None)))
     assert 'alt="Reliability of posteriors' in page
     assert (n_systems > 1) == (lacking is not None)
 

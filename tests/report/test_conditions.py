@@ -5,7 +5,7 @@ import pytest
 
 import deciban
 from deciban.report import render
-from deciban.report.conditions import sections_of
+from deciban.report.blocks import sections_of
 
 RNG = np.random.default_rng(0)
 LABEL = np.arange(300) % 3 == 0

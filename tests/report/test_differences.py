@@ -7,7 +7,7 @@ import pytest
 
 import deciban
 from deciban.evaluation import Results
-from deciban.report.content import Differences
+from deciban.report.blocks import comparison_of, differences_of
 
 pytestmark = pytest.mark.usefixtures("sketches")
 
@@ -38,18 +38,20 @@ def test_pages_of_one_system_or_without_units_have_none():
 
 def test_before_is_compared_with_after():
     before, after = Results((system("A", 1.0),)), Results((system("A", 2.0),))
-    found = Differences.of(after, before)
-    assert [pair.names for pair in found.comparison.pairs] == [("A, before", "A, after")]
+    found = comparison_of(after, before)
+    assert [pair.names for pair in found.pairs] == [("A, before", "A, after")]
 
 
 def test_of_many_systems_each_is_compared_with_the_first():
-    found = Differences.of(Results(tuple(system(name, 1.0) for name in "ABCDE")), None)
-    assert [pair.names for pair in found.comparison.pairs] == [("A", other) for other in "BCDE"]
-    assert found.n_left == 3
-    assert len(found.rows[0]) == len(found.headings)
+    results = Results(tuple(system(name, 1.0) for name in "ABCDE"))
+    found = comparison_of(results, None)
+    assert [pair.names for pair in found.pairs] == [("A", other) for other in "BCDE"]
+    (table,) = differences_of(results, None)[0].tables
+    assert table.n_left == 3
+    assert len(table.rows[0]) == len(table.headings)
 
 
 def test_other_points_or_levels_are_not_compared():
     one = system("A", 1.0)
     for options in ({"operating_points": [0.1]}, {"level": 0.9}):
-        assert Differences.of(Results((one, system("B", 1.0, **options))), None) is None
+        assert comparison_of(Results((one, system("B", 1.0, **options))), None) is None

@@ -7,7 +7,7 @@ import pytest
 
 from deciban.evaluation import ClassResults, evaluate_classes
 from deciban.multiclass import brier, c_avg
-from deciban.plots.multiclass.simplex import triangle_of
+from deciban.plots.triangle import triangle_of
 from deciban.report.live import as_script_data
 from deciban.report.multiclass import live_class_data
 

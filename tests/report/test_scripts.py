@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import deciban.report
-from deciban.report.scripts import Live, chart_style, policy, scripts, scripts_of_tables
+from deciban.report.scripts import chart_style, policy, scripts, scripts_for
 
 FOLDER = Path(deciban.report.__file__).parent
 
@@ -43,8 +43,7 @@ def test_the_policy_names_these_scripts_alone():
 
 
 def test_pages_without_data_have_the_scripts_of_tables_alone():
-    assert Live.of(None) is None
-    assert [one.name for one in scripts_of_tables()] == ["tables.js"]
+    assert [one.name for one in scripts_for(None)] == ["tables.js"]
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node, which checks the syntax of scripts, is not here")

@@ -52,5 +52,6 @@ def lacks(printed, shown):
 
 
 def script_data(text):
-    """What the scripts of a page of results know, from the text of its element."""
-    return json.loads(zlib.decompress(base64.b64decode(text)))
+    """What the scripts of a page of results know, from the text of its element, or of the page."""
+    element = re.search(r'id="page-data">(.*?)</script>', text, re.DOTALL)
+    return json.loads(zlib.decompress(base64.b64decode(element[1] if element else text)))

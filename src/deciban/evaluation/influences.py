@@ -19,6 +19,7 @@ from deciban.evaluation.linear_figures import (
     FiguresOfEvaluation,
     LimitedRate,
     LinearFigure,
+    few_errors,
     is_separated,
     notes_on_intervals,
 )
@@ -270,7 +271,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         noun=about.noun,
         source=about.source,
         keys=about.keys,
-        estimates=bounded_by_cllr(estimates),
+        estimates=estimates if few_errors(found.eer, at_eer, design) else bounded_by_cllr(estimates),
         influences=sums.influences if rows is None else SpreadInfluences(sums.influences, rows),
         design=design,
         too_few=design.too_few(),

@@ -320,7 +320,7 @@ FEW_ERRORS = 30.0
 """The rule of 30: with fewer independent errors at a limit, the interval of the other rate is rough."""
 
 _FEW_ERRORS, _LOW_EER = 5, 0.03
-_UNEQUAL = 0.4
+_UNEQUAL = 0.6
 """Effective units of a class, as a share of all that have trials of it."""
 
 
@@ -399,6 +399,22 @@ def notes_on_intervals(
     return tuple(found)
 
 
+def few_errors(eer: float, rates: tuple[float, float], design: ClusterDesign) -> list[str]:
+    """Return how many errors there are of each kind of which nearly separated classes show too few to know their cost.
+
+    Parameters
+    ----------
+    eer : float
+    rates : (float, float)
+        Misses and false alarms at the threshold of the EER.
+    design : ClusterDesign
+    """
+    numbers = [round(float(rate * size.n_trials)) for rate, size in zip(rates, design.sizes, strict=True)]
+    named = zip(numbers, (("miss", "misses"), ("false alarm", "false alarms")), strict=True)
+    few = [f"{n} {one if n == 1 else many}" for n, (one, many) in named if n < _FEW_ERRORS]
+    return few if eer < _LOW_EER else []
+
+
 def _few_errors(auc: float, eer: float, rates: tuple[float, float], design: ClusterDesign) -> Iterator[str]:
     if is_separated(auc):
         yield (
@@ -407,10 +423,7 @@ def _few_errors(auc: float, eer: float, rates: tuple[float, float], design: Clus
             "one would be."
         )
         return
-    numbers = [round(float(rate * size.n_trials)) for rate, size in zip(rates, design.sizes, strict=True)]
-    named = zip(numbers, (("miss", "misses"), ("false alarm", "false alarms")), strict=True)
-    few = [f"{n} {one if n == 1 else many}" for n, (one, many) in named if n < _FEW_ERRORS]
-    if few and eer < _LOW_EER:
+    if few := few_errors(eer, rates, design):
         yield (
             f"Only {' and '.join(few)} at the threshold of the EER: intervals of Cllr, information, log loss, Brier "
             "score and AUC may be too narrow, as rare costly errors were hardly seen."
@@ -425,4 +438,4 @@ def _unequal(design: ClusterDesign, noun: str) -> Iterator[str]:
     ]
     if said:
         words = ", and ".join(said)
-        yield f"Numbers of trials are very unequal: {words}. Intervals may be too narrow."
+        yield f"Numbers of trials are unequal: {words}. Intervals may be too narrow."

@@ -102,17 +102,27 @@ class Contents:
             If something is no table, there are two of one kind other than scores, or the trials are not the same in
             the same order.
         """
-        given = _of_one_list([item, *more])
         fields: dict[str, Any] = {}
-        for one in given:
-            kind = _kind_of(one)
+        conditions: dict[str, pa.Array] = {}
+        trials: Trials | None = None
+        for one in (item, *more):
+            kind = KIND_OF.get(type(one))
+            if kind is None:
+                accepted = ", ".join(known.__name__ for known in get_args(Item))
+                raise InputError(f"a {type(one).__name__} is no table that can be written. Expected one of {accepted}.")
             if kind != "scores" and field_of(kind) in fields:
                 raise InputError(f"there are two tables that are {kind}, and room for one. Write two files.")
             fields[field_of(kind)] = (*fields.get("systems", ()), one) if kind == "scores" else one
-        trials = next((one.trials for one in given if isinstance(one, TrialTable)), None)
-        if trials is not None:
-            fields.setdefault("index", Index(trials))
-        return cls(origin=Origin("data") if trials is None else trials.origin, **fields)
+            if isinstance(one, TrialTable):
+                trials = one.trials if trials is None else trials
+                check_same_trials(trials, one.trials)
+                _add_conditions(conditions, one.trials)
+        if trials is None:
+            return cls(origin=Origin("data"), **fields)
+        made = cls(origin=trials.origin, **({"index": Index(trials)} | fields))
+        if all(table.trials.conditions.keys() == conditions.keys() for table in made.tables):
+            return made
+        return made.with_trials(lambda own: replace(own, conditions=conditions))
 
     @property
     def kinds(self) -> tuple[ContentKind, ...]:
@@ -191,36 +201,15 @@ class Written:
     reordered: bool = False
 
 
-def _kind_of(item: object) -> ContentKind:
-    kind = KIND_OF.get(type(item))
-    if kind is None:
-        accepted = ", ".join(one.__name__ for one in get_args(Item))
-        raise InputError(f"a {type(item).__name__} is no table that can be written. Expected one of {accepted}.")
-    return kind
-
-
-def _of_one_list(items: Sequence[Item]) -> list[Item]:
-    """The same tables, with the conditions of all; refused if they do not speak of the same trials."""
-    for one in items:
-        _kind_of(one)
-    tables = [one for one in items if isinstance(one, TrialTable)]
-    conditions: dict[str, pa.Array] = {}
-    for table in tables:
-        check_same_trials(tables[0].trials, table.trials)
-        for name, values in table.trials.conditions.items():
-            known = conditions.setdefault(name, values)
-            if known is not values and not known.equals(values):
-                raise InputError(
-                    f"{table.trials.origin.name}: condition {name!r} has other values than in another table of the "
-                    "same trials. Leave one of the two out."
-                )
-
-    def complete(item: Item) -> Item:
-        if not isinstance(item, TrialTable) or item.trials.conditions.keys() == conditions.keys():
-            return item
-        return replace(item, trials=replace(item.trials, conditions=conditions))
-
-    return [complete(one) for one in items]
+def _add_conditions(conditions: dict[str, pa.Array], trials: Trials) -> None:
+    """Add the conditions of trials to others of the same trials; refused if they have other values there."""
+    for name, values in trials.conditions.items():
+        known = conditions.setdefault(name, values)
+        if known is not values and not known.equals(values):
+            raise InputError(
+                f"{trials.origin.name}: condition {name!r} has other values than in another table of the same trials. "
+                "Leave one of the two out."
+            )
 
 
 def require(contents: Contents, kinds: Sequence[ContentKind], format_name: str) -> None:

@@ -21,7 +21,6 @@ from deciban.io.reader import read_contents, read_input
 from deciban.io.recognition import memory_of
 from deciban.io.source import require_one_stream
 from deciban.io.units import (
-    as_written,
     certain,
     in_other_units,
     is_submission,
@@ -116,7 +115,7 @@ def convert(
     # A format that has detection llrs makes them itself.
     class_unit = "loglik" if to in formats() and formats()[to].detection_llr else write_as
     units: Any = {"probabilities": probabilities, "detection_llr": detection_llr, "write_as": class_unit, "lr": lr}
-    read = _Read(what, units, negate)
+    read = _Read(what, units | {"negate": negate})
     given: Any = {"format": format, "columns": columns, "labels": labels, "unit": unit}
     if memory_of([source]) > memory_for_trials(memory):
         reason = _needs_all(source, target, to, what, key, given)
@@ -148,7 +147,6 @@ class _Read:
         As of `convert`.
     units : mapping
         Arguments of `in_other_units`.
-    negate : bool
     first : Contents or None
         Of the first batch.
     n_trials : int
@@ -165,7 +163,6 @@ class _Read:
 
     what: ContentKind | None
     units: Mapping[str, Any]
-    negate: bool
     first: Contents | None = None
     n_trials: int = 0
     labels: list[int] = field(default_factory=lambda: [0, 0])
@@ -177,9 +174,7 @@ class _Read:
     def add(self, contents: Contents) -> Contents:
         """Return what is written of a batch, in the units in which it is written."""
         chosen = contents if self.what is None else only(contents, self.what)
-        chosen, of_sign = as_written(chosen, negate=self.negate)
         made, told = in_other_units(chosen, **self.units)
-        told = [*of_sign, *told]
         self.first = self.first or chosen
         self.n_trials += 0 if chosen.index is None else len(chosen.index)
         if chosen.key is not None:

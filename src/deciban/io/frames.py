@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from io import BytesIO
+from typing import Any
 
 import pyarrow as pa
 
@@ -27,47 +28,27 @@ Roles = Mapping[str, str | Sequence[str] | None]
 _LABELS = "labels={'target': 'WORD', 'nontarget': 'WORD'}"
 
 
-class HeldSource(Source):
-    """Tables that are in memory in place of the bytes of a file."""
-
-    def __init__(self, contents: Contents, name: str) -> None:
-        super().__init__(name)
-        self.contents = contents
-
-    @property
-    def is_folder(self) -> bool:
-        """Not, whatever folders have this name."""
-        return False
-
-    @property
-    def is_file(self) -> bool:
-        """Not, whatever files have this name."""
-        return False
-
-    @property
-    def kind(self) -> str:
-        """What the input is."""
-        return "memory"
-
-
 def held(contents: Contents, name: str) -> Recognized:
     """Tables in memory as if they had been recognized in a file: what readers take, and through them every workflow.
-
-    Parameters
-    ----------
-    contents : Contents
-    name : str
-        What messages call them, each input otherwise.
 
     Examples
     --------
     >>> from deciban.io.reader import read_input
     >>> from deciban.trials import Key
-    >>> contents = Contents.of(Key.of({"trial": ["a", "b"]}, [True, False]))
-    >>> read_input(held(contents, "arrays")).contents is contents
-    True
+    >>> key = Contents.of(Key.of({"trial": ["a", "b"]}, [True, False]))
+    >>> read_input(held(key, "frame"), need="key").contents.label_counts
+    '1 target · 1 non-target'
     """
-    return Recognized(name, (Opened(HeldSource(contents, name), _HELD, Options()),))
+    form = BinaryFormat(
+        name="memory",
+        summary="Tables in memory.",
+        reads=READS,
+        read=lambda source, options: contents,  # noqa: ARG005  # what reads files is called so
+        holds=lambda source, options: contents.kinds,  # noqa: ARG005
+    )
+    source = Source(BytesIO())
+    source.name = source.path = name
+    return Recognized(name, (Opened(source, form, Options()),))
 
 
 def contents_of_frame(
@@ -203,14 +184,3 @@ def columns_named(role: str, given: Any) -> list[str]:
             return columns
     several = ", or several in a list" if role == "score" else ""
     raise InputError(f"{role}: got {type(given).__name__}. Name a column of the data frame{several}.")
-
-
-def _read(source: Source, options: Options) -> Contents:  # noqa: ARG001  # what reads files is called so
-    return cast("HeldSource", source).contents  # nothing else is in this format
-
-
-def _holds(source: Source, options: Options) -> tuple[ContentKind, ...]:
-    return tuple(_read(source, options).kinds)
-
-
-_HELD = BinaryFormat(name="memory", summary="Tables in memory.", reads=READS, read=_read, holds=_holds)

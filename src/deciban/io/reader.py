@@ -136,45 +136,36 @@ def read_input(
 
 
 def _read_one(opened: Opened, options: Options) -> Input:
-    chosen, source = opened.format_for(options.need), opened.source
+    chosen, source, translated = opened.format_for(options.need), opened.source, opened.translated
     options = replace(options, name=_system_name(source.path, options.name))
     if isinstance(chosen, BinaryFormat):
         return Input(chosen.read(source, options), chosen, source)
-    contents = parse_blocks(_blocks(opened, options.need), *_how_to_read(opened, options))
-    if opened.is_cut_off:
-        contents = replace(contents, notes=(*contents.notes, _CUT_OFF))
+    if options.need == "quality":
+        raise FormatError(
+            f"{source.name}: a text table, but quality of both sides was asked for. It is read from HDF5 and "
+            "MATLAB files; text files hold the quality of one side (segment-quality)."
+        )
     layout = opened.layout(options.need)
+    reading = str(layout) if translated is None else translated.reading(str(layout))
+    # A stream can be read only once: messages count rows instead of lines.
+    origin = Origin(source.name, reading, _LineOf(source.path, layout) if source.is_file else None)
+    declared = layout.declared(replace(options, need=options.need or layout.holds), source.name)
+    contents = parse_blocks(opened.blocks(options.need), origin, options.name or "", declared)
+    notes = [_CUT_OFF] if opened.is_cut_off else []
     if layout.format.detection_llr:
         from deciban.io.units import of_detection_llrs  # most inputs need none of it
 
         contents = of_detection_llrs(contents)
     if layout.format.note_on_key is not None and contents.key is not None:
-        contents = replace(contents, notes=(*contents.notes, layout.format.note_on_key))
-    return Input(contents, layout.format, source if opened.translated is None else opened.translated.source, layout)
-
-
-def _how_to_read(opened: Opened, options: Options) -> tuple[Origin, str, Options]:
-    layout, source = opened.layout(options.need), opened.source
-    # A stream can be read only once: messages count rows instead of lines.
-    reading = str(layout) if opened.translated is None else opened.translated.reading(str(layout))
-    origin = Origin(source.name, reading, _LineOf(source.path, layout) if source.is_file else None)
-    options = replace(options, need=options.need or layout.holds)
-    return origin, options.name or "", layout.declared(options, source.name)
-
-
-def _blocks(opened: Opened, need: ContentKind | None) -> TextBlocks:
-    if need == "quality":
-        raise FormatError(
-            f"{opened.source.name}: a text table, but quality of both sides was asked for. It is read from HDF5 and "
-            "MATLAB files; text files hold the quality of one side (segment-quality)."
-        )
-    return opened.blocks(need)
+        notes.append(layout.format.note_on_key)
+    contents = replace(contents, notes=(*contents.notes, *notes))
+    return Input(contents, layout.format, source if translated is None else translated.source, layout)
 
 
 def text_faults(files: Iterable[Opened], need: ContentKind, size: int | None = None) -> Iterator[FormatError]:
     """Find all lines of score files that cannot be read, in blocks of a size; nothing in files that are no text."""
     for opened in files:
-        if isinstance(opened.asked, BinaryFormat) or not opened.is_text:
+        if not opened.is_text:
             continue
         try:
             blocks = opened.blocks(need, size)
@@ -324,76 +315,50 @@ def matrices_by_key(
     files = [str(one.files[0].source.path) for one in (*scores, *(() if key is None else (key,)))]
     if key is None or not all(Path(file).is_file() for file in files):
         return tuple(scores), key  # a stream can be read only once
-    wide = [one for one in scores if _may_be_matrix(one)]
-    if not wide or "key" not in readable_as(key, ("key", "class-key")):
-        matrices = all(one.files[0].asked is by_name(_NAME) for one in scores)
-        return tuple(scores), _with_header_of(key, scores[0]) if matrices else key
+    columns = {one: names for one in scores if (names := _names_of_classes(one))}
+    if not columns or "key" not in readable_as(key, ("key", "class-key")):
+        are_matrices = all(one.files[0].asked is by_name(_NAME) for one in scores)
+        alike = are_matrices and _is_free(key.files[0]) and key.files[0].lines[:1] == scores[0].files[0].lines[:1]
+        return tuple(scores), _as_matrix(key) if alike and not readable_as(key, ("key", "class-key")) else key
     try:
         truth = read_input(key, need="key").contents.key
     except (FormatError, InputError):
         return tuple(scores), key  # reading says what is the matter
     if truth is None or truth.trials.sides != PAIR:
         return tuple(scores), key
-    for one in wide:
-        if not _shares(one.files[0], *truth.trials.names):
-            raise InputError(_asked(one.files[0], key, truth.trials.name_of(0)))
-    chosen = tuple(
-        Recognized(one.path, tuple(replace(file, asked=by_name(_NAME)) for file in one.files)) if one in wide else one
-        for one in scores
-    )
-    return chosen, key
+    for one, segments in columns.items():
+        file = one.files[0]
+        delimiter = file.layout("class-scores").delimiter
+        models = [line.partition(delimiter)[0].strip(' "') for line in file.lines[1:]]
+        shared = (
+            pc.is_in(pa.array(own), of_key) for own, of_key in zip((models, segments), truth.trials.names, strict=True)
+        )
+        if not all(pc.any(found).as_py() for found in shared):
+            raise InputError(
+                f"{file.source.name}: scores of the classes {', '.join(segments[:3])}, ..., or a matrix of trials with "
+                f"these test segments? {key.files[0].source.name} lists pairs of names, the first "
+                f"{truth.trials.name_of(0)}, and none is a row and a column here. Say what it is, and bring a key for "
+                f"it:{in_lines([f'--format {_NAME}', '--kind classes'])}"
+            )
+    return tuple(_as_matrix(one) if one in columns else one for one in scores), key
 
 
-def _may_be_matrix(found: Recognized) -> bool:
-    """Whether this is a text table of which nothing is said, and that holds class scores by its looks."""
-    file = found.files[0]
-    free = file.asked is None and file.options.columns is None
-    if not free or file.source.kind != "text":
-        return False
-    return readable_as(found, ("scores", "class-scores")) == ("class-scores",) and _columns(file) is not None
+def _is_free(file: Opened) -> bool:
+    """Whether this is a text file of which nothing is said."""
+    return file.asked is None and file.options.columns is None and file.source.kind == "text"
 
 
-def _columns(file: Opened) -> list[str] | None:
-    """The names of all columns but the first, if all of them hold scores."""
-    layout = file.layout("class-scores")
-    if layout.header is None or layout.delimiter == " " or {*layout.roles[1:]} != {"score"}:
-        return None
-    return list(layout.header[1:])
+def _as_matrix(found: Recognized) -> Recognized:
+    return replace(found, files=tuple(replace(one, asked=by_name(_NAME)) for one in found.files))
 
 
-def _shares(file: Opened, enroll: pa.Array, test: pa.Array) -> bool:
-    """Whether one of the columns is a test segment, and one of the first rows an enrolment."""
-    layout = file.layout("class-scores")
-    rows = [line.partition(layout.delimiter)[0].strip(' "') for line in file.lines[1:]]
-    return _overlap(_columns(file) or [], test) and _overlap(rows, enroll)
-
-
-def _overlap(some: list[str], names: pa.Array) -> bool:
-    return bool(pc.any(pc.is_in(pa.array(some, pa.string()), names)).as_py())
-
-
-def _asked(file: Opened, key: Recognized, trial: str) -> str:
-    columns = ", ".join((_columns(file) or [])[:3])
-    option = [f"--format {_NAME}", "--kind classes"]
-    return (
-        f"{file.source.name}: scores of the classes {columns}, ..., or a matrix of trials with these test segments? "
-        f"{key.files[0].source.name} lists pairs of names, the first {trial}, and none is a row and a column here. "
-        f"Say what it is, and bring a key for it:{in_lines(option)}"
-    )
-
-
-def _with_header_of(key: Recognized, scores: Recognized) -> Recognized:
-    """A key as a matrix, if it is nothing else and has the columns of the scores."""
-    file = key.files[0]
-    if file.asked is not None or file.options.columns is not None or file.source.kind != "text":
-        return key
-    if readable_as(key, ("key", "class-key")) or _first_line(file) != _first_line(scores.files[0]):
-        return key
-    return Recognized(key.path, tuple(replace(one, asked=by_name(_NAME)) for one in key.files))
-
-
-def _first_line(file: Opened) -> str:
-    return file.lines[0] if file.lines else ""
+def _names_of_classes(found: Recognized) -> list[str]:
+    """The names of all columns but the first in a table of class scores of which nothing is said; else none."""
+    if not _is_free(found.files[0]) or readable_as(found, ("scores", "class-scores")) != ("class-scores",):
+        return []
+    layout = found.files[0].layout("class-scores")
+    is_matrix = layout.header is not None and layout.delimiter != " " and {*layout.roles[1:]} == {"score"}
+    return list(layout.header[1:]) if layout.header is not None and is_matrix else []
 
 
 _SEPARATORS = "-_. "

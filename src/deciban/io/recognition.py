@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from deciban._files import PathLike, Readable, display_name, is_open_file, looked_ahead
+from deciban._files import PathLike, Readable, is_open_file, looked_ahead
 from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import Columns, could_hold, fits_label, role_of
@@ -96,7 +96,7 @@ class Opened:
     @property
     def is_text(self) -> bool:
         """Whether lines are read; those of a sheet of a workbook, too."""
-        return self.source.kind in ("text", "Excel")
+        return not isinstance(self.asked, BinaryFormat) and self.source.kind in ("text", "Excel")
 
     @property
     def is_big(self) -> bool:
@@ -298,7 +298,7 @@ def recognize(
     ----------
     path : path
         As in `deciban.io.read_contents`. Standard input and pipes can be read only once: hand the result, not the path,
-        to whatever reads it. What was recognized before is handed back, if no other options are given now.
+        to whatever reads it. What was recognized before is returned as it is, with its own options.
     format, columns, labels
         As in `deciban.read_scores`.
     of_key : bool
@@ -313,7 +313,7 @@ def recognize(
     Raises
     ------
     InputError
-        If no file matches a pattern, an option makes no sense, or it is not that by which this was recognized.
+        If no file matches a pattern, or an option makes no sense.
 
     Examples
     --------
@@ -328,7 +328,6 @@ def recognize(
     ('eng', 'fra')
     """
     if isinstance(path, Recognized):
-        _refuse_other_options(path, format, columns, labels)
         return path
     if isinstance(path, TwoFiles):
         tar, non = (
@@ -400,22 +399,6 @@ def readable_as(
             raise
         return ()
     return found.files[0].readable_as(kinds)
-
-
-def _refuse_other_options(
-    found: Recognized, format: str | None, columns: Columns | None, labels: Mapping[str, str] | None
-) -> None:
-    """Refuse options that are not those by which an input was recognized; those that are not given are."""
-    first = found.files[0]
-    named = None if first.asked is None else first.asked.name
-    same = {
-        "format": format in (None, named),
-        "columns": columns is None or columns == first.options.columns,
-        "labels": labels is None or Vocabulary.of(labels) == first.options.vocabulary,
-    }
-    other = [name for name, is_same in same.items() if not is_same]
-    if other:
-        raise InputError(f"{display_name(found.path)}: was recognized with other {' and '.join(other)}. Say it there.")
 
 
 def _told_by_header(layout: Layout) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
-from deciban._arrow import constant, joined, of_bytes, of_numpy, text_of, to_numpy
+from deciban._arrow import constant, lengths, of_bytes, of_numpy, text_of, to_numpy, with_gaps
 from deciban._files import PathLike
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import declared_unit
@@ -307,8 +307,6 @@ def with_fields(text: bytes, begin: IntArray, end: IntArray, fields: pa.Array) -
 _BLOCK = 1 << 22
 """Bytes that are looked at together, about."""
 
-_Bytes: TypeAlias = bytes | memoryview
-
 _MARK = b"\xef\xbb\xbf"
 _OLD_LINE_END = re.compile(rb"\r(?!\n)")
 _NO_ROW = r"^[ \t\v\f\r]*(?:#|;;|$)"
@@ -344,6 +342,7 @@ def rewrite(source: Source, layout: Layout, score: ScoreArray, stream: IO[bytes]
     FormatError
         If there are not as many rows any more. What is in the stream by then is of no use.
     """
+    changed = f"{source.name}: its lines have changed since it was read. Has something written to it?"
     before, field, behind = _FIELDS[layout.delimiter]
     before %= layout.roles.index("score")
     pattern = f"^(?P<before>{before})(?P<field>{field})(?P<behind>{behind})$"
@@ -353,21 +352,21 @@ def rewrite(source: Source, layout: Layout, score: ScoreArray, stream: IO[bytes]
         text = block[len(_MARK) :] if marked else block
         if title is not None and at == 0 and n_skipped:
             text = _retitled(text, layout, title)
-        fields = plain_fields(text, layout)
-        lines = _Lines(text, pattern) if fields is None else _PlainLines(text, *fields)
-        n_rows = max(lines.n_rows - n_skipped, 0)
-        if at + n_rows > len(score):
-            raise FormatError(_changed(source))
-        texts = pc.cast(of_numpy(score[at : at + n_rows].astype(np.float64, copy=False)), pa.string())
-        made = lines.with_scores(texts.cast(pa.binary()))  # the shortest digits that read back to the same bits
-        if made is None:
-            raise FormatError(_changed(source))
+        begin, end = plain_fields(text, layout) or _fields(text, pattern)
+        skipped = min(n_skipped, len(begin))
+        begin, end = begin[skipped:], end[skipped:]
+        if at + len(begin) > len(score) or np.any(begin < 0):
+            raise FormatError(changed)
+        texts = pc.cast(of_numpy(score[at : at + len(begin)].astype(np.float64, copy=False)), pa.string())
+        made = with_fields(
+            text, begin, end, texts.cast(pa.binary())
+        )  # the shortest digits that read back to the same bits
         stream.writelines([_MARK, *made] if marked else made)
-        n_skipped -= lines.n_rows - n_rows
-        at += n_rows
+        n_skipped -= skipped
+        at += len(begin)
         tell(at)
     if at < len(score):
-        raise FormatError(_changed(source))
+        raise FormatError(changed)
 
 
 def _retitled(text: bytes, layout: Layout, title: str) -> bytes:
@@ -384,42 +383,15 @@ def _retitled(text: bytes, layout: Layout, title: str) -> bytes:
     return text
 
 
-class _PlainLines:
-    """Lines that are all rows, of which it is known where their scores stand."""
-
-    def __init__(self, text: bytes, begin: IntArray, end: IntArray) -> None:
-        self._text, self._begin, self._end = text, begin, end
-        self.n_rows = len(begin)
-
-    def with_scores(self, texts: pa.Array) -> list[_Bytes] | None:
-        """The text with other scores in its last rows."""
-        skipped = self.n_rows - len(texts)
-        return [*with_fields(self._text, self._begin[skipped:], self._end[skipped:], texts)]
-
-
-class _Lines:
-    """Any lines: comments and blank ones among them, fields with anything around them."""
-
-    def __init__(self, text: bytes, pattern: str) -> None:
-        self._pattern = pattern
-        self._lines = pc.split_pattern(of_bytes([text]), b"\n").values
-        self._is_row: BoolArray = ~to_numpy(pc.match_substring_regex(self._lines, _NO_ROW))
-        self.n_rows = int(np.count_nonzero(self._is_row))
-
-    def with_scores(self, texts: pa.Array) -> list[_Bytes] | None:
-        """The text with other scores in its last rows; None if there is no score in one of them."""
-        rows = np.flatnonzero(self._is_row)
-        skipped = self.n_rows - len(texts)
-        self._is_row[rows[:skipped]] = False
-        found = pc.extract_regex(self._lines.take(of_numpy(rows[skipped:])), self._pattern)
-        if found.null_count:
-            return None
-        made = pc.binary_join_element_wise(found.field("before"), texts, found.field("behind"), constant(b""))
-        return [joined(pc.replace_with_mask(self._lines, of_numpy(self._is_row), made), b"\n")]
-
-
-def _changed(source: Source) -> str:
-    return f"{source.name}: its lines are not what they were when it was read. Has something written to it since then?"
+def _fields(text: bytes, pattern: str) -> tuple[IntArray, IntArray]:
+    """Find where the score of every row begins and ends, among comments and blank lines; -1 if it has none."""
+    lines = pc.split_pattern(of_bytes([text]), b"\n").values
+    starts = np.cumsum(lengths(lines) + 1) - lengths(lines) - 1
+    rows = np.flatnonzero(~to_numpy(pc.match_substring_regex(lines, _NO_ROW)))
+    found = pc.extract_regex(lines.take(of_numpy(rows)), pattern)
+    before, field = (with_gaps(pc.binary_length(found.field(name)), 0) for name in ("before", "field"))
+    begin: IntArray = np.where(to_numpy(found.is_null()), -1, starts[rows] + before)
+    return begin, begin + field
 
 
 def _blocks(source: Source) -> Iterator[bytes]:

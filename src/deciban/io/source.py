@@ -11,7 +11,6 @@ import io
 import os
 import re
 import zlib
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -545,14 +544,14 @@ def described(roles: Mapping[str, Iterable[PathLike | TwoFiles | None]]) -> list
     >>> [(one["role"], one["size"], one["sha256"][:8]) for one in described({"key": [path]})]
     [('key', 0, 'e3b0c442')]
     """
-    found = [(role, path) for role, given in roles.items() for one in given for role, path in _single(role, one)]
-    return [_one(role, file) for role, path in dict.fromkeys(found) for file in _parts(path)]
-
-
-def _single(role: str, given: PathLike | TwoFiles | None) -> list[tuple[str, PathLike]]:
-    if isinstance(given, TwoFiles):
-        return [("tar", given.tar), ("non", given.non)]
-    return [] if given is None else [(role, given)]
+    found: dict[tuple[str, PathLike], None] = {}
+    for role, given in roles.items():
+        for one in given:
+            if one is not None:
+                found |= dict.fromkeys(
+                    [("tar", one.tar), ("non", one.non)] if isinstance(one, TwoFiles) else [(role, one)]
+                )
+    return [_one(role, file) for role, path in found for file in _parts(path)]
 
 
 def _parts(path: PathLike) -> list[PathLike]:
@@ -609,31 +608,21 @@ def refuse_doubles(paths: Sequence[Path]) -> None:
         if first is not path:
             names = display_name(first), display_name(path)
             raise FormatError(f"{names[1]} is read twice, as {names[0]} and as {names[1]}. Name each file once.")
-    for one, other in _alike(paths):
-        if filecmp.cmp(one, other, shallow=False):
+    alike: dict[tuple[int, bytes], Path] = {}
+    for path in paths:
+        first = alike.setdefault(_sampled(path), path)
+        if first is not path and filecmp.cmp(first, path, shallow=False):
             raise FormatError(
-                f"{display_name(other)}: the same content as {display_name(one)}, so that its trials would count "
+                f"{display_name(path)}: the same content as {display_name(first)}, so that its trials would count "
                 "twice. Remove one of the two; if these are other trials, put both into one file."
             )
 
 
-def _alike(paths: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
-    """Files of one size that begin, go on and end alike."""
-    by_size = defaultdict[int, list[Path]](list)
-    for path in paths:
-        by_size[path.stat().st_size].append(path)
-    for size, same in by_size.items():
-        known: dict[bytes, Path] = {}
-        for path in same if len(same) > 1 else []:
-            first = known.setdefault(_sampled(path, size), path)
-            if first is not path:
-                yield first, path
-
-
-def _sampled(path: Path, size: int) -> bytes:
-    found = hashlib.sha256()
+def _sampled(path: Path) -> tuple[int, bytes]:
+    """Return the size of a file, and a hash of its beginning, its middle and its end."""
+    found, size = hashlib.sha256(), path.stat().st_size
     with path.open("rb") as stream:
         for start in (0, size // 2, max(size - _SAMPLE, 0)):
             stream.seek(start)
             found.update(stream.read(_SAMPLE))
-    return found.digest()
+    return size, found.digest()

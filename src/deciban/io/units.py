@@ -41,7 +41,7 @@ LOGARITHMS_OF_RATIOS = "scores are likelihood ratios, and are written as their n
 
 _SUBMISSION = "nist-lre"
 
-AnyScores = TypeVar("AnyScores", Scores, ClassScores)
+AnyScores = TypeVar("AnyScores", bound=Scores | ClassScores)
 
 
 def logliks_of_detection_llrs(score: AnyArray) -> FloatArray:
@@ -161,12 +161,11 @@ def logarithms_of_probabilities(values: AnyArray, classes: Sequence[str], prior:
     array([  0., -inf])
     """
     name = "probabilities"
-    given: Any = prior_above_zero(prior, classes, name) if classes else _validate.target_prior(prior, name)
-    if not len(values):
-        return values
     if classes:
-        return posteriors.loglik(_validate.of_classes(values, name), given)
-    return posteriors.llr(_validate.of_target(values, name), given)
+        given = prior_above_zero(prior, classes, name)
+        return posteriors.loglik(_validate.of_classes(values, name), given) if len(values) else values
+    p_target = _validate.target_prior(prior, name)
+    return posteriors.llr(_validate.of_target(values, name), p_target) if len(values) else values
 
 
 def of_probabilities(systems: Sequence[Scores | ClassScores], prior: str, noun: str) -> list[Message]:
@@ -266,7 +265,7 @@ def notes_on_submissions(told: Sequence[Message], write_as: str) -> list[Message
 
 
 def in_other_units(
-    contents: Contents, probabilities: Any, *, detection_llr: bool, write_as: str, lr: bool = False
+    contents: Contents, probabilities: Any, *, detection_llr: bool, write_as: str, lr: bool, negate: bool
 ) -> tuple[Contents, list[Message]]:
     """Contents with their scores as logarithms or as detection llrs, and what is to be said about it.
 
@@ -280,18 +279,23 @@ def in_other_units(
     write_as : {"loglik", "detection-llr"}
     lr : bool
         Whether class scores are likelihoods; readers take the logarithms of likelihood ratios of two classes.
+    negate : bool
+        Whether scores of two classes get the other sign.
 
     Raises
     ------
     FormatError, InputError
         If scores are no probabilities, or there are none that this could be said of.
     """
-    systems, classes, told = contents.systems, contents.class_scores, list[Message]()
-    if probabilities is not None and detection_llr:
-        raise InputError("probabilities, detection_llr: scores are one of them, not both. Leave one out.")
-    if lr and (probabilities is not None or detection_llr):
-        other = "detection_llr" if detection_llr else "probabilities"
-        raise InputError(f"lr, {other}: scores are one of them, not both. Leave one out.")
+    told = [Message("note", "", NEGATED)] if negate else []
+    if any(one.unit == "lr" for one in contents.systems):
+        told.append(Message("note", "", LOGARITHMS_OF_RATIOS))
+    contents = negated(contents) if negate else contents
+    systems, classes = contents.systems, contents.class_scores
+    declared = {"lr": lr, "probabilities": probabilities is not None, "detection_llr": detection_llr}
+    names = [name for name, is_given in declared.items() if is_given]
+    if len(names) > 1:
+        raise InputError(f"{names[0]}, {names[-1]}: scores are one of them, not both. Leave one out.")
     if classes is None and (detection_llr or write_as == "detection-llr"):
         name = "detection_llr" if detection_llr else "write_as"
         raise InputError(f"{name}: {contents.origin.name} holds no scores of many classes. Leave it out.")
@@ -340,20 +344,6 @@ def negated(contents: Contents) -> Contents:
     if not contents.systems:
         raise InputError(f"negate: {contents.origin.name} holds no scores of two classes. Leave it out (--negate).")
     return replace(contents, systems=tuple(one.negated() for one in contents.systems))
-
-
-def as_written(contents: Contents, *, negate: bool) -> tuple[Contents, list[Message]]:
-    """Return contents with the sign in which their scores are written, and notes on sign and logarithms.
-
-    Raises
-    ------
-    InputError
-        As in `negated`.
-    """
-    told = [Message("note", "", NEGATED)] if negate else []
-    if any(one.unit == "lr" for one in contents.systems):
-        told.append(Message("note", "", LOGARITHMS_OF_RATIOS))
-    return (negated(contents) if negate else contents), told
 
 
 @contextmanager

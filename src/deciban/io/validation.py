@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -31,7 +30,7 @@ from deciban.messages import Message, counted
 from deciban.trials import Origin, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.joining.renaming import IdsLike, Renamed, near_names
-from deciban.types import AnyArray, IntArray
+from deciban.types import IntArray
 
 SHOWN = 5
 """So many of the trials that have a fault are shown."""
@@ -110,70 +109,71 @@ def _copies(trials: Trials) -> tuple[IntArray, IntArray]:
     return before, times
 
 
-class ListedNames(ABC):
-    """The names of the trials of one input.
+Room: TypeAlias = tuple[Path, int] | None
+"""A folder for temporary files, and the bytes of memory for comparing names; None: names are kept in memory."""
+
+
+class ListedNames:
+    """The names of the trials of one input, in memory or in a temporary file.
 
     Parameters
     ----------
     source : path
     given : mapping
         How it is read.
-    need : {"index", "scores"}
-    rename : function, optional
-        Gives trials the names by which they are compared.
+    need : str
+        What it holds.
+    rename : function of trials to trials with other names, optional
+        By which names trials are compared.
+    room : folder and bytes, optional
 
     Attributes
     ----------
     name : str
-        What messages call the input.
     contents : Contents
-        Those of the first batch, for what all have in common.
+        The first batch.
     n_changed : int
-        Names that are compared by others.
+        How many names were written otherwise.
 
     Raises
     ------
     FormatError, OSError
+        If the input cannot be read as what it should be.
     """
 
+    trials: Trials
+
     def __init__(
-        self, source: PathLike, given: Mapping[str, Any], need: ContentKind, rename: Callable[[Trials], Renamed] | None
+        self,
+        source: PathLike,
+        given: Mapping[str, Any],
+        need: ContentKind,
+        rename: Callable[[Trials], Renamed] | None,
+        room: Room,
     ) -> None:
-        self.name, self.n_changed = display_name(source), 0
+        self.name, self.room, self.n_changed = display_name(source), room, 0
         self._origins, self._starts = list[Origin](), [0]
         first: Contents | None = None
-        for name, contents in self._read(source, need, given):
-            assert contents.index is not None  # noqa: S101  # it was asked for
-            first, trials = first or contents, contents.index.trials
-            named = Renamed(trials) if rename is None else rename(trials)
-            self.n_changed += named.n_changed
-            self._origins.append(trials.origin)
-            self._starts.append(self._starts[-1] + len(trials))
-            self._keep(named.trials, name)
+        with ExitStack() as closing:
+            if room is None:
+                batches: Any = [(self.name, read_contents(source, need=need, **given))]
+            else:
+                self.path = room[0] / f"{need}.parquet"
+                writer = closing.enter_context(TableWriter(self.path, self.name))
+                batches = contents_in_batches(source, need, room[1] / 2, unit=None, **given)
+            for name, contents in batches:
+                first, trials = first or contents, contents.index.trials
+                named = Renamed(trials) if rename is None else rename(trials)
+                self.n_changed += named.n_changed
+                self._origins.append(trials.origin)
+                self._starts.append(self._starts[-1] + len(trials))
+                if room is None:
+                    self.trials = named.trials
+                else:
+                    sides = {side: pc.cast(named.trials.column(side), pa.string()) for side in trials.sides}
+                    writer.write(pa.table(sides), name)
         assert first is not None  # noqa: S101  # there was a batch
         self.contents = first
-
-    @classmethod
-    @abstractmethod
-    def _read(cls, source: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[tuple[str, Contents]]:
-        """Yield batches with their names."""
-
-    @classmethod
-    @abstractmethod
-    def faults_of_text(cls, path: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[FormatError]:
-        """Yield the lines of text files that cannot be read."""
-
-    @abstractmethod
-    def _keep(self, trials: Trials, name: str) -> None:
-        """Keep the trials of a batch under the names that are compared."""
-
-    @abstractmethod
-    def differences(self, listed: Any) -> Differences | None:
-        """Compare the trials with a list; return None if both have the same trials in the same order."""
-
-    def near(self, listed: Any) -> str:  # noqa: ARG002
-        """Return the hint on names that differ in how they are written, which takes all names."""
-        return ""
 
     @property
     def n_rows(self) -> int:
@@ -199,99 +199,41 @@ class ListedNames(ABC):
                 found |= zip(own, origin.where_all([row - start for row in own]), strict=True)
         return found
 
-
-class NamesInMemory(ListedNames):
-    """The names of the trials of one input, in one batch."""
-
-    trials: Trials
-
-    @classmethod
-    def _read(cls, source: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[tuple[str, Contents]]:
-        yield display_name(source), read_contents(source, need=need, **given)
-
-    @classmethod
-    def faults_of_text(cls, path: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[FormatError]:
-        """See `ListedNames.faults_of_text`."""
-        return text_faults(recognize(path, **given).files, need)
-
-    def _keep(self, trials: Trials, name: str) -> None:  # noqa: ARG002
-        self.trials = trials
-
-    def differences(self, listed: NamesInMemory) -> Differences | None:
-        """See `ListedNames.differences`."""
-        given, wanted = self.trials, listed.trials
-        found, back = Wanted(wanted).find(given).rows, Wanted(given).find(wanted).rows
-        if found is None or back is None:
-            return None
-        (given_before, given_times), (wanted_before, wanted_times) = _copies(given), _copies(wanted)
-        unknown = back < 0
-        again = np.flatnonzero(given_before >= np.where(unknown, 1, wanted_times[back]))
-        lacking = np.flatnonzero((found < 0) | (wanted_before >= given_times[found]))
-        extra = np.flatnonzero(unknown)
-        faults = _fault(given, again), _fault(wanted, lacking), _fault(given, extra)
-        if any(one.n for one in faults):
-            return Differences(*faults, int(wanted_times.max(initial=1)))
-        moved = given.codes_in(wanted) != wanted.codes_in(wanted)
-        row = int(np.argmax(moved))
-        names = (row, given.name_of(row), wanted.name_of(row)) if np.any(moved) else None
-        return Differences(*faults, int(wanted_times.max(initial=1)), names)
-
-    def near(self, listed: NamesInMemory) -> str:
-        """See `ListedNames.near`."""
-        found = near_names(self.trials, listed.trials)
-        return "" if found is None else f"of the trials of the list, {found}: --ids {found.option}"
-
-
-@contextmanager
-def folder_of_names(memory: str | int | None) -> Iterator[type[NamesOnDisk]]:
-    """Yield what makes names on disk, in a temporary folder that is removed at the end."""
-    folder = ScratchFolder()
-
-    class InFolder(NamesOnDisk):
-        room = folder.path, memory_for_trials(memory)
-
-    try:
-        yield InFolder
-    finally:
-        folder.remove()
-
-
-class NamesOnDisk(ListedNames):
-    """The names of the trials of one input, in a file of a temporary folder."""
-
-    room: ClassVar[tuple[Path, int]]
-    """Where files are made, and the bytes of memory that comparing them may take."""
-
-    def __init__(self, source: PathLike, given: Mapping[str, Any], need: ContentKind, rename: Any) -> None:
-        self.path = self.room[0] / f"{need}.parquet"
-        with TableWriter(self.path, display_name(source)) as self._writer:
-            super().__init__(source, given, need, rename)
-
-    @classmethod
-    def _read(cls, source: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[tuple[str, Contents]]:
-        return contents_in_batches(source, need, cls.room[1] / 2, unit=None, **given)
-
-    @classmethod
-    def faults_of_text(cls, path: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[FormatError]:
-        """See `ListedNames.faults_of_text`."""
-        return text_faults(plain_text_files(table_files(path), **given), need, block_size(cls.room[1] / 2))
-
-    def _keep(self, trials: Trials, name: str) -> None:
-        self._writer.write(pa.table({side: pc.cast(trials.column(side), pa.string()) for side in trials.sides}), name)
-
-    def differences(self, listed: NamesOnDisk) -> Differences | None:
-        """See `ListedNames.differences`."""
+    def differences(self, listed: ListedNames) -> Differences | None:
+        """Compare the trials with a list; return None if both have the same trials in the same order."""
+        if self.room is None:
+            return _differences_in_memory(self.trials, listed.trials)
         moved = _first_difference(self.path, listed.path)
         if moved is None:
             return None
-        folder, memory = self.room
-        n_rows = self.n_rows + listed.n_rows
+        (folder, memory), n_rows = self.room, self.n_rows + listed.n_rows
         with database(folder, memory // 2, n_rows, f"{n_rows:,} rows of {self.name} and {listed.name}") as made:
-            again, lacking, extra, most = _differences(made, self, listed)
-        return Differences(again, lacking, extra, most, moved)
+            return Differences(*_differences(made, self, listed), moved)
+
+    def near(self, listed: ListedNames) -> str:
+        """Return the hint on names that differ in how they are written, which takes all names."""
+        found = near_names(self.trials, listed.trials) if self.room is None else None
+        return "" if found is None else f"of the trials of the list, {found}: --ids {found.option}"
 
 
-def _differences(made: Database, scored: NamesOnDisk, listed: NamesOnDisk) -> tuple[Fault, Fault, Fault, int]:
+def _differences_in_memory(given: Trials, wanted: Trials) -> Differences | None:
+    found, back = Wanted(wanted).find(given).rows, Wanted(given).find(wanted).rows
+    if found is None or back is None:
+        return None
+    (given_before, given_times), (wanted_before, wanted_times) = _copies(given), _copies(wanted)
+    unknown = back < 0
+    again = np.flatnonzero(given_before >= np.where(unknown, 1, wanted_times[back]))
+    lacking = np.flatnonzero((found < 0) | (wanted_before >= given_times[found]))
+    faults = _fault(given, again), _fault(wanted, lacking), _fault(given, np.flatnonzero(unknown))
+    most, names = int(wanted_times.max(initial=1)), None
+    if not any(one.n for one in faults):
+        moved = given.codes_in(wanted) != wanted.codes_in(wanted)
+        row = int(np.argmax(moved))
+        names = (row, given.name_of(row), wanted.name_of(row)) if np.any(moved) else None
+    return Differences(*faults, most, names)
+
+
+def _differences(made: Database, scored: ListedNames, listed: ListedNames) -> tuple[Fault, Fault, Fault, int]:
     """Trials that are there too often, lack or are extra; and how often the list has a trial at most."""
     sides = ", ".join(f'"{side}"' for side in scored.sides)
     for name, one in (("scored", scored), ("listed", listed)):
@@ -320,45 +262,32 @@ def _first_difference(one: Path, other: Path) -> tuple[int, str, str] | None:
     first = 0
     for a, b in zip_longest(_in_chunks(one), _in_chunks(other)):
         n = 0 if a is None or b is None else min(len(a), len(b))
-        found = _unequal(a.slice(0, n), b.slice(0, n)) if n else None
-        if found is not None:
-            return first + found[0], *found[1:]
+        if n:
+            sides = [pc.equal(a.column(side).slice(0, n), b.column(side).slice(0, n)) for side in a.column_names]
+            same = np.logical_and.reduce([to_numpy(equal) for equal in sides])
+            if not same.all():
+                row = int(np.argmin(same))
+                names = [f"({', '.join(table.slice(row, 1).to_pylist()[0].values())})" for table in (a, b)]
+                return first + row, names[0], names[1]
         if a is None or b is None or len(a) != len(b):
             return first + n, "", ""
         first += n
     return None
 
 
-def _unequal(a: pa.Table, b: pa.Table) -> tuple[int, str, str] | None:
-    same: AnyArray = np.ones(len(a), np.bool_)
-    for side in a.column_names:
-        same &= to_numpy(pc.equal(a.column(side), b.column(side)))
-    if same.all():
-        return None
-    row = int(np.argmin(same))
-    return row, _name(a, row), _name(b, row)
-
-
-def _name(table: pa.Table, row: int) -> str:
-    return "(" + ", ".join(table.column(side)[row].as_py() for side in table.column_names) + ")"
-
-
 def _in_chunks(path: Path) -> Iterator[pa.Table]:
     """The rows of a file, always as many at once but for the last ones."""
     import pyarrow.parquet as pq
 
-    held: list[pa.Table] = []
-    n_held = 0
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        held = file.schema_arrow.empty_table()
         for batch in file.iter_batches(batch_size=_ROWS):
-            held.append(pa.Table.from_batches([batch]))
-            n_held += len(batch)
-            while n_held >= _ROWS:
-                whole = pa.concat_tables(held)
-                yield whole.slice(0, _ROWS)
-                held, n_held = [whole.slice(_ROWS)], n_held - _ROWS
-    if n_held:
-        yield pa.concat_tables(held)
+            held = pa.concat_tables([held, pa.Table.from_batches([batch])])
+            while len(held) >= _ROWS:
+                yield held.slice(0, _ROWS)
+                held = held.slice(_ROWS)
+    if len(held):
+        yield held
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,20 +354,25 @@ def validate(
     renaming = read_renaming(ids)
     given: Any = {"format": format, "columns": columns, "labels": labels}
     listing: Any = {"format": trials_format, "columns": trials_columns, "labels": labels}
-    make: type[ListedNames] = NamesInMemory
+    room: Room = None
     kinds = () if is_stream(submission) else readable_as(submission, ("scores", "class-scores"), **given)
     need: ContentKind = "class-scores" if kinds == ("class-scores",) else "scores"
     with ExitStack() as stack:
         needed: Any = [(trials, "index", listing), (submission, need, given)]
         if memory_of([submission, trials]) > memory_for_trials(memory) and are_readable(needed, memory):
-            make = stack.enter_context(folder_of_names(memory))
-        listed = make(trials, listing, "index", None if renaming is None else renaming.of_key)
+            folder = ScratchFolder()
+            stack.callback(folder.remove)
+            room = folder.path, memory_for_trials(memory)
+        listed = ListedNames(trials, listing, "index", None if renaming is None else renaming.of_key, room)
         messages = [listed.read_message("trials", "")]
         try:
-            scored = make(submission, given, need, None if renaming is None else renaming.of_scores)
+            scored = ListedNames(submission, given, need, None if renaming is None else renaming.of_scores, room)
         except FormatError as error:
-            found = islice(make.faults_of_text(submission, need, given), SHOWN)
-            return Validation(tuple(messages), tuple(map(str, found)) or (str(error),))
+            if room is None:
+                found = text_faults(recognize(submission, **given).files, need)
+            else:
+                found = text_faults(plain_text_files(table_files(submission), **given), need, block_size(room[1] / 2))
+            return Validation(tuple(messages), tuple(map(str, islice(found, SHOWN))) or (str(error),))
         # The systems of one input score the same trials: what is wrong with those of one is wrong with all.
         names = [system.name for system in scored.contents.systems]
         several = f", {len(names)} systems: {', '.join(names)}" if len(names) > 1 else ""
@@ -451,7 +385,7 @@ def validate(
         return Validation(tuple(messages), tuple(faults))
 
 
-def _faults(scored: Any, listed: Any, *, any_order: bool, may_be_near: bool) -> Iterator[str]:
+def _faults(scored: ListedNames, listed: ListedNames, *, any_order: bool, may_be_near: bool) -> Iterator[str]:
     if scored.sides != listed.sides:
         yield (
             f"{scored.name} identifies a trial by {' and '.join(scored.sides)}, the list by "

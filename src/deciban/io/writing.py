@@ -9,12 +9,12 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from deciban._files import PathLike, atomic_write, display_name, require_file_name, scratch_file
 from deciban.errors import FormatError, InputError
 from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written, require
-from deciban.io.formats import SILENT_ENDINGS, BinaryFormat, Format, by_name, for_ending, formats
+from deciban.io.formats import SILENT_ENDINGS, Format, TextFormat, by_name, for_ending, formats
 from deciban.io.source import CODECS, codec_for, files_of, unpacked_name
 from deciban.io.text.writer import write_text
 from deciban.trials.lists import ROW
@@ -166,12 +166,21 @@ def put(
 
         contents = as_detection_llrs(contents)
     with opened(path) as stream:
-        written = _write_plain(contents, chosen, stream)
-        _require_written(needed, written, chosen)
-        if lacking := [one for one in columns if one not in written.conditions]:
+        if isinstance(chosen, TextFormat):
+            written = write_text(contents, chosen, stream)
+        else:
+            writer: Any = chosen  # a format that is written
+            written = writer.write(contents, stream)
+        if lacking := [kind for kind in needed if kind not in written.kinds]:
+            room = " and ".join(sorted(written.kinds - {"index"}) or ["index"])
             raise FormatError(
-                f"{chosen.name} has no room for the columns {' and '.join(lacking)}. Choose a format with columns that "
-                "are called by a name: table (.csv), tsv, lir, parquet, arrow or npz (--to)."
+                f"{chosen.name} has room for {room}, but not for {' and '.join(lacking)} in the same file. Write two "
+                "files, or choose another format (table, parquet)."
+            )
+        if left_out := [one for one in columns if one not in written.conditions]:
+            raise FormatError(
+                f"{chosen.name} has no room for the columns {' and '.join(left_out)}. Choose a format with columns "
+                "that are called by a name: table (.csv), tsv, lir, parquet, arrow or npz (--to)."
             )
     return chosen, written
 
@@ -200,15 +209,6 @@ def opened(path: PathLike) -> Iterator[IO[bytes]]:
 def target_name(path: PathLike) -> str:
     """What messages call a file that is written."""
     return "standard output" if str(path) == "-" else display_name(path)
-
-
-def _require_written(needed: Sequence[ContentKind], written: Written, chosen: Format) -> None:
-    lacking = [kind for kind in needed if kind not in written.kinds]
-    if lacking:
-        raise FormatError(
-            f"{chosen.name} has room for {' and '.join(sorted(written.kinds - {'index'}) or ['index'])}, but not for "
-            f"{' and '.join(lacking)} in the same file. Write two files, or choose another format (table, parquet)."
-        )
 
 
 def _chosen(contents: Contents, path: PathLike, name: str | None) -> Format:
@@ -244,13 +244,6 @@ def _refuse_unknown_ending(shown: str) -> None:
         f"{shown}: no format is known by the ending {ending}. Use {', '.join(known)} (.txt for plain lists; "
         f"{', '.join(codec.ending for codec in CODECS)} behind it to compress), or name the format (--to)."
     )
-
-
-def _write_plain(contents: Contents, chosen: Format, stream: IO[bytes]) -> Written:
-    if isinstance(chosen, BinaryFormat):
-        assert chosen.write is not None  # noqa: S101  # the caller saw that it writes
-        return chosen.write(contents, stream)
-    return write_text(contents, chosen, stream)
 
 
 @contextlib.contextmanager

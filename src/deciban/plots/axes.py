@@ -457,23 +457,13 @@ class Drawing(Canvas):
     Parameters
     ----------
     result : Evaluation, Results or sequence of Evaluation
-    ax, line_kw, size, width_of_many, by_rows
+    ax, line_kw, how
         As in `Canvas`.
     """
 
-    def __init__(
-        self,
-        result: Drawable,
-        ax: Axes | None,
-        line_kw: Style,
-        *,
-        size: Ends,
-        width_of_many: float = MAIN_WIDTH,
-        by_rows: bool = False,
-    ) -> None:
+    def __init__(self, result: Drawable, ax: Axes | None, line_kw: Style, **how: Any) -> None:
         evaluations = systems_of(result, Evaluation)
-        names = [evaluation.name for evaluation in evaluations]
-        super().__init__(names, ax, line_kw, size=size, width_of_many=width_of_many, by_rows=by_rows)
+        super().__init__([one.name for one in evaluations], ax, line_kw, **how)
         self.systems = [System(mark.main, one) for mark, one in zip(self.marks, evaluations, strict=True)]
         self.curves = [one.curves for one in evaluations]
         self.thresholds = {point.threshold for one in evaluations for point in one.operating_points}

@@ -32,7 +32,7 @@ from deciban.plots.axes import (
 )
 from deciban.plots.curves import REFERENCE, write_priors
 from deciban.plots.files import letters
-from deciban.plots.multiclass.matrices import ClassDrawable, class_systems_of
+from deciban.plots.matrices import ClassDrawable, class_systems_of
 from deciban.types import FloatArray
 
 _FAR = 1e307
@@ -582,7 +582,8 @@ def _histogram(canvas: Canvas, one: Reliability, mark: Mark, *, is_alone: bool) 
     scale = _HIGHEST / max(float(one.happened.max()), float(one.failed.max()))
     thin: Style = {"drawstyle": "steps-post", "zorder": 2.0, "linewidth": THIN_WIDTH, "color": mark.color}
     for shares, style, opacity in ((one.happened, "-", 0.35), (one.failed, "--", 0.12)):
-        x, height = np.append(one.bins[0], one.bins), np.concatenate(([0.0], scale * shares, [0.0])) + _FLOOR + 0.02
+        x, height = _outline(one.bins, scale * shares)
+        height += _FLOOR + 0.02
         if is_alone:
             filled: Style = {"step": "post", "color": mark.color, "alpha": opacity, "linewidth": 0, "zorder": 1.5}
             canvas.ax.fill_between(x, _FLOOR + 0.02, height, **filled)

@@ -267,6 +267,7 @@ def _markers(drawing: Drawing, edges: tuple[Ends, Ends] | None) -> None:
 
 _SIZE = (6.0, 4.0)
 _TOP = 1.4
+_NORMALIZED = "Normalized Bayes error rate (1 = default)"
 REFERENCE: Style = {"color": "black", "linestyle": ":", "linewidth": 1.3, "zorder": 2.2}
 BEFORE: Style = {"linestyle": "-", "linewidth": 1.2, "alpha": 0.45, "zorder": 2.1}
 
@@ -321,7 +322,7 @@ def bayes_error(
     if drawing.explain("default (llr 0)", **REFERENCE):
         drawing.ax.axhline(1.0, **REFERENCE)
     _scarce(drawing)
-    return _framed(drawing, _TOP, "Normalized Bayes error rate (1 = default)")
+    return framed(drawing, _TOP, _NORMALIZED)
 
 
 def ape(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
@@ -365,7 +366,7 @@ def ape(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
         _shade(drawing, "error", default_error)
     draw_reference(drawing, drawing.reach, default_error)
     drawing.ax.yaxis.set_major_formatter(in_percent)
-    return _framed(drawing, top, "Bayes error rate (%)")
+    return framed(drawing, top, "Bayes error rate (%)")
 
 
 def ece(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
@@ -409,7 +410,7 @@ def ece(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     if bands:
         _shade(drawing, "cross_entropy")
     draw_reference(drawing, drawing.reach, _prior_entropy)
-    return _framed(drawing, top, "Empirical cross-entropy (bits)")
+    return framed(drawing, top, "Empirical cross-entropy (bits)")
 
 
 def _prior_entropy(log_odds: FloatArray) -> FloatArray:
@@ -486,12 +487,20 @@ def top_of(curves: list[FloatArray], *, peak: float) -> float:
     return max(1.3 * highest, 0.03 * peak)
 
 
-def _framed(drawing: Drawing, top: float, label: str) -> Axes:
+def framed(drawing: Drawing, top: float, label: str, *, has_points: bool = True) -> Axes:
     """Set limits, mark the operating points, write priors at the upper edge and finish."""
     drawing.keep_limits((-drawing.reach, drawing.reach), (-0.01 * top, top))
-    drawing.mark_points({-threshold for threshold in drawing.thresholds}, "operating point")
+    if has_points:
+        drawing.mark_points({-threshold for threshold in drawing.thresholds}, "operating point")
     write_priors(drawing.ax)
     return drawing.finish("Prior log odds (nats)", label)
+
+
+def normalized(drawing: Drawing, top: float, *, has_points: bool = True) -> Axes:
+    """Finish a plot of normalized error rates, with a line at what is reached without scores."""
+    if drawing.explain("default (llr 0)", **REFERENCE):
+        drawing.ax.axhline(1.0, **REFERENCE)
+    return framed(drawing, top, _NORMALIZED, has_points=has_points)
 
 
 def write_priors(ax: Axes, *, sign: float = 1.0) -> None:

@@ -16,7 +16,7 @@ from deciban.evaluation import Evaluation
 from deciban.evaluation.bands import band_of
 from deciban.evaluation.curves import AtPriors
 from deciban.plots.axes import Canvas, Drawable, Drawing, Style, in_percent, systems_of
-from deciban.plots.curves import REFERENCE, draw_reference, top_of, write_priors
+from deciban.plots.curves import REFERENCE, draw_reference, framed, normalized, top_of, write_priors
 from deciban.plots.files import letters
 from deciban.rules import ScoringRule
 from deciban.rules.families import REACH, rule_curves
@@ -122,10 +122,8 @@ def minimum_cost(result: Drawable, ax: Axes | None = None, *, bands: bool = True
     drawing.explain("EER", linestyle="-.")
     draw_reference(drawing, drawing.reach, default_error)
     top = top_of(least, peak=0.5)
-    drawing.keep_limits((-drawing.reach, drawing.reach), (-0.01 * top, top))
-    write_priors(drawing.ax)
     drawing.ax.yaxis.set_major_formatter(in_percent)
-    return drawing.finish("Prior log odds (nats)", "Least Bayes error rate (%)")
+    return framed(drawing, top, "Least Bayes error rate (%)", has_points=False)
 
 
 def cllr_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
@@ -348,12 +346,7 @@ def error_contributions(result: Drawable, ax: Axes | None = None, **line_kw: Any
     drawing.explain("misses", **_OF_MISSES)
     drawing.explain("false alarms", **_OF_FALSE_ALARMS)
     drawing.explain("least errors", **_LEAST)
-    if drawing.explain("default (llr 0)", **REFERENCE):
-        drawing.ax.axhline(1.0, **REFERENCE)
-    drawing.mark_points({-threshold for threshold in drawing.thresholds}, "operating point")
-    drawing.keep_limits((-drawing.reach, drawing.reach), (-0.01 * _PARTS_TOP, _PARTS_TOP))
-    write_priors(drawing.ax)
-    return drawing.finish("Prior log odds (nats)", "Normalized Bayes error rate (1 = default)")
+    return normalized(drawing, _PARTS_TOP)
 
 
 def ape_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
@@ -458,11 +451,7 @@ def dev_and_eval(dev: Drawable, result: Drawable, ax: Axes | None = None, **line
     drawing.explain("evaluation", linestyle="-", linewidth=1.7)
     drawing.explain("development", linestyle="--", linewidth=1.7)
     drawing.explain("least errors (thin)", linestyle="-", linewidth=0.8)
-    if drawing.explain("default (llr 0)", **REFERENCE):
-        drawing.ax.axhline(1.0, **REFERENCE)
-    drawing.keep_limits((-drawing.reach, drawing.reach), (-0.01 * _PARTS_TOP, _PARTS_TOP))
-    write_priors(drawing.ax)
-    return drawing.finish("Prior log odds (nats)", "Normalized Bayes error rate (1 = default)")
+    return normalized(drawing, _PARTS_TOP, has_points=False)
 
 
 def _decided(evaluation: Evaluation) -> AtPriors:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deciban._files import PathLike, display_name
 from deciban.errors import InputError
@@ -14,8 +14,7 @@ from deciban.io.source import require_one_stream, single_files
 from deciban.io.writing import plainly_opened, refuse_overwriting
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
-from deciban.report.content import Page
-from deciban.report.rendering import render_page
+from deciban.report.rendering import Page, render_page
 from deciban.report.tables import Provenance, date_written
 from deciban.types import Progress
 from deciban.workflows.evaluate import ModelEvaluation, evaluate_model, opened
@@ -26,10 +25,6 @@ from deciban.workflows.partitions import Split
 from deciban.workflows.quality import QualityFiles, quality_paths
 from deciban.workflows.two_files import named_scores
 from deciban.workflows.units import DEFAULT_FOLDS, HoldOut
-
-if TYPE_CHECKING:
-    from deciban.analysis import FusionFigures, Selection
-
 
 _WORST = 20
 """Misleading trials that a page lists if nothing is said, of two classes of each."""
@@ -222,10 +217,8 @@ def write_report(
     if loaded is not None:
         trained_model(loaded, chosen.kind)
     _refuse_what_fusions_take(request, model)
-    if not request.train and (request.train_key is not None or request.train_quality is not None or request.select):
-        raise InputError(
-            "train_key, train_quality, select: are about training scores. Name them (train=, --train), or leave it out."
-        )
+    if not request.train and (request.train_key is not None or request.select):
+        raise InputError("train_key, select: are about training scores. Name them (train=, --train), or leave it out.")
     has_train = isinstance(request.train, str) or bool(request.train)
     own = chosen.lenient() if has_train else chosen
     test = evaluate_model(model, files, own, quality=request.quality, progress=progress)
@@ -288,22 +281,12 @@ def _before_and_after(model: ScoreModel | None, results: Results[Any]) -> tuple[
 def _with_worth(
     page: Page, test: ModelEvaluation, train: ModelEvaluation, held: HoldOut | None, progress: Progress | None
 ) -> Page:
-    """A page with what each system is worth to a fusion."""
-    assert isinstance(page.model, ScoreModel)  # noqa: S101  # which is a fusion, as who calls this has seen
-    figures, selection = _fusion_figures(page.model, test, train, held, progress)
-    return replace(page, figures=figures, selection=selection)
-
-
-def _fusion_figures(
-    model: ScoreModel, test: ModelEvaluation, train: ModelEvaluation, held: HoldOut | None, progress: Progress | None
-) -> tuple[FusionFigures, Selection | None]:
-    """What each system is worth to a fusion, and which of them help."""
+    """A page with what each system is worth to a fusion, and which of them help."""
     from deciban.workflows.model_files import selected  # all of training
     from deciban.workflows.training_rows import Compared, rows_of_model
 
-    say = progress or (lambda _words: None)
-    every = Compared(*train.trials)
+    assert isinstance(page.model, ScoreModel)  # noqa: S101  # which is a fusion, as who calls this has seen
+    model, every, say = page.model, Compared(*train.trials), progress or (lambda _words: None)
     figures = rows_of_model(model, every, Compared(*test.trials), say)
-    if held is None:
-        return figures, None
-    return figures, selected(every.source, model, held, every.options, say)
+    selection = None if held is None else selected(every.source, model, held, every.options, say)
+    return replace(page, figures=figures, selection=selection)

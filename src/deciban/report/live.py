@@ -17,22 +17,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit, ndtr
 
-from deciban.analysis.comparison import Pair, caption_of, cells_of, label_of, p_value_written
+from deciban.analysis.comparison import Pair, cells_of, label_of, p_value_written
 from deciban.core.ranks.hull import Rocch
-from deciban.core.ranks.operating import detection_cost
 from deciban.evaluation import Evaluation, presets
 from deciban.evaluation.bands import band_of, hull_bands
 from deciban.evaluation.conditions import Condition
-from deciban.evaluation.curves import REACH, ErrorSteps, grid_of_thresholds, rate_intervals
+from deciban.evaluation.curves import ErrorSteps, grid_of_thresholds, rate_intervals
 from deciban.evaluation.reliability import consistency_of
 from deciban.evaluation.results import Results
 from deciban.plots.calibration import MOST_WITH_BANDS
-from deciban.report.content import Differences
+from deciban.report.blocks import about_differences, comparison_of
 from deciban.report.tables import MINUS, TEXTS, capitalize_first
 from deciban.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from deciban.report.content import Page
+    from deciban.report.rendering import Page
 
 
 EXACT_ROOM = 500_000
@@ -43,8 +42,6 @@ UNIT = 2.0**-26
 
 OF_SCORE, _OF_THRESHOLD = 6, 8
 """Characters that a score and a threshold of a grid take, about."""
-
-_MOST_VERTICES = 4000
 
 
 def exact_data(one: Evaluation, room: int = EXACT_ROOM) -> dict[str, Any] | None:
@@ -61,8 +58,7 @@ def exact_data(one: Evaluation, room: int = EXACT_ROOM) -> dict[str, Any] | None
     dict or None
         ``steps`` has the changes of misses and of false alarms from threshold to threshold. Of scores, ``places`` are
         their distances from the score before, in units of 2^-26 nats; a grid has its ``first`` threshold and its
-        ``width``. ``hull`` has steps of misses and of false alarms from vertex to vertex, and by how much a normalized
-        cost can be too high where vertices are left out.
+        ``width``. ``hull`` has steps of misses and of false alarms from vertex to vertex.
 
     Examples
     --------
@@ -108,30 +104,8 @@ def _hull(one: Evaluation) -> dict[str, Any] | None:
     if at is None or not np.isfinite(at.min_dcf).all():
         return None
     rocch = Rocch.of(one.curves.pav)
-    kept, excess = _vertices(rocch, _MOST_VERTICES)
-    misses, false_alarms = (_changes(np.append(0, counts[kept])) for counts in (rocch.n_miss, rocch.n_fa))
-    return {"misses": misses, "false_alarms": false_alarms, "excess": excess}
-
-
-def _vertices(rocch: Rocch, most: int) -> tuple[Any, float]:
-    """Return the vertices to keep, and by how much the least cost among them can exceed that among all."""
-    if len(rocch.n_fa) <= most:
-        return slice(None), 0.0
-    ends = [0, len(rocch.n_fa) - 1]
-    kept = np.unique(np.append(rocch.best_vertices(np.linspace(-REACH, REACH, most - 2)), ends))
-    p_miss, p_fa = rocch.p_miss[kept], rocch.p_fa[kept]
-    # Both least costs are straight between these priors: they differ most at one of them.
-    with np.errstate(divide="ignore"):
-        slopes = np.log(np.diff(p_miss)) - np.log(-np.diff(p_fa))
-    log_odds = np.unique(np.concatenate((-rocch.llr, -slopes, [0.0])))
-    log_odds = log_odds[np.abs(log_odds) <= REACH]
-    best = np.searchsorted(slopes, -log_odds)
-    found = detection_cost(p_miss[best], p_fa[best], log_odds, 1.0, 1.0, normalize=True)
-    return kept, _excess(found, np.asarray(rocch.min_dcf(prior_log_odds=log_odds)))
-
-
-def _excess(found: FloatArray, least: FloatArray) -> float:
-    return float(f"{max(float((found - least).max()), 0.0):.2g}")
+    misses, false_alarms = (_changes(np.append(0, counts)) for counts in (rocch.n_miss, rocch.n_fa))
+    return {"misses": misses, "false_alarms": false_alarms}
 
 
 ROOM = 1_200_000
@@ -267,13 +241,13 @@ def pair_data(results: Results[Any]) -> dict[str, Any] | None:
     """
     if len(results.systems) < 2:
         return None
-    found = Differences.of(results, None, most=_MOST)
+    found = comparison_of(results, None, most=_MOST)
     if found is None:
         return None
-    places = {one.name: k for k, one in enumerate(found.comparison.systems)}
+    places = {one.name: k for k, one in enumerate(found.systems)}
     return {
-        "caption": f"{caption_of(found.comparison)}. Differences are the first system minus the second.",
-        "pairs": [_pair(one, [places[name] for name in one.names]) for one in found.comparison.pairs],
+        "caption": about_differences(found),
+        "pairs": [_pair(one, [places[name] for name in one.names]) for one in found.pairs],
     }
 
 
@@ -358,7 +332,7 @@ def live_data(page: Page, colors: Sequence[str]) -> dict[str, Any] | None:
     --------
     >>> from deciban import evaluate
     >>> from deciban.evaluation import Results
-    >>> from deciban.report.content import Page
+    >>> from deciban.report.rendering import Page
     >>> data = live_data(Page(results=Results((evaluate([1.0, 2.0], [0.0]),))), ["#0072B2"])
     >>> data["sets"][0]["systems"][0]["n_tar"], len(data["priors"]) == len(data["log_odds"])
     (2, True)
@@ -413,10 +387,10 @@ def as_script_data(data: Any) -> str:
     Examples
     --------
     >>> as_script_data({"a": 1})
-    'eNqrVkpUsjKsBQALLgKS'
+    'eJyrVkpUsjKsBQAIKgIJ'
     """
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(zlib.compress(text.encode(), 9)).decode("ascii")
+    return base64.b64encode(zlib.compress(text.encode())).decode("ascii")
 
 
 def system_data(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,11 +15,20 @@ from deciban.evaluation.multiclass.problem_sums import PRIORS, DecidedAt
 from deciban.evaluation.uncertainty import corrected_of
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import error_in_words
-from deciban.plots.multiclass.simplex import triangle_of
-from deciban.report.content import Page
+from deciban.plots.triangle import triangle_of
 from deciban.report.live import ROOM, finite, fitted, n_conditions, pair_data, plain
-from deciban.report.page import MOST, Named, filled, images_written, with_conditions
-from deciban.report.scripts import Live, picture
+from deciban.report.page import (
+    MOST,
+    Named,
+    filled,
+    has_own_scales,
+    images_written,
+    parameter_pictures,
+    with_conditions,
+    worth_section,
+)
+from deciban.report.rendering import Page
+from deciban.report.scripts import picture
 from deciban.report.tables import (
     CORRECTED,
     MISSING,
@@ -76,8 +85,8 @@ class ClassPicture:
         return inches, picture(drawing, (title, caption + self.more), self.name, "by class")
 
 
-def class_pictures(results: ClassResults, before: ClassResults | None) -> list[ClassPicture]:
-    """Every picture of a page, in the order in which they stand.
+def class_pictures(results: ClassResults, before: ClassResults | None) -> Iterator[ClassPicture]:
+    """Yield every picture of a page, in the order in which they stand.
 
     Parameters
     ----------
@@ -85,18 +94,37 @@ def class_pictures(results: ClassResults, before: ClassResults | None) -> list[C
     before : ClassResults or None
         The same before calibration.
     """
-    systems = [*(() if before is None else before.systems), *results.systems]
-    return [*_of_each(systems), *_of_all(systems), *_panels(results, before)]
+    old = () if before is None else before.systems
+    systems = [*old, *results.systems]
+    paired = [one for one in systems if one.pairwise is not None]
+    darkest = max((one.pairwise.largest_loss for one in paired if one.pairwise), default=0.0)
+    each: dict[str, tuple[Sequence[ClassEvaluation], dict[str, Any]]] = {
+        "confusion": (systems, {}),
+        "pairwise_loss": (paired, {"top": darkest or None}),
+        "simplex": ([one for one in systems if one.curves.sample is not None], {}),
+    }
+    for kind, (shown, how) in each.items():
+        more = f" {MULTICLASS['most_confused']}" if kind == "simplex" and systems[0].n_classes > 3 else ""
+        for one in shown:
+            yield ClassPicture(kind, one.name if len(systems) > 1 else "", partial(_drawn_of, kind, one, how), more)
+    for kind in ("class_losses", "c_avg_curve", "reliability", "subset_c_avg"):
+        if kind != "subset_c_avg" or all(one.subsets is not None for one in systems):
+            yield ClassPicture(kind, "", partial(getattr(plots, kind), systems))
+    if len(results.classes) <= _MOST_PANELS:
+        of_old = old if len(old) == len(results.systems) else [None] * len(results.systems)
+        for one, earlier in zip(results.systems, of_old, strict=True):
+            more = "" if earlier is None else f" {MULTICLASS['before']}"
+            yield ClassPicture("class_ape", one.name, partial(plots.class_ape, one, before=earlier), more)
 
 
-def with_pictures(text: str, found: Sequence[ClassPicture], reserved: int = 0) -> str:
+def with_pictures(text: str, found: Iterable[ClassPicture], reserved: int = 0) -> str:
     """Put pictures into a page: those of all systems first, then as many of single ones as leave it below its limit.
 
     Parameters
     ----------
     text : str
         A page with a `PLACE`.
-    found : sequence of ClassPicture
+    found : iterable of ClassPicture
         In the order in which they shall stand.
     reserved : int
         Bytes that something else shall have room for.
@@ -134,20 +162,6 @@ def _lacking_in_words(lacking: Sequence[ClassPicture]) -> str:
     return f'\n<p class="small">{MULTICLASS["no_room"]} {", ".join(parts)}.</p>'
 
 
-def _of_each(systems: Sequence[ClassEvaluation]) -> Iterator[ClassPicture]:
-    """Plots of which every system has its own."""
-    paired = [one for one in systems if one.pairwise is not None]
-    darkest = max((pairs.largest_loss for pairs in (one.pairwise for one in paired) if pairs), default=0.0)
-    each: list[tuple[str, Sequence[ClassEvaluation], dict[str, Any]]] = [("confusion", systems, {})]
-    each.append(("pairwise_loss", paired, {"top": darkest or None}))
-    each.append(("simplex", [one for one in systems if one.curves.sample is not None], {}))
-    for kind, shown, how in each:
-        more = f" {MULTICLASS['most_confused']}" if kind == "simplex" and systems[0].n_classes > 3 else ""
-        for one in shown:
-            name = one.name if len(systems) > 1 else ""
-            yield ClassPicture(kind, name, partial(_drawn_of, kind, one, how), more)
-
-
 def _drawn_of(kind: str, one: ClassEvaluation, how: dict[str, Any]) -> Any:
     """One plot of a system; a matrix of very many classes as an image without numbers, which nobody could read."""
     if kind not in _OF_MATRICES or one.n_classes <= _MOST_PANELS:
@@ -156,26 +170,6 @@ def _drawn_of(kind: str, one: ClassEvaluation, how: dict[str, Any]) -> Any:
     for text in list(drawing.texts):
         text.remove()
     return drawing
-
-
-def _of_all(systems: Sequence[ClassEvaluation]) -> Iterator[ClassPicture]:
-    """Plots that hold all systems."""
-    kinds = ["class_losses", "c_avg_curve", "reliability"]
-    if all(one.subsets is not None for one in systems):
-        kinds.append("subset_c_avg")
-    for kind in kinds:
-        yield ClassPicture(kind, "", partial(getattr(plots, kind), systems))
-
-
-def _panels(results: ClassResults, before: ClassResults | None) -> Iterator[ClassPicture]:
-    """Plots with a panel for each class."""
-    if len(results.classes) > _MOST_PANELS:
-        return
-    old: Sequence[Any] = () if before is None else before.systems
-    old = old if len(old) == len(results.systems) else [None] * len(results.systems)
-    for one, earlier in zip(results.systems, old, strict=True):
-        more = "" if earlier is None else f" {MULTICLASS['before']}"
-        yield ClassPicture("class_ape", one.name, partial(plots.class_ape, one, before=earlier), more)
 
 
 _ROOM_OF_DECISIONS, _MOST_ROOM, _OF_COUNT, _OF_WEIGHT = 800_000, 1_500_000, 4, 12
@@ -390,8 +384,8 @@ def multiclass_page(page: Page) -> str:
         "classes.html",
         page,
         systems,
+        known,
         sides=sides,
-        live=Live.of(known),
         most_classes=MOST_CLASSES,
         subsets=[(one, color, _subsets(one)) for one, color in systems if one.subsets is not None],
         first=first,
@@ -482,8 +476,6 @@ def _of_model(page: Page, classes: Sequence[str]) -> dict[str, Any]:
     model = page.model
     if model is None:
         return {"parameters": [], "of_parameters": "", "model_figures": [], "worth": None}
-    from deciban.report.page import has_own_scales, parameter_pictures, worth_section
-
     each = isinstance(model, ClassModel) and has_own_scales(model)
     return {
         "of_parameters": (MULTICLASS["of_each"] if each else MULTICLASS)["parameters"],

@@ -27,9 +27,10 @@ from deciban.models.score_model import ScoreModel
 from deciban.models.two_class import Fusion
 from deciban.report import tables
 from deciban.report.answers import in_words
-from deciban.report.content import Differences, Page
+from deciban.report.blocks import differences_of, primaries_of, sections_of
 from deciban.report.live import ROOM, as_script_data, condition_data, live_data, room_for
-from deciban.report.scripts import Live, picture, policy, scripts_of_tables
+from deciban.report.rendering import Page
+from deciban.report.scripts import chart_style, picture, policy, scripts_for
 from deciban.report.tables import (
     MISSING,
     TEXTS,
@@ -56,6 +57,8 @@ MOST = 2_990_000
 
 PLACE = "<!-- pictures that lack -->"
 """Place in a page for the names of the training pictures that were left out."""
+
+_DATA = '<script type="text/plain" id="page-data">'
 
 _ROOM_OF_WORDS = 1_000
 """Bytes reserved for these names."""
@@ -86,14 +89,14 @@ def two_class_page(page: Page) -> str:
         "page.html",
         page,
         list(zip(results.systems, colors, strict=True)),
+        known,
         summaries=tables.side_by_side(
             tables.summary(summed, colors * (len(summed) // len(colors))), tables.figure_names(summed)
         ),
         comparison=comparison,
-        blocks=comparison.blocks(colors) if comparison else [],
+        blocks=list(comparison.blocks(colors)) if comparison else [],
         **_of_model(page, sides),
         is_paired=train is not None,
-        live=Live.of(known),
         errors=tables.errors(results.systems, colors),
         errors_unit=results.systems[0].axis,
         plots=[figure for _, figure in drawn],
@@ -109,27 +112,21 @@ def two_class_page(page: Page) -> str:
     )
 
 
-def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
+def filled(template: str, page: Page, systems: Named, known: dict[str, Any] | None, **own: Any) -> str:
     """A template with what pages of both kinds say, and what this one says beside it.
 
     Text is escaped, and nothing may be left out.
     """
     results, train, model = page.results, page.train, page.model
-    if model is not None:
-        from deciban.report.page import record_of  # with all of training behind it: other pages do without
     worst = [one for shown in (results.before, results) if shown for one in shown.worst]
-    own = {"live": None, **own}
-    scripts = scripts_of_tables() if own["live"] is None else own["live"].scripts
-    differences = Differences.of(results, page.before)
-    drawn = [] if differences is None else differences.drawings()
+    scripts = scripts_for(known)
     return (
         _environment()
         .get_template(template)
         .render(
-            differences=differences,
-            plans=[(one, []) for shown in (results.before, results) if shown for one in _plan(shown)],
-            by_condition=_by_condition(results),
-            drawn_differences=[picture(one, TEXTS["differences"][name], "", "of all pairs") for name, one in drawn],
+            primaries=[one for shown in (results.before, results) if shown for one in primaries_of(shown)],
+            by_condition=sections_of(results),
+            differences=differences_of(results, page.before),
             title=page.title or _title(results),
             message_lines=page.message_lines or _join(results),
             train_message_lines=() if train is None else train.message_lines or _join(train),
@@ -147,6 +144,7 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
             version=__version__,
             policy=policy(scripts),
             scripts=scripts,
+            live=known and {"data": as_script_data(known), "level": known["level"], "style": chart_style()},
             **own,
         )
     )
@@ -194,28 +192,8 @@ def with_conditions(text: str, results: Results[Any], known: dict[str, Any] | No
     if known is None or not results.conditions:
         return text
     found = found_in(known, max(min(MOST - len(text.encode("utf-8", "replace")), ROOM), 0))
-    return text.replace(as_script_data(known), as_script_data(known | {"conditions": found}), 1)
-
-
-def _plan(results: Results[Any]) -> list[Any]:
-    """The section of a plan; none for results without one."""
-    if not results.primaries:
-        return []
-    from deciban.report.conditions import section_of  # few pages have one
-
-    return section_of(results)
-
-
-def _by_condition(results: Results[Any]) -> list[tuple[Any, list[dict[str, str]]]]:
-    """Sections by condition with their pictures; none for results without conditions."""
-    if not results.conditions:
-        return []
-    from deciban.report.conditions import sections_of  # few pages have some
-
-    return [
-        (one, [picture(drawn, TEXTS["conditions"][name], side, "of all systems") for name, side, drawn in one.drawings])
-        for one in sections_of(results)
-    ]
+    before, start, rest = text.partition(_DATA)
+    return before + start + as_script_data(known | {"conditions": found}) + rest[rest.index("<") :]
 
 
 def notes_by_systems(systems: Named) -> list[tuple[Named, list[str]]]:
@@ -249,8 +227,6 @@ def _of_model(page: Page, sides: Sequence[Side]) -> dict[str, Any]:
     """What the page of two classes alone says of a model, if there is one."""
     model, fusion = page.model, None
     if isinstance(model, ScoreModel) and model.is_fusion:
-        from deciban.report.page import fusion_section
-
         fusion = fusion_section(page)
     return {"fusion": fusion, "model_figures": [] if model is None else _drawn_of_model(model, sides, page)}
 

@@ -16,7 +16,6 @@ from importlib import resources
 from typing import Any
 
 from deciban import plots
-from deciban.report.live import as_script_data
 
 _CHARTS = ("vendor", "uplot")
 
@@ -94,15 +93,18 @@ def chart_style() -> str:
     return resources.files(__package__).joinpath(*_CHARTS, "uPlot.min.css").read_text("utf-8").strip()
 
 
-def scripts_of_tables() -> tuple[Script, ...]:
-    """The scripts of a page without charts: its tables can be sorted and copied.
+def scripts_for(data: dict[str, Any] | None) -> tuple[Script, ...]:
+    """The scripts of a page with these data; without data its tables can be sorted and copied, and there are no charts.
 
     Examples
     --------
-    >>> [one.name for one in scripts_of_tables()]
+    >>> [one.name for one in scripts_for(None)]
     ['tables.js']
     """
-    return tuple(one for one in scripts() if one.name in _ALWAYS)
+    if data is None:
+        return tuple(one for one in scripts() if one.name in _ALWAYS)
+    others = _OF_TWO if "classes" in data else _OF_MANY
+    return tuple(one for one in scripts() if one.name not in others)
 
 
 def policy(allowed: Sequence[Script]) -> str:
@@ -118,41 +120,6 @@ def policy(allowed: Sequence[Script]) -> str:
     sources = " ".join(one.source for one in allowed)
     own = f"; script-src {sources}" if sources else ""
     return f"default-src 'none'; img-src data:{own}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-
-
-@dataclass(frozen=True, slots=True)
-class Live:
-    """What makes a page interactive.
-
-    Attributes
-    ----------
-    data : str
-        JSON that can stand in a page.
-    level : float or None
-        Of intervals.
-    is_of_classes : bool
-        Of many.
-    """
-
-    data: str
-    level: float | None
-    is_of_classes: bool = False
-
-    @classmethod
-    def of(cls, data: dict[str, Any] | None) -> Live | None:
-        """From what `deciban.report.live.live_data` or `deciban.report.multiclass.live_class_data` found."""
-        return None if data is None else cls(as_script_data(data), data["level"], "classes" in data)
-
-    @property
-    def scripts(self) -> tuple[Script, ...]:
-        """What runs, in order."""
-        others = _OF_TWO if self.is_of_classes else _OF_MANY
-        return tuple(one for one in scripts() if one.name not in others)
-
-    @property
-    def style(self) -> str:
-        """Of the charts."""
-        return chart_style()
 
 
 _TAG = re.compile(r"<[A-Za-z][^<>]*>")

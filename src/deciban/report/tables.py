@@ -472,24 +472,6 @@ _SIZES = ("PRBEP", "targets", "non-targets", "tied across classes")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One figure of one system in all sets, and the difference that matters."""
-
-    figure: str
-    cells: tuple[str, ...]
-    difference: str
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """All figures of one system."""
-
-    name: str
-    color: str
-    lines: tuple[Line, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Comparison:
     """The same systems in several sets.
 
@@ -510,18 +492,16 @@ class Comparison:
     sets: tuple[tuple[Evaluation, ...], ...]
     base: int
 
-    def blocks(self, colors: Sequence[str]) -> list[Block]:
-        """Return the rows of the table, system after system."""
-        found = []
+    def blocks(self, colors: Sequence[str]) -> Iterator[tuple[Row, list[Row]]]:
+        """Of every system its name, and a row for each figure: its cells in all sets, the last one the difference."""
         for color, *systems in zip(colors, *self.sets, strict=True):
             points = points_of(systems)
             columns = [figures_of(system, points, corrected=are_corrected(systems)) for system in systems]
-            lines = tuple(
-                Line(row[-1].name, tuple(figure.text for figure in row), _difference(row[self.base], row[-1]))
+            lines = [
+                Row(row[-1].name, color, (*(one.text for one in row), _difference(row[self.base], row[-1])))
                 for row in zip(*columns, strict=True)
-            )
-            found.append(Block(systems[-1].name, color, lines))
-        return found
+            ]
+            yield Row(systems[-1].name, color, ()), lines
 
 
 def compare(

@@ -88,6 +88,12 @@ def say(out: Console, line: str, style: str = "") -> None:
         out.print(part)
 
 
+def say_all(out: Console, lines: Iterable[str], style: str = "") -> None:
+    """Print several lines of text; see `say`."""
+    for line in lines:
+        say(out, line, style)
+
+
 def table(
     headings: Sequence[str], rows: Iterable[Sequence[str]], *, n_left: int = 1, caption: str = "", prose: Any = ()
 ) -> Table:
@@ -223,13 +229,11 @@ def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_th
         at = f"{first.points[0].p_target:g}"
         words = f"{left_out}detection against the rest: cost at target prior {at}, Cllr in bits; minima by PAV"
         out.print(replace(_of_one(first, shown), caption=words))
-        for line in _remarks(first):
-            say(out, line)
+        say_all(out, _remarks(first))
     else:
         words = f"{left_out}error rate, and Cllr of detection against the rest in bits (its minimum by PAV)"
-        for_programs = isinstance(out, TableConsole) and out.writer is not None
-        made = _of_many_apart(systems, shown) if for_programs else _of_many(systems, shown)
-        out.print(replace(made, caption=words))
+        apart = isinstance(out, TableConsole) and out.writer is not None  # for programs
+        out.print(replace(_of_many(systems, shown, apart=apart), caption=words))
 
 
 def class_columns(first: ClassEvaluation) -> Columns:
@@ -287,12 +291,18 @@ def _of_one(one: ClassEvaluation, shown: Sequence[int]) -> Table:
     return table(["class", "segments", "error rate", "cost", "min cost", *_LOSSES], rows)
 
 
-def _of_many(systems: Sequence[ClassEvaluation], shown: Sequence[int]) -> Table:
-    """Error rate and Cllr of the detection of each class, systems side by side.
+def _of_many(systems: Sequence[ClassEvaluation], shown: Sequence[int], *, apart: bool) -> Table:
+    """Error rate and Cllr of the detection of each class, systems side by side; apart, each metric has a column.
 
     Figures with intervals stand below each other, as one row would not fit a window.
     """
     rows, held = list[Sequence[str]](), _figures_of_classes(systems, shown)
+    if apart:
+        for name, n, figures in held:
+            columns = [figures.get(figure, [""] * len(systems)) for figure in _FIGURES_OF_A_CLASS]
+            rows.append((name, n, *(cell for cells in zip(*columns, strict=True) for cell in cells)))
+        headings = [f"{one.name}: {what}" for one in systems for what in _FIGURES_OF_A_CLASS]
+        return table(["class", "segments", *headings], rows)
     if not any(has_intervals(cells) for _, _, figures in held for cells in figures.values()):
         for name, n, figures in held:
             rate, *costs = figures.values()
@@ -305,16 +315,6 @@ def _of_many(systems: Sequence[ClassEvaluation], shown: Sequence[int]) -> Table:
             about = (name, f"{n:>{width}}") if at == 0 else ("", "")
             rows.append((*about, figure, *cells))
     return table(["class", "segments", "", *(one.name for one in systems)], rows, n_left=3)
-
-
-def _of_many_apart(systems: Sequence[ClassEvaluation], shown: Sequence[int]) -> Table:
-    """The same with a column for each figure, for programs."""
-    rows = list[Sequence[str]]()
-    for name, n, figures in _figures_of_classes(systems, shown):
-        columns = [figures.get(figure, [""] * len(systems)) for figure in _FIGURES_OF_A_CLASS]
-        rows.append((name, n, *(cell for cells in zip(*columns, strict=True) for cell in cells)))
-    headings = [f"{one.name}: {what}" for one in systems for what in _FIGURES_OF_A_CLASS]
-    return table(["class", "segments", *headings], rows)
 
 
 _FIGURES_OF_A_CLASS = ("error rate", "Cllr", "min Cllr")
@@ -428,8 +428,7 @@ def print_primaries(results: Any, out: Console) -> None:
     rows = [(one.system, *(figure.written(write) for _, figure in one.shown)) for one in results.primaries]
     caption = f"plan: {first.status}" if first.status else ""
     out.print(table(["system", *(heading for heading, _ in first.shown)], rows, caption=caption))
-    for line in dict.fromkeys(line for one in results.primaries for line in one.remarks):
-        say(out, line, "yellow")
+    say_all(out, dict.fromkeys(line for one in results.primaries for line in one.remarks), "yellow")
 
 
 def print_worst(results: Any, out: Console) -> None:

@@ -30,6 +30,7 @@ from deciban.tables.results import (
     print_primaries,
     print_two_class,
     say,
+    say_all,
     table,
     two_class_columns,
 )
@@ -124,10 +125,8 @@ def print_results(
         print_two_class(results.systems, to, order, with_trials=with_trials, corrected=corrected)
     if results.primaries:
         print_primaries(results, to)
-    for line in results.note_lines:
-        say(to, line, "yellow")
-    for line in sentences:
-        say(to, line)
+    say_all(to, results.note_lines, "yellow")
+    say_all(to, sentences)
     if results.conditions:
         print_conditions(results, to)
 
@@ -138,10 +137,8 @@ def print_comparison(found: Comparison, out: TableConsole) -> None:
 
     n_left = 1 if len(found.pairs) == 1 else 3
     out.print(table(headings_of(found), rows_of(found), n_left=n_left, caption=caption_of(found)))
-    for sentence in sentences_of(found):
-        say(out, sentence)
-    for note in found.notes:
-        say(out, note, "yellow")
+    say_all(out, sentences_of(found))
+    say_all(out, found.notes, "yellow")
 
 
 def print_trained(done: Trained, out: Console) -> None:
@@ -246,8 +243,7 @@ def print_conditions(results: Any, out: Console) -> None:
                 out.print(by_rule)
             level = LEVEL if one.pooled.uncertainty is None else one.pooled.uncertainty.level
             remarks = () if part in alone else (*_remarks(part), *beyond_doubt(part, level))
-            for line in (*remarks, *(f"equalized: {same.rule}" for same in equal)):
-                say(out, line, "yellow")
+            say_all(out, (*remarks, *(f"equalized: {same.rule}" for same in equal)), "yellow")
 
 
 Rows: TypeAlias = list[tuple[list[str], Any, Any]]

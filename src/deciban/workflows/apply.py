@@ -214,7 +214,7 @@ def apply_to_folder(
 
         @contextmanager
         def opened(part: Part) -> Iterator[TableWriter]:
-            with folder.file(part.name) as path, TableWriter(path, target_name(Path(out) / part.name)) as writer:
+            with folder.file(part.name) as stream, TableWriter(stream, target_name(Path(out) / part.name)) as writer:
                 yield writer
 
         tallies = _write(make, [part for part in parts if part.name not in folder.finished], memory, opened)

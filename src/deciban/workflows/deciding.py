@@ -17,7 +17,7 @@ import pyarrow as pa
 from deciban._files import PathLike, ScratchFolder, atomic_write, display_name
 from deciban.decisions import Application, DecisionTally
 from deciban.decisions.risks import Decisions, checked_loglik, counts_and_risk, decided
-from deciban.errors import InputError
+from deciban.errors import InputError, refuse
 from deciban.evaluation.reliability import remark_on_llrs
 from deciban.evaluation.summary import summarize
 from deciban.io.columns.columnar import ReadAs
@@ -294,34 +294,16 @@ def decide_files(
         read += [] if isinstance(costs, CostTable) else [costs]
         refuse_overwriting([out], read if loaded is None else [*read, path_of_model(model)])
     told = [] if loaded is None else list(model_message(path_of_model(model), loaded))
-    if loaded is not None and is_fused:
-        folder, path, notes = applied_first(loaded, paths, quality, chosen, say)
-        with folder.or_nothing():
-            work = _Deciding(table, application, kind, of_applied(chosen), None, is_checked=True)
-            tally, keyed, messages = _decided_file(work, path, out, key, progress)
-        folder.remove()
-        own = [one for one in messages if one.kind != "read"]
-        return DecidedFiles(table, application, tally, keyed, (*told, *notes, *own))
-    if quality is not None:
-        raise InputError("quality: the model takes no quality measures. Leave them out.")
-    work = _Deciding(table, application, kind, chosen, loaded)
-    tally, keyed, messages = _decided_file(work, single_files(paths)[0], out, key, progress)
-    return DecidedFiles(table, application, tally, keyed, (*told, *messages))
-
-
-def _decided_file(
-    work: _Deciding, path: PathLike, out: PathLike | None, key: PathLike | None, progress: Progress | None
-) -> tuple[DecisionTally, KeyedDecisions | None, list[Message]]:
-    """Decide one file, after its trials of a key."""
-    if key is not None:
-        _require_two_readings(path, key, work.options)
-    keyed, joined = (None, ()) if key is None else work.keyed(path, key, progress)
-    if keyed is not None and keyed.counts.sum(axis=0).min() >= _ENOUGH:
-        work = replace(work, is_checked=True)
-    if progress is not None:
-        progress("deciding")
-    tally, messages = work.written(path, out)
-    return tally, keyed, [*messages, *joined]
+    if loaded is None or not is_fused:
+        refuse([] if quality is None else ["quality"], "the model takes no quality measures. Leave them out.")
+        found = _Deciding(table, application, kind, chosen, loaded).decide(single_files(paths)[0], out, key, say)
+        return replace(found, messages=(*told, *found.messages))
+    folder, path, notes = applied_first(loaded, paths, quality, chosen, say)
+    with folder.or_nothing():
+        work = _Deciding(table, application, kind, of_applied(chosen), None, is_checked=True)
+        found = work.decide(path, out, key, say)
+    folder.remove()
+    return replace(found, messages=(*told, *notes, *(one for one in found.messages if one.kind != "read")))
 
 
 @dataclass(frozen=True)
@@ -335,6 +317,17 @@ class _Deciding:
     model: ScoreModel | None
     is_checked: bool = False
     """Whether the scores are those of a model, or enough labels allowed to check them."""
+
+    def decide(self, path: PathLike, out: PathLike | None, key: PathLike | None, say: Progress) -> DecidedFiles:
+        """Decide one file, after its trials of a key."""
+        keyed, joined, work = None, tuple[Message, ...](), self
+        if key is not None:
+            _require_two_readings(path, key, self.options)
+            keyed, joined = self.keyed(path, key, say)
+            work = replace(self, is_checked=self.is_checked or bool(keyed.counts.sum(axis=0).min() >= _ENOUGH))
+        say("deciding")
+        tally, messages = work.written(path, out)
+        return DecidedFiles(self.table, self.application, tally, keyed, (*messages, *joined))
 
     def written(self, path: PathLike, out: PathLike | None) -> tuple[DecisionTally, list[Message]]:
         """Decide all trials of a file, and write what was decided."""
@@ -432,11 +425,9 @@ class _Deciding:
         own = dict(zip(names.column_names, names.columns, strict=True))
         return pa.table(own | {name: pa.array(values) for name, values in columns.items()})
 
-    def keyed(
-        self, path: PathLike, key: PathLike, progress: Progress | None
-    ) -> tuple[KeyedDecisions, Sequence[Message]]:
+    def keyed(self, path: PathLike, key: PathLike, say: Progress) -> tuple[KeyedDecisions, tuple[Message, ...]]:
         """What decisions cost on the trials of a key."""
-        joined = read_joined(ScoreFiles.of([path], key, self.options.reading), None, self.options, progress=progress)
+        joined = read_joined(ScoreFiles.of([path], key, self.options.reading), None, self.options, progress=say)
         one = joined.aligned[0]
         scores, notes = self.kind.in_nats(one.scores, self.options.reading), list[Message]()
         if self.model is not None:

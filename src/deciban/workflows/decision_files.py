@@ -164,7 +164,7 @@ def _columns(options: Options) -> list[str] | None:
     given = options.reading.columns
     if isinstance(given, Mapping):
         raise InputError("columns: of decisions, name all columns in their order (--columns enroll,test,action).")
-    return [one.strip() for one in given.split(",")] if isinstance(given, str) else given and list(given)
+    return [one.strip() for one in given.split(",")] if isinstance(given, str) else list(given or ()) or None
 
 
 def _actions(table: CostTable | None, options: Options, words: Mapping[str, str]) -> Sequence[str] | None:

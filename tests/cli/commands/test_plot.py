@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from deciban import plots
 from deciban.cli.commands.plot import _CLASS_KINDS, _PLOTS
 
 
@@ -14,10 +13,6 @@ def scores(tmp_path):
     np.save(tmp_path / "scores.npy", rng.normal(size=(90, 3)) + 2 * np.eye(3)[label])
     np.save(tmp_path / "labels.npy", label)
     return [tmp_path / "scores.npy", "--key", tmp_path / "labels.npy", "--classes", "ant,bee,cat"]
-
-
-def test_the_command_line_knows_every_plot_of_classes():
-    assert [kind.replace("-", "_") for kind in _CLASS_KINDS] == list(plots.CLASS_KINDS)
 
 
 @pytest.mark.parametrize("kind", _CLASS_KINDS)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.errors import FormatError, InputError
-from deciban.io.formats import bosaris_mat, for_ending
+from deciban.io.formats import for_ending, hdf5_and_matlab
 from deciban.trials import Index, Key, Scores, Trials
 from support.hdf5_files import (
     ALL_PAIRS,
@@ -234,7 +234,7 @@ def test_endings_and_what_has_no_place(monkeypatch):
         written(Scores.of({"trial": ["a"]}, [1.0]), "bosaris-mat")
     with pytest.raises(FormatError, match="NUL"):
         written(Index.of({"enroll": ["a\0"], "test": ["x"]}), "bosaris-mat")
-    monkeypatch.setattr(bosaris_mat, "_LARGEST", 53)
+    monkeypatch.setattr(hdf5_and_matlab, "_LARGEST", 53)
     with pytest.raises(FormatError, match="54 bytes .* 2 GB. Choose bosaris-hdf5"):
         written(Scores(Trials.of_grid(MODELS, SEGMENTS), SCORES.ravel()), "bosaris-mat")
 
@@ -356,14 +356,14 @@ _CELL = array(1, (1, 1))[8:]
 def test_bombs_are_refused(tmp_path, monkeypatch, rows, message):
     """One that fits the memory of the process that reads, and one that does not."""
     path = mat5(tmp_path / "bomb.mat", {"scr": NAMES | {"scoremat": np.zeros(rows)}}, do_compression=True)
-    monkeypatch.setattr(bosaris_mat, "_MOST_UNPACKED", 1 << 22)
-    monkeypatch.setattr(bosaris_mat, "_RATIO", 1)
+    monkeypatch.setattr(hdf5_and_matlab, "_MOST_UNPACKED", 1 << 22)
+    monkeypatch.setattr(hdf5_and_matlab, "_RATIO", 1)
     refused(path, message)
 
 
 def test_a_process_that_does_not_end_is_ended(tmp_path, monkeypatch):
     path = mat5(tmp_path / "scr.mat", {"scr": NAMES | {"scoremat": SCORES}})
-    monkeypatch.setattr(bosaris_mat, "_MOST_SECONDS", 0.01)
+    monkeypatch.setattr(hdf5_and_matlab, "_MOST_SECONDS", 0.01)
     refused(path, "takes too long")
 
 

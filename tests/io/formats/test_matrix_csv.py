@@ -74,7 +74,7 @@ def test_any_matrix_comes_back(tmp_path_factory, data):
     expected = [(f"r,{i}", f'c "{j}", {j}', cell) for i, row in enumerate(matrix) for j, cell in enumerate(row)]
     expected = [one for one in expected if one[2] is not None]
     if not expected:
-        with pytest.raises(FormatError, match="all cells are empty"):
+        with pytest.raises(FormatError, match="holds no trials"):
             read_contents(path, format="matrix-csv", need="scores")
         return
     scores = read_contents(path, format="matrix-csv", need="scores").scores
@@ -102,7 +102,7 @@ def test_a_matrix_of_a_spreadsheet(tmp_path):
         (b"", "expected a first line"),
         (b"id\nann\n", "expected a first line"),
         (b"id,x,y\n", "holds no trial"),
-        (b"id,x,y\nann,,\n", "all cells are empty"),
+        (b"id,x,y\nann,,\n", "holds no trials"),
         (b"id,x,x\nann,1,2\n", "a second column 'x', in column 3"),
         (b"id,x,\nann,1,2\n", "no name of a test segment, in column 3"),
         (b"id,x\nann,1\nann,2\n", "repeat another one, the first 'ann'"),

@@ -91,7 +91,7 @@ def test_hostile_files(tmp_path):
         data.replace(b"MF 2 3", b"MF 0 3"): "there is no trial",
         data[: start - 5] + b"abcd\n" + data[start:]: "ends with the bytes 61626364",
         data[: start - 3]: "no matrix of OpenBR",
-        data[:start] + np.full(6, np.nan, np.float32).tobytes(): "no cell is a trial",
+        data[:start] + np.full(6, np.nan, np.float32).tobytes(): "holds no trials",
         mask: "the mask holds 0x01 in row 1, column 2",
     }
     for bad, message in cases.items():

@@ -13,10 +13,7 @@ from deciban import FormatError, InputError, read_key, read_scores, write
 from deciban.io import read_class_key, read_class_scores, read_contents
 from deciban.io.columns.columnar import refuse_equal_names
 from deciban.io.columns.headers import named_roles, parse_columns, roles_of
-from deciban.io.formats import by_name
 from deciban.io.recognition import readable_as
-from deciban.io.text.finding import _with_distinct_headers
-from deciban.io.text.reader import Layout
 from deciban.trials import Key, Scores
 from support.text_formats import names_of
 
@@ -267,7 +264,6 @@ class Counted(str):
 @pytest.mark.parametrize(
     "look",
     [
-        lambda titles: _with_distinct_headers(Layout(by_name("table"), ("-",) * len(titles), ",", titles), "f"),
         lambda titles: refuse_equal_names(titles, "f"),
         lambda titles: roles_of(titles, "f"),
         lambda titles: named_roles({"trial": "c7", "score": "|".join(titles[50:90])}, titles, "f"),

@@ -125,5 +125,5 @@ def test_a_file_that_changed_is_not_mixed_up(tmp_path):
     found = read_input(path, need="scores")
     for text in ("a b 1\n", "a b 1\nc d 2\ne f 3\n", "a b\nc d\n"):
         path.write_text(text)
-        with pytest.raises(FormatError, match="its lines are not what they were when it was read"):
+        with pytest.raises(FormatError, match="its lines have changed since it was read"):
             rewrite(Source(path), found.layout, np.zeros(2), io.BytesIO())

@@ -68,8 +68,8 @@ def written_results(path, results, **how):
         patch.setattr(page, "picture", picture)
         patch.setattr(multiclass, "class_pictures", lambda *_args: [])
         patch.setattr("deciban.report.live._MOST", 3)  # 45 pairs of ten systems take seconds
-        patch.setattr("deciban.report.conditions._drawings", lambda *_: [])
-        patch.setattr("deciban.report.content.Differences.drawings", lambda _: [])
+        patch.setattr("deciban.report.blocks._pictures_by_condition", lambda *_: [])
+        patch.setattr("deciban.report.blocks._pictures_of_differences", lambda _: [])
         path.write_text(render(results, **how), "utf-8")
     return path
 

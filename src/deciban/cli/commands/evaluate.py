@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from deciban import tables
 from deciban.cli.shared.completion import files
 from deciban.cli.shared.options import (
     Asked,
@@ -64,9 +65,8 @@ def show_decisions(
         named = {"scores": files, "key": [key], "costs": [given["costs"]]}
         print_json(found.to_dict(), files=named, messages=found.messages)
         return
-    from deciban.tables.results import console, print_decisions
 
-    print_decisions(found.systems, console(shown.table_style))
+    tables.print_decisions(found.systems, tables.console(shown.table_style))
 
 
 @click.command("eval", cls=SectionedCommand)
@@ -102,10 +102,10 @@ def eval_command(
     from deciban.workflows.inputs import paths_of
 
     threshold_from, threshold_key = given.pop("threshold_from"), given.pop("threshold_key")
-    tables = {name: given.pop(name) for name in ("thresholds", "misleading")}
+    wanted = {name: given.pop(name) for name in ("thresholds", "misleading")}
     decided = {name: given.pop(name) for name in ("decisions", "accept", "reject", "decision_column", "costs")}
     if decided.pop("decisions"):
-        of_scores = {**given, **tables, "threshold_from": threshold_from, "threshold_key": threshold_key}
+        of_scores = {**given, **wanted, "threshold_from": threshold_from, "threshold_key": threshold_key}
         refuse_figures_of_scores(asked, of_scores)
         show_decisions(scores, key, asked, shown, quiet=quiet, **decided)
         return
@@ -127,16 +127,14 @@ def eval_command(
         print_json(results.to_dict(), files={"scores": files.score_paths, "key": [key], **places})
         return
     from deciban.evaluation.requested import sentence
-    from deciban.tables.results import console, print_worst
-    from deciban.tables.text import print_requested, print_results
 
-    out = console(shown.table_style)
+    out = tables.console(shown.table_style)
     sentences = [sentence(one) for one in results.systems]
-    print_results(results, out, all_classes=shown.all_classes, corrected=shown.corrected, sentences=sentences)
-    if results.kind == "two-class" and (any(tables.values()) or any(map(_has_requests, results.systems))):
-        print_requested(results, out, **tables)
+    tables.print_results(results, out, all_classes=shown.all_classes, corrected=shown.corrected, sentences=sentences)
+    if results.kind == "two-class" and (any(wanted.values()) or any(map(_has_requests, results.systems))):
+        tables.print_requested(results, out, **wanted)
     if results.worst:
-        print_worst(results, out)
+        tables.print_worst(results, out)
 
 
 def _has_requests(one: Any) -> bool:
@@ -177,8 +175,6 @@ def report_command(
     """
     from deciban.io.writing import target_name
     from deciban.report.files import ReportRequest, write_report
-    from deciban.tables.results import console
-    from deciban.tables.text import print_results
 
     if cross_validate is not None and not given["select"]:
         raise click.UsageError("--cross-validate says what --select holds out. Add --select, or leave it out.")
@@ -200,8 +196,8 @@ def report_command(
     if shown.as_json:
         print_json(done.to_dict(), files={**request.roles, "units": about.how_sure.files, "output": [output]})
     elif not quiet:
-        on = console(shown.table_style, stderr=str(output) == "-")
-        print_results(done.results, on, all_classes=shown.all_classes)
+        on = tables.console(shown.table_style, stderr=str(output) == "-")
+        tables.print_results(done.results, on, all_classes=shown.all_classes)
         click.echo(f"wrote {target_name(output)}", err=str(output) == "-")
 
 
@@ -214,8 +210,6 @@ def demo_command(folder: Path, *, force: bool, quiet: bool, shown: Shown) -> Non
     from deciban.io import write_demo
     from deciban.io.synthetic import DEMO_FILES
     from deciban.report import report_files
-    from deciban.tables.results import console
-    from deciban.tables.text import print_results
 
     page = folder / "report.html"
     there = [name for name in (*DEMO_FILES, page.name) if (folder / name).exists()]
@@ -229,7 +223,7 @@ def demo_command(folder: Path, *, force: bool, quiet: bool, shown: Shown) -> Non
     if shown.as_json:
         print_json(results.to_dict(), files={"scores": systems, "key": [key], "output": [page]})
         return
-    print_results(results, console(shown.table_style))
+    tables.print_results(results, tables.console(shown.table_style))
     files = " ".join(map(display_name, systems))
     click.echo(f"\nwrote {display_name(page)}: open it in a browser. The same with your own files:")
     click.echo(f"  deciban report {files} --key {display_name(key)} -o {display_name(page)}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deciban import tables
 from deciban.cli.shared.completion import files
 from deciban.cli.shared.options import (
     Asked,
@@ -104,13 +105,12 @@ def formats_command(*, shown: Shown) -> None:
         ]
         print_json({"formats": found}, files={})
         return
-    from deciban.tables.results import console, table
 
     rows = [
         (name, " ".join(one.reads), " ".join(one.writes) or "-", one.summary.replace("`", "") + _doubt(one))
         for name, one in known
     ]
-    console(shown.table_style).print(table(["format", "reads", "writes", "holds"], rows, prose=(1, 2, 3)))
+    tables.console(shown.table_style).print(tables.table(["format", "reads", "writes", "holds"], rows, prose=(1, 2, 3)))
 
 
 def _doubt(known: BaseFormat) -> str:
@@ -130,23 +130,18 @@ def inspect_command(files: tuple[str, ...], *, shown: Shown, **reading: Any) -> 
         found = [inspect_file(path, **reading).to_dict() for path in files]
         print_json({"inspections": found}, files={"input": files})
         return
-    from deciban.tables.results import console
 
-    out = console(shown.table_style)
+    out = tables.console(shown.table_style)
     for path in files:
         _print_inspection(inspect_file(path, **reading), out)
 
 
 def _print_inspection(found: Inspection, out: Console) -> None:
     """Print what a file holds, and what in it looks wrong."""
-    from deciban.tables.results import say
-    from deciban.tables.writers import Table
-
-    say(out, found.name, "bold underline")
+    tables.say(out, found.name, "bold underline")
     properties = tuple((one_line(what), one_line(value)) for what, value in found.properties)
-    out.print(Table(("property", "value"), properties, prose=(1,), has_headings=False))
-    for remark in found.remarks:
-        say(out, remark, "yellow")
+    out.print(tables.Table(("property", "value"), properties, prose=(1,), has_headings=False))
+    tables.say_all(out, found.remarks, "yellow")
 
 
 _ELSEWHERE = ("--same --tar tar", "--different --non non", "--dcf", "--preset", "--level", "--dask")
@@ -267,7 +262,7 @@ def decide_command(
         if as_json:
             print_json(_decisions_for_json(table, application, lines, None), files={"costs": [costs]}, messages=())
         else:
-            _print_lines(lines)
+            tables.say_all(tables.console(), lines)
         return
     with working() as say:
         found = decide_files(list(scores), output, costs=costs, prior=chosen, progress=say, **given)
@@ -283,15 +278,7 @@ def decide_command(
         }
         print_json(_decisions_for_json(table, application, lines, found), files=named, messages=found.messages)
     elif not quiet:
-        _print_lines([*lines, *found.lines], stderr=output == "-")
-
-
-def _print_lines(lines: list[str], *, stderr: bool = False) -> None:
-    from deciban.tables.results import console, say
-
-    out = console(stderr=stderr)
-    for line in lines:
-        say(out, line)
+        tables.say_all(tables.console(stderr=output == "-"), [*lines, *found.lines])
 
 
 def _prior(text: str | None) -> Any:

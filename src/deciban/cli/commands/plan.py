@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deciban import plots, tables
 from deciban.cli.shared.completion import completer_of, files
 from deciban.cli.shared.options import Asked, SectionedCommand, Shown, joining_options, options, print_json, tell
 from deciban.cli.shared.parsing import Picture
@@ -54,10 +55,7 @@ def compare_command(
         read: dict[str, Any] = {"scores": [one.path for one in opened.scores], "key": [key], "model": [given["model"]]}
         print_json({**found.to_dict(), "worse": worse}, files={**read, "units": about.how_sure.files})
     else:
-        from deciban.tables.results import console
-        from deciban.tables.text import print_comparison
-
-        print_comparison(found, console(shown.table_style))
+        tables.print_comparison(found, tables.console(shown.table_style))
     if worse:
         tell(f"worse: {words}" for words in worse)
         click.get_current_context().exit(1)
@@ -104,7 +102,6 @@ def plan_command(
     with working() as progress:
         found = plan_chosen(opened, about, wanted, figure, progress)
     tell(found.messages, quiet=quiet)
-    from deciban import plots
 
     picture.save(lambda: plots.plan(found))  # before anything is printed: it may be impossible
     if shown.as_json:
@@ -112,14 +109,11 @@ def plan_command(
         written = {**read, "units": about.how_sure.files, "output": [picture.path]}
         print_json({"kind": about.kind, **found.to_dict()}, files=written, messages=found.messages)
     else:
-        from deciban.tables.results import console, say, table
-
-        out = console(shown.table_style)
-        for line in found.lines:
-            say(out, line)
+        out = tables.console(shown.table_style)
+        tables.say_all(out, found.lines)
         if shown.table_style == "plain":
             out.print("")
-        out.print(table(found.headings, found.rows, n_left=0))
+        out.print(tables.table(found.headings, found.rows, n_left=0))
     if picture.path is not None and not quiet:
         click.echo(picture.written, err=True)
 
@@ -164,7 +158,6 @@ def design_command(
         rules = [_suggestion(priors, points, 0.9 if share is None else share, own)]
         points = points or [OperatingPoint(prior) for prior in priors or ()]
     weightings = [rule.weighting(points) for rule in rules]
-    from deciban import plots
 
     picture.save(lambda: plots.omega(weightings))  # before anything is printed: it may be impossible
     if shown.as_json:
@@ -206,21 +199,18 @@ def _repeated(*given: tuple[float, ...]) -> list[tuple[float, ...]]:
 
 
 def _show(rules: list[Rule], weightings: list[RuleWeighting], style: str) -> None:
-    from deciban.tables.results import console, say, table
 
-    out = console(style)
+    out = tables.console(style)
     for i, (rule, weighting) in enumerate(zip(rules, weightings, strict=True)):
         if i:
             out.print("")
         if rule.remark:
             options = f"--alpha {rule.alpha:g} --beta {rule.beta:g} --p-target {rule.p_target!r}"
-            for line in (f"suggested: {options}", rule.remark, ""):
-                say(out, line)
-        for line in weighting.lines:
-            say(out, line)
+            tables.say_all(out, (f"suggested: {options}", rule.remark, ""))
+        tables.say_all(out, weighting.lines)
         if weighting.points:
             out.print("")
-            out.print(table(weighting.headings, weighting.rows))
+            out.print(tables.table(weighting.headings, weighting.rows))
 
 
 @click.command("presets", cls=SectionedCommand)
@@ -249,9 +239,8 @@ def presets_command(name: str | None, *, as_toml: bool, shown: Shown) -> None:
     if shown.as_json:
         print_json({"presets": [_plain(one) for one in known]}, files={})
         return
-    from deciban.tables.results import console
 
-    out = console(shown.table_style)
+    out = tables.console(shown.table_style)
     if name is None:
         _print_plans(known, out)
     else:
@@ -260,23 +249,18 @@ def presets_command(name: str | None, *, as_toml: bool, shown: Shown) -> None:
 
 def _print_plans(plans: Sequence[Preset], out: Console) -> None:
     """Print a table of plans."""
-    from deciban.tables.results import table
-
     rows = [
         (one.name, "; ".join(_points_in_words(one)), f"{one.title} ({one.status})", ", ".join(one.aliases))
         for one in plans
     ]
     caption = "p_target, c_miss, c_fa of two classes; of many classes target priors of C_avg"
     headings = ["preset", "operating points", "plan", "also called"]
-    out.print(table(headings, rows, prose=(1, 2, 3), caption=caption))
+    out.print(tables.table(headings, rows, prose=(1, 2, 3), caption=caption))
 
 
 def _print_plan(plan: Preset, out: Console) -> None:
     """Explain a plan in words."""
-    from deciban.tables.results import say
-    from deciban.tables.writers import Table
-
-    say(out, plan.title or plan.name, "bold underline")
+    tables.say(out, plan.title or plan.name, "bold underline")
     trials = "all pooled"
     if plan.equalize:
         trials = f"{plan.alike} counts alike in each class (columns of the key)"
@@ -296,9 +280,8 @@ def _print_plan(plan: Preset, out: Console) -> None:
         *((f"cluster {name}", ", ".join(classes)) for name, classes in plan.clusters.items()),
         *([("formats", ", ".join(plan.formats))] if plan.formats else []),
     ]
-    out.print(Table(("field", "what the plan says"), tuple(rows), prose=(1,), has_headings=False))
-    for line in plan.remarks:
-        say(out, line)
+    out.print(tables.Table(("field", "what the plan says"), tuple(rows), prose=(1,), has_headings=False))
+    tables.say_all(out, plan.remarks)
 
 
 def _beside(plan: Preset) -> str:

@@ -9,18 +9,22 @@ from typing import Any, TypeAlias
 
 import click
 
+from deciban import plots
 from deciban.cli.shared.completion import files
 from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, print_json, tell
 from deciban.cli.shared.parsing import PARSERS, Picture
 from deciban.cli.shared.progress import working
 
-COMPARISON_KINDS = ("forest", "difference-curve")
-CONDITION_KINDS = ("by-condition", "condition-map")
-TRIAL_KINDS = ("score-scatter", "zoo")
-MODEL_KINDS = ("fusion-weights", "class-parameters")
-MAP_KINDS = ("calibration-map",)
-RULE_KINDS = ("scoring-rules", "rule-weights")
-SET_KINDS = ("dev-and-eval",)
+
+def _typed(kinds: Sequence[str]) -> tuple[str, ...]:
+    """Return names of plots as a user types them."""
+    return tuple(one.replace("_", "-") for one in kinds)
+
+
+_KINDS, _TEACHING_KINDS, _CLASS_KINDS = map(_typed, (plots.KINDS, plots.TEACHING_KINDS, plots.CLASS_KINDS))
+COMPARISON_KINDS, CONDITION_KINDS = map(_typed, (plots.COMPARISON_KINDS, plots.CONDITION_KINDS))
+TRIAL_KINDS, MODEL_KINDS, MAP_KINDS = map(_typed, (plots.TRIAL_KINDS, plots.MODEL_KINDS, plots.MAP_KINDS))
+RULE_KINDS, SET_KINDS = map(_typed, (plots.RULE_KINDS, plots.SET_KINDS))
 PICTURES = (*COMPARISON_KINDS, *CONDITION_KINDS, *TRIAL_KINDS, *MODEL_KINDS, *MAP_KINDS, *SET_KINDS, *RULE_KINDS)
 
 OWN_OPTIONS = ("model", "against", "figure", "dev", "dev_key", "rule", "corners", "parameter")
@@ -43,20 +47,6 @@ _MEANT_FOR = {
 """Options, and the pictures that they are about; ``key`` is refused for the others of this module alone."""
 
 
-_KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc", "reliability")
-_TEACHING_KINDS = ("rocch", "minimum-cost", "cllr-bars", "ape-bars", "error-contributions")
-"""Plots of two classes that reports leave out."""
-_CLASS_KINDS = (
-    "confusion",
-    "class-losses",
-    "pairwise-loss",
-    "class-ape",
-    "c-avg-curve",
-    "subset-c-avg",
-    "simplex",
-    "reliability",
-)
-"""Plots of scores of many classes."""
 _PLOTS = tuple(dict.fromkeys((*_KINDS, *_TEACHING_KINDS, *_CLASS_KINDS, *PICTURES)))
 
 
@@ -100,10 +90,10 @@ class PlotRequest:
         plot, split = self.plot, self.asked.options.split
         typed = {**self.own, **self.figures, "by": split.by, "equalize": split.equalize}
         typed["key"] = self.key if plot in PICTURES else None
-        for name, plots in _MEANT_FOR.items():
-            if typed[name] not in (None, ()) and plot not in plots:
+        for name, kinds in _MEANT_FOR.items():
+            if typed[name] not in (None, ()) and plot not in kinds:
                 option = name.replace("_", "-")
-                raise click.UsageError(f"--{option}: is about {', '.join(plots)}, not about {plot}. Leave it out.")
+                raise click.UsageError(f"--{option}: is about {', '.join(kinds)}, not about {plot}. Leave it out.")
         if plot in CONDITION_KINDS and not split.by:
             raise click.UsageError(f"{plot} shows conditions: name a column of the key, as in --by gender.")
         if plot in MAP_KINDS and not self.own["model"]:
@@ -130,7 +120,6 @@ class PlotRequest:
         return makers.get(self.plot, self._of_results)()
 
     def _of_model(self) -> Found:
-        from deciban import plots
         from deciban.models.multiclass import ClassModel, parameter_intervals, weight_intervals
         from deciban.workflows.model_files import trained_model
 
@@ -154,7 +143,6 @@ class PlotRequest:
         return lambda: plots.class_parameters(model, what=what, level=level), said, ()
 
     def _of_rules(self) -> Found:
-        from deciban import plots
         from deciban.rules.families import rule_curves
 
         if self.scores:
@@ -176,7 +164,6 @@ class PlotRequest:
         return {"scores": files.score_paths, "key": [key], "units": list(about.how_sure.files)}
 
     def _of_comparison(self) -> Found:
-        from deciban import plots
         from deciban.workflows.comparing import compare_chosen
 
         files, about, read = self._opened()
@@ -189,7 +176,6 @@ class PlotRequest:
         return lambda: plots.difference_curve(found), said, ()
 
     def _of_trials(self) -> Found:
-        from deciban import plots
         from deciban.workflows.comparing import menageries_of, score_pairs_of
 
         files, about, read = self._opened()
@@ -221,8 +207,6 @@ class PlotRequest:
 
     def _of_results(self) -> Found:
         """What a picture shows that needs nothing but results, of conditions too."""
-        from deciban import plots
-
         results, read = self._evaluated(self.asked.inputs(self.scores, self.key), self.key)
         style = {} if self.own["corners"] is None else {"classes": self.own["corners"]}
         if self.plot == "by-condition":
@@ -234,7 +218,6 @@ class PlotRequest:
 
     def _of_map(self) -> Found:
         """A calibrator beside the scores that it takes."""
-        from deciban import plots
         from deciban.calibration import Calibrator
         from deciban.workflows.model_files import trained_model
 
@@ -254,7 +237,6 @@ class PlotRequest:
         return draw, {**results.to_dict(), "files": {**read, "model": [path]}}, ()
 
     def _of_two_sets(self) -> Found:
-        from deciban import plots
 
         inputs, dev_scores = self.asked.inputs(self.scores, self.key), list(self.own["dev"])
         n_systems = len(self.scores) or len(self.asked.two["tar"])

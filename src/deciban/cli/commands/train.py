@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deciban import calibration, fusion, tables
 from deciban.cli.shared.completion import files
 from deciban.cli.shared.options import (
     Asked,
@@ -171,8 +172,6 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     """
     from deciban.io.writing import plainly_opened, target_name
     from deciban.models.model import to_text
-    from deciban.tables.results import console
-    from deciban.tables.text import print_trained
     from deciban.workflows import train_files
     from deciban.workflows.apply import require_llrs_writable
 
@@ -209,7 +208,7 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
         places = {**request.read, "model": [request.output], "llrs": [request.llrs], "units": options.how_sure.files}
         print_json({**done.to_dict(), "messages": as_objects(messages)}, files=places)
         return
-    print_trained(done, console(request.shown.table_style, stderr="-" in (request.output, request.llrs)))
+    tables.print_trained(done, tables.console(request.shown.table_style, stderr="-" in (request.output, request.llrs)))
 
 
 def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_step: Any) -> list[object]:
@@ -386,8 +385,6 @@ def _fusion(options: Options, subsets: str | None, given: Mapping[str, Any], *, 
         ``asymmetric``, ``no_offsets`` and arguments of its constructor; None for those that were not given.
     with_quality : bool
     """
-    from deciban import fusion
-
     own = {name: given[name] for name in ("p_target", "alpha", "beta", "ridge") if given[name] is not None}
     if options.kind == "classes":
         if subsets is not None:
@@ -459,8 +456,6 @@ def calibrator_of(
     InputError
         If an option has a value that it cannot have.
     """
-    from deciban import calibration
-
     methods, where = (MULTICLASS_METHODS, " for many classes") if is_multiclass else (METHODS, "")
     names = [method] if is_multiclass else [name.strip() for name in method.split(",")]
     for name in names:

@@ -59,24 +59,8 @@ from deciban.io.columns.headers import parse_columns
 from deciban.io.columns.values import truth_of
 from deciban.io.contents import ContentKind, Contents, Written, only_format_errors
 from deciban.io.formats import Options
+from deciban.io.matrices import numpy_files
 from deciban.io.matrices.named_matrix import matrix_of
-from deciban.io.matrices.numpy_files import (
-    MOST_CLASSES,
-    Archive,
-    as_labels,
-    as_names,
-    as_scores,
-    as_truth,
-    class_key_of,
-    n_classes_of,
-    of_one_hot,
-    read_array,
-    read_header,
-    refuse_text,
-    text_of_names,
-    truth_by_words,
-    write_archive,
-)
 from deciban.io.source import Source
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
 from deciban.trials.frames import check_same_trials, numbered_in_order
@@ -89,7 +73,7 @@ def read_npy(source: Source, options: Options) -> Contents:
     name = source.name
     with only_format_errors(name, "a NumPy array"):
         with source.stream() as stream:
-            array = read_array(stream, source.size, name)
+            array = numpy_files.read_array(stream, source.size, name)
         if array.ndim not in (1, 2) or not array.size:
             raise FormatError(
                 f"{name}: expected a vector with a number per trial, or a matrix with a column per class, got shape "
@@ -108,11 +92,11 @@ def _called(array: AnyArray, options: Options, name: str) -> dict[str, AnyArray]
         columns = array.reshape(len(array), n_columns)
         return {f"{SYSTEM}{at + 1}": columns[:, at] for at in picked}
     if need == "class-key" or (need == "key" and n_columns == 2):
-        array = of_one_hot(array)
+        array = numpy_files.of_one_hot(array)
     if array.ndim == 1:
         is_label = need in ("key", "class-key") or (array.dtype == np.bool_ and need is None)
         if is_label:
-            refuse_text(array, name)
+            numpy_files.refuse_text(array, name)
         return {"label" if is_label else "score": array}
     size = f"{array.shape[0]:,} x {n_columns:,}"
     if need in ("key", "class-key"):
@@ -127,7 +111,7 @@ def _called(array: AnyArray, options: Options, name: str) -> dict[str, AnyArray]
             f"one value per trial. Say which column: --columns score={n_columns}; or, of scores of two classes, that "
             "their difference is meant: --kind two-class (class 1, the second column, is the target then)."
         )
-    if n_columns > MOST_CLASSES:
+    if n_columns > numpy_files.MOST_CLASSES:
         raise FormatError(f"{name}: a matrix with {n_columns:,} columns. Expected a column per class.")
     return {"score": array}
 
@@ -135,7 +119,7 @@ def _called(array: AnyArray, options: Options, name: str) -> dict[str, AnyArray]
 def holds_npy(source: Source, options: Options) -> tuple[ContentKind, ...]:
     """Which kinds of tables a file could be read as, by its shape."""
     with source.stream() as stream:
-        shape = read_header(stream, source.name)[0]
+        shape = numpy_files.read_header(stream, source.name)[0]
     if len(shape) == 2 and shape[1] > 1:
         return ("class-scores",) if options.columns is None else ("scores",)
     return ("scores", "key", "class-key")
@@ -164,7 +148,7 @@ def write_npy(contents: Contents, stream: IO[bytes]) -> Written:
     arrays, name = _arrays(contents, contents.origin.name), contents.origin.name
     classes, label = arrays.get("classes", np.empty(0)), arrays.get("label")
     are_numbers = classes.tolist() == [str(at) for at in range(len(classes))]
-    if are_numbers and (label is None or len(classes) == n_classes_of(label)):
+    if are_numbers and (label is None or len(classes) == numpy_files.n_classes_of(label)):
         arrays.pop("classes", None)
     if len(arrays) != 1 or not arrays.keys() <= {"score", "is_target", "label"}:
         natural = " Scores.in_nats() makes natural logarithms of common ones." if "log10" in arrays else ""
@@ -238,19 +222,21 @@ class _Reader:
         truth, label, classes = self._take("is_target"), self._take("label"), self._take("classes")
         values = [array for array in (*scores.values(), truth, label) if array is not None]
         trials = self._trials(names, values, origin)
-        known = None if classes is None else as_names(classes, self.place("classes")).to_pylist()
+        known = None if classes is None else numpy_files.as_names(classes, self.place("classes")).to_pylist()
         contents = Contents(origin=origin, index=Index(trials))
         if "score" in scores and scores["score"].ndim == 2 and scores["score"].shape[1] != 1 and not _is_grid(names):
-            matrix = as_scores(scores.pop("score"), self.place("score"))
+            matrix = numpy_files.as_scores(scores.pop("score"), self.place("score"))
             called = known or [str(at) for at in range(matrix.shape[1])]
             class_scores = ClassScores.of(trials, called, matrix, name=self.options.name or "system")
             contents = replace(contents, class_scores=class_scores)
         contents = replace(contents, systems=self._systems(scores, trials))
         if truth is not None:
-            is_target = as_truth(self._per_trial("is_target", truth, trials), self.place("is_target"))
+            is_target = numpy_files.as_truth(self._per_trial("is_target", truth, trials), self.place("is_target"))
             contents = replace(contents, key=Key(trials, is_target))
         if label is not None:
-            contents = self._labelled(contents, trials, self._per_trial("label", of_one_hot(label), trials), known)
+            contents = self._labelled(
+                contents, trials, self._per_trial("label", numpy_files.of_one_hot(label), trials), known
+            )
         return replace(contents, notes=tuple(f"array {array} was not read." for array in sorted(self.left)))
 
     def _take(self, array: str) -> AnyArray | None:
@@ -267,9 +253,11 @@ class _Reader:
             distinct, values = self._take(f"{side}_names"), self._take(side)
             if values is not None:
                 place = self.place(side)
-                found[side] = as_names(values, place) if distinct is None else self._decoded(values, distinct, side)
+                found[side] = (
+                    numpy_files.as_names(values, place) if distinct is None else self._decoded(values, distinct, side)
+                )
             elif distinct is not None:
-                found[f"{side}_names"] = as_names(distinct, self.place(f"{side}_names"))
+                found[f"{side}_names"] = numpy_files.as_names(distinct, self.place(f"{side}_names"))
         if found and not _is_grid(found) and tuple(found) not in (PAIR, PAIR_SIDE, SINGLE):
             raise FormatError(
                 f"{self.name}: names its trials by {', '.join(found)}. Expected enroll and test (and side), or "
@@ -278,7 +266,7 @@ class _Reader:
         return found
 
     def _decoded(self, codes: AnyArray, distinct: AnyArray, side: str) -> pa.Array:
-        names = as_names(distinct, self.place(f"{side}_names"))
+        names = numpy_files.as_names(distinct, self.place(f"{side}_names"))
         if codes.dtype.kind not in "iu" or codes.ndim != 1:
             raise FormatError(f"{self.place(side)}: expected a vector of positions in {side}_names, got {codes.dtype}.")
         wrong = (codes < 0) | (codes >= len(names))
@@ -298,7 +286,7 @@ class _Reader:
             if array is not None and array.ndim == 1:
                 is_text = array.dtype.kind in "US"
                 conditions[name.removeprefix(CONDITION)] = (
-                    as_names(array, self.place(name)) if is_text else pa.array(array)
+                    numpy_files.as_names(array, self.place(name)) if is_text else pa.array(array)
                 )
         if _is_grid(names):
             trials = self._grid(names, bool(values), origin)
@@ -328,7 +316,7 @@ class _Reader:
             raise FormatError(
                 f"{origin.name}: promises {shape[0] * shape[1]:,} trials without storing one. Store the mask."
             )
-        chosen = None if mask is None else as_truth(mask, self.place("mask"))
+        chosen = None if mask is None else numpy_files.as_truth(mask, self.place("mask"))
         return Trials.of_grid(names["enroll_names"], names["test_names"], chosen, origin=origin)
 
     def _per_trial(self, array: str, values: AnyArray, trials: Trials) -> AnyArray:
@@ -348,7 +336,7 @@ class _Reader:
         return tuple(
             self.options.system(
                 trials,
-                as_scores(self._per_trial(array, values, trials), self.place(array)),
+                numpy_files.as_scores(self._per_trial(array, values, trials), self.place(array)),
                 given if len(scores) == 1 else array.removeprefix(SYSTEM),
             )
             for array, values in scores.items()
@@ -357,15 +345,17 @@ class _Reader:
     def _labelled(self, contents: Contents, trials: Trials, label: AnyArray, known: list[str] | None) -> Contents:
         """Labels as a key, or as a class key where there are classes."""
         place = self.place("label")
-        names = as_names(label, place) if label.dtype.kind in "US" else None
+        names = numpy_files.as_names(label, place) if label.dtype.kind in "US" else None
         if known is None and contents.class_scores is None and self.options.need != "class-key":
             words = self.options.vocabulary
-            is_target, meant = truth_by_words(label, words, place) if names is None else truth_of(names, words)
+            is_target, meant = (
+                numpy_files.truth_by_words(label, words, place) if names is None else truth_of(names, words)
+            )
             return replace(contents, key=Key(trials, is_target), words=meant)
         if names is None:
-            labels = as_labels(label, place)
+            labels = numpy_files.as_labels(label, place)
             if known is None:
-                return replace(contents, class_key=class_key_of(trials, labels))
+                return replace(contents, class_key=numpy_files.class_key_of(trials, labels))
             if labels.max() >= len(known):
                 row = int(np.argmax(labels))
                 raise FormatError(f"{place}, row {row}: label {labels[row]} of {len(known)} classes, counted from 0.")
@@ -379,7 +369,7 @@ def _is_grid(names: dict[str, pa.Array]) -> bool:
 
 def read_npz(source: Source, options: Options) -> Contents:
     """Read a file of this format."""
-    with only_format_errors(source.name, "an archive of NumPy arrays"), Archive(source) as archive:
+    with only_format_errors(source.name, "an archive of NumPy arrays"), numpy_files.Archive(source) as archive:
         origin = Origin(source.name, f"npz with {', '.join(sorted(archive.names))[:200]}")
         place = f"{source.name}: {{}}".format
         return _Reader(source.name, archive.names, archive.read, options, place).contents(origin)
@@ -387,7 +377,7 @@ def read_npz(source: Source, options: Options) -> Contents:
 
 def holds_npz(source: Source, options: Options) -> tuple[ContentKind, ...]:  # noqa: ARG001  # nothing can be said otherwise
     """Which kinds of tables an archive could be read as, by the names and shapes of its arrays."""
-    with Archive(source) as archive:
+    with numpy_files.Archive(source) as archive:
         names = set(archive.names)
         score = name_of("score", names)
         shape = archive.shape(score) if score is not None else ()
@@ -402,7 +392,7 @@ _KINDS: tuple[ContentKind, ...] = ("scores", "key", "index", "class-scores", "cl
 def write_npz(contents: Contents, stream: IO[bytes]) -> Written:
     """Write a file of this format."""
     arrays = _arrays(contents, contents.origin.name)
-    write_archive(arrays, stream)
+    numpy_files.write_archive(arrays, stream)
     kinds = frozenset(kind for kind in contents.kinds if kind in _KINDS)
     return Written(kinds, frozenset(array.removeprefix(CONDITION) for array in arrays if array.startswith(CONDITION)))
 
@@ -437,11 +427,11 @@ def _class_arrays(contents: Contents) -> dict[str, AnyArray]:
     scores, key = contents.class_scores, contents.class_key
     arrays: dict[str, AnyArray] = {}
     if scores is not None:
-        arrays |= {"classes": text_of_names(pa.array(scores.classes), "classes"), "score": scores.score}
+        arrays |= {"classes": numpy_files.text_of_names(pa.array(scores.classes), "classes"), "score": scores.score}
     if key is not None:
         if scores is not None and scores.classes != key.classes:
             raise FormatError("npz: scores and key have different classes, or in another order. Write two files.")
-        arrays |= {"classes": text_of_names(pa.array(key.classes), "classes"), "label": key.label}
+        arrays |= {"classes": numpy_files.text_of_names(pa.array(key.classes), "classes"), "label": key.label}
     return arrays
 
 
@@ -452,15 +442,15 @@ def _trial_arrays(trials: Trials, name: str, *, is_grid: bool) -> dict[str, AnyA
             raise FormatError(f"{name}: the trials have no names and are not all rows of a table in order. Name them.")
     elif is_grid:
         for side, names in zip(trials.sides, trials.names, strict=True):
-            arrays[f"{side}_names"] = text_of_names(names, f"{side}_names")
+            arrays[f"{side}_names"] = numpy_files.text_of_names(names, f"{side}_names")
         if trials.mask is not None:
             arrays["mask"] = trials.mask
     else:
         for side, names, codes in zip(trials.sides, trials.names, trials.codes, strict=True):
             if len(names) == len(codes) and np.array_equal(codes, np.arange(len(codes))):
-                arrays[side] = text_of_names(names, side)
+                arrays[side] = numpy_files.text_of_names(names, side)
             else:
-                arrays |= {side: codes, f"{side}_names": text_of_names(names, f"{side}_names")}
+                arrays |= {side: codes, f"{side}_names": numpy_files.text_of_names(names, f"{side}_names")}
     return arrays | _condition_arrays(trials)
 
 
@@ -472,7 +462,7 @@ def _condition_arrays(trials: Trials) -> dict[str, AnyArray]:
             raise FormatError(
                 f"npz has no room for missing values, and {array} has {column.null_count:,}. Use parquet."
             )
-        values = text_of_names(column, array) if column.type == pa.string() else to_numpy(column)
+        values = numpy_files.text_of_names(column, array) if column.type == pa.string() else to_numpy(column)
         if values.dtype.kind not in "biufU":
             raise FormatError(f"npz has no room for {column.type} values, as {array} has. Use parquet (--to).")
         arrays[array] = values

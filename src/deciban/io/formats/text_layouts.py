@@ -49,6 +49,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban.errors import FormatError, InputError
+from deciban.io.columns.values import same_names
 from deciban.io.contents import Contents, RowError, Written, only_format_errors
 from deciban.io.formats import Options, TextFormat
 from deciban.io.source import Source, numbered_lines, read_text
@@ -160,18 +161,8 @@ def labelled_by_source(columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
     """Label pairs of sources, where nothing else does."""
     for one, other in _PAIRS if "label" not in columns else ():
         if one in columns and other in columns:
-            _require_sources(columns, (one, other))
-            return columns | {"label": pc.equal(columns[one], columns[other])}
+            return columns | {"label": same_names(columns[one], columns[other], (one[1:], other[1:]))}
     return columns
-
-
-def _require_sources(columns: dict[str, pa.Array], pair: tuple[str, str]) -> None:
-    """Refuse sources without a name: two of them are not the same one."""
-    for role in pair:
-        empty = pc.fill_null(pc.equal(pc.cast(columns[role], pa.string()), ""), fill_value=True)
-        if pc.any(empty).as_py():
-            row = pc.index(empty, value=True).as_py()
-            raise RowError(f"{role[1:]} is empty, so that nothing says whether this is a target", row)
 
 
 def has_lir_header(rows: Sequence[Sequence[str]]) -> bool:

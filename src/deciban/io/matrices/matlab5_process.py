@@ -1,6 +1,6 @@
 """Program that reads one struct of a MATLAB file of version 5 with scipy, under limits of memory, time and output.
 
-`deciban.io.formats.bosaris_mat` runs it as a process of its own, because a file made to harm can crash
+`deciban.io.formats.hdf5_and_matlab` runs it as a process of its own, because a file made to harm can crash
 `scipy.io.loadmat` or fill the memory (docs/design/0007-untrusted-files.md). It imports nothing of deciban. Arguments:
 the file, the archive to write, bytes that it may hold, seconds, the struct that is preferred, and the known ones. The
 archive gets the matrices, and the JSON of texts and faults by field; the names of all variables are those of field "".

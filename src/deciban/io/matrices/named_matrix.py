@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
-from deciban.errors import FormatError
+from deciban.errors import FormatError, InputError
 from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written
 from deciban.io.formats import Options
 from deciban.io.matrices.numpy_files import as_floats, refuse_nan
@@ -101,6 +101,52 @@ _MOST_CELLS = 1 << 32
 """Trials that a full mask without cells may promise."""
 
 
+def contents_of_grid(
+    names: tuple[pa.Array, pa.Array],
+    held: BoolArray | None,
+    origin: Origin,
+    options: Options,
+    *,
+    scores: AnyArray | None = None,
+    is_target: BoolArray | None = None,
+    notes: Sequence[str] = (),
+) -> Contents:
+    """Return the trials of a matrix with their scores or labels.
+
+    Parameters
+    ----------
+    names : pair of pyarrow arrays
+        Of rows and of columns.
+    held : (n_rows, n_columns) bool array or None
+        Which cells are trials; None for all of them.
+    origin : Origin
+    options : Options
+    scores, is_target : (n_rows, n_columns) array, optional
+    notes : sequence of str
+
+    Raises
+    ------
+    FormatError
+        If no cell is a trial, more are promised than anybody can use, or a name occurs twice.
+    """
+    n_cells = len(names[0]) * len(names[1])
+    if not n_cells or (held is not None and not held.any()):
+        raise FormatError(f"{origin.name}: holds no trials: no cell of the matrix is one.")
+    if held is None and n_cells > _MOST_CELLS:
+        raise FormatError(f"{origin.name}: promises {n_cells:,} trials without storing one. Store the mask.")
+    try:
+        trials = Trials.of_grid(*names, held, origin=origin)
+    except InputError as error:
+        raise FormatError(f"{origin.name}: {error}") from error
+
+    def listed(cells: AnyArray) -> AnyArray:
+        return np.ascontiguousarray(cells if trials.mask is None else cells[trials.mask]).ravel()
+
+    key = None if is_target is None else Key(trials, listed(is_target))
+    systems = () if scores is None else (options.system(trials, listed(scores), options.name or "system"),)
+    return Contents(origin=origin, index=Index(trials), key=key, systems=systems, notes=tuple(notes))
+
+
 @dataclass(slots=True)
 class Grid:
     """Rows and columns of a matrix file, on their way to tables.
@@ -156,21 +202,11 @@ class Grid:
             f"{self.shape[1]:,} segments ({self.segments.place}). Write the file again."
         )
 
-    def trials(self, mask: BoolArray | None, kind: str) -> Trials:
-        """The trials of a mask.
-
-        Raises
-        ------
-        FormatError
-            If there are none, or a full mask promises more than anybody can use.
-        """
-        n_cells = self.shape[0] * self.shape[1]
-        if not n_cells or (mask is not None and not mask.any()):
-            raise FormatError(f"{self.source}: holds no trials.")
-        if mask is None and n_cells > _MOST_CELLS:
-            raise FormatError(f"{self.source}: promises {n_cells:,} trials without storing one. Store the mask.")
+    def contents(self, mask: BoolArray | None, kind: str, **values: Any) -> Contents:
+        """The trials of a mask, with their scores or labels."""
         origin = Origin(self.source, f"{self.format} {kind}")
-        return Trials.of_grid(self.models.values, self.segments.values, mask, origin=origin)
+        names = self.models.values, self.segments.values
+        return contents_of_grid(names, mask, origin, self.options, notes=self.notes, **values)
 
     def scores(self, matrix: Matrix, mask: Matrix | None) -> Contents:
         """Tables of a matrix of scores and the mask of its trials.
@@ -186,10 +222,7 @@ class Grid:
         chosen = rest[0].ticked() if rest else None
         values = as_floats(matrix.values, matrix.place)
         refuse_nan(values, matrix.place, chosen, (self.models.values, self.segments.values))
-        trials = self.trials(chosen, "scores")
-        score = values.ravel() if chosen is None else values[chosen]
-        system = self.options.system(trials, score, self.options.name or "system")
-        return self._contents(trials, systems=(system,))
+        return self.contents(chosen, "scores", scores=values)
 
     def key(self, tar: Matrix, non: Matrix) -> Contents:
         """Tables of a mask of targets and one of non-targets.
@@ -208,7 +241,7 @@ class Grid:
                 f"{tar.place} and {non.place}: {np.count_nonzero(both):,} trials are target and non-target at once, the"
                 f" first in row {row}, column {column}."
             )
-        return self._key(targets | nontargets, targets)
+        return self.contents(targets | nontargets, "key", is_target=targets)
 
     def trial_mask(self, mask: Matrix, *, is_key: bool | None) -> Contents:
         """Tables of a mask of +1 (target), -1 (non-target) and 0 (no trial), or of 1 (trial) and 0.
@@ -227,14 +260,10 @@ class Grid:
         (mask,) = self.upright(mask)
         if is_key or (is_key is None and not is_full(mask.values) and np.any(mask.values < 0)):
             values = mask.only((1, 0, -1))
-            return self._key(values != 0, values == 1)
+            return self.contents(values != 0, "key", is_target=values == 1)
         if is_key is None and self.options.need == "key":
             self.notes.append(f"{mask.place}: no cell is -1, so this is a list of trials, not a key.")
-        return self._contents(self.trials(mask.ticked(), "index"))
-
-    def _key(self, chosen: BoolArray, targets: BoolArray) -> Contents:
-        trials = self.trials(chosen, "key")
-        return self._contents(trials, key=Key(trials, targets[chosen] if trials.mask is not None else targets.ravel()))
+        return self.contents(mask.ticked(), "index")
 
     def quality(
         self,
@@ -250,7 +279,7 @@ class Grid:
         FormatError
             If something does not fit.
         """
-        trials = None if mask is None else self.trials(self.upright(mask)[0].ticked(), "quality")
+        index = None if mask is None else self.contents(self.upright(mask)[0].ticked(), "quality").index
         tables: list[SegmentQuality | None] = []
         for names, matrix, known, called in zip((self.models, self.segments), sides, has, measures, strict=True):
             if matrix is None or (known is not None and not known.any()):
@@ -260,11 +289,8 @@ class Grid:
             self.notes += turned
             tables.append(table)
         origin = Origin(self.source, f"{self.format} quality")
-        made = Quality(tables[0], tables[1], trials)
+        made = Quality(tables[0], tables[1], None if index is None else index.trials)
         return Contents(origin=origin, quality=made, notes=tuple(self.notes))
-
-    def _contents(self, trials: Trials, key: Key | None = None, systems: tuple[Scores, ...] = ()) -> Contents:
-        return Contents(origin=trials.origin, index=Index(trials), key=key, systems=systems, notes=tuple(self.notes))
 
 
 @dataclass(frozen=True, slots=True)

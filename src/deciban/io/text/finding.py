@@ -73,30 +73,22 @@ def find_layout(sample: Sequence[str], name: str, options: Options, format: Text
     FormatError
         If the lines fit no format, or more than one.
     """
-    quoted = {d: d != "," and is_quoted(sample[0], d) for d in DELIMITERS}
-    lines = _Lines.of(sample, quoted, name, options, format)
+    lines = _Lines.of(sample, name, options, format)
     layout = lines.found() if options.columns is None else lines.given(options.columns)
-    return _with_distinct_headers(replace(layout, quoted=quoted[layout.delimiter]), name)
-
-
-def _with_distinct_headers(layout: Layout, name: str) -> Layout:
-    """The layout, if no two columns are called the same."""
     if layout.header is not None and len(set(layout.header)) < len(layout.header):
         twice, count = Counter(layout.header).most_common(1)[0]
         raise FormatError(f"{name}:1: {count} columns are called {twice!r}. Give them distinct names.")
-    return layout
+    return replace(layout, quoted=lines.quoted[layout.delimiter])
 
 
 def names_classes(sample: Sequence[str], options: Options) -> bool | None:
     """Return True if a label in the first lines of a table names one of many classes; None where no label decides."""
-    quoted = {d: d != "," and is_quoted(sample[0], d) for d in DELIMITERS} if sample else {}
-    return _Lines.of(sample, quoted, "", options, None).label_names_classes() if sample else None
+    return _Lines.of(sample, "", options).label_names_classes() if sample else None
 
 
 def columns_seen(sample: Sequence[str], options: Options) -> ColumnsSeen | None:
     """What stands in the columns of a table, by its first lines; None where nothing cuts them."""
-    quoted = {d: d != "," and is_quoted(sample[0], d) for d in DELIMITERS} if sample else {}
-    return _Lines.of(sample, quoted, "", options, None).seen() if sample else None
+    return _Lines.of(sample, "", options).seen() if sample else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,20 +96,20 @@ class _Lines:
     """The first lines of a file, their fields by what may separate them, and what the user said of them."""
 
     sample: Sequence[str]
+    quoted: Mapping[str, bool]
     tables: Mapping[str, Rows]
     name: str
     options: Options
     format: TextFormat | None
 
     @classmethod
-    def of(
-        cls, sample: Sequence[str], quoted: Mapping[str, bool], name: str, options: Options, format: TextFormat | None
-    ) -> Self:
+    def of(cls, sample: Sequence[str], name: str, options: Options, format: TextFormat | None = None) -> Self:
         """Lines, cut in every way."""
+        quoted = {d: d != "," and is_quoted(sample[0], d) for d in DELIMITERS}
         tables = {
             d: with_row_names([split(line, d, quoted=quoted[d]) for line in sample], sample[0]) for d in DELIMITERS
         }
-        return cls(sample, tables, name, options, format)
+        return cls(sample, quoted, tables, name, options, format)
 
     def seen(self) -> ColumnsSeen | None:
         """What stands in the columns; None where nothing cuts the lines."""

@@ -419,7 +419,10 @@ def faults_in(blocks: TextBlocks, vocabulary: Vocabulary) -> Iterator[FormatErro
     """Find the lines that do not fit, by looking at every line."""
     layout, words = blocks.layout, set[str]()
     if "label" in layout.roles:
-        words = words.union(*(_label_words(_with_whole_fields(one, layout), layout, blocks.name) for _, one in blocks))
+        at = layout.roles.index("label")
+        for _, block in blocks:
+            rows = (row for *_, row in _fields(_with_whole_fields(block, layout), 0, layout, blocks.name))
+            words |= {row[at] for row in rows if len(row) == len(layout.roles)}
     for first, block in blocks:
         yield from _faults(_with_whole_fields(block, layout), first, layout, vocabulary, words, blocks.name)
 
@@ -432,9 +435,8 @@ def _faults(
     vocabulary = vocabulary.within(words)
     none_is_known = not any(vocabulary.meaning(word) is not None for word in words)
     ways = in_lines(words_in_options(sorted(words))) if none_is_known else ""
-    for number, line in islice(numbered_lines(data, name, first), int(layout.header is not None), None):
+    for number, line, fields in _fields(data, first, layout, name):
         shown = repr(shortened(line))
-        fields = split(line, layout.delimiter, quoted=layout.quoted)
         if len(fields) != len(layout.roles):
             broken = ""
             if layout.delimiter == "," and line.count('"') % 2:
@@ -448,13 +450,10 @@ def _faults(
                 yield FormatError(f"{name}:{number}: {problem}, in the line {shown}.{more}")
 
 
-def _label_words(data: bytes, layout: Layout, name: str) -> set[str]:
-    """The words of the column of labels, if there is one."""
-    if "label" not in layout.roles:
-        return set()
-    at, rows = layout.roles.index("label"), islice(numbered_lines(data, name), int(layout.header is not None), None)
-    fields = (split(line, layout.delimiter, quoted=layout.quoted) for _, line in rows)
-    return {row[at] for row in fields if len(row) == len(layout.roles)}
+def _fields(data: bytes, first: int, layout: Layout, name: str) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield the number, the text and the fields of each line below the header."""
+    for number, line in islice(numbered_lines(data, name, first), int(layout.header is not None), None):
+        yield number, line, split(line, layout.delimiter, quoted=layout.quoted)
 
 
 def _problem(role: str, field: str, vocabulary: Vocabulary) -> str | None:

@@ -56,6 +56,9 @@ _MOST_COLUMNS = 24
 """Columns that are looked at; of more of them, nobody wants to name each."""
 
 
+_USUAL = Vocabulary.of(None)
+
+
 def in_lines(ways: Sequence[str]) -> str:
     """Ways as the end of a message, each on a line of its own; the command line makes whole commands of them.
 
@@ -139,7 +142,8 @@ class ColumnsSeen:
         numbers = [at for at, values in enumerate(self._values) if looks_numeric(values) and not self._counts(at)]
         known = [at for at in numbers if self._roles[at] == "score"]
         taken = ("label", "class", "trial", "enroll", "test", "side")
-        free = [at for at in numbers if self._roles[at] not in taken and not self._names_row(at)]
+        free = [at for at in numbers if self._roles[at] not in taken]
+        free = [at for at in free if not (self.has_header and names_row(self.rows[0][at]))]
         likely = [at for at in free if not _are_whole(self._values[at])]
         return self._of_target(known or likely or free)
 
@@ -150,9 +154,6 @@ class ColumnsSeen:
         if len(scores) != 1 or not wrong:
             return ""
         return f"{wrong[0]!r} in the column {self.rows[0][scores[0]]!r} is no number"
-
-    def _names_row(self, at: int) -> bool:
-        return self.has_header and names_row(self.rows[0][at])
 
     def _of_target(self, scores: list[int]) -> list[int]:
         """The same; of two columns that sum to 1 in each row, that of the target."""
@@ -176,27 +177,22 @@ class ColumnsSeen:
     @cached_property
     def _labels(self) -> list[int]:
         """Columns that may hold labels, the likeliest first: labels tend to stand behind names."""
-        few = [at for at, values in enumerate(self._values) if at not in self._scores and self._is_label(at, values)]
-        return sorted(few, key=lambda at: (self._roles[at] != "label", not self._known(at), -at))
-
-    def _is_label(self, at: int, values: Sequence[str]) -> bool:
-        n_words = len({*values})
-        few = 1 < n_words <= _MOST_WORDS and n_words < len(values)
-        free = self._roles[at][0] == CONDITION or self._roles[at] == "class"
-        return self._roles[at] == "label" or (n_words > 1 and self._known(at)) or (few and free)
+        found = []
+        for at, values in enumerate(self._values):
+            n_words, role = len({*values}), self._roles[at]
+            few = 1 < n_words <= _MOST_WORDS and n_words < len(values) and (role[0] == CONDITION or role == "class")
+            if at not in self._scores and (role == "label" or few or (n_words > 1 and self._known(at))):
+                found.append(at)
+        return sorted(found, key=lambda at: (self._roles[at] != "label", not self._known(at), -at))
 
     def _known(self, at: int) -> bool:
         """Whether all words of a column mean target or non-target."""
-        vocabulary = self._vocabulary(at)
-        return all(vocabulary.meaning(word) is not None for word in self._values[at])
+        return all(self._are_known(at, self.options.vocabulary))
 
-    def _usually_known(self, at: int) -> bool:
-        """Whether all words of a column mean target or non-target where a user gives no other words."""
-        usual = Vocabulary.of(None).within(self._values[at])
-        return all(usual.meaning(word) is not None for word in self._values[at])
-
-    def _vocabulary(self, at: int) -> Vocabulary:
-        return self.options.vocabulary.within(self._values[at])
+    def _are_known(self, at: int, vocabulary: Vocabulary = _USUAL) -> list[bool]:
+        """Which fields of a column mean target or non-target; left out, where a user gives no words."""
+        within = vocabulary.within(self._values[at])
+        return [within.meaning(word) is not None for word in self._values[at]]
 
     def _counts(self, at: int) -> bool:
         """Whether a column without a name counts the rows."""
@@ -221,13 +217,12 @@ class ColumnsSeen:
     @cached_property
     def _equal(self) -> list[tuple[int, int]]:
         """Pairs of columns of names that are the same in some rows, but not in all."""
-        found = []
         free = [at for at in range(len(self._values)) if at not in self._scores and not self._known(at)]
-        for one, other in combinations(free, 2):
-            same = sum(a == b != "" for a, b in zip(self._values[one], self._values[other], strict=True))
-            if 0 < same < len(self._values[one]):
-                found.append((one, other))
-        return found
+
+        def n_same(one: int, other: int) -> int:
+            return sum(a == b != "" for a, b in zip(self._values[one], self._values[other], strict=True))
+
+        return [pair for pair in combinations(free, 2) if 0 < n_same(*pair) < len(self._values[pair[0]])]
 
     def _called(self, at: int) -> str:
         """How a column is named in an option: as its header, or by its number."""
@@ -279,19 +274,19 @@ class ColumnsSeen:
         """Options that say what the truth is besides; none if no column could hold it."""
         found: list[str] = []
         known = [at for at in self._labels if self._known(at) or self._roles[at] == "label"]
-        known = known or [at for at in self._labels if self._usually_known(at)]
-        partly = [at for at in self._labels if self._is_partly_known(at)]
+        known = known or [at for at in self._labels if all(self._are_known(at))]
+        partly = [at for at in self._labels if any(self._are_known(at))]
         for at in (known or partly or self._labels)[: 1 if parts else _MOST]:
             option = self._option([*self._names(at), *parts, ("label", at)])
-            found += [option] if self._known(at) else [f"{option} {words}" for words in self._ways_of_words(at)]
+            found += (
+                [option]
+                if self._known(at)
+                else [f"{option} {words}" for words in words_in_options(sorted({*self._values[at]}))]
+            )
         equal = [
             self._option([*self._names_beside(pair), *parts], equal=pair) for pair in (() if known else self._equal[:1])
         ]
         return [*found, *equal] if partly else [*equal, *found]
-
-    def _is_partly_known(self, at: int) -> bool:
-        usual = Vocabulary.of(None).within(self._values[at])
-        return any(usual.meaning(word) is not None for word in self._values[at])
 
     def _names_beside(self, pair: tuple[int, int]) -> list[tuple[str, int]]:
         """Who identifies trials beside two columns that are compared."""
@@ -301,10 +296,6 @@ class ColumnsSeen:
         others = [at for at in range(len(self._values)) if at not in (*pair, *self._scores) and not self._counts(at)]
         test = named or [at for at in others if self._are_distinct(at)]
         return [("enroll", pair[0]), ("test", test[0])] if test else []
-
-    def _ways_of_words(self, at: int) -> list[str]:
-        """Options that say which word means target."""
-        return words_in_options(sorted({*self._values[at]}))
 
     def _ways_of_classes(self, need: ContentKind) -> list[str]:
         if need == "class-key":
@@ -349,7 +340,7 @@ def words_in_options(words: Sequence[str]) -> list[str]:
     """
     if not 1 < len(words) <= _MOST_WORDS or any(set(word) & set(",|=") or not word for word in words):
         return []
-    known = Vocabulary.of(None).within(words)
+    known = _USUAL.within(words)
     targets = [word for word in words if known.meaning(word) is True]
     others = [word for word in words if known.meaning(word) is False]
     unknown = [word for word in words if known.meaning(word) is None]

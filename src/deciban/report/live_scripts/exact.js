@@ -4,7 +4,7 @@
  * Errors at any prior: counted at the Bayes threshold, and at the vertices of the convex hull.
  *
  * @typedef {{n_miss: number, n_fa: number, misses: number[], false_alarms: number[], places?: number[], first?: number, width?: number}} Steps
- * @typedef {{steps: Steps, reach: number, hull: {misses: number[], false_alarms: number[], excess: number} | null}} ExactData
+ * @typedef {{steps: Steps, reach: number, hull: {misses: number[], false_alarms: number[]} | null}} ExactData
  * @typedef {{nMiss: number, nFa: number, between: {n_miss: number[], n_fa: number[]} | null}} Errors
  */
 const Exact = (() => {

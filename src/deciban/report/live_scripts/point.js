@@ -123,13 +123,8 @@ const OperatingPoints = (() => {
    */
   function boundsOf(system, point) {
     if (point.isOnGrid || !system.exact) return {};
-    const { between, least } = decided(system, point);
-    /** @type {Record<string, number[]>} */
-    const found = between ? { ...between } : {};
-    if (between) found.act_dcf = [0, 1].map((k) => costOf(system, between.n_miss[k], between.n_fa[k], point.logOdds));
-    const excess = system.exact.hull?.excess ?? 0;
-    if (excess > 0 && least !== null) found.min_dcf = [Math.max(least - excess, 0), least];
-    return found;
+    const { between } = decided(system, point);
+    return between ? { ...between, act_dcf: [0, 1].map((k) => costOf(system, between.n_miss[k], between.n_fa[k], point.logOdds)) } : {};
   }
 
   /**

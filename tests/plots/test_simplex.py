@@ -11,7 +11,7 @@ from deciban import plots
 from deciban.decisions import Application, bayes_decisions, combine_applications, error_costs
 from deciban.errors import InputError
 from deciban.evaluation import evaluate_classes
-from deciban.plots.multiclass.simplex import triangle_of
+from deciban.plots.triangle import triangle_of
 from support.evaluated import class_trials
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]])

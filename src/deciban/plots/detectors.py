@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from matplotlib.ticker import MaxNLocator
 from deciban.core.ranks.operating import default_error
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation
-from deciban.evaluation.bands import Band, band_of, detector_bands
+from deciban.evaluation.bands import band_of, detector_bands
 from deciban.evaluation.uncertainty import Uncertainty
 from deciban.multiclass import DetectionAnalysis, SubsetCosts
 from deciban.plots.axes import BAND, BAND_LINE, GREY, HALO, Canvas, Mark, Style, band_label, in_percent
@@ -33,7 +32,7 @@ from deciban.plots.files import (
     paper,
     readable,
 )
-from deciban.plots.multiclass.matrices import ClassDrawable, brief, class_systems_of, one_system, systems_before
+from deciban.plots.matrices import ClassDrawable, brief, class_systems_of, one_system, systems_before
 from deciban.types import FloatArray
 
 _NAME_SIZE, _NUMBER_SIZE = 9.0, 7.0
@@ -101,75 +100,49 @@ def class_ape(
     ['cat', 'dog', 'eel']
     """
     system = one_system(result)
-    detectors = _detectors(system, bands=bands)
-    old: Sequence[_Detector | None] = [None] * len(detectors)
-    if before is not None:
-        old = _detectors(systems_before(before, [system])[0], bands=False)
-        if len(old) != len(detectors):
-            raise InputError(f"before: {len(old)} classes are detected, but {len(detectors)} after calibration.")
+    old = None if before is None else systems_before(before, [system])[0]
+    n = len(system.detection.target)
+    if old is not None and len(old.detection.target) != n:
+        raise InputError(f"before: {len(old.detection.target)} classes are detected, but {n} after calibration.")
     if columns is not None and columns < 1:
         raise InputError(f"columns: at least 1 panel stands in a row, got {columns}.")
-    figure, panels = panels_of(len(detectors), columns, "Prior log odds of the class (nats)", "Bayes error rate (%)")
+    figure, panels = panels_of(n, columns, "Prior log odds of the class (nats)", "Bayes error rate (%)")
     mark = Mark({"color": PALETTE[0], "linewidth": line_width(1.5), "zorder": 2.5, **normalize_kwargs(line_kw, Line2D)})
-    names = readable([detector.name for detector in detectors], width=NAME_WIDTH)
+    names = readable([system.classes[k] for k in system.detection.target], width=NAME_WIDTH)
     fonts = families_for(names, letters(_NAME_SIZE))
-    highest = [0.0, 0.0]
-    for panel, name, detector, earlier in zip(panels, names, detectors, old, strict=True):
+    around = [(detector_bands(system, k) if bands else None) or () for k in range(n)]
+    pale = [{**BEFORE, "color": mark.color, "linestyle": shape} for shape in ("-", "--")]
+    for k, (panel, name) in enumerate(zip(panels, names, strict=True)):
         panel.set_title(name, loc="left", fontproperties=fonts, pad=3.0)
-        highest = np.maximum(highest, _draw(panel, detector, earlier, mark)).tolist()
-        _write(panel, detector, earlier)
-    end = float(detectors[0].log_odds[-1])
+        log_odds = system.curves.detector_log_odds
+        panel.plot(log_odds, default_error(log_odds), **REFERENCE)
+        if old is not None:
+            _pair(panel, old, k, *pale)
+        for low, high in around[k]:
+            some = slice(None, None, _BAND_STEP)
+            panel.fill_between(log_odds[some], low[some], high[some], color=mark.color, **BAND)
+        _pair(panel, system, k, mark.main, mark.thin())
+        _write(panel, system, old, k)
+    end = float(system.curves.detector_log_odds[-1])
     panels[0].set_xlim(-end, end)
-    top = _top(*highest)
+    top = _top(_highest(system), 0.0 if old is None else _highest(old))
     panels[0].set_ylim(-0.01 * top, top)
     panels[0].yaxis.set_major_formatter(in_percent)
     panels[0].yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     panels[0].xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-    _legend(figure, mark, with_before=before is not None, known=system.uncertainty if detectors[0].bands else None)
+    _legend(figure, mark, with_before=old is not None, known=system.uncertainty if around[0] else None)
     return figure
 
 
-@dataclass(frozen=True, slots=True)
-class _Detector:
-    """What a panel shows: Bayes error rates over log odds, not normalized, with their bands, and Cllr in bits."""
-
-    name: str
-    log_odds: FloatArray
-    actual: FloatArray
-    least: FloatArray
-    cllr: float
-    min_cllr: float
-    bands: tuple[Band, ...] = ()
+def _pair(panel: Axes, system: ClassEvaluation, k: int, main: Style, thin: Style) -> None:
+    """Draw actual and least errors of detecting a class."""
+    curves = system.curves
+    panel.plot(curves.detector_log_odds, curves.act_error[k], **main)
+    panel.plot(curves.detector_log_odds, curves.min_error[k], **thin)
 
 
-def _detectors(system: ClassEvaluation, *, bands: bool) -> list[_Detector]:
-    found, curves = system.detection, system.curves
-    names = [system.classes[k] for k in found.target]
-    rows = zip(names, curves.act_error, curves.min_error, found.cllr.tolist(), found.min_cllr.tolist(), strict=True)
-    around = [(detector_bands(system, k) if bands else None) or () for k in range(len(names))]
-    return [
-        _Detector(name, curves.detector_log_odds, actual, least, cllr, min_cllr, own)
-        for (name, actual, least, cllr, min_cllr), own in zip(rows, around, strict=True)
-    ]
-
-
-def _draw(panel: Axes, detector: _Detector, earlier: _Detector | None, mark: Mark) -> tuple[float, float]:
-    """Draw the curves of one class; return the highest errors after and before calibration."""
-    panel.plot(detector.log_odds, default_error(detector.log_odds), **REFERENCE)
-    before = 0.0
-    if earlier is not None:
-        before = _pair(panel, earlier, *({**BEFORE, "color": mark.color, "linestyle": shape} for shape in ("-", "--")))
-    for low, high in detector.bands:
-        some = slice(None, None, _BAND_STEP)
-        panel.fill_between(detector.log_odds[some], low[some], high[some], color=mark.color, **BAND)
-    return _pair(panel, detector, mark.main, mark.thin()), before
-
-
-def _pair(panel: Axes, detector: _Detector, main: Style, thin: Style) -> float:
-    """Draw actual and least errors; return the highest."""
-    panel.plot(detector.log_odds, detector.actual, **main)
-    panel.plot(detector.log_odds, detector.least, **thin)
-    return float(detector.actual.max())
+def _highest(system: ClassEvaluation) -> float:
+    return float(max(one.max() for one in system.curves.act_error))
 
 
 def _top(after: float, before: float) -> float:
@@ -178,10 +151,11 @@ def _top(after: float, before: float) -> float:
     return float(np.clip(_HEADROOM * highest, *_LIMITS))
 
 
-def _write(panel: Axes, detector: _Detector, earlier: _Detector | None) -> None:
+def _write(panel: Axes, system: ClassEvaluation, old: ClassEvaluation | None, k: int) -> None:
     """Write Cllr before and after, and its minimum, into the corner of a panel."""
-    was = "" if earlier is None else f"{brief(earlier.cllr)} → "
-    text = f"Cllr {was}{brief(detector.cllr)}\nmin {brief(detector.min_cllr)}"
+    found = system.detection
+    was = "" if old is None else f"{brief(float(old.detection.cllr[k]))} → "
+    text = f"Cllr {was}{brief(float(found.cllr[k]))}\nmin {brief(float(found.min_cllr[k]))}"
     font = families_for(text.split("\n"), letters(_NUMBER_SIZE))
     style: Style = {"transform": panel.transAxes, "va": "top", "fontproperties": font, "zorder": 5}
     panel.text(0.03, 0.97, text, path_effects=[HALO], **style)

@@ -1,4 +1,6 @@
-"""A wide table of trials: names of enrolments down, of test segments across, and a score or a label in every cell.
+r"""Matrices of trials as wide tables (``matrix-csv``) and as binary files of OpenBR (``openbr``).
+
+A wide table: names of enrolments down, of test segments across, and a score or a label in every cell.
 
     id,x,y,z                id,x,y,z                  id,x,y,z
     ann,1.5,-2,0.25         ann,target,nontarget,     ann,1,-1,0
@@ -9,14 +11,31 @@ key are words for target and non-target, or 1 and -1 with 0 for no trial, or 1 a
 
 Scores of classes look the same, so that a file is never taken for this by its looks: the format is named, or the key
 names trials by pairs of a row and a column (`deciban.io.reader`). The file is held in memory as a whole.
+
+OpenBR: similarity matrices and masks (``.mtx``, ``.mask``), those of NIST's Biometric Evaluation Environment.
+
+Four lines of text, then the cells row by row, probes down and gallery across::
+
+    S2                            D2 if smaller scores favour a match (distances)
+    gallery.xml                   what was enrolled
+    probes.xml                    what was tested
+    MF 100 20 xV4\x12             F: float32, a similarity; B: a byte, a mask. Rows, columns, and the integer 0x12345678
+                                  as the machine stores it, from which the order of bytes follows
+
+A mask says 0xff for a match (target), 0x7f for a non-match, and 0 for what is no trial. NaN among similarities is no
+trial either: so Bob writes them. Names stand in other files; trials are called by their column and row, "3/20" the
+third of 20, so that matrices of different sizes share none. Distances are read with the other sign, as OpenBR does it.
+Layout, words and signs were seen in the code of OpenBR and of Bob, which reads and writes such files, too.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,12 +44,13 @@ import pyarrow.csv
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban._validate.labels import Vocabulary
-from deciban.errors import FormatError, InputError
-from deciban.io.contents import ContentKind, Contents
+from deciban.errors import FormatError
+from deciban.io.contents import ContentKind, Contents, only_format_errors
 from deciban.io.formats import Options
+from deciban.io.matrices.named_matrix import contents_of_grid
 from deciban.io.source import BLANKS, Source, numbered_lines, read_text, without_comments
 from deciban.io.text.one_line import DELIMITERS, is_number, shortened, split
-from deciban.trials import Index, Key, Origin, Trials
+from deciban.trials import Origin
 from deciban.types import AnyArray
 
 _MOST_WORDS = 64
@@ -128,21 +148,21 @@ class _Table:
         return None
 
 
-def read(source: Source, options: Options) -> Contents:
+def read_csv(source: Source, options: Options) -> Contents:
     """Read a file of this format."""
     table = _Table.of(source)
     if options.columns is not None:
         raise FormatError(f"{source.name}: a matrix-csv has no columns to name. Leave out {options.columns_option}.")
-    kind: ContentKind = _kinds(table)[0] if options.need in (None, "index") else options.need
+    kind: ContentKind = _kinds_of(table)[0] if options.need in (None, "index") else options.need
+    segments = pa.array(table.header[1:])
     reading = f"matrix-csv enroll x test, {DELIMITERS[table.delimiter]}"
     if kind == "key":
         names, words, codes = _words(table)
         meanings, reading_more = _meanings(words, options.vocabulary, table)
         values = np.array([meanings[word] for word in words], np.int8)[codes]
-        trials = _trials(names, table, values != 0, f"{reading}{reading_more}")
-        key = Key(trials, (values > 0).ravel() if trials.mask is None else values[trials.mask] > 0)
         known = {word: meanings[word] > 0 for word in words if meanings[word]}
-        return Contents(origin=trials.origin, index=Index(trials), key=key, words=known)
+        origin, sides = Origin(table.name, f"{reading}{reading_more}"), (names, segments)
+        return replace(contents_of_grid(sides, values != 0, origin, options, is_target=values > 0), words=known)
     names, columns = table.columns(pa.float64())
     scores = np.column_stack([to_numpy(column) for column in columns])
     is_empty = np.isnan(scores)
@@ -150,18 +170,15 @@ def read(source: Source, options: Options) -> Contents:
         fault = table.fault(are_scores=True)  # NaN, or digits beyond the range of a float
         if fault is not None:
             raise fault
-    trials = _trials(names, table, ~is_empty, reading)
-    score = scores.ravel() if trials.mask is None else scores[trials.mask]
-    system = options.system(trials, score, options.name or "system")
-    return Contents(origin=trials.origin, index=Index(trials), systems=(system,))
+    return contents_of_grid((names, segments), ~is_empty, Origin(table.name, reading), options, scores=scores)
 
 
-def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:  # noqa: ARG001  # the same for all
+def holds_csv(source: Source, options: Options) -> tuple[ContentKind, ...]:  # noqa: ARG001  # the same for all
     """Which kinds of tables the file could be read as, by its first lines."""
-    return _kinds(_Table.of(source))
+    return _kinds_of(_Table.of(source))
 
 
-def _kinds(table: _Table) -> tuple[ContentKind, ...]:
+def _kinds_of(table: _Table) -> tuple[ContentKind, ...]:
     """Scores if the cells of some lines are numbers, a key if they are words or only 1, 0 and -1."""
     cells = {cell for _, fields in islice(table.lines(), _LOOKED_AT) for cell in fields[1:]}
     if not all(is_number(cell) for cell in cells if cell):
@@ -198,17 +215,6 @@ def _meanings(words: list[str], vocabulary: Vocabulary, table: _Table) -> tuple[
     return {"": 0} | {word: 1 if meaning else -1 for word, meaning in meanings.items()}, ""
 
 
-def _trials(names: pa.Array, table: _Table, held: AnyArray, reading: str) -> Trials:
-    """The cells that are trials."""
-    try:
-        trials = Trials.of_grid(names, pa.array(table.header[1:]), held, origin=Origin(table.name, reading))
-    except InputError as error:
-        raise FormatError(f"{table.name}: {error}") from error
-    if not len(trials):
-        raise FormatError(f"{table.name}: all cells are empty. Expected a score or a label in those that are trials.")
-    return trials
-
-
 def _problem(cell: str) -> str | None:
     if not cell:
         return None
@@ -219,3 +225,114 @@ def _problem(cell: str) -> str | None:
     if math.isinf(float(cell)) and "inf" not in cell.casefold():
         return f"the score {cell!r} is beyond the largest float, 1.8e308; write inf if infinite is meant"
     return None
+
+
+_HEADER = re.compile(rb"([SD])2[^\n]*\n([^\n]*)\n([^\n]*)\nM([FB]) (\d{1,9}) (\d{1,9}) ([\x00-\xff]{4})\n")
+_MAGIC = 0x12345678
+_MATCH, _NO_MATCH, _NO_TRIAL = 0xFF, 0x7F, 0x00
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """What the four lines say.
+
+    Attributes
+    ----------
+    length : int
+        Of the lines, in bytes.
+    kind : np.dtype
+        Of a cell.
+    shape : tuple of int
+        Probes and gallery.
+    is_distance : bool
+    sets : pair of str
+        What the lists of the gallery and of the probes are called.
+    """
+
+    length: int
+    kind: np.dtype[Any]
+    shape: tuple[int, int]
+    is_distance: bool
+    sets: tuple[str, str]
+
+
+def read_openbr(source: Source, options: Options) -> Contents:
+    """Read a file of this format."""
+    if options.columns is not None:
+        raise FormatError(f"{source.name}: a matrix of OpenBR has no columns to name. Leave out --columns.")
+    with only_format_errors(source.name, "a matrix of OpenBR"):
+        header = _header(source)
+        cells = _cells(source, header).T  # the gallery down, as trials are listed
+        what = "a mask" if header.kind.itemsize == 1 else "distances, with the other sign" if header.is_distance else ""
+        size = f"{header.shape[1]:,} gallery x {header.shape[0]:,} probes"
+        sets = f"{header.sets[0]} against {header.sets[1]}"
+        origin = Origin(source.name, f"openbr, {size}{', ' if what else ''}{what}, {sets}")
+        if header.kind.itemsize == 1:
+            return _key(cells, origin, options)
+        return _scores(cells, header, origin, options)
+
+
+def holds_openbr(source: Source, options: Options) -> tuple[ContentKind, ...]:  # noqa: ARG001  # nothing can be said otherwise
+    """Scores, or a key if it is a mask."""
+    return ("key",) if _header(source).kind.itemsize == 1 else ("scores",)
+
+
+def _header(source: Source) -> _Header:
+    found = _HEADER.match(source.head)
+    if found is None:
+        raise FormatError(
+            f"{source.name}: no matrix of OpenBR: expected a line S2 or D2, two lines with the names of lists, and a "
+            "line 'MF rows columns' or 'MB rows columns' with the order of bytes."
+        )
+    order = next((sign for sign in "<>" if np.frombuffer(found[7], f"{sign}i4")[0] == _MAGIC), None)
+    if order is None:
+        raise FormatError(
+            f"{source.name}: the fourth line ends with the bytes {found[7].hex()}, expected 0x12345678 in the order of "
+            "bytes of a machine. Write the file again, in binary mode."
+        )
+    kind: np.dtype[Any] = np.dtype(np.uint8) if found[4] == b"B" else np.dtype(f"{order}f4")
+    sets = tuple(found[at].decode("utf-8", "replace").strip() or "a list without a name" for at in (2, 3))
+    return _Header(found.end(), kind, (int(found[5]), int(found[6])), found[1] == b"D", (sets[0], sets[1]))
+
+
+def _cells(source: Source, header: _Header) -> AnyArray:
+    """The cells, probes down; refused if there are more or fewer of them than the header says."""
+    rows, columns = header.shape
+    expected, held = rows * columns * header.kind.itemsize, source.size - header.length
+    if not expected or held != expected:
+        why = "it was cut off" if held < expected else "something stands behind them"
+        why = why if expected else "there is no trial"
+        raise FormatError(
+            f"{source.name}: {rows:,} x {columns:,} cells of {header.kind.itemsize} bytes are {expected:,} bytes, but "
+            f"there are {held:,}: {why}. Write the file again."
+        )
+    with source.stream() as stream:
+        stream.seek(header.length)
+        data = stream.read(expected)
+    return np.frombuffer(data, header.kind).reshape(rows, columns)
+
+
+def _key(cells: AnyArray, origin: Origin, options: Options) -> Contents:
+    known = np.isin(cells, (_MATCH, _NO_MATCH, _NO_TRIAL))
+    if not known.all():
+        column, row = np.unravel_index(int(np.argmin(known)), cells.shape)
+        raise FormatError(
+            f"{origin.name}: the mask holds 0x{cells[column, row]:02x} in row {row + 1}, column {column + 1}; only "
+            "0xff (match), 0x7f (non-match) and 0x00 (no trial) mean anything."
+        )
+    return contents_of_grid(_names(cells), cells != _NO_TRIAL, origin, options, is_target=cells == _MATCH)
+
+
+def _scores(cells: AnyArray, header: _Header, origin: Origin, options: Options) -> Contents:
+    held = ~np.isnan(cells)
+    score = cells.astype(np.float32)  # in the order of bytes of this machine
+    n_absent = np.count_nonzero(~held)
+    notes = (f"{n_absent:,} cells are NaN, and no trials.",) if n_absent else ()
+    signed = np.negative(score, out=score) if header.is_distance else score
+    return contents_of_grid(_names(cells), held, origin, options, scores=signed, notes=notes)
+
+
+def _names(cells: AnyArray) -> tuple[pa.Array, pa.Array]:
+    """Trials are called by the numbers of their columns and rows."""
+    gallery, probes = (pa.array([f"{at + 1}/{n}" for at in range(n)]) for n in cells.shape)
+    return gallery, probes

@@ -20,7 +20,7 @@ from deciban.evaluation import ClassEvaluation, ClassResults
 from deciban.multiclass import posterior
 from deciban.plots.axes import GREY, HALO, Canvas, Style
 from deciban.plots.files import NAME_WIDTH, families_for, letters, readable, shortened, system_colors
-from deciban.plots.multiclass.matrices import one_system
+from deciban.plots.matrices import one_system
 from deciban.types import FloatArray, IntArray, ScoreArray
 
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])

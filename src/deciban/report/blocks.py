@@ -1,21 +1,27 @@
-"""The section of a page on conditions: tables, plots, and the numbers that its scripts read."""
+"""Sections that pages of both kinds have: conditions, differences between systems, and primary numbers of plans."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from deciban import plots
+from deciban.analysis.compared_figures import figures_of
+from deciban.analysis.comparison import Comparison, caption_of, compare_results, headings_of, rows_of, sentences_of
 from deciban.analysis.differences import beyond_doubt
 from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation.conditions import ByConditions, SystemConditions
 from deciban.evaluation.preset_table import Primary
 from deciban.evaluation.results import Results
+from deciban.messages import names_apart
+from deciban.report.scripts import picture
 from deciban.report.tables import (
     CORRECTED,
     MINUS,
     MISSING,
+    TEXTS,
     count,
     figure_names,
     number,
@@ -41,44 +47,96 @@ _OWN_COUNTS = ("PRBEP", "targets", "non-targets", "tied across classes", "segmen
 """Figures that say how many trials there are: conditions have columns for that."""
 
 
+_MOST_PAIRED = 3
+"""Of more systems, each is compared with the first one alone."""
+
+
 @dataclass(frozen=True, slots=True)
-class ConditionTable:
-    """A table for one system.
+class TextTable:
+    """A table, and what is said below it.
 
     Attributes
     ----------
-    name : str
-        The system; empty if there is one.
-    headings : tuple of str
+    headings : sequence of str
+    rows : sequence of sequence of str
     n_left : int
-        Columns of names.
-    rows : tuple of tuple of str
-    sentences : tuple of str
-        What must be said of it, and which conditions differ beyond doubt.
+        Columns of texts.
+    name : str
+        The system that it is about; empty if there is one.
+    caption : str
+    sentences : sequence of str
     """
 
-    name: str
-    headings: tuple[str, ...]
-    n_left: int
-    rows: tuple[tuple[str, ...], ...]
-    sentences: tuple[str, ...]
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    n_left: int = 1
+    name: str = ""
+    caption: str = ""
+    sentences: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One partition.
+    """A section of tables and pictures.
 
     Attributes
     ----------
     title : str
-    tables : tuple of ConditionTable
-    drawings : tuple of (str, str, figure)
-        Name of the text that is about a plot, what it is about, and the plot.
+    tables : sequence of TextTable
+    pictures : sequence of dict
+        What templates need of each.
     """
 
     title: str
-    tables: tuple[ConditionTable, ...]
-    drawings: tuple[tuple[str, str, Any], ...]
+    tables: Sequence[TextTable]
+    pictures: Sequence[dict[str, str]] = ()
+
+
+def comparison_of(results: Results[Any], before: Results[Any] | None, most: int = _MOST_PAIRED) -> Comparison | None:
+    """Compare the systems of a page, or one before calibration with itself after; None if there is nothing to say.
+
+    Parameters
+    ----------
+    results : Results
+    before : Results or None
+    most : int
+        Of more systems, each is compared with the first one alone.
+    """
+    systems = results.systems
+    if before is not None and len(before.systems) == len(systems) == 1:
+        named = [f"{one.name}, {when}" for one, when in ((before.systems[0], "before"), (systems[0], "after"))]
+        systems = (before.systems[0], systems[0])
+    else:
+        named = names_apart([one.name for one in systems], ())
+    if len(systems) < 2 or not all(one.uncertainty is not None and one.uncertainty.influences for one in systems):
+        return None
+    if not figures_of(systems) or len({(one.point_names, one.uncertainty.level) for one in systems}) > 1:
+        return None
+    systems = tuple(replace(one, name=name) for one, name in zip(systems, named, strict=True))
+    against = "all" if len(systems) <= most else "first"
+    return compare_results(Results(systems), against=against, level=systems[0].uncertainty.level)
+
+
+def about_differences(comparison: Comparison) -> str:
+    """What intervals and p-values of a comparison are."""
+    return f"{caption_of(comparison)}. Differences are the first system minus the second."
+
+
+def differences_of(results: Results[Any], before: Results[Any] | None) -> list[Section]:
+    """The section on differences; none where `comparison_of` has nothing to say."""
+    found = comparison_of(results, before)
+    if found is None:
+        return []
+    more: dict[str, Any] = {"caption": about_differences(found), "sentences": sentences_of(found)}
+    table = TextTable(headings_of(found), rows_of(found), 1 if len(found.pairs) == 1 else 3, **more)
+    return [Section("Differences between systems", [table], _pictures_of_differences(found))]
+
+
+def _pictures_of_differences(found: Comparison) -> list[dict[str, str]]:
+    drawn = {"forest": plots.forest(found)}
+    if any(pair.curves for pair in found.pairs):
+        drawn["difference_curve"] = plots.difference_curve(found)
+    return [picture(one, TEXTS["differences"][name], "", "of all pairs") for name, one in drawn.items()]
 
 
 def sections_of(results: Results[Any]) -> list[Section]:
@@ -95,32 +153,35 @@ def sections_of(results: Results[Any]) -> list[Section]:
     found = []
     for k, part in enumerate(first.partitions):
         tables = tuple(_table(one, one.partitions[k], one.pooled.name if several else "") for one in results.conditions)
-        found.append(Section(f"By {part.title}", tables, tuple(_drawings(results, k))))
+        found.append(Section(f"By {part.title}", tables, _pictures_by_condition(results, k)))
     shown = [part.title for part in first.partitions]
     for k, equal in enumerate(first.equalized):
         if equal.title not in shown:
             alone = ByConditions(equal.title, equal.columns, ())
             tables = tuple(_table(one, alone, one.pooled.name if several else "") for one in results.conditions)
-            found.append(Section(f"Equalized over {first.equalized[k].title}", tables, ()))
+            found.append(Section(f"Equalized over {first.equalized[k].title}", tables))
     return found
 
 
-def _drawings(results: Results[Any], k: int) -> list[tuple[str, str, Any]]:
+def _pictures_by_condition(results: Results[Any], k: int) -> list[dict[str, str]]:
     """Main figures of all systems, and curves of each in all conditions."""
-    of_classes = results.kind == "classes"
+    of_classes, texts = results.kind == "classes", TEXTS["conditions"]
     names = ["cllr", "error_rate"] if of_classes else ["eer", "act_dcf", "cllr"]
     shown = names[:1] if len(results.conditions) > _MOST_SYSTEMS else names
     drawn = [plots.by_condition(results, figure=name, partition=k) for name in shown]
-    found = [("by_condition" if at == 0 else "by_condition_too", one.get_xlabel(), one) for at, one in enumerate(drawn)]
+    found = [
+        picture(one, texts["by_condition" if at == 0 else "by_condition_too"], one.get_xlabel(), "of all systems")
+        for at, one in enumerate(drawn)
+    ]
     for one in () if of_classes or len(results.conditions) > _MOST_SYSTEMS else results.conditions:
         part = one.partitions[k]
         if 0 < len(part.evaluated) <= _MOST_CURVES:
             name = one.pooled.name if len(results.conditions) > 1 else ""
-            found.append(("det", name, plots.det(part.evaluated)))
+            found.append(picture(plots.det(part.evaluated), texts["det"], name, "of all systems"))
     return found
 
 
-def _table(one: SystemConditions, part: ByConditions, name: str) -> ConditionTable:
+def _table(one: SystemConditions, part: ByConditions, name: str) -> TextTable:
     """All figures of a system: of all trials, of each condition, and with these equal."""
     pooled: Any = one.pooled
     equal = [same for same in one.equalized if same.title == part.title]
@@ -144,9 +205,8 @@ def _table(one: SystemConditions, part: ByConditions, name: str) -> ConditionTab
     sentences = [f"{typeset_words(line)}." for line in part.without_figures]
     sentences += [f"Equalized: {same.rule}." for same in equal]
     sentences += [f"{typeset_words(line)}." for line in beyond_doubt(part, LEVEL if known is None else known.level)]
-    return ConditionTable(
-        name, (*part.columns, *(counted or ["trials"]), *figures), width, tuple(rows), tuple(sentences)
-    )
+    headings = (*part.columns, *(counted or ["trials"]), *figures)
+    return TextTable(headings, rows, width, name, sentences=sentences)
 
 
 def typeset_words(line: str) -> str:
@@ -169,7 +229,7 @@ def _figures(one: Any) -> dict[str, str]:
     return dict(zip(figure_names([one]), row.cells, strict=True)) if points_of([one]) else {}
 
 
-def section_of(results: Results[Any]) -> list[Section]:
+def primaries_of(results: Results[Any]) -> list[Section]:
     """The section of the plan; none without one.
 
     Parameters
@@ -191,4 +251,4 @@ def section_of(results: Results[Any]) -> list[Section]:
     title = (
         f"Plan {first.plan.name}: not its primary number" if first.departs else f"Primary number of {first.plan.name}"
     )
-    return [Section(title, (ConditionTable("", headings, 1, rows, lines),), ())]
+    return [Section(title, [TextTable(headings, rows, sentences=lines)])]
