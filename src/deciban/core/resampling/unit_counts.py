@@ -95,14 +95,19 @@ class UnitCounts:
         cell, n_groups, first = cells.of(scores), int(group.max(initial=0)) + 1, units.codes[0]
         shape, inside = (units.n_units, cells.n_cells), np.zeros((n_groups, cells.n_cells), kind)
         counts = _table(first, cell, weights, shape)
+        dealt = group.astype(np.min_scalar_type(n_groups))
+
+        def counted(codes: IntArray, some: IntArray, shape: tuple[int, int]) -> Table:
+            return _table(codes, cell[some], None if weights is None else weights[some], shape)
+
         for side in units.codes[1:]:
-            apart = np.flatnonzero(side != first)  # a unit on both sides counts once
-            own, weight = cell[apart], None if weights is None else weights[apart]
-            counts = counts + _table(side[apart], own, weight, shape)
-            groups = group[first[apart]]
-            together = np.flatnonzero(groups == group[side[apart]])
-            weight = None if weight is None else weight[together]
-            inside += as_array(_table(groups[together], own[together], weight, inside.shape))
+            together = np.flatnonzero(dealt.take(side) == dealt.take(first))
+            is_same = side[together] == first[together]
+            twice, within = together[is_same], together[~is_same]
+            counts = counts + _table(side, cell, weights, shape)
+            if len(twice):  # a unit on both sides counts once
+                counts = counts - counted(first[twice], twice, shape)
+            inside += as_array(counted(group[first[within]], within, inside.shape))
         if in_cells is None:
             in_cells = as_array(_table(np.zeros(len(cell), np.int64), cell, weights, (1, cells.n_cells)))[0]
         return cls(counts, units.keys, in_cells, group, inside)
