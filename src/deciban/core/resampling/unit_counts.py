@@ -95,14 +95,19 @@ class UnitCounts:
         cell, n_groups, first = cells.of(scores), int(group.max(initial=0)) + 1, units.codes[0]
         shape, inside = (units.n_units, cells.n_cells), np.zeros((n_groups, cells.n_cells), kind)
         counts = _table(first, cell, weights, shape)
+        dealt = group.astype(np.min_scalar_type(n_groups))
+
+        def counted(codes: IntArray, some: IntArray, shape: tuple[int, int]) -> Table:
+            return _table(codes, cell[some], None if weights is None else weights[some], shape)
+
         for side in units.codes[1:]:
-            apart = np.flatnonzero(side != first)  # a unit on both sides counts once
-            own, weight = cell[apart], None if weights is None else weights[apart]
-            counts = counts + _table(side[apart], own, weight, shape)
-            groups = group[first[apart]]
-            together = np.flatnonzero(groups == group[side[apart]])
-            weight = None if weight is None else weight[together]
-            inside += as_array(_table(groups[together], own[together], weight, inside.shape))
+            together = np.flatnonzero(dealt.take(side) == dealt.take(first))
+            is_same = side[together] == first[together]
+            twice, within = together[is_same], together[~is_same]
+            counts = counts + _table(side, cell, weights, shape)
+            if len(twice):  # a unit on both sides counts once
+                counts = counts - counted(first[twice], twice, shape)
+            inside += as_array(counted(group[first[within]], within, inside.shape))
         if in_cells is None:
             in_cells = as_array(_table(np.zeros(len(cell), np.int64), cell, weights, (1, cells.n_cells)))[0]
         return cls(counts, units.keys, in_cells, group, inside)
@@ -433,31 +438,27 @@ def count_singles(
     ([[2, 0]], [[0, 1]], [0, 0, 1], [0.707, 1.0, 0.0])
     """
     n_cells, keys = len(in_cells[0]), units[0].keys
-    group, places = groups_of_units(keys, n_groups), list[IntArray]()
-    sums, masses = list[tuple[CountArray, CountArray, CountArray]](), list[FloatArray | None]()
+    group, sums = groups_of_units(keys, n_groups), list[tuple[CountArray, CountArray, CountArray]]()
+    roots: list[FloatArray] = []
+    row: IntArray = np.full(len(keys), -1, np.int32)  # the last share, of no row, is 0
+    mass, n_rows = np.ones(len(keys)), 0
     for cell, own, weight in zip(cells, units, weights, strict=True):
-        places.append(group[own.codes[0]] * n_cells + cell)
-        total = 0.0 if weight is None else float(weight.sum())
-        masses.append(None if weight is None else jackknife_weights(weight, total, int(np.count_nonzero(weight))))
-        sums.append(sums_of_singles(places[-1], weight, masses[-1], (n_groups, n_cells)))
-    owned, squares, fourths = zip(*sums, strict=True)
-    counts = SingleCounts.of_classes(owned, squares, fourths, in_cells)
-    n_rows = counts[0].n_units
-    row: IntArray = np.full(len(keys), n_rows, np.int32)
-    begin = 0
-    for own, place, square in zip(units, places, squares, strict=True):
-        filled = np.flatnonzero(square.ravel())
-        number = np.full(square.size, n_rows, np.int32)
-        number[filled] = np.arange(begin, begin + len(filled))
-        row[own.codes[0]] = number[place]
-        begin += len(filled)
-    roots = np.sqrt(np.concatenate([one[one > 0] for one in (square.ravel() for square in squares)]).astype(np.float64))
-    weight = None
-    if any(one is not None for one in weights):
-        weight = np.zeros(len(keys))
-        for own, mass in zip(units, masses, strict=True):
-            weight[own.codes[0]] = 1.0 if mass is None else mass
-    return counts, RowsOfTrials(row, np.append(1.0 / roots, 0.0), weight)
+        unit, of_trials = own.codes[0], None
+        if weight is not None:
+            of_trials = jackknife_weights(weight, float(weight.sum()), int(np.count_nonzero(weight)))
+            mass[unit] = of_trials
+        place = group[unit] * n_cells + cell
+        sums.append(sums_of_singles(place, weight, of_trials, (n_groups, n_cells)))
+        squares = sums[-1][1].ravel()
+        filled, number = np.flatnonzero(squares), np.full(squares.size, -1, np.int32)
+        number[filled] = np.arange(n_rows, n_rows + len(filled))
+        row[unit] = number[place]
+        roots.append(np.sqrt(squares[filled].astype(np.float64)))
+        n_rows += len(filled)
+    owned, squares_of, fourths = zip(*sums, strict=True)
+    counts = SingleCounts.of_classes(owned, squares_of, fourths, in_cells)
+    share = np.append(1.0 / np.concatenate(roots), 0.0)
+    return counts, RowsOfTrials(row, share, None if all(one is None for one in weights) else mass)
 
 
 def jackknife_weights(weights: CountArray, total: float, n_trials: int) -> FloatArray:

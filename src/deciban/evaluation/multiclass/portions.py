@@ -262,7 +262,8 @@ class Portions:
                 own = begins[name] + np.arange(len(figures))
                 yield Part(own, slice(0, at_hand.n_trials), np.stack([one.costs for one in figures]))
         if (RATES, 0) in begins:
-            yield from self._rates(begins[RATES, 0], at_hand)
+            rates = np.stack(list(ClassFigureCosts(self.found, at_hand.costs, self.design).rate_rows()))
+            yield Part(begins[RATES, 0] + np.arange(len(rates)), slice(0, at_hand.n_trials), rates)
         of_pairs = {at: begin for (what, at), begin in begins.items() if what == PAIRS}
         if of_pairs:
             rows = {(i, j): begin + len(PAIR_FIGURES) * j for i, begin in of_pairs.items() for j in range(i)}
@@ -286,10 +287,6 @@ class Portions:
             some = [*costs.rules(), *costs.decisions(), *detectors.points(), *subsets]
             found[ALL, 0] = [*_finite(some), *curve]
         return found
-
-    def _rates(self, begin: int, at_hand: AtHand) -> Iterator[Part]:
-        rows = np.stack(list(ClassFigureCosts(self.found, at_hand.costs, self.design).rate_rows()))
-        yield Part(begin + np.arange(len(rows)), slice(0, at_hand.n_trials), rows)
 
 
 def _finite(figures: Sequence[ClassFigure]) -> list[ClassFigure]:

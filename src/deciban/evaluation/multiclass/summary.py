@@ -200,6 +200,7 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
     if summary.accepted is not None:
         more = enumerate(points[1:], start=1)
         each[1:] = [_analysis(summary, summary.problems.detectors(k), np.array([p])).at(0) for k, p in more]
+    are_at_hand = summary.accepted is None and isinstance(summary.problems, InTurn)
     curves = ClassCurves(
         prior_log_odds=summary.places,
         c_avg=costs[len(points) :],
@@ -208,7 +209,7 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
         min_error=found.min_cost[:, len(points) :],
         reliability=reliability_of_classes(summary.pooled_odds, summary.prior),
         sample=None if summary.whole is None else summary.whole.sample,
-        c_avg_at=_costs_at_priors(summary),
+        c_avg_at=c_avg_of(summary.problems.detectors(0), np.asarray(logit(PRIORS))) if are_at_hand else None,
     )
     at_points = tuple(
         ClassPoint(p, cost, cost / OperatingPoint(p).default_cost, float(one.mean_min_cost))
@@ -231,13 +232,6 @@ def _first(summary: ClassSummary, axis: FloatArray) -> tuple[DetectionAnalysis, 
         assert summary.figures.p_out_of_set is not None  # noqa: S101  # then decisions were counted
         costs = open_set_cost(summary.accepted, summary.counts, priors, summary.figures.p_out_of_set)
     return _analysis(summary, detectors, np.append(points, expit(axis))), costs
-
-
-def _costs_at_priors(summary: ClassSummary) -> FloatArray | None:
-    """Average detection costs at the priors that decisions are counted at; None where detectors cannot tell."""
-    if summary.accepted is not None or isinstance(summary.problems, CountedProblems):
-        return None
-    return c_avg_of(summary.problems.detectors(0), np.asarray(logit(PRIORS)))
 
 
 def _analysis(summary: ClassSummary, detectors: AnyDetectors, p_target: FloatArray) -> DetectionAnalysis:
