@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from deciban.analysis.paired import PairedUnits
+from deciban.analysis.compared import PairedUnits
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, TwoClassFigures, evaluate
 from deciban.evaluation.uncertainty import Figure

@@ -25,9 +25,6 @@ LEAST: Final = 100 * 10**6
 LEAST_FOR_MERGING: Final = 150 * 10**6
 """Smallest `--memory` for writing summary files, which are merged."""
 
-LEAST_FOR_JOINING: Final = 150 * 10**6
-"""Bytes that DuckDB needs for joining tables: its own, those of sorting, and rows on their way to it."""
-
 TIMES_ITS_SIZE: Final = {"text": 10, "packed": 40, "binary": 14}
 """Memory of reading a file and sorting its scores, as a multiple of its size.
 
@@ -80,8 +77,8 @@ class Cost:
     UNIT_IN_TABLE: Final = 14_900  # a unit, as long as `UNIT_TABLE` holds them all [3]
     UNIT_TABLE: Final = 300 * 10**6  # from here on tables of units and bins are sparse [3]
     INFLUENCE: Final = 32  # the influence of a trial on one metric, with what it is computed from
-    JOINED: Final = 250  # a row that is matched by its names [1: 313, less what else takes memory]
-    JOINED_NAME: Final = 60  # a row, in the hash table of a join
+    JOINED: Final = 250  # a row that is read, matched by its names and read again [1: 313, less what else takes memory]
+    JOINED_NAME: Final = 60  # a row, while a part of all names is matched
     NUMBER: Final = 64  # each number of a row that is read again
     WRITTEN: Final = 780  # a row that is read, changed and written: two batches for one thread [1: 390 for each]
     MATRIX_CELL: Final = 96  # [1: 18 for a whole evaluation of 4 * 10^6 cells]
@@ -89,7 +86,6 @@ class Cost:
     LLR: Final = 64  # a log-likelihood ratio that is kept until the bound is known
     TEXT: Final = 12  # a byte of a text file that is parsed [1: 7.4, and the table that is made of it]
     THREAD: Final = 12 * 10**6  # buffers of a further thread
-    DATABASE_THREAD: Final = 50 * 10**6
 
 
 def allowed_memory(memory: str | int | None) -> int:

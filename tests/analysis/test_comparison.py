@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import deciban
+from deciban.analysis.compared import PairedUnits, holm
 from deciban.analysis.comparison import compare_results, rows_of
 from deciban.analysis.differences import curve_differences
-from deciban.analysis.paired import PairedUnits, holm
 from deciban.errors import InputError
 from deciban.evaluation import Results
 

@@ -6,7 +6,7 @@ import pytest
 from deciban.analysis import analyse_fusion
 from deciban.analysis.fusion import _spread
 from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion
-from deciban.models.labelled import Labelled
+from deciban.models.score_model import Labelled
 
 
 def near_copies(n=2000, seed=1):

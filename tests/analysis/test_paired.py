@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from deciban.analysis.paired import PairedUnits, SignFlips, holm
+from deciban.analysis.compared import PairedUnits, SignFlips, holm
 from deciban.core.resampling.units import keys_of
 from deciban.errors import InputError
 from deciban.evaluation import evaluate
@@ -185,7 +185,7 @@ def test_sign_flips_depend_on_units_and_seed_alone(monkeypatch):
     found = SignFlips(999, 7).p_value(value, influences, keys)
     assert SignFlips(999, 7).p_value(value, influences[order], keys[order]) == found
     assert SignFlips(999, 8).p_value(value, influences, keys) != found
-    monkeypatch.setattr("deciban.analysis.paired._CELLS", 100)
+    monkeypatch.setattr("deciban.analysis.compared._CELLS", 100)
     assert SignFlips(999, 7).p_value(value, influences, keys) == found
 
 

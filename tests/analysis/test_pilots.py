@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.analysis.pilots import pilot_in_words, pilot_of_evaluations, pilot_of_trials
+from deciban.analysis.pilots import pilot_of_evaluations, pilot_of_trials, size_in_words
 from deciban.core.resampling.units import together
 from deciban.errors import InputError
 from deciban.evaluation import TwoClassFigures, evaluate
@@ -86,7 +86,7 @@ def test_the_same_segments_may_be_on_both_sides():
     score = 4.0 * same - 2 + rng.normal(0, 0.7, 80)[first] + rng.normal(0, 0.7, 80)[second] + rng.normal(size=len(same))
     found = pilot(score, same, units, names)
     assert (found.n_units, found.n_segments, found.both_sides, found.is_crossed) == (20, 4.0, True, True)
-    assert pilot_in_words(found) == "20 units with 4 segments each, 120 target and 3,040 non-target trials"
+    assert size_in_words(found, found.noun) == "20 units with 4 segments each, 120 target and 3,040 non-target trials"
 
 
 def test_units_of_one_trial_have_no_segments():

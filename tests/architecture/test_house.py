@@ -294,7 +294,7 @@ def test_imports_by_name_are_listed_with_their_reasons():
 
 
 FACADES = {
-    "deciban.analysis.selection.select_systems",
+    "deciban.analysis.systems.select_systems",
     "deciban.metrics.intervals.interval",
     *("deciban.analysis.planning.plan", "deciban.workflows.comparing.plan_files"),
     *("deciban.analysis.fusion.analyse_fusion", "deciban.calibration.cross.cross_validated"),

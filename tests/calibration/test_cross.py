@@ -17,7 +17,7 @@ from deciban.calibration import (
 )
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import LinearFusion, QualityFusion
-from deciban.models.labelled import Labelled
+from deciban.models.score_model import Labelled
 
 
 class Recorder(Calibrator):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.calibration import AffineCalibrator, Chain, ElubCalibrator, bounds
+from deciban.calibration import AffineCalibrator, Chain, ElubCalibrator, nonparametric
 from deciban.engines.threads import Threads
 from deciban.errors import DecibanWarning
 from support.shards import Apart, source_of
@@ -53,13 +53,13 @@ def test_a_chain_ends_with_bounds_of_what_it_makes():
 
 
 def test_bounds_far_from_0_and_more_llrs_at_one_place_than_are_looked_at_together(monkeypatch):
-    monkeypatch.setattr(bounds, "_AT_ONCE", 7)
+    monkeypatch.setattr(nonparametric, "_AT_ONCE", 7)
     rng = np.random.default_rng(2)
     truth = np.arange(4000) % 2 == 0
     for scale, digits in ((1e-5, 12), (3.0, 1)):
         llr = (scale * (np.where(truth, 1.5, -1.5) + rng.normal(size=4000))).round(digits)
         found = ElubCalibrator().fit(llr, truth)
         with monkeypatch.context() as larger:
-            larger.setattr(bounds, "_AT_ONCE", 1 << 20)
+            larger.setattr(nonparametric, "_AT_ONCE", 1 << 20)
             whole = ElubCalibrator().fit(llr, truth)
         assert (found.low_, found.high_) == (whole.low_, whole.high_)

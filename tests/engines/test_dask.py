@@ -44,7 +44,7 @@ def many_tasks(monkeypatch):
 
 
 def n_trials(found):
-    return sum(len(scores) for _, scores, _ in found.parts)
+    return sum(len(scores) for _, scores, _ in found.found)
 
 
 def in_memory(scores, truth):

@@ -12,7 +12,7 @@ from deciban.core.resampling.units import TrialUnits, independent
 from deciban.engines import units as trial_units
 from deciban.engines.counting import evaluate_system
 from deciban.engines.threads import Threads
-from deciban.engines.units import SinglesInPieces, survey_trials
+from deciban.engines.units import UnitsInPieces, survey_trials
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.summary import Resampling
 from deciban.rules import ThresholdDensity
@@ -51,6 +51,10 @@ def in_memory(scores, truth, names, weights=None, *, are_listed=True, **asked):
     return replace(found, uncertainty=replace(found.uncertainty, source=independent("trial")))
 
 
+def units_of(source, engine, facts):
+    return UnitsInPieces(source, engine, 0, facts.units, memory=1 << 30, facts=facts)
+
+
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2), st.booleans(), st.booleans())
 @settings(max_examples=8)
 def test_intervals_and_replicates_are_those_of_memory(seed, kind, are_tied, are_many):
@@ -68,7 +72,7 @@ def test_intervals_and_replicates_are_those_of_memory(seed, kind, are_tied, are_
         source, engine = in_pieces(rng, scores, truth, names, weights), Apart(2) if are_tied else Threads(2)
         survey = survey_trials(source, engine)
         assert (survey.dealt() is None) == are_many
-        by_unit = SinglesInPieces.of_facts(source, engine, 0, survey), Resampling(bootstrap=15, seed=3)
+        by_unit = units_of(source, engine, survey), Resampling(bootstrap=15, seed=3)
         found = evaluate_system(source, engine, 10**8, figures=FIGURES, by_unit=by_unit)
         assert_equally_sure(found, in_memory(scores, truth, names, weights, bootstrap=15, seed=3))
 
@@ -76,7 +80,7 @@ def test_intervals_and_replicates_are_those_of_memory(seed, kind, are_tied, are_
 def test_bands_of_more_trials_than_groups_are_those_of_memory():
     rng, scores, truth, names = made(4, 5000)
     source, engine = in_pieces(rng, scores, truth, names), Threads(1)
-    by_unit = SinglesInPieces.of_facts(source, engine, 0, survey_trials(source, engine)), Resampling()
+    by_unit = units_of(source, engine, survey_trials(source, engine)), Resampling()
     found = evaluate_system(source, engine, 10**8, figures=FIGURES, by_unit=by_unit)
     assert_equally_sure(found, in_memory(scores, truth, names, are_listed=False))
 
@@ -85,7 +89,7 @@ def test_a_share_has_the_standard_error_of_independent_trials():
     """That of the binomial distribution, with n - 1 for n."""
     rng, scores, truth, names = made(5, 3000)
     source, engine = in_pieces(rng, scores, truth, names), Threads(1)
-    by_unit = SinglesInPieces.of_facts(source, engine, 0, survey_trials(source, engine)), Resampling()
+    by_unit = units_of(source, engine, survey_trials(source, engine)), Resampling()
     point = evaluate_system(source, engine, 10**8, figures=FIGURES, by_unit=by_unit)
     rate, n_non = point.operating_points[1].p_fa, np.count_nonzero(~truth)
     expected = np.sqrt(rate * (1.0 - rate) / (n_non - 1))

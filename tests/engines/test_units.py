@@ -1,6 +1,7 @@
 """Intervals and replicates of trials in pieces are those of the same trials in memory."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from deciban.core.resampling.replicates import cell_sums, poisson_weights
 from deciban.engines import units as engine_units
 from deciban.engines.counting import evaluate_system
 from deciban.engines.threads import Threads
-from deciban.engines.units import CountByUnit, ReplicateTally, UnitReader, UnitsInPieces, look_at_units
+from deciban.engines.units import ReplicateTally, UnitReader, UnitsInPieces, count_by_unit, look_at_units
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.summary import Resampling, UnitTrials
 from deciban.rules import ThresholdWeights
@@ -88,7 +89,7 @@ def test_counts_of_parts_add_up():
     source = source_of(scores, truth, rng, units=units)
     cells = Cells(np.array([-1.0, 0.0, 1.0]))
     found = units_in(source, Threads(1))
-    work = Looks(UnitReader(0).wanted, CountByUnit(UnitReader(0), cells, found.about.keys), "")
+    work = Looks(UnitReader(0).wanted, partial(count_by_unit, UnitReader(0), cells, found.about.keys), "")
     whole = Threads(1).run(work.empty(), source.pieces)
     left, right = Threads(1).run(work.empty(), source.pieces[:2]), Threads(1).run(work.empty(), source.pieces[2:])
     for one, other in zip((left + right).found.counts, whole.found.counts, strict=True):
@@ -105,7 +106,7 @@ def test_pieces_of_whole_weights_do_not_round_those_of_others():
     pieces = (replace(first, weight=np.ones(first.n_rows, np.int64)), *source.pieces[1:])
     expected = sum(float(one.weight.sum()) for one in pieces)
     keys = units_in(source, Threads(1)).about.keys
-    work = Looks(UnitReader(0).wanted, CountByUnit(UnitReader(0), Cells(np.zeros(1)), keys), "")
+    work = Looks(UnitReader(0).wanted, partial(count_by_unit, UnitReader(0), Cells(np.zeros(1)), keys), "")
     tar, non = Threads(1).run(work, pieces).found.counts
     assert tar.total + non.total == pytest.approx(expected, rel=1e-12)
     both = sum(float(one.weight[one.units.codes[0] != one.units.codes[1]].sum()) for one in pieces)

@@ -113,9 +113,9 @@ def test_a_list_may_repeat_trials_and_a_submission_must_then_too(check, tmp_path
 
 def test_places_are_found_in_few_passes_over_the_file(check, monkeypatch):
     looked = []
-    find = inputs.line_of_row
-    monkeypatch.setattr(inputs, "line_of_row", lambda *given: looked.append(given[1]) or find(*given))
+    find = inputs.lines_of_rows
+    monkeypatch.setattr(inputs, "lines_of_rows", lambda *given: looked.append(given[1]) or find(*given))
     more = "".join(f"eve\ts{i}\ta\t1\n" for i in range(20))
     (fault,) = check(SUBMISSION + more)
     assert fault.endswith("sub.tsv:9 (eve, s4, a)")
-    assert looked == [3, 7]
+    assert looked == [[3, 4, 5, 6, 7]]

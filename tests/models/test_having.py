@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.engines.threads import Threads
-from deciban.fusion.subset import occurring_subsets
-from deciban.models.mapped import having, scored_by
+from deciban.models.mapped import having, occurring_subsets, scored_by
 from deciban.trials.sources import Wanted
 from support.shards import source_of
 

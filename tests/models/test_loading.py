@@ -12,7 +12,7 @@ import deciban
 from deciban.calibration import AffineCalibrator, BoundCalibrator, ScaleCalibrator
 from deciban.errors import FormatError, InputError
 from deciban.fusion import LinearFusion, SubsetFusion
-from deciban.models.uncertainty import uncertainty_of
+from deciban.models.model import uncertainty_of
 
 SCORES = [3.0, 1.0, 2.0, -1.0, 1.5, 0.1]
 IS_TARGET = [True, True, True, False, False, False]

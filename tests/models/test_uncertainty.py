@@ -21,8 +21,8 @@ from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import DecibanWarning, FormatError, InputError
 from deciban.fusion import SubsetFusion
+from deciban.models.model import JackknifeMaps, checked_units
 from deciban.models.sources import SourceTrials
-from deciban.models.uncertainty import JackknifeMaps, checked_units
 from deciban.trials.sources import Chunk, in_memory
 from support.resampled import all_by_all
 

@@ -9,9 +9,9 @@ import pytest
 import deciban
 from deciban import ClassResults, plots
 from deciban.report import multiclass as class_pictures
+from deciban.report import page as pages
 from deciban.report import render_classes
-from deciban.report.multiclass import with_pictures
-from deciban.report.page import picture
+from deciban.report.page import PLACE, picture, with_pictures
 
 MOST = 3_000_000
 
@@ -35,7 +35,7 @@ def test_no_page_has_more_than_3_mb(n_systems, n_classes, monkeypatch):
     def large(drawing, texts, side, about):
         return {**picture(drawing, texts, side, about), "source": "data:image/svg+xml;base64," + "A" * 400_000}
 
-    monkeypatch.setattr(class_pictures, "picture", large)
+    monkeypatch.setattr(pages, "picture", large)
     page = render_classes(some)
     assert 2_000_000 < len(page.encode()) < MOST
     n_shown = page.count("<img ")
@@ -58,6 +58,6 @@ def test_a_matrix_of_many_classes_is_an_image():
 
 def test_a_page_without_room_has_no_picture():
     some = class_pictures.class_pictures(results(1, 3), None)
-    text = with_pictures("x" * (MOST - 10_000) + class_pictures.PLACE, some)
+    text = with_pictures("x" * (MOST - 10_000) + PLACE, some)
     assert "<img" not in text
     assert "Confusion (1)" in text

@@ -72,8 +72,7 @@ def reader(page):
 @pytest.fixture
 def without_plots(monkeypatch):
     """Pages for tests that look at words only."""
-    figure = {"title": "t", "caption": "c", "alt": "a", "source": "data:,"}
-    monkeypatch.setattr(page_module, "_figure", lambda *_: figure)
+    monkeypatch.setattr(page_module, "with_pictures", lambda text, *_args, **_how: text)
 
 
 def test_strings_of_the_user_are_escaped(page, reader):

@@ -11,10 +11,9 @@ NAMES = ["#111111", "#222222"]
 
 def test_summary_formats_every_figure(results):
     system = results.systems[0]
-    row = tables.summary([system], NAMES[:1])[0]
+    (figures,) = tables.summary([system])
     first, second = system.operating_points
-    assert (row.name, row.color) == (system.name, "#111111")
-    assert row.cells == (
+    assert tuple(figures.values()) == (
         f"{100 * system.eer:.2f} %",
         f"{first.min_dcf:.3f}",
         f"{first.act_dcf:.3f}",
@@ -34,33 +33,33 @@ def test_summary_formats_every_figure(results):
 
 
 def test_systems_stand_side_by_side_as_far_as_there_is_room():
-    rows = [tables.Row(f"s{k}", "#111111", (f"{k}", f"-{k}")) for k in range(12)]
-    found = tables.side_by_side(rows, ["EER", "Cllr"])
-    assert [[row.name for row in one.systems] for one in found] == [
+    systems = [(f"s{k}", "#111111") for k in range(12)]
+    found = tables.side_by_side(systems, [{"EER": f"{k}", "Cllr": f"-{k}"} for k in range(12)])
+    assert [[name for name, _ in one.systems] for one in found] == [
         ["s0", "s1", "s2", "s3", "s4"], ["s5", "s6", "s7", "s8", "s9"], ["s10", "s11"]
     ]  # fmt: skip
     assert found[2].lines == (("EER", ("10", "11")), ("Cllr", ("-10", "-11")))
     assert not found[0].has_intervals
-    sure = tables.side_by_side([tables.Row("s", "", (WithInterval("1", "0", "2"),))], ["EER"])
+    sure = tables.side_by_side([("s", "")], [{"EER": WithInterval("1", "0", "2")}])
     assert sure[0].has_intervals
 
 
 def test_every_figure_has_its_name(results):
-    names = tables.figure_names(results.systems)
-    assert len(names) == len(set(names)) == len(tables.summary(results.systems, NAMES)[0].cells)
+    names = list(tables.summary(results.systems)[0])
+    assert len(names) == len(tables.figures_of(results.systems[0], tables.points_of(results.systems)))
     assert names[3:5] == [f"{what}, {results.systems[0].operating_points[1]}" for what in ("minDCF", "actDCF")]
 
 
 def test_infinite_figures(results):
-    cells = tables.summary(results.systems, NAMES)[1].cells
+    cells = list(tables.summary(results.systems)[1].values())
     assert cells[7] == "∞"
     assert cells[9] == "∞"
     assert 0 < float(cells[8]) < 1
 
 
 def test_one_point_has_no_mean():
-    row = tables.summary([evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])], NAMES[:1])[0]
-    assert row.cells == (
+    (figures,) = tables.summary([evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])])
+    assert tuple(figures.values()) == (
         "16.67 %", "0.333", "1.000", "0.694", "0.333", "0.361", "0.9444", "0.5", "3", "3", "2",
     )  # fmt: skip
 
@@ -69,9 +68,9 @@ def test_systems_with_different_points():
     """Where a system was not evaluated there is a dash, not a number of another point."""
     systems = [evaluate([1.0], [0.0], operating_points=[0.5]), evaluate([1.0], [0.0], operating_points=[0.1, 0.5])]
     assert tables.points_of(systems) == ["p_target 0.5", "p_target 0.1"]
-    first, second = tables.summary(systems, NAMES)
-    assert first.cells[3:5] == (tables.MISSING, tables.MISSING)
-    assert tables.MISSING not in second.cells
+    first, second = (list(figures.values()) for figures in tables.summary(systems))
+    assert first[3:5] == [tables.MISSING, tables.MISSING]
+    assert tables.MISSING not in second
 
 
 def test_errors_behind_the_costs(results):
@@ -101,7 +100,7 @@ def test_both_kinds_of_error_may_be_few():
 
 def test_a_rule_of_ones_own_has_rows():
     one = evaluate([1.0, 3.0, -1.0], [0.0, -2.0], operating_points=TwoClassFigures(rule=ThresholdWeights([0.5])))
-    shown = dict(zip(tables.figure_names([one]), tables.summary([one], NAMES[:1])[0].cells, strict=True))
+    (shown,) = tables.summary([one])
     (first, *_), found = one.requested.rule_costs, one.requested.rule_costs[0].to_dict()
     at = f"by own rule, prior {first.p_target:g}"
     for name in ("cost", "minimum", "calibration_loss", "information"):

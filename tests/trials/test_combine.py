@@ -49,7 +49,10 @@ class TestMerge:
         assert known == {"sex": ["f", None], "year": [None, 8]}
 
     def test_conflicts_name_both_places(self):
-        parts = [scores(a=1.0, b=2.0, origin=Origin("1.txt", line=lambda row: row + 5)), scores(c=0.0, b=3.0)]
+        parts = [
+            scores(a=1.0, b=2.0, origin=Origin("1.txt", lines=lambda rows: [row + 5 for row in rows])),
+            scores(c=0.0, b=3.0),
+        ]
         for duplicates in ("error", "keep-one"):
             with pytest.raises(
                 KeyMismatchError, match=r"1\.txt:6 and trials, row 1: trial \(b\) has two different scores"

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from deciban.models.mapped import ordered
 from deciban.trials.sources import HeldPiece, Wanted
 from support.shards import source_of
 
@@ -39,11 +40,11 @@ def test_a_system_alone_has_its_own_scores(trials, held):
         whole = source.pieces[0].read(Wanted((0, 1, 2), truth=True, weight=True))
         source = source.made_of([HeldPiece(whole, "held")])
     for at, name in enumerate("ABC"):
-        alone = source.of_system(at)
+        alone = ordered(source, systems=[at])
         assert alone.systems == (name,)
         np.testing.assert_array_equal(read(alone), (scores[at], truth, weight))
         np.testing.assert_array_equal(read(source, at)[0], scores[at])
-        again = alone.of_system(0)
+        again = ordered(alone, systems=[0])
         np.testing.assert_array_equal(read(again)[0], scores[at])
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import deciban
 from deciban import InputError
+from deciban.analysis.compared import PairedUnits
 from deciban.analysis.differences import beyond_doubt
-from deciban.analysis.paired import PairedUnits
 
 POINTS = [0.1, (0.5, 2, 1)]
 

@@ -13,7 +13,7 @@ from deciban.errors import InputError, KeyMismatchError
 from deciban.io import recognition
 from deciban.io.recognition import memory_of
 from deciban.io.shards.opening import open_shards
-from deciban.workflows.evaluate import source_in_pieces
+from deciban.workflows.evaluate import opened
 from deciban.workflows.options import Options
 
 
@@ -97,9 +97,9 @@ def test_pipes_are_read_like_standard_input(piped, tmp_path, monkeypatch):
 
 def test_what_fits_is_read_as_a_whole(folder):
     options = Options.of("evaluate_files", {"memory": "1GB"})
-    assert source_in_pieces([folder], None, options) is None
+    assert opened([folder], None, options).is_at_hand
     assert memory_of([folder], None) > 100 * 10**6
-    assert source_in_pieces([folder], None, Options.of("evaluate_files", {"memory": "100MB"})).n_rows == 3_000_000
+    assert opened([folder], None, Options.of("evaluate_files", {"memory": "100MB"})).n_rows == 3_000_000
 
 
 def test_nobody_says_of_an_object_that_it_does_not_fit():

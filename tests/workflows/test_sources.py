@@ -1,7 +1,5 @@
 """What a user says about files means the same in pieces, or is refused."""
 
-import re
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -10,7 +8,7 @@ import pytest
 
 from deciban import evaluate_files
 from deciban.errors import FormatError, InputError, KeyMismatchError
-from deciban.io.shards import database, joining
+from deciban.io.shards import joining
 from deciban.io.source import TwoFiles
 from deciban.workflows import inputs
 from deciban.workflows.inputs import open_source
@@ -266,18 +264,7 @@ def joined(tmp_path, rng):
 def test_joins_give_memory_back_first_and_have_half_of_it(tmp_path, monkeypatch):
     told = []
     monkeypatch.setattr(inputs, "give_back_at_once", told.append)
-    made = database.database
-    monkeypatch.setattr(joining, "database", lambda *given: told.append(given[1]) or made(*given))
+    made = joining.rows_that_fit
+    monkeypatch.setattr(joining, "rows_that_fit", lambda *given: told.append(given[0]) or made(*given))
     opened(*joined(tmp_path, np.random.default_rng(10)), memory=10**8)
     assert told == [40_000_000, 20_000_000]
-
-
-def test_rows_that_little_memory_cannot_join_are_refused_with_what_is_enough(tmp_path, monkeypatch):
-    files = joined(tmp_path, np.random.default_rng(11))
-    monkeypatch.setattr("deciban.memory.Cost.JOINED", 10**7)
-    with pytest.raises(InputError, match="120 rows of .*, which are matched by their names") as refused:
-        opened(*files, memory=10**8)
-    enough = int(re.search(r"takes ([\d,]+) MB", str(refused.value))[1].replace(",", ""))
-    opened(*files, memory=10**6 * enough)
-    with pytest.raises(InputError, match="are matched by their names"):
-        opened(*files, memory=10**6 * (enough - 1))

@@ -9,9 +9,9 @@ from deciban.analysis.pilots import Pilot as Pilot
 from deciban.analysis.pilots import Plan as Plan
 from deciban.analysis.planning import Goal as Goal
 from deciban.analysis.planning import plan as plan
-from deciban.analysis.selection import Selection as Selection
-from deciban.analysis.selection import SelectionStep as SelectionStep
-from deciban.analysis.selection import Untrained as Untrained
-from deciban.analysis.selection import select_systems as select_systems
-from deciban.analysis.two_systems import ScorePairs as ScorePairs
-from deciban.analysis.two_systems import score_pairs as score_pairs
+from deciban.analysis.systems import ScorePairs as ScorePairs
+from deciban.analysis.systems import Selection as Selection
+from deciban.analysis.systems import SelectionStep as SelectionStep
+from deciban.analysis.systems import Untrained as Untrained
+from deciban.analysis.systems import score_pairs as score_pairs
+from deciban.analysis.systems import select_systems as select_systems

@@ -10,11 +10,15 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from deciban.analysis.compared_figures import (
+from deciban.analysis.compared import (
+    PairedUnits,
+    SignFlips,
     estimates_of,
     figure_called,
     figures_of,
+    holm,
     in_words,
+    is_of_ranks,
     key_of,
     rule_costs_of,
     shown,
@@ -23,7 +27,6 @@ from deciban.analysis.compared_figures import (
     written,
 )
 from deciban.analysis.differences import CurveDifference, curve_differences, where_in_words
-from deciban.analysis.paired import PairedUnits, SignFlips, holm, is_of_ranks
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.errors import InputError
 from deciban.evaluation.one_system import OneSystem, Shown, plain, shared_notes

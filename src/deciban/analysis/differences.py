@@ -12,8 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.analysis.compared_figures import figures_of, in_words, shown, with_unit, written
-from deciban.analysis.paired import PairedUnits, fewest_degrees, holm, interval_of_difference, without_rounding
+from deciban.analysis.compared import (
+    PairedUnits,
+    fewest_degrees,
+    figures_of,
+    holm,
+    in_words,
+    interval_of_difference,
+    shown,
+    with_unit,
+    without_rounding,
+    written,
+)
 from deciban.core.by_value import ByValue
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate, RateSum
 from deciban.errors import InputError

@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban.analysis.data import LabelledData, copied
-from deciban.analysis.paired import PairedUnits
+from deciban.analysis.compared import PairedUnits
+from deciban.analysis.systems import LabelledData, copied, system_names
 from deciban.calibration.cross import trained_on
 from deciban.core.ranks.operating import PointLike
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
@@ -23,9 +23,8 @@ from deciban.evaluation.results import Results
 from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassFigures
 from deciban.fusion import LinearFusion, posterior_divergence
 from deciban.messages import names_apart
-from deciban.models.labelled import Labelled
 from deciban.models.mapped import having
-from deciban.models.score_model import missing_measures_are_known
+from deciban.models.score_model import Labelled, missing_measures_are_known
 from deciban.models.two_class import Fusion
 from deciban.types import FloatArray
 
@@ -424,24 +423,6 @@ def analyse_fusion(
     return analysed(FusionTask(prototype, system_names(names, n_systems), dev, others, figures))
 
 
-def system_names(names: Sequence[str] | None, n_systems: int) -> tuple[str, ...]:
-    """What the systems are called.
-
-    Raises
-    ------
-    InputError
-        If there are not as many names as systems, or one occurs twice.
-    """
-    if names is None:
-        return tuple(f"system {k}" for k in range(n_systems))
-    given = (names,) if isinstance(names, str) else tuple(names)
-    if len(given) != n_systems or not all(isinstance(name, str) for name in given):
-        raise InputError(f"names: got {given!r} for {n_systems} systems. Give one string for each system.")
-    if len(set(given)) < n_systems:
-        raise InputError(f"names: {given!r} has a name twice. Give each system its own.")
-    return given
-
-
 def analysed(work: FusionTask, *, trained: Fusion | None = None) -> FusionAnalysis:
     """Train and evaluate a fusion, each system alone, and the fusion without each system.
 
@@ -574,7 +555,7 @@ def _way_out(ridge: float) -> str:
 
 def _spread(p_target: float, trials: Labelled) -> float:
     """Standard deviation of the llr, in which the classes have the weights that they have in those of the scores."""
-    classes = trials.by_class(trials.score)
+    classes = trials.by_class()
     own = [(x[np.isfinite(x)], None if weight is None else weight[np.isfinite(x)]) for x, weight in classes]
     if not all(len(x) for x, _ in own):
         return math.inf

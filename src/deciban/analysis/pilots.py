@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from deciban.analysis.compared_figures import figure_called, in_words, key_of, shown
+from deciban.analysis.compared import figure_called, in_words, key_of, shown
 from deciban.core.by_value import ByValue
 from deciban.core.resampling.class_sums import Component, Factor, components_of, sums_of_levels
 from deciban.core.resampling.intervals import Estimate, Scale
@@ -335,13 +335,13 @@ def _numbered(name: str, tar: IntArray, non: IntArray) -> Factor:
     return Factor(name, ((codes[: len(tar)],), (codes[len(tar) :],)), len(levels))
 
 
-def pilot_in_words(pilot: Pilot) -> str:
-    """What the pilot has: ``60 speakers with 3 segments each, 180 target and 10,620 non-target trials``."""
-    words = counted(pilot.n_units, pilot.noun)
-    if pilot.n_segments is not None:
-        words += f" with {pilot.n_segments:.3g} {'segment' if pilot.n_segments == 1 else 'segments'} each"
-    if pilot.n_tar is not None and pilot.n_non is not None:
-        words += f", {pilot.n_tar:,} target and {counted(pilot.n_non, 'non-target trial')}"
+def size_in_words(data: Pilot | Design, noun: str) -> str:
+    """What a pilot or a design has: ``60 speakers with 3 segments each, 180 target and 10,620 non-target trials``."""
+    words = counted(data.n_units, noun)
+    if data.n_segments is not None:
+        words += f" with {data.n_segments:.3g} segment{'' if data.n_segments == 1 else 's'} each"
+    if data.n_tar is not None and data.n_non is not None:
+        words += f", {data.n_tar:,} target and {counted(data.n_non, 'non-target trial')}"
     return words
 
 
@@ -460,7 +460,10 @@ class Plan(ByValue, Jsonable):
         if self.written(pilot.expected) != self.written(pilot.value):
             known += f" (corrected {self.written(pilot.expected)})"
         known += f", standard error {self.written(self.standard_error)}"
-        found = [f"pilot: {pilot_in_words(pilot)}: {known}", f"{self._goal()}: {self._design(first)}"]
+        found = [
+            f"pilot: {size_in_words(pilot, pilot.noun)}: {known}",
+            f"{self._goal()}: about {size_in_words(first, pilot.noun)}",
+        ]
         if self.between is not None:
             low, high = ("more than a billion" if one is None else f"{one:,}" for one in self.between)
             found.append(f"the pilot knows its own variance roughly: it may take from {low} to {high} {pilot.noun}s")
@@ -492,14 +495,6 @@ class Plan(ByValue, Jsonable):
             f"to tell a difference of {amount} of {self.pilot.words} from none, with power {self.power:g} at level "
             f"{self.level:g}"
         )
-
-    def _design(self, design: Design) -> str:
-        words = f"about {counted(design.n_units, self.pilot.noun)}"
-        if design.n_segments is not None:
-            words += f" with {_segments_in_words(design.n_segments)} each"
-        if design.n_tar is not None and design.n_non is not None:
-            words += f", {design.n_tar:,} target and {counted(design.n_non, 'non-target trial')}"
-        return words
 
     @property
     def headings(self) -> tuple[str, ...]:
@@ -555,7 +550,3 @@ class Plan(ByValue, Jsonable):
             "sentences": list(self.lines),
         }
         return dict(plain(found))
-
-
-def _segments_in_words(n: float) -> str:
-    return f"{n:.3g} segment{'' if n == 1 else 's'}"

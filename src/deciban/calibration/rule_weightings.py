@@ -408,11 +408,6 @@ def _rule(alpha: float, beta: float, tau: float, asked: tuple[float, float], sha
     return Rule(alpha, beta, p_target, asked, reached, remark)
 
 
-"""Nats beyond the outermost of single thresholds, as for operating points."""
-
-"""Nats: no data tell of decisions that far away."""
-
-
 _STEPS = 6001
 
 

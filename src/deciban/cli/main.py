@@ -104,16 +104,10 @@ def _deciban() -> None:
     """
 
 
-def _leave_garbage() -> None:
-    """Look for no garbage at the end; but DuckDB complains of what is never freed."""
-    if "duckdb" not in sys.modules:
-        gc.freeze()
-
-
 def main() -> None:
     """Run the command line; exit with 0 when done, 2 for bad input or usage, 130 after Ctrl-C (143: ended), else 1."""
     # All memory is given back at exit: to look for cycles in it before is up to a fifth of the work of a small command.
-    atexit.register(_leave_garbage)
+    atexit.register(gc.freeze)
     usual = gc.get_threshold()
     gc.set_threshold(_MANY_OBJECTS, *usual[1:])
     _open_closed_streams()

@@ -1,10 +1,10 @@
-"""Comparison of dataclasses that hold arrays: equal if all they hold is equal."""
+"""Dataclasses that hold arrays: equal if all they hold is equal, and sums of all that they hold."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -67,3 +67,37 @@ def _hashed(value: Any) -> Any:
     if isinstance(value, float) and value != value:  # noqa: PLR0124  # hashes of NaN are those of their objects
         return "nan"
     return value
+
+
+class Additive:
+    """Mixin of frozen dataclasses that hold sums over trials: ``a + b`` adds field by field.
+
+    Tuples and dictionaries add entry by entry, and of truth values one that is true is enough. Where one side has
+    nothing, the sum is what the other one has.
+
+    Examples
+    --------
+    >>> @dataclasses.dataclass(frozen=True)
+    ... class Counts(Additive):
+    ...     n: tuple[int, int]
+    ...     is_any: bool
+    >>> Counts((1, 2), False) + Counts((3, 4), True)
+    Counts(n=(4, 6), is_any=True)
+    """
+
+    __slots__ = ()
+
+    def __add__(self, other: Self) -> Self:
+        names = [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]  # a dataclass has this base
+        return type(self)(*(added(getattr(self, name), getattr(other, name)) for name in names))
+
+
+def added(one: Any, other: Any) -> Any:
+    """Return the sum of two fields of `Additive` dataclasses."""
+    if one is None or other is None:
+        return other if one is None else one
+    if isinstance(one, tuple):
+        return tuple(added(a, b) for a, b in zip(one, other, strict=True))
+    if isinstance(one, dict):
+        return {key: added(one.get(key), other.get(key)) for key in {**one, **other}}
+    return one | other if isinstance(one, bool) or getattr(one, "dtype", None) == np.bool_ else one + other

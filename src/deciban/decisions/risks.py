@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from scipy.special import logit
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.probabilities import tell_of_many, tell_of_two
+from deciban.core.by_value import Additive
 from deciban.core.classes.counts import tally
 from deciban.core.classes.loglik import posterior as posterior_of
 from deciban.core.classes.loglik import relative, row_blocks
@@ -69,7 +70,7 @@ class Decisions:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DecisionTally:
+class DecisionTally(Additive):
     """What decisions come to; ``a + b`` is that of the trials of both, in any order.
 
     Attributes
@@ -85,11 +86,6 @@ class DecisionTally:
     counts: CountArray
     chosen: MeanCost
     without: tuple[MeanCost, ...]
-
-    def __add__(self, other: DecisionTally) -> DecisionTally:
-        """Of the trials of both."""
-        without = tuple(one + two for one, two in zip(self.without, other.without, strict=True))
-        return replace(self, counts=self.counts + other.counts, chosen=self.chosen + other.chosen, without=without)
 
     @property
     def n_trials(self) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -98,7 +98,6 @@ class SystemScores(NamedTuple):
     def blocks(self, piece: Piece, *, units: bool = False) -> Iterator[TrialBlock]:
         """Read the trials of a piece in blocks; within a block they are sorted by stratum if strata are not classes."""
         chunk = piece.read(Wanted((self.system,), truth=True, weight=self.has_weights, units=units))
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
         loglik, stratum = chunk.scores[0], chunk.stratum
         step = max(min(self.most, _NUMBERS // len(self.classes)), 1)
         for first in range(0, len(loglik), step):
@@ -106,7 +105,7 @@ class SystemScores(NamedTuple):
             if stratum is not None:
                 rows = first + np.argsort(stratum[rows], kind="stable")
             some = None if chunk.weight is None else chunk.weight[rows]
-            trials = ScoredClasses(loglik[rows], chunk.truth[rows], some, self.classes)
+            trials = ScoredClasses(loglik[rows], chunk.labels[rows], some, self.classes)
             own = None if chunk.units is None else chunk.units.take(rows)
             yield TrialBlock(trials, trials.label if stratum is None else stratum[rows], own)
 
@@ -256,10 +255,11 @@ class ProblemScores(Work):
         self.given, self.asked, self.problems, self.put = given, asked, problems, put
         size = sum(one.file_size(has_weights=given.has_weights) for one in problems)
         self.bytes_per_row = 40 + int(2 * size / max(one.n_trials for one in problems))
-        self.parts: list[tuple[int, int, AnyArray, CountArray | None]] = []
 
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
+    def of(self, pieces: Sequence[Piece]) -> list[tuple[int, int, AnyArray, CountArray | None]]:
+        """See `Work.of`: nothing where scores are written."""
+        parts: list[Any] = []
+        put = self.put or (lambda *part: parts.append(part))
         for piece in pieces:
             for block in self.given.blocks(piece):
                 made = BlockScores(block.trials, self.asked)
@@ -267,20 +267,8 @@ class ProblemScores(Work):
                     for c, side in enumerate(problem.sides(made)):
                         own = SortedClass.of(*side)
                         if len(own.scores):
-                            self.add(at, c, own.scores, own.weights)
-
-    def add(self, at: int, c: int, scores: AnyArray, weights: CountArray | None) -> None:
-        """Write scores, or collect them."""
-        if self.put is None:
-            self.parts.append((at, c, scores, weights))
-        else:
-            self.put(at, c, scores, weights)
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        both = self.empty()
-        both.parts = [*self.parts, *other.parts]
-        return both
+                            put(at, c, own.scores, own.weights)
+        return parts
 
 
 def solved(
@@ -349,7 +337,7 @@ class _Sorting:
 
     def put_all(self, found: ProblemScores) -> None:
         """Write the scores that another process sent."""
-        for part in found.parts:
+        for part in found.found:
             self.put(*part)
 
     def blocks(self, at: int) -> Blocks:
@@ -499,22 +487,18 @@ class ClassSurvey(Work):
         self.given, self.figures, self.who = given, figures, who
         self.asked = Asked.of(figures, given.classes, c_avg_places(figures))
         self.has_subsets = not figures.why_no_subsets(len(given.classes), WEIGHTED if given.has_weights else "")
-        self.found: ClassSums | None = None
 
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
+    def of(self, pieces: Sequence[Piece]) -> ClassSums | None:
+        """See `Work.of`."""
         units = self.who is not None and self.who.keys is not None
-        for piece in pieces:
-            for block in self.given.blocks(piece, units=units):
-                self.add(block)
+        blocks = (block for piece in pieces for block in self.given.blocks(piece, units=units))
+        found: ClassSums | None = None
+        for block in blocks:
+            found = both(found, self.of_block(block))
+        return found
 
-    def add(self, block: TrialBlock) -> None:
-        """Add up over trials; from any thread."""
-        found = self._sums(block)
-        with self.lock:
-            self.found = both(self.found, found)
-
-    def _sums(self, block: TrialBlock) -> ClassSums:
+    def of_block(self, block: TrialBlock) -> ClassSums:
+        """Add up over the trials of a block."""
         trials = block.trials
         return ClassSums(
             ClassSummary.of(trials, self.figures, whole=False, only_sums=True),
@@ -523,12 +507,6 @@ class ClassSurvey(Work):
             subset_counts_of(trials, self.figures.p_target[0]) if self.has_subsets else None,
             None if self.who is None else UnitSums.of(block, self.who),
         )
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        found = self.empty()
-        found.found = both(self.found, other.found)
-        return found
 
 
 def survey_classes(
@@ -560,7 +538,9 @@ def survey_classes(
     InputError
         If something that is asked for is impossible.
     """
-    return engine.run(ClassSurvey(SystemScores.of(source, system), figures, who), source.pieces).found
+    work = ClassSurvey(SystemScores.of(source, system), figures, who)
+    found: ClassSums | None = engine.run(work, source.pieces).found
+    return found
 
 
 def summarize_surveyed(
@@ -610,9 +590,8 @@ def summarize_surveyed(
 def _grouped(grouping: Grouping, has_weights: bool, piece: Piece, wanted: Wanted) -> Chunk:  # noqa: FBT001
     """Read the trials of a piece with log-likelihoods of groups, without those of classes that drop out."""
     chunk = piece.read(replace(wanted, truth=True))
-    assert chunk.truth is not None  # noqa: S101  # it was asked for
-    kept = np.flatnonzero(grouping.prior[chunk.truth] > 0)
-    truth, weight = chunk.truth[kept], None
+    kept = np.flatnonzero(grouping.prior[chunk.labels] > 0)
+    truth, weight = chunk.labels[kept], None
     if wanted.weight and has_weights:
         weight = grouping.weight[truth]
         weight = weight if chunk.weight is None else weight * chunk.weight[kept]
@@ -633,7 +612,9 @@ def strata_of(grouping: Grouping) -> IntArray:
 def totals_of(source: ShardSource, engine: Engine) -> ClassTotals | None:
     """Count the trials of each class of a source, and their weights, in one pass; None if there is no trial."""
     wanted = Wanted((), truth=True, weight=source.has_weights)
-    found: ClassTotals | None = found_in(source, engine, wanted, _Totals(len(source.classes)), "counting classes")
+    found: ClassTotals | None = found_in(
+        source, engine, wanted, partial(_totals, len(source.classes)), "counting classes"
+    )
     return found
 
 
@@ -647,30 +628,19 @@ def grouped(source: ShardSource, problem: GroupedProblem) -> ShardSource:
 def confusion_in(source: ShardSource, engine: Engine, problem: GroupedProblem, *, system: int) -> CountArray:
     """Confusions of groups by the own weights of trials: one pass over a source of classes."""
     wanted = Wanted((system,), truth=True, weight=source.has_weights)
-    look = _Confusion(problem.grouping, problem.figures.prior_of(problem.titles))
+    look = partial(_confusion, problem.grouping, problem.figures.prior_of(problem.titles))
     found: CountArray = found_in(source, engine, wanted, look, "counting decisions")
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Totals:
-    n_classes: int
-
-    def __call__(self, chunk: Chunk) -> ClassTotals | None:
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        return ClassTotals.of(chunk.truth, chunk.weight, self.n_classes) if len(chunk.truth) else None
+def _totals(n_classes: int, chunk: Chunk) -> ClassTotals | None:
+    return ClassTotals.of(chunk.labels, chunk.weight, n_classes) if len(chunk.labels) else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Confusion:
-    grouping: Grouping
-    prior: FloatArray
-
-    def __call__(self, chunk: Chunk) -> Any:
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        if not len(chunk.truth):
-            return None
-        kept = np.flatnonzero(self.grouping.prior[chunk.truth] > 0)
-        own = None if chunk.weight is None else chunk.weight[kept]
-        loglik = self.grouping.logliks(chunk.scores[0][kept])
-        return confusion_of(ScoredClasses(loglik, self.grouping.home[chunk.truth[kept]], own, None), self.prior)
+def _confusion(grouping: Grouping, prior: FloatArray, chunk: Chunk) -> Any:
+    if not len(chunk.labels):
+        return None
+    kept = np.flatnonzero(grouping.prior[chunk.labels] > 0)
+    own = None if chunk.weight is None else chunk.weight[kept]
+    loglik = grouping.logliks(chunk.scores[0][kept])
+    return confusion_of(ScoredClasses(loglik, grouping.home[chunk.labels[kept]], own, None), prior)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import functools
-import operator
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from deciban._files import ScratchFolder
 from deciban.core.equalizing import totals_by_condition
 from deciban.trials.passes import Engine, Work
-from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted, changed, numbered
+from deciban.trials.sources import Chunk, MappedPiece, Piece, ShardSource, Wanted, changed, numbered
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
 Values: TypeAlias = tuple[str | None, ...]
@@ -55,11 +53,6 @@ class ConditionFacts:
         return ConditionFacts(self.n_trials + other.n_trials, self.totals + other.totals, self.pieces | other.pieces)
 
 
-def sum_of(each: Sequence[ConditionFacts]) -> ConditionFacts:
-    """What is known of all trials of one or more conditions."""
-    return functools.reduce(operator.add, each)
-
-
 class LookAtConditions(Work):
     """One pass: which conditions trials are of, and how many of each class.
 
@@ -74,39 +67,38 @@ class LookAtConditions(Work):
 
     def __init__(self, splits: Sequence[SplitRows], n_classes: int) -> None:
         self.splits, self.n_classes = tuple(splits), n_classes
-        self.found: list[dict[Values, ConditionFacts]] = [{} for _ in self.splits]
+        self.found = _Seen(self.splits, tuple({} for _ in self.splits))
 
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
+    def of(self, pieces: Sequence[Piece]) -> _Seen:
+        """See `Work.of`."""
+        found: _Seen = self.empty().found
         for piece in pieces:
             chunk = piece.read(Wanted((), truth=True, weight=True, conditions=True))
             bit = 1 << getattr(piece, "number", 0)
-            for at, split in enumerate(self.splits):
-                own = self._facts(chunk, split, piece.name, bit)
-                with self.lock:
-                    self._add(at, own)
+            found += _Seen(self.splits, tuple(self._facts(chunk, one, piece.name, bit) for one in self.splits))
+        return found
 
     def _facts(self, chunk: Chunk, split: SplitRows, name: str, bit: int) -> dict[Values, ConditionFacts]:
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
         values, codes = split.of(chunk, name)
         sizes = {"n_conditions": len(values), "n_classes": self.n_classes}
-        totals = totals_by_condition(codes, chunk.truth.astype(np.int64), chunk.weight, **sizes)
+        totals = totals_by_condition(codes, chunk.labels.astype(np.int64), chunk.weight, **sizes)
         n_trials = np.bincount(codes, minlength=len(values)).tolist()
         return {one: ConditionFacts(n, row, bit) for one, n, row in zip(values, n_trials, totals, strict=True)}
 
-    def _add(self, at: int, own: Mapping[Values, ConditionFacts]) -> None:
-        found = self.found[at]
-        for values, facts in own.items():
-            found[values] = found[values] + facts if values in found else facts
-        self.splits[at].require_few([*found])
 
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        both = self.empty()
-        for one in (self, other):
-            for at, own in enumerate(one.found):
-                both._add(at, own)
-        return both
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seen:
+    """What is known of the conditions of each way to split trials; ``a + b`` is what is known of the trials of both."""
+
+    splits: tuple[SplitRows, ...]
+    each: tuple[Mapping[Values, ConditionFacts], ...]
+
+    def __add__(self, other: _Seen) -> _Seen:
+        found = []
+        for split, one, more in zip(self.splits, self.each, other.each, strict=True):
+            found.append({**one, **{key: one[key] + facts if key in one else facts for key, facts in more.items()}})
+            split.require_few([*found[-1]])
+        return _Seen(self.splits, tuple(found))
 
 
 def look_at_conditions(
@@ -119,7 +111,7 @@ def look_at_conditions(
     FormatError, InputError, OSError
         As reading does, or if there are too many.
     """
-    return engine.run(LookAtConditions(splits, n_classes), numbered(source)).found
+    return [dict(one) for one in engine.run(LookAtConditions(splits, n_classes), numbered(source)).found.each]
 
 
 def _of_condition(split: SplitRows, cells: tuple[Values, ...], piece: Piece, wanted: Wanted) -> Chunk:
@@ -156,12 +148,14 @@ class ConditionWeights:
     strata: IntArray
 
 
-def _weighted(known: ConditionWeights, piece: Piece, wanted: Wanted) -> Chunk:
-    """Read the trials of a piece with the weights of their conditions."""
-    chunk = piece.read(replace(wanted, truth=True, conditions=True))
-    assert chunk.truth is not None  # noqa: S101  # it was asked for
-    values, codes = known.split.of(chunk, piece.name)
-    at = np.array([known.place[one] for one in values], np.int64)[codes], chunk.truth.astype(np.int64)
+def _weighted(known: ConditionWeights, place: int | None, piece: Piece, wanted: Wanted) -> Chunk:
+    """Read the trials of a piece, which are of one condition or of several, with the weights of their conditions."""
+    chunk = piece.read(replace(wanted, truth=True, weight=True, conditions=place is None))
+    of_trials: Any = place
+    if place is None:
+        values, codes = known.split.of(chunk, piece.name)
+        of_trials = np.array([known.place[one] for one in values], np.int64)[codes]
+    at = of_trials, chunk.labels.astype(np.int64)
     factor = known.factors[at]
     weight = factor if chunk.weight is None else factor * chunk.weight
     return replace(chunk, weight=weight if wanted.weight else None, stratum=known.strata[at], conditions=None)
@@ -169,7 +163,7 @@ def _weighted(known: ConditionWeights, piece: Piece, wanted: Wanted) -> Chunk:
 
 def weighted_by_condition(source: ShardSource, weights: ConditionWeights) -> ShardSource:
     """The trials of a source, each weighing what its condition says."""
-    return source.map(partial(_weighted, weights), has_weights=True)
+    return source.map(partial(_weighted, weights, None), has_weights=True)
 
 
 _Place: TypeAlias = tuple[int, int, int]
@@ -191,11 +185,10 @@ class SortByCondition(Work):
 
     def __init__(self, split: SplitRows, wanted: Wanted, folder: Path) -> None:
         self._given = split, replace(wanted, conditions=True), folder
-        self.found: dict[Values, list[_Place]] = {}
 
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        split, wanted, folder = self._given
+    def of(self, pieces: Sequence[Piece]) -> list[tuple[Values, _Place]]:
+        """See `Work.of`."""
+        (split, wanted, folder), found = self._given, list[tuple[Values, _Place]]()
         for piece in pieces:
             number: int = getattr(piece, "number", 0)
             chunk = piece.read(wanted)
@@ -208,16 +201,8 @@ class SortByCondition(Work):
                     own = _only(chunk, order[end - n : end])
                     for part in (replace(own, units=None, names=None), (own.units, own.names)):  # passes read the first
                         pickle.dump(part, file, protocol=5)
-                    with self.lock:
-                        self.found.setdefault(one, []).append(place)
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        both = self.empty()
-        for found in (self.found, other.found):
-            for values, places in found.items():
-                both.found.setdefault(values, []).extend(places)
-        return both
+                    found.append((one, place))
+        return found
 
 
 def _file_of(folder: Path, number: int) -> Path:
@@ -239,16 +224,12 @@ class _Sorted(Piece):
     path : path
     start : int
         Where they begin.
-    factors, strata : (n_classes,) array or None
-        What they weigh by class, beside what they weigh by themselves; None where they weigh nothing else.
     """
 
     path: Path
     start: int
     name: str
     n_rows: int
-    factors: AnyArray | None = None
-    strata: AnyArray | None = None
 
     def read(self, wanted: Wanted) -> Chunk:
         """See `Piece.read`."""
@@ -260,20 +241,13 @@ class _Sorted(Piece):
                 units, names = pickle.load(file) if is_more else (None, None)  # noqa: S301
         except (pickle.UnpicklingError, EOFError, FileNotFoundError) as error:
             raise changed(f"{self.path}, temporary rows of {self.name}") from error
-        weight, stratum = chunk.weight, None
-        if self.factors is not None and self.strata is not None:
-            assert chunk.truth is not None  # noqa: S101  # it was written
-            truth = chunk.truth.astype(np.int64)
-            stratum, factor = self.strata[truth], self.factors[truth]
-            weight = factor if weight is None else factor * weight
         return replace(
             chunk,
             scores=chunk.scores * len(wanted.systems),
-            truth=chunk.truth if wanted.truth or stratum is not None else None,
+            truth=chunk.truth if wanted.truth else None,
             units=units if wanted.units else None,
             names=names if wanted.names else None,
-            weight=weight if wanted.weight else None,
-            stratum=stratum,
+            weight=chunk.weight if wanted.weight else None,
         )
 
 
@@ -303,15 +277,16 @@ class SortedSource:
 
     def weighted(self, weights: ConditionWeights) -> ShardSource:
         """All trials, each weighing what its condition says."""
-        pieces: list[Piece] = []
-        for values in self.places:
-            at = weights.place[values]
-            pieces += self._pieces(values, factors=weights.factors[at], strata=weights.strata[at])
+        pieces = [
+            MappedPiece(piece, partial(_weighted, weights, weights.place[values]), piece.name)
+            for values in self.places
+            for piece in self._pieces(values)
+        ]
         return replace(self.source, pieces=tuple(pieces), has_weights=True)
 
-    def _pieces(self, values: Values, **more: AnyArray) -> tuple[Piece, ...]:
+    def _pieces(self, values: Values) -> tuple[Piece, ...]:
         places = sorted(self.places[values])
-        return tuple(_Sorted(_file_of(self.folder, at), start, self.names[at], n, **more) for at, start, n in places)
+        return tuple(_Sorted(_file_of(self.folder, at), start, self.names[at], n) for at, start, n in places)
 
 
 def sorted_by_condition(
@@ -338,7 +313,9 @@ def sorted_by_condition(
     folder = ScratchFolder()
     own = replace(wanted, systems=(system,), truth=True, weight=True)
     with folder.or_nothing() as path:
-        found = engine.run(SortByCondition(split, own, path), numbered(source)).found
+        places = dict[Values, list[_Place]]()
+        for values, place in engine.run(SortByCondition(split, own, path), numbered(source)).found or ():
+            places.setdefault(values, []).append(place)
     kept: Any = (source.kept, folder)
     one = replace(source, pieces=(), systems=(source.systems[system],), kept=kept)
-    return SortedSource(one, found, tuple(piece.name for piece in source.pieces), path)
+    return SortedSource(one, places, tuple(piece.name for piece in source.pieces), path)

@@ -70,7 +70,9 @@ def summarize_shards(
     """
     asked, kind = figures or TwoClassFigures(), np.dtype(np.float64 if source.is_double else np.float32)
     work = Ascending(system, kind)
-    work.rows_per_batch = rows_at_once(source, engine, memory)
+    work.rows_per_batch = rows_that_fit(  # all threads take a quarter of the memory, if pieces allow it
+        memory / 4, source.bytes_per_row(), at_once=engine.n_at_once, fewest=_FEWEST_ROWS, most=_MOST_ROWS
+    )
     if source.n_rows <= rows_that_fit(memory, Cost.HELD_WEIGHTED if source.has_weights else Cost.HELD):
         return _held(source, engine, work, asked)
 
@@ -78,18 +80,11 @@ def summarize_shards(
     return found if found is not None else _by_files(source, engine, memory, work, asked)
 
 
-def rows_at_once(source: ShardSource, engine: Engine, memory: int) -> int:
-    """How many rows a thread sorts at once: all of them take a quarter of the memory, if pieces allow it."""
-    return rows_that_fit(
-        memory / 4, source.bytes_per_row(), at_once=engine.n_at_once, fewest=_FEWEST_ROWS, most=_MOST_ROWS
-    )
-
-
 def _held(source: ShardSource, engine: Engine, work: Ascending, figures: TwoClassFigures) -> Summary:
     """Sort trials that fit in memory."""
     found: list[Ascending] = []
     engine.each(work, source.pieces, found.append)
-    parts = [part for one in found for part in one.parts]
+    parts = [part for one in found for part in one.found]
     non, tar = (
         _merged(
             [scores for at, scores, _ in parts if at == c], [by for at, _, by in parts if at == c and by is not None]
@@ -167,7 +162,7 @@ def _by_files(source: ShardSource, engine: Engine, memory: int, work: Ascending,
         files = room.ranges(path / "range", sample, source.n_rows, has_weights=source.has_weights)
 
         def put(found: Ascending) -> None:
-            for part in found.parts:
+            for part in found.found:
                 files.put(*part)
 
         engine.each(work, source.pieces, put)
@@ -260,8 +255,7 @@ def summarize_by_value(
     if source.is_double or source.has_weights or source.n_rows < FEWEST_ROWS or not engine.shares_memory:
         return None
     first = source.pieces[0].read(Wanted((system,), truth=True))
-    assert first.truth is not None  # noqa: S101  # it was asked for
-    share = np.count_nonzero(first.truth) / max(len(first.truth), 1)
+    share = np.count_nonzero(first.labels) / max(len(first.labels), 1)
     keep, most = int(share <= 0.5), _MORE_THAN_SEEN * min(share, 1 - share) * source.n_rows
     at_once = engine.n_at_once * max(_ROWS_PER_BATCH, *(one.n_rows for one in source.pieces))
     room = memory - N_BYTES - int(most * Cost.KEPT + at_once * Cost.READ)
@@ -270,7 +264,7 @@ def summarize_by_value(
     values, kept, n = ValueCounts(room, loops), list[ScoreArray](), [0, 0]
 
     def use(found: Ascending) -> None:
-        for c, scores, _ in found.parts:
+        for c, scores, _ in found.found:
             n[c] += len(scores)
             if c == keep:
                 kept.append(scores)

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,7 +57,7 @@ class Ascending(Work):
 
     Attributes
     ----------
-    parts : list of (int, scores, weights)
+    found : list of (int, scores, weights)
         Of which class, 0 of non-targets and 1 of targets; weights are None where there are none, and else above 0.
     """
 
@@ -65,33 +65,26 @@ class Ascending(Work):
 
     def __init__(self, system: int, kind: Any, *, sorts: bool = True) -> None:
         self.system, self.kind, self.sorts = system, kind, sorts
-        self.parts: list[tuple[int, ScoreArray, FloatArray | None]] = []
 
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
+    def of(self, pieces: Sequence[Piece]) -> list[tuple[int, ScoreArray, FloatArray | None]]:
+        """See `Work.of`."""
         found: tuple[list[tuple[AnyArray, ...]], ...] = ([], [])
         for piece in pieces:
             chunk = piece.read(Wanted((self.system,), truth=True, weight=True))
-            assert chunk.truth is not None  # noqa: S101  # it was asked for
             scores = chunk.scores[0].astype(self.kind, copy=False)
             counting = None if chunk.weight is None else chunk.weight > 0
-            for c, some in enumerate((~chunk.truth, chunk.truth)):
+            for c, some in enumerate((~chunk.labels, chunk.labels)):
                 if chunk.weight is None or counting is None:
                     found[c].append((scores[some],))
                 else:
                     by = chunk.weight[some & counting].astype(np.float64, copy=False)
                     found[c].append((scores[some & counting], by))
+        classes = []
         for c, parts in enumerate(found):
-            if parts:
-                whole = list(map(np.concatenate, zip(*parts, strict=True)))
-                own = SortedClass.of(*whole) if self.sorts else SortedClass(whole[0], None, None)
-                self.parts.append((c, own.scores, own.weights))
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        both = self.empty()
-        both.parts = [*self.parts, *other.parts]
-        return both
+            whole = list(map(np.concatenate, zip(*parts, strict=True)))
+            own = SortedClass.of(*whole) if self.sorts else SortedClass(whole[0], None, None)
+            classes.append((c, own.scores, own.weights))
+        return classes
 
 
 @dataclass(slots=True, eq=False)

@@ -75,8 +75,8 @@ class UnitReader:
         """Return the trials that count, with their units."""
         chunk = counting(chunk)
         own = chunk.units if self.by_name is None else self.by_name.units_of(chunk)
-        assert own is not None and chunk.truth is not None  # noqa: S101, PT018  # they were asked for
-        rows, weight, stratum = (chunk.truth, ~chunk.truth), chunk.weight, chunk.stratum if self.n_strata else None
+        assert own is not None  # noqa: S101  # they were asked for
+        rows, weight, stratum = (chunk.labels, ~chunk.labels), chunk.weight, chunk.stratum if self.n_strata else None
         scores, units = [chunk.scores[0][some] for some in rows], [own.take(some) for some in rows]
         weights = [None if weight is None else weight[some] for some in rows]
         strata = None if stratum is None else (stratum[rows[0]], stratum[rows[1]])
@@ -98,31 +98,15 @@ class CountedByUnit:
         return CountedByUnit(counts, (of_tar + other.totals[0], of_non + other.totals[1]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CountByUnit:
-    """Counts the trials of a piece by unit and cell. Can be pickled.
-
-    Attributes
-    ----------
-    reader : UnitReader
-    cells : Cells
-    keys : (n_units,) uint64 array
-        Of all units, ascending.
-    """
-
-    reader: UnitReader
-    cells: Cells
-    keys: Keys
-
-    def __call__(self, chunk: Chunk) -> CountedByUnit:
-        """Count the trials of a piece."""
-        trials = self.reader.trials(chunk)
-        trials = replace(trials, units=(trials.units[0].among(self.keys), trials.units[1].among(self.keys)))
-        tar, non = (
-            CellTotals.of(scores, self.cells.of(scores), self.cells.n_cells, weights)
-            for scores, weights in zip(trials.scores, trials.weights, strict=True)
-        )
-        return CountedByUnit(trials.by_unit(self.cells, (tar.counts, non.counts)), (tar, non))
+def count_by_unit(reader: UnitReader, cells: Cells, keys: Keys, chunk: Chunk) -> CountedByUnit:
+    """Count the trials of a piece by unit and cell; ``keys`` are those of all units, ascending."""
+    trials = reader.trials(chunk)
+    trials = replace(trials, units=(trials.units[0].among(keys), trials.units[1].among(keys)))
+    tar, non = (
+        CellTotals.of(scores, cells.of(scores), cells.n_cells, weights)
+        for scores, weights in zip(trials.scores, trials.weights, strict=True)
+    )
+    return CountedByUnit(trials.by_unit(cells, (tar.counts, non.counts)), (tar, non))
 
 
 class ReplicateTally(Looks):
@@ -188,6 +172,8 @@ class UnitsInPieces(TrialsByUnit):
         Bytes that may be taken.
     n_strata : int
         How many strata count alike; 0 where trials are not weighted so.
+    facts : TrialFacts, optional
+        Of all trials, where each of them is a unit.
     """
 
     source: ShardSource
@@ -197,6 +183,7 @@ class UnitsInPieces(TrialsByUnit):
     by_name: SpeakersByName | None = None
     memory: int = 1 << 30
     n_strata: int = 0
+    facts: TrialFacts | None = None
 
     @property
     def reader(self) -> UnitReader:
@@ -212,26 +199,28 @@ class UnitsInPieces(TrialsByUnit):
         """See `TrialsByUnit.about`."""
         return self.units
 
-    def cells(self, ranks: SortedScores, wanted: FloatArray) -> Cells:
-        """Cells of the same trials in memory."""
-        return cells_of(ranks.table, ranks.pav, wanted, self.about.n_units)
-
     def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
         """See `TrialsByUnit.counted`."""
-        cells = self.cells(ranks, wanted)
-        look = CountByUnit(self.reader, cells, self.units.keys)
-        found: CountedByUnit = found_in(self.source, self.engine, self.reader.wanted, look, "counting by unit")
-        costs = LinearCosts.of_totals(*found.totals, ranks.pav, ranks.rocch, cells)
-        return TrialsInCells(costs, *found.counts)
-
-    @property
-    def _table_is_enough(self) -> bool:
-        """Whether counts by unit and cell say all that replicates need."""
-        return len(self.units.codes) == 1
+        cells, facts = cells_of(ranks.table, ranks.pav, wanted, self.about.n_units), self.facts
+        look: Any = partial(count_by_unit, self.reader, cells, self.units.keys)
+        if facts is not None:
+            look = partial(count_singles, self.reader, cells, facts.dealt(), facts)
+        found: Any = found_in(self.source, self.engine, self.reader.wanted, look, "counting by unit")
+        of_tar, of_non = found.totals
+        costs = LinearCosts.of_totals(of_tar, of_non, ranks.pav, ranks.rocch, cells)
+        if facts is None:
+            return TrialsInCells(costs, *found.counts)
+        tar, non = (
+            ClassSize(float(total) / one, float(effective_numbers(total, squares)), n)
+            for (total, squares), one, n in zip(facts.weights, costs.one_trial, facts.n.tolist(), strict=True)
+        )
+        in_cells = [of_tar.counts, of_non.counts]
+        counts = SingleCounts.of_classes(list(found.own), list(found.squares), list(found.fourths), in_cells)
+        return TrialsInCells(costs, *counts, singles=ClusterDesign.of_trials((tar, non)))
 
     def replicated(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
         """See `TrialsByUnit.replicated`: a pass for as many replicates as there is room for."""
-        if self._table_is_enough:
+        if self.facts is None and len(self.units.codes) == 1:  # counts by unit and cell are enough
             sums = SumsOfUnits(counted.tar.counts), SumsOfUnits(counted.non.counts)
             return replicated_by(sums, figures_of, counted, self.units.keys, asked)
         whole, found = (counted.costs.n_tar, counted.costs.n_non), list[Replicated]()
@@ -271,9 +260,8 @@ class TrialFacts:
     def of(cls, chunk: Chunk) -> TrialFacts:
         """From trials of a piece."""
         chunk = counting(chunk)
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        own = np.ones(len(chunk.truth)) if chunk.weight is None else chunk.weight.astype(np.float64)
-        both = [own[chunk.truth], own[~chunk.truth]]
+        own = np.ones(len(chunk.labels)) if chunk.weight is None else chunk.weight.astype(np.float64)
+        both = [own[chunk.labels], own[~chunk.labels]]
         keys = None if chunk.units is None else keys_of_singles(chunk.units)
         return cls(np.array(list(map(len, both))), np.array([(one.sum(), one @ one) for one in both]), keys)
 
@@ -337,81 +325,34 @@ class CountedSingles:
         return CountedSingles(totals, *sums)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CountSingles:
-    """Counts the trials of a piece, each of which is a unit. Can be pickled.
+def count_singles(
+    reader: UnitReader, cells: Cells, known: Keys | None, facts: TrialFacts, chunk: Chunk
+) -> CountedSingles:
+    """Count the trials of a piece, each of which is a unit.
 
-    Attributes
+    Parameters
     ----------
     reader : UnitReader
     cells : Cells
-    keys : (n,) uint64 array or None
-        Those of all trials, ascending, where there are few enough.
+    known : (n,) uint64 array or None
+        The keys of all trials, ascending, where there are few enough.
     facts : TrialFacts
         Of all trials.
+    chunk : Chunk
     """
-
-    reader: UnitReader
-    cells: Cells
-    keys: Keys | None
-    facts: TrialFacts
-
-    def __call__(self, chunk: Chunk) -> CountedSingles:
-        """Count the trials of a piece."""
-        trials, totals, sums, shape = self.reader.trials(chunk), [], [], (N_GROUPS, self.cells.n_cells)
-        classes = zip(self.facts.weights[:, 0].tolist(), self.facts.n.tolist(), strict=True)
-        of_classes = zip(trials.scores, trials.units, trials.weights, classes, strict=True)
-        for scores, units, weights, (total, n) in of_classes:
-            cell = self.cells.of(scores).astype(np.int64, copy=False)
-            totals.append(CellTotals.of(scores, cell, shape[1], weights))
-            mass = None if weights is None else jackknife_weights(weights, total, n)
-            sums.append(sums_of_singles(self._groups(keys_of_singles(units)) * shape[1] + cell, weights, mass, shape))
-        own, squares, fourths = (np.stack(pair) for pair in zip(*sums, strict=True))
-        return CountedSingles((totals[0], totals[1]), own, squares, fourths)
-
-    def _groups(self, keys: Keys) -> IntArray:
-        if self.keys is None:
-            return groups_of_keys(keys, N_GROUPS)
-        return np.searchsorted(self.keys, keys) % max(min(N_GROUPS, len(self.keys)), 1)
-
-
-@dataclass(frozen=True, eq=False)
-class SinglesInPieces(UnitsInPieces):
-    """Trials of a source that are units by themselves.
-
-    Attributes
-    ----------
-    facts : TrialFacts, optional
-        Of all trials.
-    """
-
-    facts: TrialFacts | None = None
-
-    @classmethod
-    def of_facts(
-        cls, source: ShardSource, engine: Engine, system: int, facts: TrialFacts, memory: int = 1 << 30
-    ) -> Self:
-        """From what one pass has found."""
-        return cls(source, engine, system, facts.units, None, memory, facts=facts)
-
-    @property
-    def _table_is_enough(self) -> bool:
-        return False
-
-    def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
-        """See `TrialsByUnit.counted`."""
-        cells, facts = self.cells(ranks, wanted), self.facts
-        assert facts is not None  # noqa: S101  # see `of_facts`
-        look, words = CountSingles(self.reader, cells, facts.dealt(), facts), "counting by unit"
-        found: CountedSingles = found_in(self.source, self.engine, self.reader.wanted, look, words)
-        costs = LinearCosts.of_totals(*found.totals, ranks.pav, ranks.rocch, cells)
-        tar, non = (
-            ClassSize(float(total) / one, float(effective_numbers(total, squares)), n)
-            for (total, squares), one, n in zip(facts.weights, costs.one_trial, facts.n.tolist(), strict=True)
-        )
-        in_cells = [one.counts for one in found.totals]
-        counts = SingleCounts.of_classes(list(found.own), list(found.squares), list(found.fourths), in_cells)
-        return TrialsInCells(costs, *counts, singles=ClusterDesign.of_trials((tar, non)))
+    trials, totals, sums, shape = reader.trials(chunk), [], [], (N_GROUPS, cells.n_cells)
+    classes = zip(facts.weights[:, 0].tolist(), facts.n.tolist(), strict=True)
+    for scores, units, weights, (total, n) in zip(trials.scores, trials.units, trials.weights, classes, strict=True):
+        keys, cell = keys_of_singles(units), cells.of(scores).astype(np.int64, copy=False)
+        if known is None:
+            groups = groups_of_keys(keys, N_GROUPS)
+        else:
+            groups = np.searchsorted(known, keys) % max(min(N_GROUPS, len(known)), 1)
+        totals.append(CellTotals.of(scores, cell, shape[1], weights))
+        mass = None if weights is None else jackknife_weights(weights, total, n)
+        sums.append(sums_of_singles(groups * shape[1] + cell, weights, mass, shape))
+    own, squares, fourths = (np.stack(pair) for pair in zip(*sums, strict=True))
+    return CountedSingles((totals[0], totals[1]), own, squares, fourths)
 
 
 @dataclass(slots=True)
@@ -568,11 +509,10 @@ def look_at_units(
 
 def _facts_of(ways: Sequence[SpeakersByName | None], chunk: Chunk) -> _Facts | None:
     chunk = counting(chunk)
-    assert chunk.truth is not None  # noqa: S101  # it was asked for
-    if not len(chunk.truth):
+    if not len(chunk.labels):
         return None
     units: list[Any] = [chunk.units if way is None else way.units_of(chunk) for way in ways]
-    return _Facts(UnitFacts.of_piece(one, chunk.truth) for one in units)
+    return _Facts(UnitFacts.of_piece(one, chunk.labels) for one in units)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -581,25 +521,17 @@ class UnitsFound:
 
     Attributes
     ----------
-    facts : UnitFacts or None
-        What is known of them; None if there are none.
+    facts : UnitFacts
+        What is known of them.
     by_name : SpeakersByName or None
         The units of names, where pieces do not say those of trials.
     said : tuple of Message
         What was assumed to find them.
-    each : TrialUnits or None
-        What a trial is called, where every one is a unit by itself: without keys, as there are so many.
     """
 
-    facts: UnitFacts | None
+    facts: UnitFacts
     by_name: SpeakersByName | None = None
     said: tuple[Message, ...] = ()
-    each: TrialUnits | None = None
-
-    @classmethod
-    def of_trials(cls, noun: str) -> Self:
-        """Return every trial as a unit, where ``noun`` is what a trial is called."""
-        return cls(None, each=TrialUnits((), np.zeros(0, np.uint64), noun, independent(noun)))
 
 
 def speakers_in_pieces(source: ShardSource, engine: Engine) -> tuple[UnitFacts, SpeakersByName]:

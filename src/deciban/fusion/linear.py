@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -13,41 +12,27 @@ from scipy.special import expit
 
 from deciban._validate import arrays as _validate
 from deciban.core.rules.expected import MeanCost
-from deciban.core.training.blocks import length_bound
+from deciban.core.training.linear_objective import length_bound
 from deciban.errors import InputError, TrialError
-from deciban.models.labelled import scores_alone
-from deciban.models.score_model import LabelledTrials
+from deciban.models.model import ParameterCovariance, Plain, checked_units
+from deciban.models.score_model import Labelled, scores_alone
 from deciban.models.two_class import Fusion, results_of
-from deciban.models.uncertainty import ParameterCovariance, checked_units
 from deciban.trials.sources import Chunk, Columns, ShardSource, in_memory
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import FloatArray, IntArray, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.units import TrialUnits
-    from deciban.core.training.descent import Fit
+    from deciban.core.training.linear_training import Fit
     from deciban.models.sources import SourceTrials
-    from deciban.trials.passes import Engine
-    from deciban.trials.speakers import UnitsOfPieces
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelledSystems(LabelledTrials):
-    """Checked scores of several systems on the same trials.
+class LabelledSystems(Labelled):
+    """Checked scores (n_trials, n_systems) of several systems on the same trials."""
 
-    Attributes
-    ----------
-    scores : (n_trials, n_systems) array
-        As it came: never copied if it is an array of floats.
-    is_target : (n_trials,) bool array
-    weight : (n_trials,) array, optional
-    """
-
-    scores: ScoreArray
-    is_target: BoolArray
-    weight: CountArray | None = None
+    __slots__ = ()
 
     @classmethod
-    def of(
+    def checked(
         cls, scores: ArrayLike, is_target: ArrayLike, sample_weight: ArrayLike | None = None, *, missing: bool = False
     ) -> LabelledSystems:
         """Check what a user passed; with ``missing``, NaN stands for a score that is not there.
@@ -68,13 +53,13 @@ class LabelledSystems(LabelledTrials):
         self, units: Any = None, quality: Mapping[str, FloatArray] | None = None, *, incomplete: bool = False
     ) -> ShardSource:
         """A source of these trials; units are what a user passed."""
-        about = self.is_target, checked_units(units, len(self.scores)), self.weight, quality
-        return in_memory(Chunk(Columns.of(self.scores), *about), incomplete=incomplete)
+        about = self.is_target, checked_units(units, len(self.score)), self.weight, quality
+        return in_memory(Chunk(Columns.of(self.score), *about), incomplete=incomplete)
 
     @property
     def columns(self) -> list[ScoreArray]:
         """The scores of each system; views, not copies."""
-        return list(self.scores.T)
+        return list(self.score.T)
 
 
 def with_one_nan(table: ScoreArray) -> ScoreArray:
@@ -224,22 +209,13 @@ class LinearFusion(Fusion):
             If a score is NaN, shapes do not fit, a class is empty, the classes are separated and there is no penalty,
             or infinite scores contradict each other or the truth.
         """
-        return self.fit_pieces(LabelledSystems.of(scores, is_target, sample_weight).source(units), None, 0)
+        return self.fit_pieces(LabelledSystems.checked(scores, is_target, sample_weight).source(units), None, 0)
 
-    def fit_pieces(
-        self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None
-    ) -> Self:
-        """Train on trials in pieces; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
-        from deciban.models.sources import SourceTrials
-
-        data = SourceTrials(source, engine, memory, units)
+    def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
         fit = self._train(data.linear(scores_alone))
-        self.weights_, self.standardized_weights_ = fit.weights, fit.standardized
-        self.offset_ = fit.offset
+        self.weights_, self.standardized_weights_, self.offset_ = fit.weights, fit.standardized, fit.offset
         self.penalized_objective_ = penalized(fit, self.ridge)
-        self.training_ = data.training(results_of(fit))
-        self._learn_uncertainty(data, self._uncertainty)
-        return self
+        return results_of(fit)
 
     def _uncertainty(self, data: SourceTrials, units: TrialUnits) -> ParameterCovariance:
         found = self._influences(data.linear(scores_alone), units, self.weights_, self.offset_)
@@ -330,10 +306,10 @@ def posterior_divergence(
     """
     from deciban._validate.probabilities import tell_of_two  # fusions need none of it
 
-    data = LabelledSystems.of(llr, is_target, sample_weight)
-    tell_of_two(data.scores)
+    data = LabelledSystems.checked(llr, is_target, sample_weight)
+    tell_of_two(data.score)
     log_odds = _validate.single_log_odds(p_target)
-    n_systems = data.scores.shape[1]
+    n_systems = data.score.shape[1]
     answer = np.zeros((n_systems, n_systems))
     for one in range(n_systems):
         for other in range(one):
@@ -347,7 +323,7 @@ def _class_means(data: LabelledSystems, one: int, other: int, log_odds: float) -
     for truth, prior in ((data.is_target, expit(log_odds)), (~data.is_target, expit(-log_odds))):
         rows = truth if data.weight is None else truth & (data.weight > 0)
         weight = None if data.weight is None else data.weight[rows]
-        pair = [data.scores[rows, k].astype(np.float64) for k in (one, other)]
+        pair = [data.score[rows, k].astype(np.float64) for k in (one, other)]
         trials = _divergence(pair[0], pair[1], log_odds)
         yield float(prior), MeanCost.of(trials, lambda values: values, weight).value
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,22 +12,34 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
+from deciban.core.training.linear_objective import Trials
+from deciban.core.training.moments import equal_classes, moments, ranges
+from deciban.core.training.separation import undecided
+from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError, TrialError
-from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
+from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, penalized, require_systems
 from deciban.fusion.quality_measures import (
     QUALITY_SIDES,
     Measures,
+    QualityTerms,
     combined_measures,
     matrices_of,
+    no_trial_with_all,
     plain_combination,
+    quality_part,
     raw_sizes,
     require_fitting,
+    require_matrix,
 )
-from deciban.fusion.quality_training import MeasuredFusion, QualityTerms, quality_part, require_matrix
 from deciban.models.loading import model_of
-from deciban.models.score_model import ParameterRow, objective_line, tell_missing
-from deciban.models.uncertainty import Bounds, ParameterCovariance
-from deciban.types import FloatArray, IntArray, ScoreArray
+from deciban.models.model import Bounds, ParameterCovariance
+from deciban.models.score_model import ParameterRow, objective_line, tell_lacking, tell_missing
+from deciban.models.sources import SourceTrials
+from deciban.models.two_class import Fusion, results_of
+from deciban.trials.passes import Engine
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
+from deciban.trials.speakers import UnitsOfPieces
+from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
 
@@ -59,7 +72,7 @@ def slopes_of_quality(fusion: QualityFusion, scores: FloatArray, measures: Measu
     return np.hstack((scores, is_one, *(column[:, None] for column in columns), *of_trial))
 
 
-class QualityFusion(MeasuredFusion):
+class QualityFusion(Fusion):
     """Log-likelihood ratio ``offset + sum_k weight_k score_k + q' W r`` (BOSARIS paper, eq. 30).
 
     ``q`` and ``r`` are measures of the enrolment and of the test side with a constant 1 appended, so that ``W`` also
@@ -159,6 +172,13 @@ class QualityFusion(MeasuredFusion):
         "backoff": {"type": "object"},
     }
 
+    quality_weights_: FloatArray
+    trial_quality_weights_: FloatArray
+    standardized_quality_weights_: FloatArray
+    standardized_trial_quality_weights_: FloatArray
+    quality_sides_: tuple[str, ...]
+    backoff_: LinearFusion
+
     def __init__(
         self,
         *,
@@ -224,10 +244,54 @@ class QualityFusion(MeasuredFusion):
         DecibanWarning
             If trials lack a measure.
         """
-        data = LabelledSystems.of(scores, is_target, sample_weight)
-        passed = Measures.of(len(data.scores), enroll=enroll_quality, test=test_quality, trial=trial_quality)
+        data = LabelledSystems.checked(scores, is_target, sample_weight)
+        passed = Measures.of(len(data.score), enroll=enroll_quality, test=test_quality, trial=trial_quality)
         quality: Any = {f"{side}_quality": table for side, table in passed.tables.items()}
         return self.fit_pieces(data.source(units, quality=quality), None, 0)
+
+    def fit_pieces(
+        self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None
+    ) -> Self:
+        """Train on trials in pieces; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
+        symmetric, data = self._is_symmetric(), SourceTrials(source, engine, memory, units)
+        if not source.quality and engine is not None:
+            raise InputError(f"{type(self).__name__}: needs quality measures, and {source.name} has none.")
+        data.quality = source.quality
+        lacking: _Lacking = data.look(partial(_lacking, self.combine, symmetric))
+        n_measures = dict(lacking.n_measures)
+        terms = _terms_of_source(data, self.combine, n_measures, symmetric=symmetric)
+        backoff = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
+        backoff.system_names = self.system_names
+        backoff.fit_pieces(source.map(_without_quality, quality=()), engine, memory, units=units)
+        parts = data.made_by(partial(_measured, self.combine, terms))
+        fit = self._train(parts)
+        if terms.indices:
+            of_terms = fit.weights[-len(terms.indices) :]
+            terms.refuse_lost(float(data.look(partial(_lost, self.combine, terms, of_terms)).high))
+        n_systems = backoff.n_systems_
+        n_linear = n_systems + n_measures["trial"]
+        self.weights_, self.standardized_weights_ = fit.weights[:n_systems], fit.standardized[:n_systems]
+        self.trial_quality_weights_ = fit.weights[n_systems:n_linear]
+        self.standardized_trial_quality_weights_ = fit.standardized[n_systems:n_linear]
+        self.quality_weights_, offset = terms.matrix(fit.weights[n_linear:])
+        self.standardized_quality_weights_ = terms.standardized(fit.standardized[n_linear:])
+        self.quality_sides_ = tuple(side for side in ("enroll", "test") if n_measures[side])
+        self.offset_, self.backoff_ = fit.offset + offset, backoff
+        self.penalized_objective_ = penalized(fit, self.ridge)
+        n_lacking, n = (int(one) for one in lacking.sums.total)
+        self.training_ = data.training(results_of(fit) | {"n_without_quality": n_lacking})
+        if n_lacking:
+            where = "" if data.batch is None else f", the first at index {lacking.first}"
+            tell_lacking("QualityFusion", n_lacking, n, where, "left out where the quality part was trained")
+
+        def uncertainty(counting: SourceTrials, own: TrialUnits) -> ParameterCovariance:
+            given = parts if counting is data else counting.made_by(partial(_measured, self.combine, terms))
+            found = self._influences(given, own, fit.weights, fit.offset)
+            changes = self._in_units_of_measures(terms, found.values)
+            return ParameterCovariance.of(replace(found, values=changes), own)
+
+        self._learn_uncertainty(data, uncertainty)
+        return self
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
@@ -491,3 +555,89 @@ def _of_either(measures: Mapping[str, Sequence[str]], k: int) -> str:
     """A measure of both sides, which may be another one on each."""
     enroll, test = measures["enroll"][k], measures["test"][k]
     return f"{enroll} of either side" if enroll == test else f"{enroll} of enroll, or {test} of test"
+
+
+def _terms_of_source(
+    data: SourceTrials, combine: Any, n_measures: Mapping[str, int], *, symmetric: bool
+) -> QualityTerms:
+    """Terms around the means of the measures of both sides.
+
+    Raises
+    ------
+    InputError
+        If no trial of a class has all measures, or these are too large or small.
+    """
+    parts, amounts = undecided(data.made_by(partial(_measured, combine, None)), 1.0, 1.0)
+    for amount, name in zip(amounts.total, ("non-target", "target"), strict=True):
+        if not amount:
+            raise no_trial_with_all(name)
+    center, width = moments(equal_classes(parts))
+    low, high = ranges(parts) if len(center) else (center, center)
+    of_side, ends, begin = {}, {}, 0
+    for side in ("enroll", "test"):
+        if n := n_measures[side]:
+            own = slice(begin, begin := begin + n)
+            of_side[side] = center[own], width[own]
+            ends[side] = low[own], high[own]
+    terms = QualityTerms.around(of_side, symmetric=symmetric)
+    terms.require_sizes(ends)
+    return terms
+
+
+def _measures_of(chunk: Chunk, combine: Any) -> Measures:
+    """The combined measures of a piece."""
+    tables = chunk.quality or {}
+    given = {side: tables.get(f"{side}_quality") for side in ("enroll", "test", "trial")}
+    return combined_measures(Measures.of(len(chunk.scores[0]), **given), combine)
+
+
+def _without_quality(piece: Piece, wanted: Wanted) -> Chunk:
+    return replace(piece.read(wanted), quality=None)
+
+
+def _counting(chunk: Chunk, measures: Measures) -> BoolArray | slice:
+    """The trials that count and have all measures."""
+    counts = measures.present if chunk.weight is None else measures.present & (chunk.weight > 0)
+    return slice(None) if counts.all() else counts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lacking:
+    """How many trials lack a measure, of how many; and how many measures there are."""
+
+    sums: Sums
+    n_measures: tuple[tuple[str, int], ...]
+    first: int
+
+    def __add__(self, other: _Lacking) -> _Lacking:
+        return _Lacking(self.sums + other.sums, self.n_measures, self.first)
+
+
+def _lacking(combine: Any, symmetric: bool, chunk: Chunk) -> _Lacking:  # noqa: FBT001
+    """Count trials of a piece without measures."""
+    measures = _measures_of(chunk, combine)
+    if symmetric:
+        measures.require_same()
+    sums = Sums.of([float(np.count_nonzero(~measures.present)), float(len(measures.present))])
+    return _Lacking(sums, tuple(measures.n_measures.items()), int(np.argmin(measures.present)))
+
+
+def _measured(combine: Any, terms: QualityTerms | None, chunk: Chunk) -> tuple[Trials, BoolArray | slice]:
+    """Make trials of the measures of a piece, those of both sides; or of scores and terms of measures."""
+    measures = _measures_of(chunk, combine)
+    rows = _counting(chunk, measures)
+    own, weight = measures.take(rows), chunk.float_weight
+    of_sides = [own.tables[side] for side in ("enroll", "test") if side in own.tables]
+    if terms is None:
+        columns = [column for table in of_sides for column in table.T]
+    else:
+        of_trial = list(own.tables["trial"].T) if "trial" in own.tables else []
+        columns = [*(one[rows] for one in chunk.scores), *of_trial, *terms.columns_of(own)]
+    return Trials.of(columns, chunk.labels[rows], weights=None if weight is None else weight[rows]), rows
+
+
+def _lost(combine: Any, terms: QualityTerms, weights: FloatArray, chunk: Chunk) -> Ends | None:
+    """Find by how much rounding changes llrs of a piece."""
+    measures = _measures_of(chunk, combine)
+    own = measures.take(_counting(chunk, measures))
+    return Ends.up_to(terms.lost_of(weights, own)) if len(own.present) else None

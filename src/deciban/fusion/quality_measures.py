@@ -1,8 +1,8 @@
-"""Quality measures of trials as arrays, and weighted sums of them."""
+"""Quality measures of trials as arrays, weighted sums of them, and the terms of ``q' W r``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.core.training.linear_objective import Trials
 from deciban.errors import InputError
 from deciban.fusion.linear import with_one_nan
 from deciban.models.score_model import measure_table
-from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
 if TYPE_CHECKING:
-    from deciban.trials import Key, Quality
+    from deciban.trials import Key, Quality, Trials
 
 
 QualitySide: TypeAlias = Literal["enroll", "test", "trial"]
@@ -264,3 +263,251 @@ def _combined(table: ScoreArray, matrix: FloatArray, kind: str) -> FloatArray:
     if not (np.isfinite(new) | np.column_stack(missing)).all():
         raise InputError(f"combine: weighted sums of {kind} measures do not fit a float. Take another unit.")
     return new
+
+
+_BLOCK = 1 << 14
+
+
+_SIDES = ("enroll", "test")
+
+
+_LOST = 1e-6
+"""Nats by which rounding may change an llr."""
+
+
+_SIZES = (1e-100, 1e100)
+"""What distances of measures from their mean must be within, so that products of two are numbers."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Measure:
+    """One measure relative to its mean, in slices; one that is constant but for rounding has no rounding here."""
+
+    values: ScoreArray
+    center: float
+    constant: float | None
+
+    def __getitem__(self, rows: Any) -> FloatArray:
+        own = self.values[rows]
+        if self.constant is not None:
+            return np.full(len(own), self.constant - self.center)
+        return np.asarray(own, np.float64) - self.center
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Term:
+    """What one parameter is multiplied by: a sum of products of measures, computed in slices when it is asked for."""
+
+    products: tuple[tuple[_Measure, ...], ...]
+
+    def __getitem__(self, rows: Any) -> FloatArray:
+        total: Any = 0.0
+        for first, *others in self.products:
+            product = first[rows]
+            for factor in others:
+                product *= factor[rows]
+            total = product if isinstance(total, float) else total + product
+        column: FloatArray = total
+        return column
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:  # noqa: FBT001
+        column = np.empty(len(self.products[0][0].values))
+        for i in range(0, len(column), _BLOCK):
+            rows = slice(i, i + _BLOCK)
+            column[rows] = self[rows]
+        return column.astype(dtype, copy=False)  # always new, which any value of copy allows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QualityTerms:
+    """Terms of ``q' W r``.
+
+    Attributes
+    ----------
+    centers : (n_enroll,), (n_test,) arrays
+        Means that the terms take measures relative to.
+    widths : (n_enroll,), (n_test,) arrays
+        Standard deviations of measures.
+    symmetric : bool
+        Whether ``W`` is.
+    constants : tuple of two tuples of float or None
+        Values of measures that are constant but for rounding.
+    indices : tuple of (int, int)
+        Where in ``W`` the parameter of each term stands.
+    """
+
+    centers: tuple[FloatArray, FloatArray]
+    widths: tuple[FloatArray, FloatArray]
+    symmetric: bool
+    constants: tuple[tuple[float | None, ...], tuple[float | None, ...]]
+
+    @classmethod
+    def around(cls, moments: Mapping[str, tuple[FloatArray, FloatArray]], *, symmetric: bool) -> QualityTerms:
+        """Terms of measures with this mean and standard deviation on each side; without their columns."""
+        nothing = np.zeros(0), np.zeros(0)
+        (own_enroll, enroll_width), (own_test, test_width) = (moments.get(side, nothing) for side in _SIDES)
+        enroll, test = own_enroll, own_test
+        if symmetric and set(_SIDES) <= set(moments):
+            enroll = test = 0.5 * own_enroll + 0.5 * own_test
+        constants = [
+            tuple(mean if sd == 0.0 else None for mean, sd in zip(means.tolist(), width, strict=True))
+            for means, width in ((own_enroll, enroll_width), (own_test, test_width))
+        ]
+        return cls((enroll, test), (enroll_width, test_width), symmetric, (constants[0], constants[1]))
+
+    @property
+    def indices(self) -> tuple[tuple[int, int], ...]:
+        """Where in ``W`` each independent parameter stands: all places but the last corner, which is the offset."""
+        n_enroll, n_test = map(len, self.centers)
+        places = np.ndindex(n_enroll + 1, n_test + 1)
+        return tuple(at for at in places if at != (n_enroll, n_test) and (at[0] <= at[1] or not self._is_of_both))
+
+    def columns_of(self, measures: Measures) -> tuple[_Term, ...]:
+        """The terms of these trials, columns to train on."""
+        sides = []
+        for side, center, constant in zip(_SIDES, self.centers, self.constants, strict=True):
+            table = measures.tables.get(side)
+            own = () if table is None else zip(table.T, center.tolist(), constant, strict=True)
+            sides.append([*((_Measure(*each),) for each in own), ()])
+        enroll, test = sides
+        return tuple(
+            _Term((enroll[i] + test[j], enroll[j] + test[i]) if self._is_of_both and i != j else (enroll[i] + test[j],))
+            for i, j in self.indices
+        )
+
+    def require_sizes(self, ends: Mapping[str, tuple[FloatArray, FloatArray]]) -> None:
+        """Refuse measures between these ends of which the product of two would not fit a float.
+
+        Raises
+        ------
+        InputError
+            If there are such.
+        """
+        for side, center in zip(_SIDES, self.centers, strict=True):
+            if side in ends:
+                _require_size(*ends[side], center, f"{side}_quality")
+
+    def matrix(self, weights: FloatArray) -> tuple[FloatArray, float]:
+        """``W`` for measures as they are, with its last corner 0, and what that adds to the offset instead."""
+        enroll, test = self.centers
+        raw = _relative_to(enroll).T @ self._placed(weights) @ _relative_to(test)
+        offset, raw[-1, -1] = float(raw[-1, -1]), 0.0
+        if self._is_of_both:
+            raw = 0.5 * raw + 0.5 * raw.T  # equal but for rounding
+        return self._whole(raw), offset
+
+    def lost_of(self, weights: FloatArray, measures: Measures) -> float:
+        """By how much rounding changes the llr of a trial, at most."""
+        columns = self.columns_of(measures)
+        matrix, offset = self.matrix(weights)
+        in_units, lost = quality_part(matrix, measures) + offset, 0.0
+        for i in range(0, len(in_units), _BLOCK):
+            rows = slice(i, i + _BLOCK)
+            trained = np.sum([weight * term[rows] for weight, term in zip(weights, columns, strict=True)], axis=0)
+            lost = max(lost, float(np.max(np.abs(in_units[rows] - trained))))
+        return lost
+
+    def refuse_lost(self, lost: float) -> None:
+        """Refuse measures whose rounding changes llrs by so much.
+
+        Raises
+        ------
+        InputError
+            If it is more than `_LOST`.
+        """
+        if not lost > _LOST:
+            return
+        with np.errstate(divide="ignore"):
+            away = [np.where(w > 0.0, np.abs(c) / w, 0.0) for c, w in zip(self.centers, self.widths, strict=True)]
+        side = int(np.argmax([own.max(initial=-1.0) for own in away]))
+        k, name = int(np.argmax(away[side])), ("enroll_quality", "test_quality")[side]
+        raise InputError(
+            f"{name}: measure {k} is {away[side][k]:.1e} standard deviations away from 0, so that rounding of its "
+            f"products changes llrs by up to {lost:.1e}. Subtract the same number from this measure in all trials, in "
+            "training and use; its mean, for example."
+        )
+
+    def standardized(self, weights: FloatArray) -> FloatArray:
+        """The weights of terms divided by their standard deviation, where ``W`` has those of the terms."""
+        return self._whole(self._placed(weights))
+
+    @property
+    def _is_of_both(self) -> bool:
+        """Whether the same weights are for both sides."""
+        return self.symmetric and all(len(center) > 0 for center in self.centers)
+
+    def _placed(self, weights: FloatArray) -> FloatArray:
+        """Parameters where they stand in the matrix."""
+        enroll, test = self.centers
+        own = np.zeros((len(enroll) + 1, len(test) + 1))
+        for (i, j), weight in zip(self.indices, weights.tolist(), strict=True):
+            own[i, j] = weight
+            if self._is_of_both:
+                own[j, i] = weight
+        return own
+
+    def _whole(self, own: FloatArray) -> FloatArray:
+        """The same as a symmetric matrix, if it must be one and only one side has measures."""
+        if not self.symmetric or self._is_of_both:
+            return own
+        line = own.ravel()
+        whole = np.zeros((len(line), len(line)))
+        whole[-1] = whole[:, -1] = line
+        return whole
+
+
+def _relative_to(center: FloatArray) -> FloatArray:
+    """The matrix that turns measures with a 1 appended into those relative to ``center``, with a 1 appended."""
+    matrix = np.eye(len(center) + 1)
+    matrix[:-1, -1] = -center
+    return matrix
+
+
+def _require_size(lowest: FloatArray, highest: FloatArray, center: FloatArray, name: str) -> None:
+    with np.errstate(over="ignore"):
+        low, high = center - lowest, highest - center
+    size = np.maximum(low, high)
+    if (wrong := np.flatnonzero((size != 0.0) & ~((size >= _SIZES[0]) & (size <= _SIZES[1])))).size:
+        raise InputError(
+            f"{name}: measure {wrong[0]} differs from its mean by up to {size[wrong[0]]:.1e}, so that products of two "
+            f"do not fit a float. That must be 0 or within {_SIZES[0]:g} and {_SIZES[1]:g}: take another unit."
+        )
+
+
+def quality_part(matrix: FloatArray, measures: Measures) -> FloatArray:
+    """``q' W r`` of each trial; a side without measures has zeros before the 1."""
+    n_trials, tables = len(measures.present), (measures.tables.get("enroll"), measures.tables.get("test"))
+    total = np.empty(n_trials)
+    inner, of_enroll, of_test = matrix[:-1, :-1], matrix[:-1, -1], matrix[-1, :-1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        for i in range(0, n_trials, _BLOCK):
+            rows = slice(i, i + _BLOCK)
+            n_rows = len(measures.present[rows])
+            q, r = (
+                np.zeros((n_rows, size)) if table is None else table[rows].astype(np.float64, copy=False)
+                for table, size in zip(tables, (len(of_enroll), len(of_test)), strict=True)
+            )
+            total[rows] = ((q @ inner + of_test) * r).sum(axis=1) + q @ of_enroll
+    return total
+
+
+def require_matrix(rows: Sequence[Sequence[float]], sides: tuple[str, ...], *, symmetric: bool, name: str) -> None:
+    """Refuse a ``W`` from a file, or a matrix of the same form, that does not have the form that it must have.
+
+    Raises
+    ------
+    InputError
+        If it does not.
+    """
+    if len({len(row) for row in rows}) > 1:
+        raise InputError(f"{name}: rows of different lengths.")
+    matrix = np.array(rows, np.float64)
+    if matrix[-1, -1] != 0.0:
+        raise InputError(f"{name}: the last corner is not 0, but the offset stands elsewhere.")
+    if symmetric and not np.array_equal(matrix, matrix.T):
+        raise InputError(f"{name}: not symmetric, but the setting says so.")
+    one_sided = symmetric and len(sides) == 1 and matrix[:-1, :-1].any()
+    both_ways = symmetric and sides
+    for side, size in zip(("enroll", "test"), matrix.shape, strict=True):
+        if (size > 1) != bool(both_ways or side in sides) or one_sided:
+            raise InputError(f"{name}: contradicts quality_sides.")

@@ -18,12 +18,11 @@ from deciban.core.rules.expected import WeightedScores
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
 from deciban.models.loading import model_of
-from deciban.models.mapped import ScoredBy, having, mapped, ordered, scored_by
-from deciban.models.model import Plain, content_of
+from deciban.models.mapped import ScoredBy, having, mapped, occurring_subsets, ordered, scored_by
+from deciban.models.model import Bounds, Plain, content_of
 from deciban.models.score_model import ParameterRow
 from deciban.models.sources import SourceTrials
 from deciban.models.two_class import Fusion
-from deciban.models.uncertainty import Bounds
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, ShardSource, Wanted
 from deciban.trials.speakers import UnitsOfPieces
@@ -39,22 +38,6 @@ MOST = 4096
 def name_of(subset: Subset) -> str:
     """As it stands in results: ``0+2`` for example."""
     return "+".join(map(str, subset))
-
-
-def occurring_subsets(scores: ScoreArray) -> dict[Subset, IntArray]:
-    """Sets of systems that trials have scores of, each with the trials that have these and no others."""
-    incomplete = np.zeros(len(scores), np.bool_)
-    for column in scores.T:
-        incomplete |= np.isnan(column)
-    complete, rows = np.flatnonzero(~incomplete), np.flatnonzero(incomplete)
-    found: dict[Subset, IntArray] = {tuple(range(scores.shape[1])): complete} if len(complete) else {}
-    if len(rows):
-        patterns, which = np.unique(~np.isnan(scores[rows]), axis=0, return_inverse=True)
-        order = np.argsort(which.ravel(), kind="stable")
-        ends = np.cumsum(np.bincount(which.ravel()))
-        for pattern, own in zip(patterns, np.split(rows[order], ends[:-1]), strict=True):
-            found[tuple(np.flatnonzero(pattern).tolist())] = own
-    return found
 
 
 def wanted_subsets(complete: Subset, occurring: Collection[Subset], max_missing: int) -> list[Subset]:
@@ -319,8 +302,8 @@ class SubsetFusion(Fusion):
             If a score is missing and that is to be an error, if there would be too many fusions, or if one cannot be
             trained, for want of a class for example; see `LinearFusion.fit`. The message names its systems.
         """
-        data = LabelledSystems.of(scores, is_target, sample_weight, missing=True)
-        return self.fit_pieces(data.source(units, incomplete=bool(np.isnan(data.scores).any())), None, 0)
+        data = LabelledSystems.checked(scores, is_target, sample_weight, missing=True)
+        return self.fit_pieces(data.source(units, incomplete=bool(np.isnan(data.score).any())), None, 0)
 
     def fit_pieces(
         self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None

@@ -16,7 +16,7 @@ from deciban.errors import InputError
 from deciban.fusion.linear import LabelledSystems, require_systems
 from deciban.metrics import SortedScores
 from deciban.models.loading import NUMBER
-from deciban.models.model import Model, Training
+from deciban.models.model import Model
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 _ROUNDING = 1e-11
@@ -208,7 +208,9 @@ class UnionHull(Model):
         InputError
             If a score is NaN, shapes do not fit, or a class is empty.
         """
-        data = LabelledSystems.of(scores, is_target, sample_weight)
+        from deciban.models.sources import SourceTrials  # hulls that are trained need none of it
+
+        data = LabelledSystems.checked(scores, is_target, sample_weight)
         self.n_systems_ = len(data.columns)
         self.system_, self.threshold_, self.n_fa_, self.n_miss_ = union_vertices(data)
         results = {
@@ -216,7 +218,7 @@ class UnionHull(Model):
             "changes_of_system": int(np.count_nonzero(np.diff(self.system_[1:-1]))),
             "eer": self.hull.eer(),
         }
-        self.training_ = Training.on(data.columns, data.is_target, data.float_weight, results)
+        self.training_ = SourceTrials(data.source()).training(results)
         return self
 
     @property

@@ -111,7 +111,7 @@ def convert(
     if negate:
         refuse_negated_probabilities(probabilities)
     require_one_stream([source, key])
-    refuse_overwriting([target], [source, key])
+    refuse_overwriting([target], [source, key], made=target)
     # A format that has detection llrs makes them itself.
     class_unit = "loglik" if to in formats() and formats()[to].detection_llr else write_as
     units: Any = {"probabilities": probabilities, "detection_llr": detection_llr, "write_as": class_unit, "lr": lr}

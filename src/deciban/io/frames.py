@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.columnar import READS, ReadAs
 from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, identity_of

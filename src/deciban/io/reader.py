@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,7 +24,7 @@ from deciban.io.contents import KIND_OF, ContentKind, Contents, field_of
 from deciban.io.formats import BinaryFormat, Format, Options, bare_name, by_name
 from deciban.io.recognition import Opened, Recognized, readable_as, recognize
 from deciban.io.source import Source, TwoFiles, other_file, read_text, refuse_doubles
-from deciban.io.text.reader import Layout, TextBlocks, faults_in, line_of_row, parse_blocks
+from deciban.io.text.reader import Layout, TextBlocks, faults_in, lines_of_rows, parse_blocks
 from deciban.io.text.suggestions import in_lines
 from deciban.messages import counted
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality, Trials
@@ -148,7 +148,7 @@ def _read_one(opened: Opened, options: Options) -> Input:
     layout = opened.layout(options.need)
     reading = str(layout) if translated is None else translated.reading(str(layout))
     # A stream can be read only once: messages count rows instead of lines.
-    origin = Origin(source.name, reading, _LineOf(source.path, layout) if source.is_file else None)
+    origin = Origin(source.name, reading, _LinesOf(source.path, layout) if source.is_file else None)
     declared = layout.declared(replace(options, need=options.need or layout.holds), source.name)
     contents = parse_blocks(opened.blocks(options.need), origin, options.name or "", declared)
     notes = [_CUT_OFF] if opened.is_cut_off else []
@@ -175,17 +175,17 @@ def text_faults(files: Iterable[Opened], need: ContentKind, size: int | None = N
 
 
 @dataclass(frozen=True, slots=True)
-class _LineOf:
-    """Finds the line of a row by reading the file again: only for messages, cheaper than to keep all line numbers."""
+class _LinesOf:
+    """Finds the lines of rows by reading the file again: only for messages, cheaper than to keep all line numbers."""
 
     path: PathLike
     layout: Layout
 
-    def __call__(self, row: int) -> int | None:
+    def __call__(self, rows: Sequence[int]) -> list[int | None]:
         try:
-            return line_of_row(TextBlocks(display_name(self.path), self.layout, text=read_text(self.path)), row)
+            return lines_of_rows(TextBlocks(display_name(self.path), self.layout, text=read_text(self.path)), rows)
         except (OSError, FormatError):
-            return None
+            return [None] * len(rows)
 
 
 def _system_name(path: PathLike | TwoFiles, given: str | None) -> str:
@@ -221,15 +221,21 @@ def joined(parts: Sequence[Contents], name: str, system: str) -> Contents:
         raise FormatError(f"{name}: quality of both sides cannot be put together from several files.")
     readings = dict.fromkeys(part.origin.reading for part in parts)
     origin = Origin(name, f"{len(parts)} files, {' or '.join(readings)}")
-    tables = {field: _together([getattr(part, field) for part in parts], origin) for field in _TABLES}
-    return replace(
+    listed = {field: [getattr(part, field) for part in parts] for field in _TABLES}
+    tables = {field: concatenate(own) for field, own in listed.items() if own[0] is not None}
+    whole = replace(
         first,
         origin=origin,
-        systems=_systems(parts, origin, system),
+        systems=_systems(parts, system),
         words={word: means for part in parts for word, means in part.words.items()},
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         **tables,
     )
+
+    def called(trials: Trials) -> Trials:
+        return replace(trials, origin=replace(trials.origin, name=name, reading=origin.reading))
+
+    return whole.with_trials(called)
 
 
 def _numbered_on(parts: Sequence[Contents]) -> Sequence[Contents]:
@@ -269,21 +275,12 @@ def _described(contents: Contents) -> str:
     return " and ".join(contents.kinds).replace("scores", f"scores{systems}", 1)
 
 
-def _systems(parts: Sequence[Contents], origin: Origin, system: str) -> tuple[Scores, ...]:
+def _systems(parts: Sequence[Contents], system: str) -> tuple[Scores, ...]:
     names = _names(parts[0])
     if len(names) == 1:
-        return (replace(_together([part.systems[0] for part in parts], origin), name=system),)
+        return (replace(concatenate([part.systems[0] for part in parts]), name=system),)
     by_name = [{one.name: one for one in part.systems} for part in parts]
-    return tuple(_together([part[name] for part in by_name], origin) for name in names)
-
-
-def _together(tables: Sequence[Any], origin: Origin) -> Any:
-    """One table of several; None if there are none."""
-    table: Any = None if tables[0] is None else concatenate(tables)
-    if not hasattr(table, "trials"):  # quality measures and id maps are of names
-        return table
-    called = replace(table.trials.origin, name=origin.name, reading=origin.reading)
-    return replace(table, trials=replace(table.trials, origin=called))
+    return tuple(concatenate([part[name] for part in by_name]) for name in names)
 
 
 _NAME = "matrix-csv"
@@ -425,7 +422,8 @@ def name_of_both(files: TwoFiles) -> str:
     """
     (folder, one), (other_folder, other) = (_folder_and_stem(path) for path in (files.tar, files.non))
     words, others = (re.split(f"([{_SEPARATORS}]+)", name) for name in (one, other))
-    shared = "".join(words[: _n_alike(words, others)]).strip(_SEPARATORS)
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(words, others, strict=False))
+    shared = "".join(word for word, _ in alike).strip(_SEPARATORS)
     if shared or folder != other_folder:
         return shared or f"{one} + {other}"
     return folder.rpartition("/")[2].strip(".") or f"{one} + {other}"
@@ -461,12 +459,6 @@ def require_as_many(counts: Mapping[str, tuple[int, int]]) -> None:
             "many of each where trials are paired. Name one system at a time, or give the trials names; deciban eval "
             "evaluates each on its own trials."
         )
-
-
-def _n_alike(words: list[str], others: list[str]) -> int:
-    """How many words two lists begin with alike."""
-    same = [a == b for a, b in zip(words, others, strict=False)]
-    return same.index(False) if False in same else len(same)
 
 
 def _refuse_other_labels(contents: Contents, *, is_target: bool) -> None:

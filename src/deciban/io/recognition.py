@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from deciban._files import PathLike, Readable, is_open_file, looked_ahead
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import Columns, could_hold, fits_label, role_of
 from deciban.io.contents import ContentKind, only_format_errors

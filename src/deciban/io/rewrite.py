@@ -27,7 +27,7 @@ from deciban.io.writing import opened, target_name
 from deciban.messages import Message
 from deciban.steps import teller
 from deciban.trials import ClassScores, Scores, Trials
-from deciban.trials.frozen import condition_column
+from deciban.trials.lists import condition_column
 from deciban.trials.tables import LOG_10
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 

@@ -85,12 +85,8 @@ def has_semicolons(head: bytes) -> bool:
     """
     if b";" not in head:
         return False
-    rows = _first_rows(head, ";")
-    if not rows or b"\t" in head:
-        return False
-    is_header = len(rows) > 1 and not any(map(_is_decimal, rows[0]))
-    columns = list(zip(*rows[is_header:], strict=True))
-    return any(mostly(sum(map(_is_decimal, one)), len(one)) for one in (columns if is_header else columns[1:]))
+    titles, columns = _first_columns(head, ";", 2)
+    return b"\t" not in head and any(map(_are_decimals, columns if titles else columns[1:]))
 
 
 def has_decimal_commas(head: bytes, *, is_list: bool = False) -> bool:
@@ -106,15 +102,12 @@ def has_decimal_commas(head: bytes, *, is_list: bool = False) -> bool:
     """
     if b"," not in head:
         return False
-    rows = _first_rows(head, "\t" if b"\t" in head else " ", fewest=1)
-    if not rows or (len(rows[0]) == 1) != is_list:
+    titles, columns = _first_columns(head, "\t" if b"\t" in head else " ", 1)
+    if not columns or (len(columns) == 1) != is_list:
         return False
-    is_header = len(rows) > 1 and not any(map(_is_decimal, rows[0]))
-    columns = list(zip(*rows[is_header:], strict=True))
-    found = [one for one in columns if mostly(sum(map(_is_decimal, one)), len(one))]
-    commas = [field for one in found for field in one if "," in field]
+    commas = [field for one in columns if _are_decimals(one) for field in one if "," in field]
     has_points = any("." in field and is_number(field) for one in columns for field in one)
-    named = not (is_list and "," in rows[0][0]) if is_header else is_list or not any("," in one for one in columns[0])
+    named = not (is_list and "," in titles[0]) if titles else is_list or not any("," in one for one in columns[0])
     return named and not has_points and any(_THOUSANDS.fullmatch(field) is None for field in commas)
 
 
@@ -220,12 +213,22 @@ def _refuse_bombs(source: Source) -> None:
                     )
 
 
-def _first_rows(head: bytes, delimiter: str, fewest: int = 2) -> list[list[str]]:
-    """The fields of the first lines; none if lines have different numbers of fields, or too few."""
+def _first_columns(head: bytes, delimiter: str, fewest: int) -> tuple[list[str], list[Sequence[str]]]:
+    """The titles of columns, if there are some, and the fields of the first lines below them, column by column.
+
+    There are no columns if lines have different numbers of fields, or too few.
+    """
     whole = head[: head.rfind(b"\n")] if head.count(b"\n") > 1 else head
     lines = [line for line in whole.decode("utf-8-sig", "replace").splitlines() if line.strip()]
     rows = [_fields(line, delimiter) for line in lines[:_MOST_LINES] if not line.startswith(_COMMENT)]
-    return rows if len({*map(len, rows)}) == 1 and len(rows[0]) >= fewest else []
+    if len({*map(len, rows)}) != 1 or len(rows[0]) < fewest:
+        return [], []
+    titles = [] if len(rows) == 1 or any(map(_is_decimal, rows[0])) else rows[0]
+    return titles, list(zip(*rows[bool(titles) :], strict=True))
+
+
+def _are_decimals(column: Sequence[str]) -> bool:
+    return mostly(sum(map(_is_decimal, column)), len(column))
 
 
 def _is_decimal(field: str) -> bool:

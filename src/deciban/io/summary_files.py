@@ -278,20 +278,11 @@ class SummaryHead:
     def differences(self, other: SummaryHead) -> list[str]:
         """In words what the rows of another summary mean otherwise, so that they do not belong to these."""
         found = list[str]()
-        for name, words in _ALIKE.items():
+        for name in ("classes", "systems", "units", "n_sides", "weights"):
             one, two = getattr(self, name), getattr(other, name)
             if one != two:
-                found.append(f"{words} {_in_words(one)} and {_in_words(two)}")
+                found.append(f"{name.replace('n_sides', 'sides of units')} {_in_words(one)} and {_in_words(two)}")
         return found
-
-
-_ALIKE = {
-    "classes": "classes",
-    "systems": "systems",
-    "units": "units",
-    "n_sides": "sides of units",
-    "weights": "weights",
-}
 
 
 def _in_words(value: Any) -> str:

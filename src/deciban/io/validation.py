@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import islice, zip_longest
+from operator import add
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
-from deciban._arrow import to_numpy
+from deciban._arrow import of_numpy, to_numpy
 from deciban._files import PathLike, ScratchFolder, display_name
 from deciban.errors import FormatError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.reader import read_contents, read_renaming, text_faults
 from deciban.io.recognition import is_stream, memory_of, readable_as, recognize
-from deciban.io.shards.database import Database, database
 from deciban.io.shards.files import table_files
 from deciban.io.shards.text import block_size, contents_in_batches, is_readable_in_batches, plain_text_files
 from deciban.io.shards.writing import TableWriter
 from deciban.io.source import require_one_stream
-from deciban.memory import memory_error, memory_for_trials
+from deciban.memory import Cost, memory_error, memory_for_trials, rows_that_fit
 from deciban.messages import Message, counted
 from deciban.trials import Origin, Trials
+from deciban.trials.joining.join import append_trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.joining.renaming import IdsLike, Renamed, near_names
-from deciban.types import IntArray
+from deciban.trials.names import fingerprints
+from deciban.trials.units import keys_of_trials
+from deciban.types import AnyArray, IntArray
 
 SHOWN = 5
 """So many of the trials that have a fault are shown."""
@@ -72,9 +77,14 @@ class Fault:
         """Places and names of the first."""
         return [(places[row], name) for row, name in self.first]
 
+    def __add__(self, other: Fault) -> Fault:
+        """Add the trials of another part."""
+        return Fault(self.n + other.n, sorted([*self.first, *other.first])[:SHOWN])
+
 
 def _fault(trials: Trials, rows: IntArray) -> Fault:
-    return Fault(len(rows), [(int(row), trials.name_of(int(row))) for row in rows[:SHOWN]])
+    shown = ((int(trials.origin.number(row)), trials.name_of(row)) for row in rows[:SHOWN].tolist())
+    return Fault(len(rows), list(shown))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,6 +107,11 @@ class Differences:
     most: int
     moved: tuple[int, str, str] | None = None
 
+    def __add__(self, other: Differences) -> Differences:
+        """Add the trials of another part."""
+        faults = self.again + other.again, self.lacking + other.lacking, self.extra + other.extra
+        return Differences(*faults, max(self.most, other.most))
+
 
 def _copies(trials: Trials) -> tuple[IntArray, IntArray]:
     """For every row how many rows before it hold its trial, and for first rows how many rows hold it in all."""
@@ -109,39 +124,33 @@ def _copies(trials: Trials) -> tuple[IntArray, IntArray]:
     return before, times
 
 
-Room: TypeAlias = tuple[Path, int] | None
-"""A folder for temporary files, and the bytes of memory for comparing names; None: names are kept in memory."""
-
-
 class ListedNames:
-    """The names of the trials of one input, in memory or in a temporary file.
+    """The names of the trials of one input.
 
     Parameters
     ----------
     source : path
     given : mapping
         How it is read.
-    need : str
-        What it holds.
-    rename : function of trials to trials with other names, optional
-        By which names trials are compared.
-    room : folder and bytes, optional
+    need : {"index", "scores"}
+    rename : function, optional
+        Gives trials the names by which they are compared.
+    room : Room, optional
+        Where names are kept that do not fit in memory; left out, the input is read as a whole.
 
     Attributes
     ----------
     name : str
+        What messages call the input.
     contents : Contents
-        The first batch.
+        Those of the first batch, for what all have in common.
     n_changed : int
-        How many names were written otherwise.
+        Names that are compared by others.
 
     Raises
     ------
     FormatError, OSError
-        If the input cannot be read as what it should be.
     """
-
-    trials: Trials
 
     def __init__(
         self,
@@ -149,31 +158,35 @@ class ListedNames:
         given: Mapping[str, Any],
         need: ContentKind,
         rename: Callable[[Trials], Renamed] | None,
-        room: Room,
+        room: Room | None = None,
     ) -> None:
-        self.name, self.room, self.n_changed = display_name(source), room, 0
+        self.name, self.n_changed, self.room = display_name(source), 0, room
         self._origins, self._starts = list[Origin](), [0]
+        self._kept: list[Trials] | Path = [] if room is None else room.folder.path / f"{need}.parquet"
         first: Contents | None = None
-        with ExitStack() as closing:
-            if room is None:
-                batches: Any = [(self.name, read_contents(source, need=need, **given))]
-            else:
-                self.path = room[0] / f"{need}.parquet"
-                writer = closing.enter_context(TableWriter(self.path, self.name))
-                batches = contents_in_batches(source, need, room[1] / 2, unit=None, **given)
-            for name, contents in batches:
+        with ExitStack() as stack:
+            writer = stack.enter_context(TableWriter(self._kept, self.name)) if isinstance(self._kept, Path) else None
+            for name, contents in self._read(source, need, given):
+                assert contents.index is not None  # noqa: S101  # it was asked for
                 first, trials = first or contents, contents.index.trials
                 named = Renamed(trials) if rename is None else rename(trials)
                 self.n_changed += named.n_changed
                 self._origins.append(trials.origin)
                 self._starts.append(self._starts[-1] + len(trials))
-                if room is None:
-                    self.trials = named.trials
-                else:
+                if isinstance(self._kept, list):
+                    self._kept.append(named.trials)
+                elif writer is not None:
                     sides = {side: pc.cast(named.trials.column(side), pa.string()) for side in trials.sides}
                     writer.write(pa.table(sides), name)
         assert first is not None  # noqa: S101  # there was a batch
         self.contents = first
+
+    def _read(self, source: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[tuple[str, Contents]]:
+        """Yield batches with their names."""
+        if self.room is None:
+            yield self.name, read_contents(source, need=need, **given)
+        else:
+            yield from contents_in_batches(source, need, self.room.memory / 2, **given)
 
     @property
     def n_rows(self) -> int:
@@ -201,93 +214,115 @@ class ListedNames:
 
     def differences(self, listed: ListedNames) -> Differences | None:
         """Compare the trials with a list; return None if both have the same trials in the same order."""
-        if self.room is None:
-            return _differences_in_memory(self.trials, listed.trials)
-        moved = _first_difference(self.path, listed.path)
+        moved = _first_difference(self, listed)
         if moved is None:
             return None
-        (folder, memory), n_rows = self.room, self.n_rows + listed.n_rows
-        with database(folder, memory // 2, n_rows, f"{n_rows:,} rows of {self.name} and {listed.name}") as made:
-            return Differences(*_differences(made, self, listed), moved)
+        memory = math.inf if self.room is None else self.room.memory / 2
+        n_parts = math.ceil((self.n_rows + listed.n_rows) / rows_that_fit(memory, Cost.JOINED_NAME))
+        found = [_compared(self._part(at, n_parts), listed._part(at, n_parts)) for at in range(n_parts)]
+        return replace(reduce(add, found), moved=moved)
+
+    def _part(self, part: int, n_parts: int) -> Trials:
+        """Return the trials of a part of all names, in the order of their rows."""
+        if isinstance(self._kept, list):
+            return self._kept[0]
+        found, start = list[Trials](), 0
+        for table in self._tables():
+            keys = keys_of_trials([fingerprints(column.combine_chunks()) for column in table.columns])
+            rows = np.flatnonzero(keys % np.uint64(n_parts) == part)
+            own: Any = table.take(of_numpy(rows))
+            names = dict(zip(self.sides, own.columns, strict=True))
+            found.append(Trials.of(names, origin=Origin(self.name).taken(rows + start)))
+            start += len(table)
+        numbers = np.concatenate([one.origin.number(np.arange(len(one))) for one in found])
+        return replace(append_trials(found), origin=Origin(self.name).taken(numbers))
+
+    def _tables(self) -> Iterator[pa.Table]:
+        """Yield the names of trials, always of as many at once but for the last ones."""
+        if isinstance(self._kept, list):
+            (trials,) = self._kept
+            yield pa.table({side: pc.cast(trials.column(side), pa.string()) for side in trials.sides})
+            return
+        import pyarrow.parquet as pq
+
+        held: list[pa.Table] = []
+        n_held = 0
+        with pq.ParquetFile(self._kept, page_checksum_verification=True) as file:
+            for batch in file.iter_batches(batch_size=_ROWS):
+                held.append(pa.Table.from_batches([batch]))
+                n_held += len(batch)
+                while n_held >= _ROWS:
+                    whole = pa.concat_tables(held)
+                    yield whole.slice(0, _ROWS)
+                    held, n_held = [whole.slice(_ROWS)], n_held - _ROWS
+        if n_held:
+            yield pa.concat_tables(held)
 
     def near(self, listed: ListedNames) -> str:
         """Return the hint on names that differ in how they are written, which takes all names."""
-        found = near_names(self.trials, listed.trials) if self.room is None else None
+        if self.room is not None:
+            return ""
+        found = near_names(self._part(0, 1), listed._part(0, 1))
         return "" if found is None else f"of the trials of the list, {found}: --ids {found.option}"
 
 
-def _differences_in_memory(given: Trials, wanted: Trials) -> Differences | None:
-    found, back = Wanted(wanted).find(given).rows, Wanted(given).find(wanted).rows
-    if found is None or back is None:
-        return None
+@dataclass(frozen=True, slots=True, eq=False)
+class Room:
+    """A folder for names that do not fit in memory, and the bytes that comparing them may take."""
+
+    folder: ScratchFolder
+    memory: int
+
+
+def faults_of_text(
+    path: PathLike, need: ContentKind, given: Mapping[str, Any], room: Room | None
+) -> Iterator[FormatError]:
+    """Yield the lines of text files that cannot be read."""
+    if room is None:
+        return text_faults(recognize(path, **given).files, need)
+    return text_faults(plain_text_files(table_files(path), **given), need, block_size(room.memory / 2))
+
+
+def _compared(given: Trials, wanted: Trials) -> Differences:
+    """Compare trials with a list, whatever their order."""
+    found, back = (
+        np.arange(len(some)) if rows is None else rows
+        for some, rows in ((wanted, Wanted(wanted).find(given).rows), (given, Wanted(given).find(wanted).rows))
+    )
     (given_before, given_times), (wanted_before, wanted_times) = _copies(given), _copies(wanted)
     unknown = back < 0
     again = np.flatnonzero(given_before >= np.where(unknown, 1, wanted_times[back]))
     lacking = np.flatnonzero((found < 0) | (wanted_before >= given_times[found]))
     faults = _fault(given, again), _fault(wanted, lacking), _fault(given, np.flatnonzero(unknown))
-    most, names = int(wanted_times.max(initial=1)), None
-    if not any(one.n for one in faults):
-        moved = given.codes_in(wanted) != wanted.codes_in(wanted)
-        row = int(np.argmax(moved))
-        names = (row, given.name_of(row), wanted.name_of(row)) if np.any(moved) else None
-    return Differences(*faults, most, names)
+    return Differences(*faults, int(wanted_times.max(initial=1)))
 
 
-def _differences(made: Database, scored: ListedNames, listed: ListedNames) -> tuple[Fault, Fault, Fault, int]:
-    """Trials that are there too often, lack or are extra; and how often the list has a trial at most."""
-    sides = ", ".join(f'"{side}"' for side in scored.sides)
-    for name, one in (("scored", scored), ("listed", listed)):
-        path = str(one.path).replace("'", "''")
-        made.run(f"create view {name} as select {sides}, file_row_number as row from read_parquet('{path}')")
-        made.run(f"create table {name}_times as select {sides}, count(*) as n from {name} group by all")
-    made.run(
-        f"create table odd as select {sides}, coalesce(s.n, 0) as n_scored, coalesce(l.n, 0) as n_listed "
-        f"from scored_times s full join listed_times l using ({sides}) where s.n is distinct from l.n"
-    )
-
-    def fault(of: str, where: str) -> Fault:
-        before = f"row_number() over (partition by {sides} order by row) - 1 as before"
-        found = f"(select *, {before} from {of} join odd using ({sides})) where {where}"
-        ((n,),) = made.run(f"select count(*) from {found}")
-        first = made.run(f"select row, {sides} from {found} order by row limit {SHOWN}")
-        return Fault(n, [(row, f"({', '.join(names)})") for row, *names in first])
-
-    again, lacking = fault("scored", "before >= greatest(n_listed, 1)"), fault("listed", "before >= n_scored")
-    ((most,),) = made.run("select max(n) from listed_times")
-    return again, lacking, fault("scored", "n_listed = 0"), most or 1
-
-
-def _first_difference(one: Path, other: Path) -> tuple[int, str, str] | None:
-    """The first row in which two lists differ, and the names there; None if there is none."""
+def _first_difference(one: ListedNames, other: ListedNames) -> tuple[int, str, str] | None:
+    """Return the first row in which two lists differ, and the names there; None if there is none."""
     first = 0
-    for a, b in zip_longest(_in_chunks(one), _in_chunks(other)):
+    for a, b in zip_longest(one._tables(), other._tables()):  # noqa: SLF001
         n = 0 if a is None or b is None else min(len(a), len(b))
-        if n:
-            sides = [pc.equal(a.column(side).slice(0, n), b.column(side).slice(0, n)) for side in a.column_names]
-            same = np.logical_and.reduce([to_numpy(equal) for equal in sides])
-            if not same.all():
-                row = int(np.argmin(same))
-                names = [f"({', '.join(table.slice(row, 1).to_pylist()[0].values())})" for table in (a, b)]
-                return first + row, names[0], names[1]
+        found = _unequal(a.slice(0, n), b.slice(0, n)) if n else None
+        if found is not None:
+            return first + found[0], *found[1:]
         if a is None or b is None or len(a) != len(b):
             return first + n, "", ""
         first += n
     return None
 
 
-def _in_chunks(path: Path) -> Iterator[pa.Table]:
-    """The rows of a file, always as many at once but for the last ones."""
-    import pyarrow.parquet as pq
+def _unequal(a: pa.Table, b: pa.Table) -> tuple[int, str, str] | None:
+    same: AnyArray = np.ones(len(a), np.bool_)
+    for side in a.column_names:
+        same &= to_numpy(pc.equal(a.column(side), b.column(side)))
+    if same.all():
+        return None
+    row = int(np.argmin(same))
+    return row, _name(a, row), _name(b, row)
 
-    with pq.ParquetFile(path, page_checksum_verification=True) as file:
-        held = file.schema_arrow.empty_table()
-        for batch in file.iter_batches(batch_size=_ROWS):
-            held = pa.concat_tables([held, pa.Table.from_batches([batch])])
-            while len(held) >= _ROWS:
-                yield held.slice(0, _ROWS)
-                held = held.slice(_ROWS)
-    if len(held):
-        yield held
+
+def _name(table: pa.Table, row: int) -> str:
+    return "(" + ", ".join(table.column(side)[row].as_py() for side in table.column_names) + ")"
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,25 +389,21 @@ def validate(
     renaming = read_renaming(ids)
     given: Any = {"format": format, "columns": columns, "labels": labels}
     listing: Any = {"format": trials_format, "columns": trials_columns, "labels": labels}
-    room: Room = None
+    room: Room | None = None
     kinds = () if is_stream(submission) else readable_as(submission, ("scores", "class-scores"), **given)
     need: ContentKind = "class-scores" if kinds == ("class-scores",) else "scores"
     with ExitStack() as stack:
         needed: Any = [(trials, "index", listing), (submission, need, given)]
         if memory_of([submission, trials]) > memory_for_trials(memory) and are_readable(needed, memory):
-            folder = ScratchFolder()
-            stack.callback(folder.remove)
-            room = folder.path, memory_for_trials(memory)
+            room = Room(ScratchFolder(), memory_for_trials(memory))
+            stack.callback(room.folder.remove)
         listed = ListedNames(trials, listing, "index", None if renaming is None else renaming.of_key, room)
         messages = [listed.read_message("trials", "")]
         try:
             scored = ListedNames(submission, given, need, None if renaming is None else renaming.of_scores, room)
         except FormatError as error:
-            if room is None:
-                found = text_faults(recognize(submission, **given).files, need)
-            else:
-                found = text_faults(plain_text_files(table_files(submission), **given), need, block_size(room[1] / 2))
-            return Validation(tuple(messages), tuple(map(str, islice(found, SHOWN))) or (str(error),))
+            found = islice(faults_of_text(submission, need, given, room), SHOWN)
+            return Validation(tuple(messages), tuple(map(str, found)) or (str(error),))
         # The systems of one input score the same trials: what is wrong with those of one is wrong with all.
         names = [system.name for system in scored.contents.systems]
         several = f", {len(names)} systems: {', '.join(names)}" if len(names) > 1 else ""

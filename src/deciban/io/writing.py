@@ -33,12 +33,12 @@ def refuse_overwriting(
         What is read: files, folders, patterns, ``-``. A link, another spelling, or another name of the same file on
         the disk is the same file.
     made : path, optional
-        A folder that is made if it is not there.
+        A folder that is made if it is not there. Left out, targets are files.
 
     Raises
     ------
     InputError
-        If a target is an input, lies in a folder that is read or is not there, or is written twice.
+        If a target is an input, lies in a folder that is read or is not there, is a folder, or is written twice.
 
     Examples
     --------
@@ -49,6 +49,8 @@ def refuse_overwriting(
     """
     for target in targets:
         require_file_name(target)
+        if made is None and (str(target).endswith(("/", os.sep)) or Path(target).is_dir()):
+            raise InputError(f"{display_name(target)}: is the name of a folder. Name a file to write.")
     names = [os.path.realpath(target) if str(target) != "-" else "-" for target in targets]
     twice = next((target for target, name in zip(targets, names, strict=True) if names.count(name) > 1), None)
     if twice is not None:

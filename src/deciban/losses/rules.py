@@ -247,61 +247,49 @@ class _Term(NamedTuple):
         return cls(sign * (llr + log_odds), sign, share, -float(np.logaddexp(0.0, sign * log_odds)), *rule, dtype)
 
 
-class LossTerms(NamedTuple):
-    """What targets and what non-targets add to a loss."""
+def _terms(
+    tar: Any,
+    non: Any,
+    tar_weights: Any,
+    non_weights: Any,
+    rule: tuple[float, float] = (1.0, 1.0),
+    prior: tuple[float | None, float | None] = (None, 0.0),
+) -> tuple[Any, tuple[_Term, _Term]]:
+    """Check all arguments of a loss; return the array API namespace, and what targets and non-targets add.
 
-    xp: Any
-    terms: tuple[_Term, _Term]
-    unit: float
-    """In nats: ln 2 for losses in bits."""
+    Raises
+    ------
+    InputError
+        If any of them is not as it should be.
+    """
+    alpha, beta = _validate.rule(*rule)
+    log_odds = _validate.single_log_odds(*prior, way=_SEVERAL)
+    xp, targets, non_targets = both_classes(tar, non, tar_weights, non_weights)
+    tar_term = _Term.of(targets, -1.0, log_odds, (beta, alpha))
+    return xp, (tar_term, _Term.of(non_targets, 1.0, log_odds, (alpha, beta)))
 
-    @classmethod
-    def of_cllr(cls, tar: Any, non: Any, tar_weights: Any, non_weights: Any) -> LossTerms:
-        """Cllr is the cross-entropy at even odds in bits."""
-        terms = cls.of_rule(tar, non, tar_weights, non_weights, (1.0, 1.0), (None, 0.0))
-        return terms._replace(unit=math.log(2))
 
-    @classmethod
-    def of_rule(
-        cls,
-        tar: Any,
-        non: Any,
-        tar_weights: Any,
-        non_weights: Any,
-        rule: tuple[float, float],
-        prior: tuple[float | None, float | None],
-    ) -> LossTerms:
-        """Check all arguments of a loss."""
-        alpha, beta = _validate.rule(*rule)
-        log_odds = _validate.single_log_odds(*prior, way=_SEVERAL)
-        xp, targets, non_targets = both_classes(tar, non, tar_weights, non_weights)
-        tar_term = _Term.of(targets, -1.0, log_odds, (beta, alpha))
-        return cls(xp, (tar_term, _Term.of(non_targets, 1.0, log_odds, (alpha, beta))), 1.0)
+def _value(xp: Any, terms: tuple[_Term, _Term], unit: float = 1.0, cost: Callable[..., Any] | None = None) -> Any:
+    """The loss, of the type of the scores, differentiable by the tensors it came from; its unit is in nats."""
+    if cost is None:
+        cost = differentiable_cost_non if array_api_compat.is_torch_array(terms[0].x) else cost_non
+    # Vectors of one number until they have their type: sums of NumPy arrays are no arrays.
+    tar, non = (xp.sum(t.share * cost(xp, t.x, t.alpha, t.beta, t.log_weight), keepdims=True) for t in terms)
+    with np.errstate(over="ignore"):
+        return xp.astype((tar + non) / unit, xp.result_type(*(t.dtype for t in terms)), copy=False)[0]
 
-    def value(self) -> Any:
-        """The loss, of the type of the scores, differentiable by the tensors it came from."""
-        tensors = array_api_compat.is_torch_array(self.terms[0].x)
-        return self._total(differentiable_cost_non if tensors else cost_non, self.terms)
 
-    def value_and_gradient(self) -> CostAndGradient:
-        """The loss and its derivatives from their formulas, outside of any graph."""
-        terms = self.terms
-        if array_api_compat.is_torch_array(terms[0].x):
-            terms = (terms[0]._replace(x=terms[0].x.detach()), terms[1]._replace(x=terms[1].x.detach()))
-        return CostAndGradient(self._total(cost_non, terms), *map(self._gradient, terms))
+def _value_and_gradient(xp: Any, terms: tuple[_Term, _Term], unit: float = 1.0) -> CostAndGradient:
+    """The loss and its derivatives from their formulas, outside of any graph."""
+    if array_api_compat.is_torch_array(terms[0].x):
+        terms = (terms[0]._replace(x=terms[0].x.detach()), terms[1]._replace(x=terms[1].x.detach()))
 
-    def _total(self, cost: Callable[..., Any], terms: tuple[_Term, _Term]) -> Any:
-        xp = self.xp
-        # Vectors of one number until they have their type: sums of NumPy arrays are no arrays.
-        tar, non = (xp.sum(t.share * cost(xp, t.x, t.alpha, t.beta, t.log_weight), keepdims=True) for t in terms)
+    def gradient(term: _Term) -> Any:
+        slope = slope_non(xp, term.x, term.alpha, term.beta, term.log_weight)
         with np.errstate(over="ignore"):
-            dtype = xp.result_type(*(t.dtype for t in terms))
-            return xp.astype((tar + non) / self.unit, dtype, copy=False)[0]
+            return xp.astype(term.sign * term.share * slope / unit, term.dtype, copy=False)
 
-    def _gradient(self, term: _Term) -> Any:
-        slope = slope_non(self.xp, term.x, term.alpha, term.beta, term.log_weight)
-        with np.errstate(over="ignore"):
-            return self.xp.astype(term.sign * term.share * slope / self.unit, term.dtype, copy=False)
+    return CostAndGradient(_value(xp, terms, unit, cost_non), *map(gradient, terms))
 
 
 def cllr(tar: Any, non: Any, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None) -> Any:
@@ -335,7 +323,7 @@ def cllr(tar: Any, non: Any, *, tar_weights: ArrayLike | None = None, non_weight
     >>> cllr(np.array([1.0, 2.0, 2.0], dtype=np.float32), np.array([0.0, 1.0, -1.0], dtype=np.float32)).dtype
     dtype('float32')
     """
-    return LossTerms.of_cllr(tar, non, tar_weights, non_weights).value()
+    return _value(*_terms(tar, non, tar_weights, non_weights), math.log(2))
 
 
 def cllr_and_gradient(
@@ -368,7 +356,7 @@ def cllr_and_gradient(
     >>> print(value, grad_tar * np.log(2), grad_non * np.log(2))
     0.75 [-0.125 -0.   ] [0.25]
     """
-    return LossTerms.of_cllr(tar, non, tar_weights, non_weights).value_and_gradient()
+    return _value_and_gradient(*_terms(tar, non, tar_weights, non_weights), math.log(2))
 
 
 def scoring_rule_cost(
@@ -416,8 +404,7 @@ def scoring_rule_cost(
     >>> print(cost.round(6))
     0.478762
     """
-    terms = LossTerms.of_rule(tar, non, tar_weights, non_weights, (alpha, beta), (p_target, prior_log_odds))
-    return terms.value()
+    return _value(*_terms(tar, non, tar_weights, non_weights, (alpha, beta), (p_target, prior_log_odds)))
 
 
 def scoring_rule_cost_and_gradient(
@@ -463,5 +450,5 @@ def scoring_rule_cost_and_gradient(
     >>> print(cost.value, cost.grad_tar, cost.grad_non)
     0.75 [-0.375] [0.1875 0.1875]
     """
-    terms = LossTerms.of_rule(tar, non, tar_weights, non_weights, (alpha, beta), (p_target, prior_log_odds))
-    return terms.value_and_gradient()
+    rule, prior = (alpha, beta), (p_target, prior_log_odds)
+    return _value_and_gradient(*_terms(tar, non, tar_weights, non_weights, rule, prior))

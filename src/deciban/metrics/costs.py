@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri
 
 from deciban._validate import arrays as _validate
-from deciban._validate.labels import several
+from deciban._validate.arrays import several
 from deciban._validate.probabilities import tell_of_two
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point, detection_cost

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deciban.core.by_value import Additive
 from deciban.errors import naming_trials
 from deciban.models.score_model import missing_measures_are_known
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
-from deciban.types import AnyArray, BoolArray, FloatArray
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.trials.lists import Trials
@@ -165,7 +166,7 @@ def counting(source: ShardSource) -> ShardSource:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredBy:
+class ScoredBy(Additive):
     """How many trials have scores of which systems; ``a + b`` are those of both.
 
     Attributes
@@ -186,28 +187,26 @@ class ScoredBy:
     @classmethod
     def of(cls, chunk: Chunk) -> ScoredBy:
         """Look at the trials of a piece."""
-        there = ~np.isnan(np.stack(chunk.scores, axis=1))
-        counts = np.ones(len(there), np.bool_) if chunk.weight is None else chunk.weight > 0
-        found: dict[tuple[int, ...], tuple[int, int]] = {}
-        every, is_target = there.all(axis=1), chunk.labels
-        if (whole := counts & every).any():
-            found[tuple(range(len(chunk.scores)))] = _of_each(is_target[whole])
-        rows = np.flatnonzero(counts & ~every)
-        patterns, place = np.unique(there[rows], axis=0, return_inverse=True) if len(rows) else ((), rows)
-        for at, pattern in enumerate(patterns):
-            found[tuple(np.flatnonzero(pattern).tolist())] = _of_each(is_target[rows[place.ravel() == at]])
-        n_without = tuple((len(there) - there.sum(axis=0)).tolist())
-        n_none = int(np.count_nonzero(~there.any(axis=1)))
-        return cls(n_without, int(np.count_nonzero(~every)), n_none, found)
+        n, every = len(chunk.scores[0]), tuple(range(len(chunk.scores)))
+        rows_of = occurring_subsets(np.stack(chunk.scores, axis=1))
+        n_without = tuple(sum(len(rows) for subset, rows in rows_of.items() if k not in subset) for k in every)
+        counting = {s: rows if chunk.weight is None else rows[chunk.weight[rows] > 0] for s, rows in rows_of.items()}
+        counts = {subset: _of_each(chunk.labels[rows]) for subset, rows in counting.items() if len(rows)}
+        return cls(n_without, n - len(rows_of.get(every, ())), len(rows_of.get((), ())), counts)
 
-    def __add__(self, other: ScoredBy) -> ScoredBy:
-        """Add the trials of another part."""
-        counts = dict(self.counts)
-        for subset, (n_non, n_tar) in other.counts.items():
-            own = counts.get(subset, (0, 0))
-            counts[subset] = own[0] + n_non, own[1] + n_tar
-        n_without = tuple(a + b for a, b in zip(self.n_without, other.n_without, strict=True))
-        return ScoredBy(n_without, self.n_lacking + other.n_lacking, self.n_none + other.n_none, counts)
+
+def occurring_subsets(scores: ScoreArray) -> dict[tuple[int, ...], IntArray]:
+    """Sets of systems that trials have scores of, each with the trials that have these and no others."""
+    incomplete = np.isnan(scores).any(axis=1)
+    complete, rows = np.flatnonzero(~incomplete), np.flatnonzero(incomplete)
+    found = {tuple(range(scores.shape[1])): complete} if len(complete) else {}
+    if len(rows):
+        patterns, which = np.unique(~np.isnan(scores[rows]), axis=0, return_inverse=True)
+        order = np.argsort(which.ravel(), kind="stable")
+        ends = np.cumsum(np.bincount(which.ravel()))
+        for pattern, own in zip(patterns, np.split(rows[order], ends[:-1]), strict=True):
+            found[tuple(np.flatnonzero(pattern).tolist())] = own
+    return found
 
 
 def _of_each(is_target: AnyArray) -> tuple[int, int]:

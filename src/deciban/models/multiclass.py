@@ -14,16 +14,15 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import InputError, warn
-from deciban.models.model import Plain, Uncertainty
+from deciban.models.model import ParameterCovariance, Plain, Uncertainty, checked_units
 from deciban.models.score_model import ParameterRow, ScoreModel, error_in_words
 from deciban.models.two_class import results_of
-from deciban.models.uncertainty import ParameterCovariance, checked_units
 from deciban.trials.sources import Chunk, Columns, in_memory
 from deciban.types import AnyArray, FloatArray, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.units import TrialUnits
-    from deciban.core.training.descent import Fit
+    from deciban.core.training.linear_training import Fit
     from deciban.models.sources import SourceClasses
     from deciban.trials.passes import Engine
     from deciban.trials.sources import ShardSource
@@ -102,7 +101,7 @@ class ClassModel(ScoreModel):
         systems = (scores,) if scores.ndim == 2 else Columns.of(scores)
         chunk = Chunk(systems, checked, checked_units(units, len(scores)), weight)
         source = in_memory(chunk, names or tuple(map(str, range(n_classes))))
-        return self._learn(SourceClasses(source, None, self.prior, named=names is not None))
+        return self._trained(SourceClasses(source, None, self.prior, named=names is not None))
 
     def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
         """Covariance of scales and offsets.
@@ -112,7 +111,7 @@ class ClassModel(ScoreModel):
         InputError
             If this kind of model has none, or these units cannot tell.
         """
-        from deciban.core.training.class_influences import class_influences  # which is for training alone
+        from deciban.core.training.influences import class_influences  # which is for training alone
 
         scales, form = self._linear_form()
         found = class_influences(data.counted, units, scales, self.offset_, ridge=self._ridge(), **form)
@@ -140,22 +139,15 @@ class ClassModel(ScoreModel):
         scales = tuple(f"weight of {name}" for name in self.trained_systems) if self.is_fusion else ("scale",)
         return (*scales, *(f"offset of {name}" for name in self.counted))
 
-    def fit_pieces(
-        self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None
-    ) -> Self:
-        """Train on the trials of a source; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
+    def _data(self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | None) -> Any:
         from deciban.models.sources import SourceClasses
 
-        return self._learn(SourceClasses(source, engine, self.prior, memory, units))
+        return SourceClasses(source, engine, self.prior, memory, units)
 
-    def _learn(self, data: SourceClasses) -> Self:
-        if not self.is_fusion:
-            data.require_one_system(type(self).__name__)
+    def learn(self, data: SourceClasses) -> None:
+        """See `ScoreModel.learn`."""
         results = self._fit(data)
-        self.classes_ = data.classes
-        self.training_ = data.training(results)
-        self._learn_uncertainty(data, self._uncertainty)
-        return self
+        self.classes_, self.training_ = data.classes, data.training(results)
 
     @abstractmethod
     def _fit(self, data: Any) -> Mapping[str, Plain]:
@@ -433,20 +425,24 @@ def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[Weight
     rows = [row for row in _rows(model) if row.standardized is not None]
     if not rows:
         raise InputError(f"model: a {type(model).__name__} has no weights of systems. Pass a fusion (deciban fuse).")
-    found = list[WeightInterval]()
-    names = model.parameter_names
+    found, names = list[WeightInterval](), model.parameter_names
     for row in rows:
-        weight, known = float(row.standardized or 0.0), model.uncertainty_
-        if row.standard_error is None or not isinstance(known, ParameterCovariance):
-            found.append(WeightInterval(row.name, weight))
-            continue
+        weight = float(row.standardized or 0.0)
         scale = 0.0 if row.value == 0.0 else weight / row.value
         # Weights of a fusion of other trials, which stands beside, are none of its own parameters.
         name = f"weight of {row.name}" if isinstance(model, ClassModel) else row.name
-        bias = known.bias_of(names.index(name)) if name in names else 0.0
-        low, high = known.around(row.value, bias, row.standard_error, level)
-        found.append(WeightInterval(row.name, weight, *sorted((scale * low, scale * high))))
+        place = names.index(name) if name in names else None
+        ends = _ends(model, row.value, row.standard_error, place, level)
+        found.append(WeightInterval(row.name, weight, *sorted(scale * end for end in ends)))
     return tuple(found)
+
+
+def _ends(model: ScoreModel, value: float, error: float | None, place: int | None, level: float) -> tuple[float, ...]:
+    """Return the interval of a parameter, which may stand at a place of the covariance; empty if it is not known."""
+    known = model.uncertainty_
+    if error is None or not isinstance(known, ParameterCovariance):
+        return ()
+    return known.around(value, 0.0 if place is None else known.bias_of(place), error, level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -513,18 +509,9 @@ def parameter_intervals(
     level = checked_level(level)
     model.require_fitted()
     numbers = model.parameter_numbers(classes or tuple(map(str, range(model.n_classes_))))
-    errors, known = model.errors_in_order or [0.0] * len(numbers), model.uncertainty_
+    errors = model.errors_in_order or [0.0] * len(numbers)
     return tuple(
-        ParameterInterval(
-            what,
-            whom,
-            value,
-            *(
-                known.around(value, known.bias_of(k), error, level)
-                if error and isinstance(known, ParameterCovariance)
-                else ()
-            ),
-        )
+        ParameterInterval(what, whom, value, *_ends(model, value, error or None, k, level))
         for k, ((what, whom, value), error) in enumerate(zip(numbers, errors, strict=True))
     )
 

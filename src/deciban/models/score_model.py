@@ -1,13 +1,13 @@
-"""The base of all models of scores, and what they take: labelled trials with weights, quality measures."""
+"""The base of all models of scores, and what they take: batches of labelled trials, quality measures."""
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import DecibanWarning, InputError, warn
-from deciban.models.model import Model, Uncertainty
-from deciban.models.uncertainty import Bounds, JackknifeMaps, ParameterCovariance
+from deciban.models.model import Bounds, JackknifeMaps, Model, ParameterCovariance, Plain, Uncertainty
+from deciban.trials.sources import Chunk
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
 
 if TYPE_CHECKING:
@@ -25,47 +25,6 @@ if TYPE_CHECKING:
     from deciban.trials.passes import Engine
     from deciban.trials.sources import ShardSource
     from deciban.trials.speakers import UnitsOfPieces
-
-
-class LabelledTrials:
-    """Truth and weights of trials; the base of records that hold their scores as well.
-
-    Attributes
-    ----------
-    is_target : (n_trials,) bool array
-    weight : (n_trials,) array, optional
-        Weight of each trial: whole numbers as int64, else float64.
-    """
-
-    __slots__ = ()
-
-    is_target: BoolArray
-    weight: CountArray | None
-
-    @property
-    def float_weight(self) -> FloatArray | None:
-        """Weights as floats, for sums."""
-        return None if self.weight is None else self.weight.astype(np.float64, copy=False)
-
-    def as_sets(self, score: ScoreArray) -> dict[str, Any]:
-        """Scores of these trials as the arguments of a metric of two sets."""
-        (tar, tar_weights), (non, non_weights) = self.by_class(score)
-        return {"tar": tar, "non": non, "tar_weights": tar_weights, "non_weights": non_weights}
-
-    def by_class(self, score: ScoreArray) -> tuple[WeightedScores, WeightedScores]:
-        """Scores of these trials with their weights: of targets and of non-targets."""
-        is_target = self.is_target
-        return (score[is_target], self.tar_weight), (score[~is_target], self.non_weight)
-
-    @property
-    def tar_weight(self) -> CountArray | None:
-        """Weights of targets."""
-        return None if self.weight is None else self.weight[self.is_target]
-
-    @property
-    def non_weight(self) -> CountArray | None:
-        """Weights of non-targets."""
-        return None if self.weight is None else self.weight[~self.is_target]
 
 
 ARGUMENTS = ("enroll_quality", "test_quality", "trial_quality")
@@ -188,7 +147,6 @@ class ScoreModel(Model):
     def fit(self, *args: Any, **kwargs: Any) -> Self:
         """Train on labelled trials."""
 
-    @abstractmethod
     def fit_pieces(
         self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None
     ) -> Self:
@@ -208,6 +166,31 @@ class ScoreModel(Model):
         FormatError, OSError, InputError
             As reading and `fit`.
         """
+        return self._trained(self._data(source, engine, memory, units))
+
+    def _data(self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | None) -> Any:
+        """Return the trials in the form that `_fit` takes."""
+        raise NotImplementedError
+
+    def _trained(self, data: Any) -> Self:
+        """Train on these trials, and estimate the uncertainty if their units are known."""
+        if not self.is_fusion:
+            data.require_one_system(type(self).__name__)
+        self.learn(data)
+        self._learn_uncertainty(data, self._uncertainty)
+        return self
+
+    def learn(self, data: Any) -> None:
+        """Train on these trials, and keep a record of it."""
+        self.training_ = data.training(self._fit(data))
+
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
+        """Set the parameters, and return what else is worth knowing."""
+        raise NotImplementedError
+
+    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
+        """Return the uncertainty of training by units; raise `InputError` if there are too few."""
+        raise NotImplementedError
 
     @abstractmethod
     def transform(self, *args: Any, **kwargs: Any) -> FloatArray:
@@ -409,3 +392,59 @@ def missing_measures_are_known() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", r".* trials lack quality measures", DecibanWarning)
         yield
+
+
+Form: TypeAlias = Callable[[Sequence[ScoreArray]], tuple[Sequence[ScoreArray], ScoreArray | None]]
+"""What makes columns to train on, and what is added to the llr as it is, out of the scores of systems."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labelled:
+    """Checked scores of one system or several; a class may be missing in a batch.
+
+    Attributes
+    ----------
+    score : (n_trials,) or (n_trials, n_systems) array
+        As it came: never copied if it is an array of floats.
+    is_target : (n_trials,) bool array
+    weight : (n_trials,) array, optional
+        Weight of each trial: whole numbers as int64, else float64.
+    """
+
+    score: ScoreArray
+    is_target: BoolArray
+    weight: CountArray | None = None
+
+    @classmethod
+    def of(cls, trials: Chunk) -> Labelled:
+        """The first system of a batch."""
+        return cls(trials.scores[0], trials.labels, trials.weight)
+
+    @property
+    def counting(self) -> Labelled:
+        """Without the trials of weight 0."""
+        if self.weight is None or self.weight.all():
+            return self
+        some = self.weight > 0
+        return Labelled(self.score[some], self.is_target[some], self.weight[some])
+
+    def by_class(self, score: ScoreArray | None = None) -> tuple[WeightedScores, WeightedScores]:
+        """Scores of these trials, or other ones, with their weights: of targets and of non-targets."""
+        found, rows = self.score if score is None else score, self.is_target
+        weights = (None, None) if self.weight is None else (self.weight[rows], self.weight[~rows])
+        return (found[rows], weights[0]), (found[~rows], weights[1])
+
+    def as_sets(self, score: ScoreArray | None = None) -> dict[str, Any]:
+        """The same as the arguments of a metric of two sets."""
+        (tar, tar_weights), (non, non_weights) = self.by_class(score)
+        return {"tar": tar, "non": non, "tar_weights": tar_weights, "non_weights": non_weights}
+
+
+def scores_alone(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], ScoreArray | None]:
+    """A column for each system."""
+    return scores, None
+
+
+def scores_as_they_are(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], ScoreArray | None]:
+    """No column: the score of the only system is added to the llr as it is."""
+    return (), scores[0]

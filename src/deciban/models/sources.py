@@ -13,16 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import classes as _validate_classes
+from deciban.core.by_value import Additive
 from deciban.core.classes.certainty import CountedTrials, which_count
 from deciban.core.training.batches import FirstClassLook, PartsOfClassTrials, PartsOfTrials
 from deciban.core.training.linear_objective import Trials
 from deciban.core.training.multiclass_training import ClassFit, train_counted
-from deciban.core.training.sums import F, Parts, T
+from deciban.core.training.sums import T
 from deciban.errors import InputError
-from deciban.models.labelled import Labelled
 from deciban.models.mapped import mapped
 from deciban.models.model import Plain, Training, digits_of, in_digits
-from deciban.trials.passes import Engine, both, found_in
+from deciban.models.score_model import Labelled
+from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, Columns, HeldPiece, Piece, ShardSource, Wanted
 from deciban.trials.speakers import UnitsOfPieces, counting
 from deciban.types import BoolArray, FloatArray
@@ -31,14 +32,14 @@ if TYPE_CHECKING:
     from deciban.core.classes.transforms import TransformFit
     from deciban.core.resampling.units import TrialUnits
     from deciban.metrics.scores import SortedScores
-    from deciban.models.labelled import Form
+    from deciban.models.score_model import Form
 
 Makes: TypeAlias = Callable[[Chunk], tuple[T, BoolArray | slice]]
 """Makes trials to train on of a piece, and tells which rows of the piece they are of; can be pickled."""
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class Record(Additive):
     """What is kept of trials in the record of training; of more trials it adds up.
 
     Attributes
@@ -59,11 +60,6 @@ class Record:
         is_matrix = isinstance(chunk.scores, Columns) and not measures
         seen: Any = chunk.stacked if is_matrix else [*chunk.scores, *measures]
         return cls(_counts(chunk), digits_of(seen, chunk.labels, chunk.float_weight) if len(chunk.labels) else 0)
-
-    def __add__(self, other: Record) -> Record:
-        """Add another part."""
-        counts = tuple(a + b for a, b in zip(self.counts, other.counts, strict=True))
-        return Record(counts, self.digits + other.digits & (1 << 64) - 1)
 
 
 class LabelledSource(ABC):
@@ -148,6 +144,13 @@ class LabelledSource(ABC):
         step = partial(_with_units, look, self.units)
         return found_in(self.source, self.engine, self.units.wanted(self._wanted), step)
 
+    def passes(self, make: Makes[Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """Return the passes of `Parts` over the trials that a function makes of each piece."""
+        return (
+            lambda look: self.look(partial(_made, make, look)),
+            lambda look, _units: self.look_by_unit(partial(_made_by_unit, make, look)),
+        )
+
     def of_units(self) -> tuple[Self, TrialUnits | None]:
         """Return the trials that count in the uncertainty and their units; None if no units were given."""
         if self.units is None or self.batch is None:
@@ -215,7 +218,7 @@ class SourceTrials(LabelledSource):
     def made_by(self, make: Makes[Trials]) -> Trials | PartsOfTrials:
         """Trials to train on that a function makes of each piece."""
         if self.batch is None:
-            return _TrialParts(self, make)
+            return PartsOfTrials(*self.passes(make), memory=self.memory)
         trials, rows = make(self.batch)
         return trials if isinstance(rows, slice) else replace(trials, numbers=np.flatnonzero(rows))
 
@@ -236,8 +239,7 @@ class SourceTrials(LabelledSource):
         if self.engine is None:
             from deciban.metrics.scores import SortedScores
 
-            own = self.look(Labelled.of)
-            return SortedScores(**own.as_sets(own.score))
+            return SortedScores(**self.look(Labelled.of).as_sets())
         self.look(_nothing)
         found: SortedScores = self.engine.ranks(self.source, self.memory)
         return found
@@ -261,31 +263,6 @@ def _left_out(units: UnitsOfPieces, group: int, n_groups: int, piece: Piece, wan
         return chunk
     is_out = [side == group for side in units.groups(chunk, n_groups)]
     return chunk.take(np.flatnonzero(~np.logical_or.reduce(is_out)))
-
-
-class PartsOfPieces(Parts[T]):
-    """What is made of the pieces of a source."""
-
-    def __init__(self, data: LabelledSource, make: Makes[T]) -> None:
-        self._data, self._make = data, make
-
-    def each(self, look: Callable[[T], F | None]) -> F:
-        """See `Parts.each`."""
-        found: F = self._data.look(partial(_made, self._make, look))
-        return found
-
-    def each_by_unit(self, look: Callable[[T, TrialUnits], F], units: TrialUnits) -> F:  # noqa: ARG002
-        """See `Parts.each_by_unit`; pieces know their units."""
-        found: F = self._data.look_by_unit(partial(_made_by_unit, self._make, look))
-        return found
-
-
-class _TrialParts(PartsOfPieces[Trials], PartsOfTrials):
-    """Trials of two classes that are made of the pieces of a source."""
-
-    def __init__(self, data: SourceTrials, make: Makes[Trials]) -> None:
-        super().__init__(data, make)
-        self.memory = data.memory
 
 
 def _formed(form: Form, chunk: Chunk) -> tuple[Trials, slice]:
@@ -324,12 +301,9 @@ def _noted(look: Callable[[Chunk], Any], noting: Callable[[Chunk], Record], chun
 
 
 @dataclass(frozen=True, slots=True)
-class _FoundAndNoted:
+class _FoundAndNoted(Additive):
     found: Any
     record: Record
-
-    def __add__(self, other: _FoundAndNoted) -> _FoundAndNoted:
-        return _FoundAndNoted(both(self.found, other.found), self.record + other.record)
 
 
 def _nothing(chunk: Chunk) -> None:
@@ -383,7 +357,10 @@ class SourceClasses(LabelledSource):
     @cached_property
     def counted(self) -> Any:
         """Those that count in training: `CountedTrials`, or `PartsOfClassTrials` where passes read them."""
-        return _ClassParts(self, self._sample_memory) if self.batch is None else _counted(self.prior, self.batch)[0]
+        if self.batch is not None:
+            return _counted(self.prior, self.batch)[0]
+        about: Any = {"prior": self.prior, "names": self.classes, "memory": self._sample_memory}
+        return PartsOfClassTrials(*self.passes(partial(_counted, self.prior)), **about)
 
     @property
     def first(self) -> FirstClassLook:
@@ -437,14 +414,6 @@ class SourceClasses(LabelledSource):
     def training(self, results: Mapping[str, Plain]) -> Training:
         """The record of a training on these trials."""
         return self._training(self.source.classes, results)
-
-
-class _ClassParts(PartsOfPieces[CountedTrials], PartsOfClassTrials):
-    """Trials of a source."""
-
-    def __init__(self, data: SourceClasses, memory: int | None) -> None:
-        super().__init__(data, partial(_counted, data.prior))
-        self.prior, self.names, self.memory = data.prior, data.classes, memory
 
 
 def _counted(prior: FloatArray, chunk: Chunk) -> tuple[CountedTrials, BoolArray]:

@@ -22,10 +22,8 @@ from deciban.core.rules.expected import (
     scoring_rule_costs,
 )
 from deciban.errors import InputError, TrialError, warn
-from deciban.models.labelled import Labelled
-from deciban.models.model import Plain, Uncertainty
-from deciban.models.score_model import ParameterRow, ScoreModel
-from deciban.models.uncertainty import JackknifeMaps, bare_copy, checked_units
+from deciban.models.model import JackknifeMaps, Plain, Uncertainty, bare_copy, checked_units
+from deciban.models.score_model import Labelled, ParameterRow, ScoreModel
 from deciban.trials.sources import Chunk, ShardSource, Wanted, in_memory
 from deciban.types import AnyArray, FloatArray
 
@@ -33,10 +31,8 @@ if TYPE_CHECKING:
     from deciban.core.resampling.linearised import UnitChanges
     from deciban.core.resampling.units import TrialUnits
     from deciban.core.training.batches import PartsOfTrials
-    from deciban.core.training.descent import Fit
     from deciban.core.training.linear_objective import Trials
-    from deciban.core.training.linear_training import LinearFit
-    from deciban.models.sources import SourceTrials
+    from deciban.core.training.linear_training import Fit, LinearFit
     from deciban.trials.passes import Engine
     from deciban.trials.speakers import UnitsOfPieces
 
@@ -52,7 +48,7 @@ def _costs_by_rule(log_odds: float, alpha: float, beta: float, llrs: Chunk) -> C
     """Sum up costs of llrs by a member of the beta family at prior log odds; None of no trial."""
     if llrs.truth is None or not len(llrs.truth):
         return None
-    tar, non = map(counting_llrs, Labelled.of(llrs).by_class(llrs.scores[0]))
+    tar, non = map(counting_llrs, Labelled.of(llrs).by_class())
     return ClassCosts(scoring_rule_costs(tar, non, log_odds, alpha, beta))
 
 
@@ -62,7 +58,32 @@ def counting_llrs(trials: WeightedScores) -> WeightedScores:
     return trials if weights is None else (llr[weights > 0], weights[weights > 0])
 
 
-class Calibrator(ScoreModel):
+class TwoClassModel(ScoreModel):
+    """A model that is trained on trials of two classes."""
+
+    def _data(self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | None) -> Any:
+        from deciban.models.sources import SourceTrials
+
+        return SourceTrials(source, engine, memory, units)
+
+    def fit_transform(
+        self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None
+    ) -> FloatArray:
+        """Train on trials and apply the result to the same trials.
+
+        Parameters, errors
+            As in `fit`.
+
+        Returns
+        -------
+        (n_trials,) array
+            Log-likelihood ratios in nats. A calibrator looks better on the trials that it was trained on than on
+            others; `cross_validated` gives an honest picture.
+        """
+        return self.fit(scores, is_target, sample_weight=sample_weight).transform(scores)
+
+
+class Calibrator(TwoClassModel):
     """A map from the scores of one system to log-likelihood ratios, trained on labelled trials."""
 
     def fit(
@@ -118,22 +139,6 @@ class Calibrator(ScoreModel):
 
         return JackknifeMaps.leaving_out(lambda group, n: trained_on(data.without(group, n)), units)
 
-    def fit_pieces(
-        self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None
-    ) -> Self:
-        """Train on the trials of a source of one system; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
-        from deciban.models.sources import SourceTrials
-
-        data = SourceTrials(source, engine, memory, units)
-        data.require_one_system(type(self).__name__)
-        self.learn(data)
-        self._learn_uncertainty(data, self._uncertainty)
-        return self
-
-    def learn(self, data: SourceTrials) -> None:
-        """Train on trials in pieces of one system."""
-        self.training_ = data.training(self._fit(data))
-
     @abstractmethod
     def _fit(self, data: Any) -> Mapping[str, Plain]:
         """Set the parameters, and return what else is worth knowing; data are `SourceTrials`."""
@@ -164,54 +169,33 @@ class Calibrator(ScoreModel):
     def _transform(self, scores: FloatArray) -> FloatArray:
         """Log-likelihood ratios of checked scores."""
 
-    def fit_transform(
-        self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None
-    ) -> FloatArray:
-        """Train on trials and apply the result to the same trials.
 
-        Parameters, errors
-            As in `fit`.
-
-        Returns
-        -------
-        (n_trials,) array
-            Log-likelihood ratios in nats. A calibrator looks better on the trials that it was trained on than on
-            others; `cross_validated` gives an honest picture.
-        """
-        return self.fit(scores, is_target, sample_weight=sample_weight).transform(scores)
-
-
-def outcome(tar: WeightedScores, non: WeightedScores, status: str) -> dict[str, Plain]:
-    """Results of training under the names that all calibrators use.
+def outcome(objective: float, at_zero: float, status: str) -> dict[str, Plain]:
+    """Results of training, under the names that all models without a search use.
 
     Parameters
     ----------
-    tar, non : (llr, weights)
-        Log-likelihood ratios of the training trials after calibration, in nats, with optional weights.
+    objective, at_zero : float
+        The objective that was reached, and that of scores without information, in nats.
     status : str
-        What became of training, in words.
-
-    Returns
-    -------
-    dict
-        ``objective`` is the cross-entropy at prior 0.5 in nats, ``objective_relative_to_llr_0`` the same as Cllr in
-        bits, and ``status``.
+        How training ended, in words.
     """
-    return _outcome(cross_entropy(counting_llrs(tar), counting_llrs(non), 0.0), status)
+    return {"objective": objective, "objective_relative_to_llr_0": objective / at_zero, "status": status}
+
+
+def outcome_of_llrs(tar: WeightedScores, non: WeightedScores, status: str) -> dict[str, Plain]:
+    """The same of calibrated llrs with optional weights: the cross-entropy at prior 0.5."""
+    return outcome(cross_entropy(counting_llrs(tar), counting_llrs(non), 0.0), math.log(2), status)
 
 
 def outcome_of(data: Any, transform: Callable[[FloatArray], FloatArray], status: str) -> dict[str, Plain]:
     """The same of `SourceTrials`, after a map that can be pickled."""
     costs: ClassCosts = data.look(partial(costs_of_mapped, transform))
     tar, non = costs.of_class
-    return _outcome(mixed(tar, non, 0.0), status)
+    return outcome(mixed(tar, non, 0.0), math.log(2), status)
 
 
-def _outcome(objective: float, status: str) -> dict[str, Plain]:
-    return {"objective": objective, "objective_relative_to_llr_0": objective / math.log(2), "status": status}
-
-
-class TrainedByRule(ScoreModel):
+class TrainedByRule(TwoClassModel):
     """A model whose parameters are the optimum of a member of the beta family at a prior."""
 
     p_target: float
@@ -361,12 +345,6 @@ class Fusion(TrainedByRule):
             If there is no fusion for some of these sets.
         """
         return []
-
-    def fit_transform(
-        self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None
-    ) -> FloatArray:
-        """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
-        return self.fit(scores, is_target, sample_weight=sample_weight).transform(scores)
 
     @property
     def n_systems_(self) -> int:

@@ -17,7 +17,7 @@ from deciban.analysis import Plan
 from deciban.analysis.comparison import Comparison, FigureDifference, Pair, figures_compared
 from deciban.analysis.differences import CurveDifference
 from deciban.analysis.fusion import Loss, SystemWorth
-from deciban.analysis.two_systems import ScorePairs
+from deciban.analysis.systems import ScorePairs
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.models.multiclass import ClassModel, parameter_intervals, weight_intervals
@@ -285,7 +285,7 @@ def _no_figure(comparison: Comparison, figure: str) -> InputError:
 
 
 def _is_share(one: FigureDifference) -> bool:
-    from deciban.analysis.compared_figures import shown
+    from deciban.analysis.compared import shown
 
     return shown(one.figure).in_percent
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban.analysis.compared_figures import figure_among, in_words, shown
+from deciban.analysis.compared import figure_among, in_words, shown
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, ClassResults, Results
 from deciban.evaluation.conditions import ByConditions, SystemConditions

@@ -157,7 +157,10 @@ def _of_two(one: Evaluation) -> dict[str, Any]:
             for point in one.operating_points
             if min(point.n_miss, point.n_fa) < FEW_ERRORS
         )
+    costs = _by_cost(one, [(str(point), point.act_dcf) for point in one.operating_points], "act_dcf")
+    costs["failures"] = costs["failures"] or tuple(note for note in one.notes if topic_of(note) == "calibration")
     return {
+        **costs,
         "apart": "targets from non-targets",
         "n_classes": 2,
         "n_rarest": float(min(one.n_tar, one.n_non)),
@@ -168,9 +171,7 @@ def _of_two(one: Evaluation) -> dict[str, Any]:
         "leaning": "" if affine is None else _side(affine.scale, affine.offset),
         "errors": (f"At equal error rates {eer} of targets and as many of non-targets are taken for the other.",),
         "is_reversed": one.auc < 0.5 - _BEYOND_CHANCE * error_of_auc,
-        "failures": _worse_than_none(one),
         "weak_spots": _misleading(one) if _are_llrs(one) else (),
-        "idle": _saving_little(one),
         "helps": bool((one.curves.act_error < 1.0).any()),
         "scarce": scarce,
         "width": _width(one, "eer"),
@@ -187,22 +188,16 @@ def _side(scale: float, offset: float) -> str:
     return f"{'target' if shift > 0 else 'non-target'}, by {number(abs(shift), 1)} nats"
 
 
-def _worse_than_none(one: Evaluation) -> tuple[str, ...]:
-    points = [
-        f"At {point} its decisions cost {sure(number(point.act_dcf), one, ('act_dcf', k))} times those without scores."
-        for k, point in enumerate(one.operating_points)
-        if point.act_dcf > WORSE_THAN_NONE
-    ]
-    return tuple(points or [note for note in one.notes if topic_of(note) == "calibration"])
-
-
-def _saving_little(one: Evaluation) -> tuple[str, ...]:
-    return tuple(
-        f"At {point} its decisions save little: they cost {sure(number(point.act_dcf), one, ('act_dcf', k))} of "
-        "what those without scores do."
-        for k, point in enumerate(one.operating_points)
-        if _IDLE <= point.act_dcf <= 1.0
-    )
+def _by_cost(one: Any, costs: Sequence[tuple[str, float]], figure: str) -> dict[str, tuple[str, ...]]:
+    """Sentences on points at which decisions cost more than none, and on those at which they save little."""
+    failures, idle = list[str](), list[str]()
+    for k, (point, cost) in enumerate(costs):
+        text = sure(number(cost), one, (figure, k))
+        if cost > WORSE_THAN_NONE:
+            failures.append(f"At {point} its decisions cost {text} times those without scores.")
+        elif _IDLE <= cost <= 1.0:
+            idle.append(f"At {point} its decisions save little: they cost {text} of what those without scores do.")
+    return {"failures": tuple(failures), "idle": tuple(idle)}
 
 
 def _misleading(one: Evaluation) -> tuple[str, ...]:
@@ -229,6 +224,7 @@ def _of_classes(one: ClassEvaluation) -> dict[str, Any]:
     by_chance = one.default_error_rate * (1.0 - one.default_error_rate)
     error_by_chance = math.sqrt(by_chance / (one.n_classes * float(one.counts.min())))
     return {
+        **_by_cost(one, [(f"target prior {point.p_target:g}", point.normalized) for point in one.points], "normalized"),
         "apart": f"the {one.n_classes:,} classes",
         "n_classes": one.n_classes,
         "n_rarest": float(one.counts.min()),
@@ -239,19 +235,7 @@ def _of_classes(one: ClassEvaluation) -> dict[str, Any]:
         "leaning": "" if unknown else _favoured(one),
         "errors": (f"{rate} of decisions are wrong, and {percent(one.default_error_rate)} without any scores.",),
         "is_reversed": one.error_rate > one.default_error_rate + _BEYOND_CHANCE * error_by_chance,
-        "failures": tuple(
-            f"Detection at prior {point.p_target:g} costs {sure(number(point.normalized), one, ('normalized', k))} "
-            "times as much as without scores."
-            for k, point in enumerate(one.points)
-            if point.normalized > WORSE_THAN_NONE
-        ),
         "weak_spots": _confused(one),
-        "idle": tuple(
-            f"Detection at prior {point.p_target:g} saves little: it costs "
-            f"{sure(number(point.normalized), one, ('normalized', k))} of what it does without scores."
-            for k, point in enumerate(one.points)
-            if _IDLE <= point.normalized <= 1.0
-        ),
         "helps": True,
         "scarce": _scarce_classes(one),
         "width": _width(one, "error_rate"),

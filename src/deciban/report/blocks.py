@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from deciban import plots
-from deciban.analysis.compared_figures import figures_of
+from deciban.analysis.compared import figures_of
 from deciban.analysis.comparison import Comparison, caption_of, compare_results, headings_of, rows_of, sentences_of
 from deciban.analysis.differences import beyond_doubt
 from deciban.core.resampling.intervals import LEVEL
@@ -17,19 +17,7 @@ from deciban.evaluation.preset_table import Primary
 from deciban.evaluation.results import Results
 from deciban.messages import names_apart
 from deciban.report.scripts import picture
-from deciban.report.tables import (
-    CORRECTED,
-    MINUS,
-    MISSING,
-    TEXTS,
-    count,
-    figure_names,
-    number,
-    percent,
-    points_of,
-    summary,
-    typeset,
-)
+from deciban.report.tables import CORRECTED, MINUS, MISSING, TEXTS, count, number, percent, points_of, summary, typeset
 
 _MOST_CURVES = 9
 """Conditions whose curves can be told apart by their colours."""
@@ -127,8 +115,9 @@ def differences_of(results: Results[Any], before: Results[Any] | None) -> list[S
     found = comparison_of(results, before)
     if found is None:
         return []
-    more: dict[str, Any] = {"caption": about_differences(found), "sentences": sentences_of(found)}
-    table = TextTable(headings_of(found), rows_of(found), 1 if len(found.pairs) == 1 else 3, **more)
+    n_left = 1 if len(found.pairs) == 1 else 3
+    about, sentences = about_differences(found), sentences_of(found)
+    table = TextTable(headings_of(found), rows_of(found), n_left, caption=about, sentences=sentences)
     return [Section("Differences between systems", [table], _pictures_of_differences(found))]
 
 
@@ -225,8 +214,7 @@ def _figures(one: Any) -> dict[str, str]:
         from deciban.report.multiclass import figures_of_classes
 
         return figures_of_classes(one)
-    (row,) = summary([one], [""])
-    return dict(zip(figure_names([one]), row.cells, strict=True)) if points_of([one]) else {}
+    return summary([one])[0] if points_of([one]) else {}
 
 
 def primaries_of(results: Results[Any]) -> list[Section]:

@@ -18,12 +18,11 @@ from deciban.report.rendering import Page, render_page
 from deciban.report.tables import Provenance, date_written
 from deciban.types import Progress
 from deciban.workflows.evaluate import ModelEvaluation, evaluate_model, opened
-from deciban.workflows.inputs import Opened, Paths, paths_of
+from deciban.workflows.inputs import Opened, Paths, named_scores, paths_of
 from deciban.workflows.model_files import AnyModel, LoadedModel, path_of_model, trained_model
 from deciban.workflows.options import Options
 from deciban.workflows.partitions import Split
 from deciban.workflows.quality import QualityFiles, quality_paths
-from deciban.workflows.two_files import named_scores
 from deciban.workflows.units import DEFAULT_FOLDS, HoldOut
 
 _WORST = 20

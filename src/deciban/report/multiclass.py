@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,74 +17,29 @@ from deciban.models.score_model import error_in_words
 from deciban.plots.triangle import triangle_of
 from deciban.report.live import ROOM, finite, fitted, n_conditions, pair_data, plain
 from deciban.report.page import (
-    MOST,
     Named,
+    Picture,
     filled,
     has_own_scales,
-    images_written,
     parameter_pictures,
     with_conditions,
+    with_pictures,
     worth_section,
 )
 from deciban.report.rendering import Page
-from deciban.report.scripts import picture
-from deciban.report.tables import (
-    CORRECTED,
-    MISSING,
-    MULTICLASS,
-    Row,
-    SideBySide,
-    count,
-    number,
-    percent,
-    side_by_side,
-    sure,
-)
+from deciban.report.tables import CORRECTED, MULTICLASS, count, number, percent, side_by_side, sure
 from deciban.types import IntArray
-
-PLACE = "<!-- pictures -->"
-"""Where pictures stand in the template."""
 
 _MOST_PANELS = 30
 """Classes up to which each has a panel of its own, and matrices have cells with numbers."""
 
-_HALF = 7.2
-"""Inches of the widest picture that stands beside another: letters are as large in all pictures, or nearly so."""
-
-_ROOM_OF_WORDS = 4_000
-"""Bytes for the sentence about pictures that are not there."""
-
 _OF_MATRICES = ("confusion", "pairwise_loss")
 
-
-@dataclass(frozen=True, slots=True)
-class ClassPicture:
-    """One picture, drawn when it is asked for.
-
-    Attributes
-    ----------
-    kind : str
-        Function of `deciban.plots`, and name of the text about it.
-    name : str
-        The system, if there are several and it is about one; else empty.
-    draw : callable
-    more : str
-        What its caption says beside what all of its kind say.
-    """
-
-    kind: str
-    name: str
-    draw: Callable[[], Any]
-    more: str = ""
-
-    def written(self) -> tuple[float, dict[str, str]]:
-        """Draw it: inches, and what a template needs."""
-        drawing, (title, caption) = self.draw(), MULTICLASS["plots"][self.kind]
-        inches = float(drawing.get_figwidth()) if hasattr(drawing, "get_figwidth") else 0.0
-        return inches, picture(drawing, (title, caption + self.more), self.name, "by class")
+_RANKS = ("confusion", "simplex", "pairwise_loss", "class_ape")
+"""Kinds of pictures of single systems, in the order in which they get room."""
 
 
-def class_pictures(results: ClassResults, before: ClassResults | None) -> Iterator[ClassPicture]:
+def class_pictures(results: ClassResults, before: ClassResults | None) -> Iterator[Picture]:
     """Yield every picture of a page, in the order in which they stand.
 
     Parameters
@@ -106,60 +60,21 @@ def class_pictures(results: ClassResults, before: ClassResults | None) -> Iterat
     for kind, (shown, how) in each.items():
         more = f" {MULTICLASS['most_confused']}" if kind == "simplex" and systems[0].n_classes > 3 else ""
         for one in shown:
-            yield ClassPicture(kind, one.name if len(systems) > 1 else "", partial(_drawn_of, kind, one, how), more)
+            yield _picture(kind, one.name if len(systems) > 1 else "", partial(_drawn_of, kind, one, how), more)
     for kind in ("class_losses", "c_avg_curve", "reliability", "subset_c_avg"):
         if kind != "subset_c_avg" or all(one.subsets is not None for one in systems):
-            yield ClassPicture(kind, "", partial(getattr(plots, kind), systems))
+            yield _picture(kind, "", partial(getattr(plots, kind), systems))
     if len(results.classes) <= _MOST_PANELS:
         of_old = old if len(old) == len(results.systems) else [None] * len(results.systems)
         for one, earlier in zip(results.systems, of_old, strict=True):
             more = "" if earlier is None else f" {MULTICLASS['before']}"
-            yield ClassPicture("class_ape", one.name, partial(plots.class_ape, one, before=earlier), more)
+            yield _picture("class_ape", one.name, partial(plots.class_ape, one, before=earlier), more)
 
 
-def with_pictures(text: str, found: Iterable[ClassPicture], reserved: int = 0) -> str:
-    """Put pictures into a page: those of all systems first, then as many of single ones as leave it below its limit.
-
-    Parameters
-    ----------
-    text : str
-        A page with a `PLACE`.
-    found : iterable of ClassPicture
-        In the order in which they shall stand.
-    reserved : int
-        Bytes that something else shall have room for.
-    """
-    room = MOST - reserved - len(text.encode("utf-8", "replace")) - _ROOM_OF_WORDS
-    shown: dict[int, tuple[float, dict[str, str]]] = {}
-    lacking = list[ClassPicture]()
-    full = set[str]()
-    for place, one in sorted(enumerate(found), key=lambda pair: _rank(pair[1])):
-        written = None if one.kind in full else one.written()
-        size = 0 if written is None else len(images_written([], [written[1]]).encode("utf-8", "replace"))
-        if written is None or size > room:
-            full.add(one.kind)  # neither is the next one of this kind drawn
-            lacking.append(one)
-        else:
-            shown[place] = written
-            room -= size
-    drawn = [shown[place] for place in sorted(shown)]
-    beside, wide = ([one for inches, one in drawn if (inches > _HALF) == is_wide] for is_wide in (False, True))
-    return text.replace(PLACE, images_written(beside, wide) + _lacking_in_words(lacking), 1)
-
-
-def _rank(one: ClassPicture) -> int:
-    """The lower, the sooner it is drawn: of all systems, matrices of each, panels."""
-    if not one.name:
-        return 0
-    return 1 + ("confusion", "simplex", "pairwise_loss", "class_ape").index(one.kind)
-
-
-def _lacking_in_words(lacking: Sequence[ClassPicture]) -> str:
-    counted = {kind: sum(one.kind == kind for one in lacking) for kind in dict.fromkeys(one.kind for one in lacking)}
-    if not counted:
-        return ""
-    parts = [f"{MULTICLASS['plots'][kind][0]} ({n})" for kind, n in counted.items()]
-    return f'\n<p class="small">{MULTICLASS["no_room"]} {", ".join(parts)}.</p>'
+def _picture(kind: str, name: str, draw: Callable[[], Any], more: str = "") -> Picture:
+    """One picture of all systems, or of one by its name."""
+    title, caption = MULTICLASS["plots"][kind]
+    return Picture(draw, (title, caption + more), name, "by class", 1 + _RANKS.index(kind) if name else 0)
 
 
 def _drawn_of(kind: str, one: ClassEvaluation, how: dict[str, Any]) -> Any:
@@ -389,8 +304,11 @@ def multiclass_page(page: Page) -> str:
         most_classes=MOST_CLASSES,
         subsets=[(one, color, _subsets(one)) for one, color in systems if one.subsets is not None],
         first=first,
-        summaries=[(name, _side_by_side(shown, figures_of_classes)) for name, shown in sides],
-        costs=[(name, _side_by_side(shown, _costs)) for name, shown in sides] if len(first.points) > 1 else [],
+        summaries=[(name, side_by_side(some, [figures_of_classes(one) for one, _ in some])) for name, some in sides],
+        costs=[
+            (name, side_by_side(some, [_costs(one) for one, _ in some]))
+            for name, some in (sides if len(first.points) > 1 else ())
+        ],
         **_of_model(page, first.classes),
     )
     reserved = class_room(results, len(first.classes)) if known else 0
@@ -402,15 +320,6 @@ def _named(results: ClassResults, before: ClassResults | None) -> Named:
     """All systems with their colours, those before calibration first."""
     systems = (*(() if before is None else before.systems), *results.systems)
     return list(zip(systems, plots.system_colors(len(systems)), strict=True))
-
-
-def _side_by_side(systems: Named, figures_of: Callable[[ClassEvaluation], Mapping[str, str]]) -> list[SideBySide]:
-    """Tables of the figures of systems, of which every one has the same."""
-    found = [figures_of(one) for one, _ in systems]
-    names = max(found, key=len)
-    cells = [tuple(own.get(name, MISSING) for name in names) for own in found]
-    rows = [Row(one.name, color, own) for (one, color), own in zip(systems, cells, strict=True)]
-    return side_by_side(rows, list(names))
 
 
 def figures_of_classes(one: ClassEvaluation) -> dict[str, str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
-from html import escape
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -48,6 +49,7 @@ from deciban.report.tables import (
     percent,
     points_of,
     scarce_errors,
+    side_by_side,
     sure,
     typeset,
 )
@@ -55,13 +57,16 @@ from deciban.report.tables import (
 MOST = 2_990_000
 """Bytes of a page: the numbers of conditions, and the pictures of single systems, have the room that is left."""
 
-PLACE = "<!-- pictures that lack -->"
-"""Place in a page for the names of the training pictures that were left out."""
+PLACE = "<!-- pictures -->"
+"""Where pictures stand in the templates."""
+
+_HALF = 7.2
+"""Inches of the widest picture that stands beside another: letters are as large in all pictures, or nearly so."""
 
 _DATA = '<script type="text/plain" id="page-data">'
 
-_ROOM_OF_WORDS = 1_000
-"""Bytes reserved for these names."""
+_ROOM_OF_WORDS = 4_000
+"""Bytes for the sentence about pictures that are not there."""
 
 Named: TypeAlias = Sequence[tuple[Any, str]]
 """Evaluations, each with the colour that it has in plots."""
@@ -84,29 +89,22 @@ def two_class_page(page: Page) -> str:
         sides.insert(0, ("training", trained, page.train_before))
     summed = tables.before_and_after(results, before)
     known = live_data(page, colors)
-    drawn = [(side, _figure(one, kind, old, side)) for kind in plots.KINDS for side, one, old in sides]
     text = filled(
         "page.html",
         page,
         list(zip(results.systems, colors, strict=True)),
         known,
-        summaries=tables.side_by_side(
-            tables.summary(summed, colors * (len(summed) // len(colors))), tables.figure_names(summed)
+        summaries=side_by_side(
+            list(zip(summed, colors * (len(summed) // len(colors)), strict=True)), tables.summary(summed)
         ),
         comparison=comparison,
         blocks=list(comparison.blocks(colors)) if comparison else [],
         **_of_model(page, sides),
-        is_paired=train is not None,
         errors=tables.errors(results.systems, colors),
         errors_unit=results.systems[0].axis,
-        plots=[figure for _, figure in drawn],
     )
-    of_training = [
-        (one["title"].removesuffix(", training"), str(_macros().image(one)))
-        for side, one in drawn
-        if side == "training"
-    ]
-    text = with_room(text, of_training, MOST - (room_for(results) if known else 0))
+    drawn = [_plot(one, kind, old, side) for kind in plots.KINDS for side, one, old in sides]
+    text = with_pictures(text, drawn, room_for(results) if known else 0, is_paired=train is not None)
     return with_conditions(
         text, results, known, lambda own, room: condition_data(results, colors, np.asarray(own["log_odds"]), room)
     )
@@ -150,14 +148,72 @@ def filled(template: str, page: Page, systems: Named, known: dict[str, Any] | No
     )
 
 
-def images_written(figures: Sequence[dict[str, str]], wide: Sequence[dict[str, str]]) -> str:
-    """Pictures as elements of a page: some beside each other, then those that are as wide as the page."""
-    macros = _macros()
-    return "\n".join([str(macros.images(figures)), *(str(macros.image(one)) for one in wide)])
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of a page, drawn when it is asked for.
+
+    Attributes
+    ----------
+    draw : callable
+    texts : (str, str)
+        Title and caption.
+    side : str
+        The trials or the system that it is about; empty if it is about all.
+    about : str
+    rank : int
+        Those of a low rank are drawn first; those above 0 leave room for other things.
+    plot : str
+        Name of the chart that stands in its place where scripts run.
+    """
+
+    draw: Callable[[], Any]
+    texts: Sequence[str]
+    side: str
+    about: str
+    rank: int = 0
+    plot: str = ""
+
+    def written(self) -> tuple[float, dict[str, str]]:
+        """Draw it: inches, and what a template needs."""
+        drawing = self.draw()
+        inches = float(drawing.get_figwidth()) if hasattr(drawing, "get_figwidth") else 0.0
+        return inches, {**picture(drawing, self.texts, self.side, self.about), "plot": self.plot}
 
 
-def _macros() -> Any:
-    return _environment().get_template("macros.html").module
+def with_pictures(text: str, found: Iterable[Picture], reserved: int = 0, *, is_paired: bool = False) -> str:
+    """Put pictures into a page, as many as leave it below its limit; it names those that lack.
+
+    Parameters
+    ----------
+    text : str
+        A page with a `PLACE`.
+    found : iterable of Picture
+        In the order in which they shall stand.
+    reserved : int
+        Bytes that something else shall have room for.
+    is_paired : bool
+        Whether two stand beside each other.
+    """
+    macros: Any = _environment().get_template("macros.html").module
+    room = MOST - len(text.encode("utf-8", "replace")) - _ROOM_OF_WORDS
+    shown: dict[int, tuple[float, dict[str, str]]] = {}
+    lacking = Counter[str]()
+    for place, one in sorted(enumerate(found), key=lambda pair: pair[1].rank):
+        title = one.texts[0]
+        written = None if title in lacking else one.written()  # neither is the next one of this kind drawn
+        size = 0 if written is None else len(str(macros.image(written[1])).encode("utf-8", "replace"))
+        if written is None or size > room - (reserved if one.rank else 0):
+            lacking[title] += 1
+        else:
+            shown[place] = written
+            room -= size
+    drawn = [shown[place] for place in sorted(shown)]
+    beside, wide = ([one for inches, one in drawn if (inches > _HALF) == is_wide] for is_wide in (False, True))
+    elements = "\n".join([str(macros.images(beside, is_paired)), *(str(macros.image(one)) for one in wide)])
+    names = ", ".join(f"{title} ({n})" for title, n in lacking.items())
+    return text.replace(
+        PLACE, elements + (f'\n<p class="small">{TEXTS["page"]["no_room"]} {names}.</p>' if names else ""), 1
+    )
 
 
 @cache
@@ -249,17 +305,17 @@ def _join(results: Results) -> tuple[str, ...]:
     return ("join  " + " · ".join(counts),) if counts else ()
 
 
-def _figure(results: Results, kind: str, before: Results | None, side: str) -> dict[str, str]:
-    """Draw one plot of all systems."""
+def _plot(results: Results, kind: str, before: Results | None, side: str) -> Picture:
+    """One plot of all systems; that of training trials stands in no chart's place, and goes first for want of room."""
     title, caption = TWO_CLASS["plots"][kind]
     more: dict[str, Any] = {}
     if kind == "bayes_error" and before is not None:
         more["before"] = matched(before, results, "before")
         caption = f"{caption} {TWO_CLASS['before']}"
-    drawing = getattr(plots, kind)(results, **more)
     about = f"of {listed([system.name for system in results.systems])}"
-    # Where scripts run, a chart of this name stands in place of the picture.
-    return {**picture(drawing, (title, caption), side, about), "plot": "" if side == "training" or more else kind}
+    is_training = side == "training"
+    chart = "" if is_training or more else kind
+    return Picture(partial(getattr(plots, kind), results, **more), (title, caption), side, about, is_training, chart)
 
 
 def _drawn_of_model(model: Model, sides: Sequence[Side], page: Page) -> list[dict[str, str]]:
@@ -282,43 +338,6 @@ def _drawn_of_model(model: Model, sides: Sequence[Side], page: Page) -> list[dic
             drawing = plots.omega(rule_weighting(**rule, operating_points=points))
             figures.append(picture(drawing, TWO_CLASS["omega"], "", "of the training objective"))
     return figures
-
-
-def with_room(text: str, figures: Sequence[tuple[str, str]], most: int) -> str:
-    """Remove pictures of training from a page, the last ones first, until it is small enough.
-
-    The page lists the titles of the removed pictures.
-
-    Parameters
-    ----------
-    text : str
-        A page with all pictures and a `PLACE`.
-    figures : sequence of (str, str)
-        Title and HTML element of each picture that can be removed.
-    most : int
-        Maximum size of the page in bytes.
-
-    Returns
-    -------
-    str
-        The page.
-
-    Examples
-    --------
-    >>> with_room(f"{PLACE}<a><b><c>", [("A", "<a>"), ("B", "<b>")], 2_000)
-    '<a><b><c>'
-    >>> print(with_room(f"{PLACE}<a><b><c>", [("A", "<a>"), ("B", "<b>")], 30))
-    <p class="small">A page has at most 3 MB. There was no room for pictures of the trials of training: A, B.</p><c>
-    """
-    size, lacking = len(text.encode("utf-8", "replace")), list[str]()
-    room = most - _ROOM_OF_WORDS
-    for title, element in reversed(figures if size > most else ()):
-        if size > room and element in text:
-            text = text.replace(element, "", 1)
-            size -= len(element.encode("utf-8", "replace"))
-            lacking.insert(0, title)
-    words = f'<p class="small">{TWO_CLASS["no_room"]} {escape(", ".join(lacking))}.</p>' if lacking else ""
-    return text.replace(PLACE, words, 1)
 
 
 _MOST_ROWS = 60

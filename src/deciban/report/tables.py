@@ -279,12 +279,13 @@ class SideBySide:
 
     Attributes
     ----------
-    systems : tuple of Row
+    systems : sequence of (evaluation, str)
+        Each with its colour.
     lines : tuple of (str, tuple of str)
         What each figure is called, and its cells.
     """
 
-    systems: tuple[Row, ...]
+    systems: Sequence[tuple[Any, str]]
     lines: tuple[tuple[str, tuple[str, ...]], ...]
 
     @property
@@ -293,14 +294,15 @@ class SideBySide:
         return any(isinstance(cell, WithInterval) for _, cells in self.lines for cell in cells)
 
 
-def side_by_side(rows: Sequence[Row], names: Sequence[str]) -> list[SideBySide]:
-    """Rows of systems as columns: tables that grow downwards, as figures are more than a page is wide.
+def side_by_side(systems: Sequence[tuple[Any, str]], figures: Sequence[Mapping[str, str]]) -> list[SideBySide]:
+    """Tables that grow downwards, as figures are more than a page is wide.
 
     Parameters
     ----------
-    rows : sequence of Row
-    names : sequence of str
-        What the cells of each row are, in their order.
+    systems : sequence of (evaluation, str)
+        Each with its colour.
+    figures : sequence of mapping of str to str
+        The figures of each system by their names; a system may lack some.
 
     Returns
     -------
@@ -309,15 +311,16 @@ def side_by_side(rows: Sequence[Row], names: Sequence[str]) -> list[SideBySide]:
 
     Examples
     --------
-    >>> (one,) = side_by_side([Row("A", "red", ("1", "2")), Row("B", "blue", ("3", "4"))], ["EER", "Cllr"])
+    >>> systems = [("A", "red"), ("B", "blue")]  # evaluations, on a page
+    >>> (one,) = side_by_side(systems, [{"EER": "1", "Cllr": "2"}, {"EER": "3", "Cllr": "4"}])
     >>> one.lines
     (('EER', ('1', '3')), ('Cllr', ('2', '4')))
     """
-    made = []
-    for start in range(0, len(rows), _SIDE_BY_SIDE):
-        some = tuple(rows[start : start + _SIDE_BY_SIDE])
-        lines = tuple((name, tuple(row.cells[k] for row in some)) for k, name in enumerate(names))
-        made.append(SideBySide(some, lines))
+    names, made = max(figures, key=len), []
+    for start in range(0, len(systems), _SIDE_BY_SIDE):
+        end = start + _SIDE_BY_SIDE
+        lines = tuple((name, tuple(own.get(name, MISSING) for own in figures[start:end])) for name in names)
+        made.append(SideBySide(systems[start:end], lines))
     return made
 
 
@@ -375,19 +378,10 @@ def points_of(systems: Sequence[Evaluation]) -> list[str]:
     return list(dict.fromkeys(str(point) for system in systems for point in system.operating_points))
 
 
-def summary(systems: Sequence[Evaluation], colors: Sequence[str]) -> list[Row]:
-    """Return the figures of each system; minDCF and actDCF stand at each of `points_of`, then their means."""
+def summary(systems: Sequence[Evaluation]) -> list[dict[str, str]]:
+    """Return the figures of each system by name; minDCF and actDCF stand at each of `points_of`, then their means."""
     points, corrected = points_of(systems), are_corrected(systems)
-    return [
-        Row(system.name, color, tuple(figure.text for figure in figures_of(system, points, corrected=corrected)))
-        for system, color in zip(systems, colors, strict=True)
-    ]
-
-
-def figure_names(systems: Sequence[Evaluation]) -> list[str]:
-    """What the cells of `summary` are called."""
-    corrected = are_corrected(systems)
-    return [figure.name for figure in figures_of(systems[0], points_of(systems), corrected=corrected)]
+    return [{one.name: one.text for one in figures_of(system, points, corrected=corrected)} for system in systems]
 
 
 def figures_of(system: Evaluation, points: Sequence[str], *, corrected: bool = False) -> list[Figure]:

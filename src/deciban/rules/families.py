@@ -5,23 +5,210 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, xlog1py, xlogy
 
 from deciban._validate import arrays as _validate
 from deciban.core.posteriors import complements, sums_of_others
 from deciban.core.ranks.operating import OperatingPoint
-from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, softplus
-from deciban.core.rules.tables import log_beta
+from deciban.core.rules.proper import NODE_WEIGHTS, NODES, beta_cost_non, beta_cost_tar, log_beta, softplus
 from deciban.decisions.application import Application, least_cost_actions
 from deciban.errors import InputError
 from deciban.multiclass.recalibration import dirichlet_rule, eta_rule
 from deciban.rules.scoring import Mixture, ScoringRule
-from deciban.rules.smooth_densities import Panels, SmoothIntegral
-from deciban.types import FloatArray, IntArray
+from deciban.types import BoolArray, FloatArray, IntArray
+
+_REACH = 20.0
+"""Log odds up to which a density is sampled: farther out, 1 - eta has less than eight digits in double precision."""
+
+_DEGREE = 16
+_WIDTH, _NARROWEST = 0.25, 2.0**-40
+"""Widths of panels at first, and at least: next to a jump of the density."""
+
+_MOST_PANELS = 16_384
+_STEEPEST = 32.0
+"""Most that a density may change on a panel: what lies at its low end keeps its digits."""
+
+_PRECISION, _NOTHING = 1e-12, 1e-290
+
+_X = chebyshev.chebpts1(_DEGREE + 1)
+_TO_COEFFICIENTS = np.linalg.inv(chebyshev.chebvander(_X, _DEGREE))
+
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """Consecutive intervals of log odds, and a density at the Chebyshev nodes of each.
+
+    Attributes
+    ----------
+    ends : (n_panels + 1,) array
+        From `-_REACH` to `_REACH`.
+    values : (n_panels, n_nodes) array
+    """
+
+    ends: FloatArray
+    values: FloatArray
+
+    @classmethod
+    def of(cls, function: Callable[[FloatArray], ArrayLike]) -> Panels:
+        """Halve panels until polynomials hold the density of thresholds to about twelve digits.
+
+        Raises
+        ------
+        InputError
+            If the function returns another number of densities, or one that is negative or not finite.
+
+        Examples
+        --------
+        >>> smooth, jump = Panels.of(np.ones_like), Panels.of(lambda eta: 1.0 * (eta > 0.3))
+        >>> len(smooth.values), float(np.diff(jump.ends).min()) < 1e-11
+        (160, True)
+        """
+        n = round(2 * _REACH / _WIDTH)
+        low, width = np.linspace(-_REACH, _REACH, n + 1)[:-1], np.full(n, _WIDTH)
+        done: list[tuple[FloatArray, FloatArray]] = []
+        n_done = 0
+        while len(low):
+            values = _sampled(function, _nodes(low, width))
+            is_last = (width <= _NARROWEST) | (n_done + 2 * len(low) > _MOST_PANELS)
+            held = is_last | _is_held(values, low, width)
+            done.append((low[held], values[held]))
+            n_done += int(held.sum())
+            half = width[~held] / 2
+            low, width = np.concatenate((low[~held], low[~held] + half)), np.tile(half, 2)
+        starts, found = (np.concatenate([one[k] for one in done]) for k in (0, 1))
+        order = np.argsort(starts)
+        return cls(np.append(starts[order], _REACH), found[order])
+
+    @property
+    def table(self) -> tuple[FloatArray, FloatArray]:
+        """All thresholds that double precision tells apart, ascending, and the density there."""
+        eta, first = np.unique(expit(_nodes(self.ends[:-1], np.diff(self.ends))), return_index=True)
+        return eta, self.values.ravel()[first]
+
+    @property
+    def mass(self) -> float:
+        """Integral of the density over thresholds from 0 to 1."""
+        eta = expit(_nodes(self.ends[:-1], np.diff(self.ends)))
+        whole = SmoothIntegral(Panels(self.ends, self.values * eta)).above(np.zeros(1), np.ones(1))
+        return float(whole[0])
+
+    def mirrored(self) -> Panels:
+        """Return the density of 1 less the threshold."""
+        return Panels(-self.ends[::-1], self.values[::-1, ::-1])
+
+
+class SmoothIntegral:
+    """``int_q^1 density(h) / h dh`` of a density on panels; beyond them it goes on as a power of h or of 1 - h.
+
+    Parameters
+    ----------
+    panels : Panels
+
+    Examples
+    --------
+    >>> whole = SmoothIntegral(Panels.of(np.ones_like)).above(np.array([0.25]), np.array([0.75]))
+    >>> round(float(whole[0]), 10)  # log(4)
+    1.3862943611
+    """
+
+    def __init__(self, panels: Panels) -> None:
+        self._ends, width = panels.ends, np.diff(panels.ends)
+        other = expit(-_nodes(panels.ends[:-1], width))  # 1 - h: dh / h is (1 - h) du of log odds u
+        self._integrals = _integrals(panels.values * other, width)
+        first, last = _Tail.of(panels.mirrored()), _Tail.of(panels)
+        self._first, self._last = first, last
+        whole = _evaluated(self._integrals, np.ones(len(width)))
+        beyond = last.integral(0.0, np.inf, 1.0) * np.exp(-_REACH)
+        self._beyond = np.append(np.cumsum(whole[::-1])[::-1], 0.0) + beyond
+
+    def above(self, q: FloatArray, rest: FloatArray) -> FloatArray:
+        """Return the integral from each q to 1; ``rest`` is 1 less q."""
+        with np.errstate(divide="ignore"):
+            u = np.log(q) - np.log(rest)
+        inside = np.clip(u, -_REACH, _REACH)
+        k = np.clip(np.searchsorted(self._ends, inside, side="right") - 1, 0, len(self._ends) - 2)
+        # From the high end of a panel down: what is left there is small, and keeps its digits.
+        x = np.clip(2 * (self._ends[k + 1] - inside) / (self._ends[k + 1] - self._ends[k]) - 1, -1.0, 1.0)
+        found = _evaluated(self._integrals[k], x) + self._beyond[k + 1]
+        low, high = u < -_REACH, u > _REACH
+        found[low] += self._first.integral(0.0, -u[low] - _REACH, 0.0)
+        found[high] = self._last.integral(u[high] - _REACH, np.inf, 1.0) * np.exp(-_REACH)
+        return np.asarray(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tail:
+    """A density beyond the last panel: ``value * exp(-power * v)``, v nats farther out."""
+
+    value: float
+    power: float
+
+    @classmethod
+    def of(cls, panels: Panels) -> _Tail:
+        """From the last nat of log odds."""
+        middle = np.searchsorted(panels.ends, _REACH - 1.0) - 1
+        nodes = _nodes(panels.ends[:-1], np.diff(panels.ends))
+        u = nodes[middle, 0], nodes[-1, -1]
+        one, other = panels.values[middle, 0], panels.values[-1, -1]
+        if one < _NOTHING or other < _NOTHING:
+            return cls(0.0, 0.0)
+        power = float(np.log(one / other) / (u[1] - u[0]))
+        return cls(float(other * np.exp(-power * (_REACH - u[1]))), power)
+
+    def integral(self, low: ArrayLike, high: ArrayLike, more: float) -> FloatArray:
+        """Return the integral of the density times ``exp(-more * v)`` from low to high."""
+        first, last, rate = np.asarray(low, np.float64), np.asarray(high, np.float64), self.power + more
+        if self.value == 0.0:
+            return np.zeros(np.broadcast(first, last).shape)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if abs(rate) < 1e-12:
+                return self.value * (last - first)
+            return np.where(
+                last > first, self.value * np.exp(-rate * first) * -np.expm1(-rate * (last - first)) / rate, 0
+            )
+
+
+def _nodes(low: FloatArray, width: FloatArray) -> FloatArray:
+    """Chebyshev nodes of panels, a row for each."""
+    return low[:, None] + width[:, None] * (0.5 * _X + 0.5)
+
+
+def _sampled(function: Callable[[FloatArray], ArrayLike], log_odds: FloatArray) -> FloatArray:
+    at = expit(log_odds.ravel())
+    found = _validate.finite(function(at), "function")
+    if found.shape != at.shape or (found < 0).any():
+        raise InputError(
+            f"function: expected {len(at)} densities of at least 0 for as many thresholds, got shape {found.shape}"
+            f"{' with negative ones' if (found < 0).any() else ''}."
+        )
+    return found.reshape(log_odds.shape)
+
+
+def _is_held(values: FloatArray, low: FloatArray, width: FloatArray) -> BoolArray:
+    """Return True for panels on which a polynomial holds the density, up to the rounding of thresholds near 1."""
+    least, most = values.min(axis=1), values.max(axis=1)
+    rest = np.abs(values @ _TO_COEFFICIENTS[-2:].T).max(axis=1)
+    with np.errstate(divide="ignore", over="ignore"):
+        slope = np.clip(np.log(most / np.maximum(least, _NOTHING)) / width, 0.0, 1e3)
+    rounding = np.finfo(np.float64).eps * np.exp(low + width) * (1.0 + slope)
+    is_even = most <= _STEEPEST * least
+    return cast("BoolArray", (most < _NOTHING) | (is_even & (rest <= (_PRECISION + rounding) * most)))
+
+
+def _integrals(values: FloatArray, width: FloatArray) -> FloatArray:
+    """Chebyshev coefficients of integrals from the high end of each panel down, by place from -1 (high end) to 1."""
+    coefficients = values[:, ::-1] @ _TO_COEFFICIENTS.T
+    return chebyshev.chebint(coefficients, lbnd=-1, axis=1) * (width / 2)[:, None]
+
+
+def _evaluated(coefficients: FloatArray, x: FloatArray) -> FloatArray:
+    """Return the value of each row of coefficients at its place."""
+    return cast("FloatArray", chebyshev.chebval(x, coefficients.T, tensor=False))
 
 
 class ActionCosts(ScoringRule):
@@ -210,7 +397,14 @@ class Quadratic(ScoringRule):
         return complements(posterior) ** 2 + sums_of_others(posterior**2)
 
 
-class Beta(ScoringRule):
+class _TwoClasses(ScoringRule):
+    @property
+    def n_classes(self) -> int:
+        """Two: target, then non-target."""
+        return 2
+
+
+class Beta(_TwoClasses):
     """The beta family of two classes: thresholds are weighted by a beta density (thesis 7.38, paper 004 eqs. 10, 11).
 
     Parameters
@@ -235,11 +429,6 @@ class Beta(ScoringRule):
         self.alpha, self.beta = _validate.rule(alpha, beta)
         if self.alpha == self.beta == 1.0:
             self.unit = "nats"
-
-    @property
-    def n_classes(self) -> int:
-        """Two: target, then non-target."""
-        return 2
 
     def density(self, eta: ArrayLike) -> FloatArray:
         """Weight ``rho(eta)`` of the application with a miss at ``1 / eta`` and a false alarm at ``1 / (1 - eta)``.
@@ -332,13 +521,6 @@ class MeetingPoint(ScoringRule):
 
     def _costs(self, posterior: FloatArray) -> FloatArray:
         return eta_rule(posterior, eta=self.eta)
-
-
-class _TwoClasses(ScoringRule):
-    @property
-    def n_classes(self) -> int:
-        """Two: target, then non-target."""
-        return 2
 
 
 class ThresholdWeights(_TwoClasses):
@@ -492,12 +674,6 @@ def _distance(low: FloatArray, rest_of_low: FloatArray, high: FloatArray, rest_o
     return np.where(low > 0.5, rest_of_low - rest_of_high, high - low)
 
 
-_NODES, _NODE_WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(8))
-
-_NODES = _NODES + 0.5
-"""Gauss-Legendre on [0, 1]: right to rounding for `_straight` where ``width <= low / 2``."""
-
-
 def _straight(low: FloatArray, width: FloatArray, first: FloatArray, last: FloatArray) -> FloatArray:
     """Return ``int density(h) / h dh`` from low to low + width, of a density that goes straight from first to last."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -505,10 +681,10 @@ def _straight(low: FloatArray, width: FloatArray, first: FloatArray, last: Float
         of_last = 1.0 - np.log1p(u) / u
         of_first = np.log1p(u) - of_last
     is_small = u <= 0.5
-    t = _NODES[:, None]
+    t = NODES[:, None]
     small = u[is_small] / (1.0 + t * u[is_small])
-    of_last[is_small] = _NODE_WEIGHTS @ (t * small)
-    of_first[is_small] = _NODE_WEIGHTS @ ((1.0 - t) * small)
+    of_last[is_small] = NODE_WEIGHTS @ (t * small)
+    of_first[is_small] = NODE_WEIGHTS @ ((1.0 - t) * small)
     of_last[np.isinf(u)], of_first[np.isinf(u)] = 1.0, np.inf
     is_some = (width > 0.0) & (first > 0.0)
     return np.where(is_some, first, 0.0) * np.where(is_some, of_first, 0.0) + last * np.where(width > 0.0, of_last, 0.0)

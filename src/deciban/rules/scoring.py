@@ -268,13 +268,17 @@ class Properness(ByValue):
         Pairs of distributions that were compared.
     """
 
-    is_proper: bool
     is_strict: bool
     truth: FloatArray | None
     report: FloatArray | None
     honest_cost: float
     other_cost: float
     n_tried: int
+
+    @property
+    def is_proper(self) -> bool:
+        """True if no report was found that costs less than the truth."""
+        return self.truth is None
 
     def __str__(self) -> str:
         """In words."""
@@ -340,28 +344,14 @@ def check_properness(rule: Rule, n_classes: int | None = None, *, n_points: int 
         gain = np.where(least < np.inf, honest - least, 0.0) - _GAIN * (
             1.0 + np.where(least < np.inf, np.abs(least), 0.0)
         )
-    worst = int(np.argmax(gain))
-    tried = len(points) ** 2
+    worst, tried = int(np.argmax(gain)), len(points) ** 2
+    cost = float(honest[worst])
     if gain[worst] <= 0.0:
-        cost = float(honest[worst])
         return Properness(
-            is_proper=True,
-            is_strict=is_strict,
-            truth=None,
-            report=None,
-            honest_cost=cost,
-            other_cost=cost,
-            n_tried=tried,
+            is_strict=is_strict, truth=None, report=None, honest_cost=cost, other_cost=cost, n_tried=tried
         )
-    return Properness(
-        is_proper=False,
-        is_strict=False,
-        truth=points[worst],
-        report=points[place[worst]],
-        honest_cost=float(honest[worst]),
-        other_cost=float(least[worst]),
-        n_tried=tried,
-    )
+    found = {"truth": points[worst], "report": points[place[worst]], "other_cost": float(least[worst])}
+    return Properness(is_strict=False, honest_cost=cost, n_tried=tried, **found)
 
 
 def least_cost_reports(rule: Rule, truth: ArrayLike, reports: ArrayLike) -> BoolArray:

@@ -13,9 +13,9 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from deciban import metrics
 from deciban._validate import arrays as _validate
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.errors import InputError
-from deciban.models.labelled import Labelled
+from deciban.models.score_model import Labelled
 from deciban.types import AnyArray
 
 
@@ -357,4 +357,4 @@ def _by_class(y_true: ArrayLike, score: ArrayLike, sample_weight: ArrayLike | No
         )
     is_target = label == target_label(label, pos_label, "y_true")
     weight = _validate.weights(sample_weight, len(scores), "sample_weight")
-    return Labelled(scores, is_target, weight).as_sets(scores)
+    return Labelled(scores, is_target, weight).as_sets()

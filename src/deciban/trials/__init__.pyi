@@ -2,10 +2,6 @@ from deciban.trials.classes import AlignedClasses as AlignedClasses
 from deciban.trials.classes import ClassKey as ClassKey
 from deciban.trials.classes import ClassScores as ClassScores
 from deciban.trials.classes import align_classes as align_classes
-from deciban.trials.combine import Stack as Stack
-from deciban.trials.combine import merge as merge
-from deciban.trials.combine import set_missing as set_missing
-from deciban.trials.combine import stack as stack
 from deciban.trials.frames import class_key_from as class_key_from
 from deciban.trials.frames import class_scores_from as class_scores_from
 from deciban.trials.frames import index_from as index_from
@@ -16,8 +12,12 @@ from deciban.trials.frames import to_pandas as to_pandas
 from deciban.trials.frames import to_polars as to_polars
 from deciban.trials.joining.join import Aligned as Aligned
 from deciban.trials.joining.join import JoinReport as JoinReport
+from deciban.trials.joining.join import Stack as Stack
 from deciban.trials.joining.join import align as align
 from deciban.trials.joining.join import align_systems as align_systems
+from deciban.trials.joining.join import merge as merge
+from deciban.trials.joining.join import set_missing as set_missing
+from deciban.trials.joining.join import stack as stack
 from deciban.trials.lists import Origin as Origin
 from deciban.trials.lists import Trials as Trials
 from deciban.trials.names import IdMap as IdMap

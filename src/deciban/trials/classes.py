@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, KeyMismatchError
 from deciban.messages import shortened
-from deciban.trials.frozen import NO_CONDITIONS, Conditions, owned
 from deciban.trials.joining.matching import Duplicates, JoinReport, Missing, match, picked
 from deciban.trials.joining.renaming import IdsLike, Renaming
-from deciban.trials.lists import Trials
+from deciban.trials.lists import NO_CONDITIONS, Conditions, Trials, owned
 from deciban.trials.names import Ids, NamesLike, encode, plain_names, positions
 from deciban.trials.tables import TrialTable
 from deciban.types import IntArray, Names, ScoreArray

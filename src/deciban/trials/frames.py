@@ -296,23 +296,6 @@ def of_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array([pa.DictionaryArray.from_arrays(*part) for part in parts])
 
 
-def condition_of(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """A column that is kept; text becomes one type of text.
-
-    Raises
-    ------
-    InputError
-        If its values are lists or records.
-    """
-    if pa.types.is_nested(column.type):
-        raise InputError(
-            f"{name}: holds {column.type} values. A condition is one value per trial: leave this column out."
-        )
-    if pa.types.is_dictionary(column.type) and is_text_or_bytes(column.type.value_type):
-        column = of_strings(column)
-    return pc.cast(column, pa.string()) if column.type in (pa.large_string(), pa.string_view()) else column
-
-
 def names_of(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """Names as text, none missing; whole numbers become the digits they are.
 
@@ -598,9 +581,7 @@ def _trials(table: pa.Table, given: Mapping[str, str], used: Sequence[str]) -> T
         )
     taken = {*sides.values(), *used}
     conditions = {
-        name: condition_of(table.column(name), name)
-        for name in there
-        if name not in taken and not name.startswith(_PANDAS_INDEX)
+        name: table.column(name) for name in there if name not in taken and not name.startswith(_PANDAS_INDEX)
     }
     if not sides:  # made by to_arrow of trials without names
         return Trials.of_rows(len(table), conditions=conditions, origin=_ORIGIN)

@@ -2,39 +2,115 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
+from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.messages import counted, shortened
-from deciban.trials.frozen import NO_CONDITIONS, Conditions, Frozen, condition_column, owned, read_only
-from deciban.trials.names import Ids, NamesLike, encode, plain_names, positions
+from deciban.trials.names import Ids, NamesLike, encode, is_text, plain_names, positions
 from deciban.types import AnyArray, BoolArray, IntArray
 
-__all__ = ["PAIR", "PAIR_SIDE", "ROW", "SINGLE", "Origin", "Trials"]
+
+class Frozen:
+    """A dataclass whose arrays are read-only, also after it was copied or pickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        own: Any = self
+        return type(self), tuple(getattr(self, field.name) for field in fields(own))
+
+    def _freeze(self, *names: str) -> None:
+        """Make arrays of a new object read-only; for ``__post_init__``."""
+        for name in names:
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+
+def read_only(array: Any) -> Any:
+    """The same numbers as an array that refuses to be changed; what is none, or refuses already, as it is."""
+    if not isinstance(array, np.ndarray) or not array.flags.writeable:
+        return array
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
+def owned(array: AnyArray, given: Any) -> AnyArray:
+    """An array made from an argument, copied if the caller could still change it through that argument."""
+    if isinstance(given, list | tuple):
+        return array
+    return array.copy() if np.may_share_memory(array, np.asarray(given)) else array
+
+
+Conditions: TypeAlias = Mapping[str, Any]
+"""Further columns of trials by name: text, numbers or truth values, one for each trial."""
+
+NO_CONDITIONS: Conditions = MappingProxyType({})
+
+
+def condition_column(name: str, values: Any) -> pa.Array:
+    """Values of a condition, one per trial, as an Arrow array; all text as the common type of text.
+
+    Raises
+    ------
+    InputError
+        If they are too long for one, or are no single values.
+    """
+    try:
+        if not isinstance(values, pa.Array | pa.ChunkedArray):
+            # Arrow would share the memory of arrays with their owner.
+            values = pa.array(copy.deepcopy(values) if hasattr(values, "__array__") else values)
+        column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        if isinstance(column, pa.Array) and pa.types.is_dictionary(column.type):
+            is_words = is_text(column.type.value_type)
+            column = (column.dictionary.cast(pa.string()) if is_words else column.dictionary).take(column.indices)
+        column = column.cast(pa.string()) if pa.types.is_null(column.type) or is_text(column.type) else column
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise InputError(f"{name}: cannot hold these values ({error}).") from error
+    if isinstance(column, pa.ChunkedArray):
+        raise InputError(f"{name}: more than 2 GiB of values do not fit one column. Leave it out.")
+    if pa.types.is_nested(column.type):
+        raise InputError(f"{name}: holds {column.type} values. A condition is one value per trial.")
+    return column
+
+
+def as_text(column: pa.Array) -> pa.Array:
+    """Values of a condition as people write them."""
+    return column if column.type == pa.string() else pc.cast(column, pa.string())
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where a table came from, for messages.
 
-    ``name`` is what messages call it, ``reading`` how it was understood, ``line`` finds the line of a row, and
-    ``place`` names a row in any other way. ``sides`` has the columns of a file that became sides of trials, as pairs:
-    ``("modelid", "enroll")``.
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    reading : str
+        How it was understood.
+    lines : callable, optional
+        Returns the lines of rows, in one pass over the file; None for a row without a line.
+    places : callable, optional
+        Returns the places of rows in words, where these are not lines of one file.
+    sides : tuple of pairs of str
+        Columns of a file that became sides of trials: ``("modelid", "enroll")``.
     """
 
     name: str
     reading: str = ""
-    line: Callable[[int], int | None] | None = None
-    place: Callable[[int], str] | None = None
+    lines: Callable[[Sequence[int]], Sequence[int | None]] | None = None
+    places: Callable[[Sequence[int]], list[str]] | None = None
     sides: tuple[tuple[str, str], ...] = ()
 
     def side_called(self, column: str) -> str:
@@ -43,25 +119,23 @@ class Origin:
 
     def where(self, row: int) -> str:
         """Name the place of a row: ``file:line``, or the row itself where there are no lines."""
-        if self.place is not None:
-            return self.place(row)
-        return self._shown(row, None if self.line is None else self.line(row))
+        return self.where_all([row])[0]
 
     def where_all(self, rows: Sequence[int]) -> list[str]:
-        """Name the places of several rows; to find a line may cost a pass over the file, so few are looked up."""
-        if isinstance(self.place, Taken | Appended):
-            return self.place.all(rows)
-        if self.place is not None:
-            return [self.place(row) for row in rows]
-        lines = {} if self.line is None else lines_of(self.line, rows)
-        return [self._shown(row, lines.get(row)) for row in rows]
+        """Name the places of several rows."""
+        if self.places is not None:
+            return self.places(rows)
+        lines = [None] * len(rows) if self.lines is None else self.lines(rows)
+        found = zip(rows, lines, strict=True)
+        return [f"{self.name}, row {row}" if line is None else f"{self.name}:{line}" for row, line in found]
 
-    def _shown(self, row: int, line: int | None) -> str:
-        return f"{self.name}, row {row}" if line is None else f"{self.name}:{line}"
+    def number(self, row: Any) -> Any:
+        """Return the number of a row, or of several, in the table of which these rows are a selection."""
+        return self.places.origin.number(self.places.rows[row]) if isinstance(self.places, Taken) else row
 
     def taken(self, rows: IntArray) -> Origin:
         """The same source for a selection of its rows."""
-        return replace(self, line=None, place=Taken(self, rows))
+        return replace(self, lines=None, places=Taken(self, rows))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,12 +145,8 @@ class Taken:
     origin: Origin
     rows: IntArray
 
-    def __call__(self, row: int) -> str:
-        """Name one row."""
-        return self.origin.where(int(self.rows[row]))
-
-    def all(self, rows: Sequence[int]) -> list[str]:
-        """Name several rows."""
+    def __call__(self, rows: Sequence[int]) -> list[str]:
+        """Name rows."""
         return self.origin.where_all([int(self.rows[row]) for row in rows])
 
 
@@ -87,44 +157,14 @@ class Appended:
     origins: tuple[Origin, ...]
     starts: tuple[int, ...]
 
-    def __call__(self, row: int) -> str:
-        """Name one row."""
-        at = self._part(row)
-        return self.origins[at].where(row - self.starts[at])
-
-    def all(self, rows: Sequence[int]) -> list[str]:
-        """Name several rows."""
+    def __call__(self, rows: Sequence[int]) -> list[str]:
+        """Name rows."""
+        part = dict(zip(rows, (np.searchsorted(self.starts, rows, side="right") - 1).tolist(), strict=True))
         named: dict[int, str] = {}
-        for at in {self._part(row) for row in rows}:
-            mine = [row for row in rows if self._part(row) == at]
+        for at in {*part.values()}:
+            mine = [row for row in rows if part[row] == at]
             named |= zip(mine, self.origins[at].where_all([row - self.starts[at] for row in mine]), strict=True)
         return [named[row] for row in rows]
-
-    def _part(self, row: int) -> int:
-        return int(np.searchsorted(self.starts, row, side="right")) - 1
-
-
-def lines_of(line: Callable[[int], int | None], rows: Sequence[int]) -> dict[int, int | None]:
-    """The lines of several rows.
-
-    Lines go up with the rows: where two rows are as far apart as their lines, nothing stands between them that is no
-    row, and the lines of all rows between are known.
-    """
-    distinct = sorted(set(rows))
-    known: dict[int, int | None] = {row: line(row) for row in {*distinct[:1], *distinct[-1:]}}
-    parts = [distinct]
-    while parts:
-        part = parts.pop()
-        if len(part) < 3:  # both ends are known
-            continue
-        first, last = known[part[0]], known[part[-1]]
-        if first is None or last is None or last - first == part[-1] - part[0]:
-            known |= {row: None if first is None or last is None else first + row - part[0] for row in part[1:-1]}
-            continue
-        middle = len(part) // 2
-        known[part[middle]] = line(part[middle])
-        parts += [part[: middle + 1], part[middle:]]
-    return known
 
 
 PAIR = ("enroll", "test")

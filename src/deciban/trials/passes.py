@@ -13,7 +13,7 @@ from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 W = TypeVar("W", bound="Work")
 
 
-class Work(ABC):
+class Work:
     """One pass: what is summed up over all pieces. Can be pickled.
 
     Attributes
@@ -28,8 +28,8 @@ class Work(ABC):
         What a sum takes, about, where that is much: every task of a cluster has its own.
     lock : Lock
         For what threads share.
-    of_thread : local
-        For what each thread keeps for itself.
+    found : object
+        The sum; None of nothing.
     """
 
     words: str
@@ -37,14 +37,14 @@ class Work(ABC):
     bytes_per_row: int = 40
     n_bytes: int = 0
     lock: threading.Lock
-    of_thread: threading.local
+    found: Any = None
     _arguments: tuple[tuple[Any, ...], dict[str, Any]]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Keep the arguments, of which `empty` makes the same pass."""
         self = super().__new__(cls)
         self._arguments = args, kwargs
-        self.lock, self.of_thread = threading.Lock(), threading.local()
+        self.lock = threading.Lock()
         return self
 
     @property
@@ -53,8 +53,8 @@ class Work(ABC):
         return True
 
     def __getstate__(self) -> dict[str, Any]:
-        """Locks and what belongs to threads stay in their process."""
-        sent = {name: value for name, value in self.__dict__.items() if name not in {"lock", "of_thread"}}
+        """Locks stay in their process."""
+        sent = {name: value for name, value in self.__dict__.items() if name != "lock"}
         return sent if self.has_sums else {"_arguments": self._arguments}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -68,13 +68,21 @@ class Work(ABC):
         args, kwargs = self._arguments
         return type(self)(*args, **kwargs)
 
-    @abstractmethod
+    def of(self, pieces: Sequence[Piece]) -> Any:
+        """Return what is found in some pieces, which adds up; None for nothing."""
+        raise NotImplementedError
+
     def take(self, pieces: Sequence[Piece]) -> None:
         """Read some pieces and sum them up; from any thread, several at once."""
+        own = self.of(pieces)
+        with self.lock:
+            self.found = both(self.found, own)
 
-    @abstractmethod
     def __add__(self, other: Self) -> Self:
         """Both together."""
+        whole = self.empty()
+        whole.found = both(self.found, other.found)
+        return whole
 
 
 class Engine(ABC):
@@ -189,22 +197,15 @@ class Looks(Work):
 
     def __init__(self, wanted: Wanted, look: Callable[[Chunk], Any], words: str) -> None:
         self.wanted, self.look, self.words = wanted, look, words
-        self.found: Any = None
 
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
+    def of(self, pieces: Sequence[Piece]) -> Any:
+        """See `Work.of`."""
+        found = None
         for piece in pieces:
             chunk = piece.read(self.wanted)
             with naming_trials(f"{{}} of {piece.name}".format):
-                own = self.look(chunk)
-            with self.lock:
-                self.found = both(self.found, own)
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        all_of_it = self.empty()
-        all_of_it.found = both(self.found, other.found)
-        return all_of_it
+                found = both(found, self.look(chunk))
+        return found
 
 
 def both(one: Any, other: Any) -> Any:

@@ -15,8 +15,7 @@ from deciban._arrow import of_numpy, to_numpy
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.messages import counted, shortened
-from deciban.trials.frozen import Frozen, owned
-from deciban.trials.lists import Origin, Trials
+from deciban.trials.lists import Frozen, Origin, Trials, owned
 from deciban.trials.names import NamesLike, encode, plain_names, positions
 from deciban.trials.tables import Chosen
 from deciban.types import BoolArray, FloatArray

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -421,13 +421,6 @@ class ShardSource:
         """Whether the scores of all systems were common logarithms; pieces have natural ones."""
         return bool(self.units) and set(self.units) == {"log10"}
 
-    def of_system(self, system: int) -> ShardSource:
-        """The trials with the scores of one system alone, by its position."""
-        if len(self.systems) == 1:
-            return self
-        pieces, units = self.each(partial(_of_system, system)), self.units[system : system + 1]
-        return replace(self, pieces=pieces, systems=(self.systems[system],), units=units)
-
     @cached_property
     def n_rows(self) -> int:
         """Rows of all pieces."""
@@ -459,10 +452,6 @@ def in_memory(chunk: Chunk, classes: tuple[str, ...] = (), *, incomplete: bool =
     names = tuple(f"system {k}" for k in range(len(chunk.scores)))
     about: Any = {"has_weights": chunk.weight is not None, "incomplete": incomplete}
     return ShardSource("", (HeldPiece(chunk, ""),), names, classes, quality=tuple(chunk.quality or ()), **about)
-
-
-def _of_system(system: int, piece: Piece, wanted: Wanted) -> Chunk:
-    return piece.read(replace(wanted, systems=(system,) * len(wanted.systems)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,9 +44,9 @@ class TargetPairs(Work):
         """See `Work.take`."""
         for piece in pieces:
             chunk = counting(piece.read(Wanted((), truth=True, weight=True, names=True)))
-            assert chunk.names is not None and chunk.truth is not None  # noqa: S101, PT018  # they were asked for
+            assert chunk.names is not None  # noqa: S101  # they were asked for
             enroll, test = chunk.names
-            links = distinct_links((enroll[chunk.truth], test[chunk.truth]))
+            links = distinct_links((enroll[chunk.labels], test[chunk.labels]))
             names = distinct(enroll), distinct(test)
             with self.lock:
                 self._waiting.append((names, links))
@@ -218,8 +218,7 @@ class UnitsOfPieces:
     def of(self, chunk: Chunk) -> TrialUnits:
         """Those of trials that count, by their positions among all units; each by itself where they are not listed."""
         if self.are_trials:
-            assert chunk.truth is not None  # noqa: S101  # it was asked for
-            return TrialUnits.each(len(chunk.truth))
+            return TrialUnits.each(len(chunk.labels))
         own = chunk.units if self.by_name is None else self.by_name.units_of(chunk)
         assert own is not None  # noqa: S101  # they were asked for
         return own if own.keys is self.units.keys else own.among(self.units.keys)

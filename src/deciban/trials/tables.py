@@ -14,8 +14,7 @@ from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, of_words, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
-from deciban.trials.frozen import NO_CONDITIONS, Conditions, Frozen, as_text, owned
-from deciban.trials.lists import Trials
+from deciban.trials.lists import NO_CONDITIONS, Conditions, Frozen, Trials, as_text, owned
 from deciban.trials.names import IdMap, Ids, plain_names, positions
 from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray, ScoreUnit
 

@@ -186,13 +186,8 @@ def units_of_trials(trials: Trials, counting: BoolArray | None = None, *, noun: 
     if trials.sides == ROW:
         keys = mixed_bits(to_numpy(trials.names[0].cast(pa.int64()))[trials.codes[0]])
     else:
-        keys = _keys_of_names(trials)
+        keys = keys_of_trials([_keys(names)[_codes(trials, at)] for at, names in enumerate(trials.names)])
     return _in_order([rows], [rows], keys, counting, noun=noun, source=independent(noun))
-
-
-def _keys_of_names(trials: Trials) -> Keys:
-    """A number for every trial, made of those of its names."""
-    return keys_of_trials([_keys(names)[_codes(trials, at)] for at, names in enumerate(trials.names)])
 
 
 def keys_of_trials(sides: Sequence[Keys]) -> Keys:

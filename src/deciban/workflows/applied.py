@@ -31,9 +31,8 @@ from deciban.io.shards.files import stamp_of
 from deciban.io.units import certain, n_infinite
 from deciban.messages import WARNING, Message, as_message, counted
 from deciban.models.mapped import naming_scores, transformed
-from deciban.models.model import to_text
+from deciban.models.model import Bounds, to_text
 from deciban.models.score_model import ScoreModel, missing_measures_are_known
-from deciban.models.uncertainty import Bounds
 from deciban.trials import Index, Key, Trials
 from deciban.trials.joining.join import align_incomplete, append_trials, new_rows
 from deciban.trials.joining.lookup import Wanted

@@ -24,10 +24,10 @@ from deciban.io.formats import by_name, for_ending
 from deciban.io.reader import Input
 from deciban.io.recognition import memory_of
 from deciban.io.shards.files import table_files
-from deciban.io.shards.inputs import opened_input
+from deciban.io.shards.layout import cut
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr
 from deciban.io.shards.meaning import HowToRead
-from deciban.io.shards.truth import cut
+from deciban.io.shards.opening import opened_input
 from deciban.io.shards.writing import TableWriter, in_order
 from deciban.io.source import TwoFiles, single_files, unpacked_name
 from deciban.io.units import require_class_units
@@ -242,7 +242,7 @@ def how_to_read(kind: AnyKind, reading: Reading, scale: Scale) -> HowToRead:
     """How rows of scores are read that are written again, or decided."""
     given = {name: getattr(reading, name) for name in ("format", "columns", "labels", "classes")}
     unit = reading.unit if kind.units_of_files else None
-    return HowToRead.of(given | {"kind": kind.name, "unit": unit, "memory": scale.n_bytes})
+    return HowToRead(**given, kind=kind.name, unit=unit, memory=scale.n_bytes)
 
 
 def _opened(path: PathLike, what: ToApply, options: Options) -> RowTable:

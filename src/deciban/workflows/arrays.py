@@ -555,7 +555,7 @@ def _names_of(n_systems: int, names: Any) -> list[str]:
     """What the systems of arrays are called."""
     if names is None:
         return [f"system {k + 1}" for k in range(n_systems)]
-    from deciban._validate.labels import several
+    from deciban._validate.arrays import several
 
     listed = several(names, "score", "['sysA', 'sysB']")
     words = {one for one in listed if isinstance(one, str)}

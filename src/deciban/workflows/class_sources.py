@@ -30,6 +30,7 @@ from deciban.evaluation.multiclass.summary import ClassSummary, ScoreChecks
 from deciban.evaluation.summary import Resampling
 from deciban.io.recognition import memory_of
 from deciban.memory import memory_error
+from deciban.models.mapped import ordered
 from deciban.models.sources import SourceClasses
 from deciban.multiclass.costs import mixed
 from deciban.multiclass.recalibration import (
@@ -131,7 +132,7 @@ def calibration_in_pieces(
     FormatError, OSError
         As reading does.
     """
-    data = SourceClasses(source.of_system(system), engine, None, memory)  # at a flat prior
+    data = SourceClasses(ordered(source, systems=[system]), engine, None, memory)  # at a flat prior
     total, every = mixed(summary.flat_surprise, data.prior), np.arange(data.n_classes)
     is_wrong = summary.checks.n_wrong > 0  # then nothing can be trained, and the first look at trials refuses them
     given = CalibratedPieces(data, is_finite=not is_wrong and not data.first.has_infinite)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deciban._files import PathLike
-from deciban.analysis.compared_figures import figure_among
+from deciban.analysis.compared import figure_among
 from deciban.analysis.comparison import Against, Comparison, compare_results
 from deciban.analysis.pilots import Pilot, Plan, pilot_of_evaluations, pilot_of_trials
 from deciban.analysis.planning import Goal, TrialsPerSegment, plan_of_pilot
@@ -24,14 +24,13 @@ from deciban.trials.lists import PAIR, ROW
 from deciban.trials.units import side_of, units_of_columns
 from deciban.types import Progress
 from deciban.workflows.evaluate import evaluate_model, evaluate_source
-from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, read_joined, source_of
+from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, named_scores, read_joined, source_of
 from deciban.workflows.kinds.two_class import checked_figures
 from deciban.workflows.model_files import AnyModel, order_of_training, trained_model
 from deciban.workflows.options import HowSure, Options
-from deciban.workflows.two_files import named_scores
 
 if TYPE_CHECKING:
-    from deciban.analysis.two_systems import ScorePairs
+    from deciban.analysis.systems import ScorePairs
     from deciban.evaluation.worst_trials import Menagerie
     from deciban.models import Model
     from deciban.workflows.kinds import AnyKind
@@ -208,7 +207,7 @@ def score_pairs_of(
     FormatError, KeyMismatchError, InputError
         As in `deciban.evaluate_files`; if scores are of many classes; or as in `deciban.analysis.score_pairs`.
     """
-    from deciban.analysis.two_systems import score_pairs
+    from deciban.analysis.systems import score_pairs
 
     joined = _of_two_classes(files, options, progress)
     order, said = list(range(len(joined.aligned))), list[Message]()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,13 @@ from deciban.engines.conditions import (
     look_at_conditions,
     of_condition,
     sorted_by_condition,
-    sum_of,
     weighted_by_condition,
 )
 from deciban.engines.units import look_at_units, survey_trials
 from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
 from deciban.messages import WARNING, Message, counted
-from deciban.trials.frozen import as_text
+from deciban.trials.lists import as_text
 from deciban.trials.names import IdMap
 from deciban.trials.passes import Engine
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource, Wanted
@@ -419,7 +419,7 @@ class Conditions:
             source = self._taken(self.source.batch, part, values)
         elif found is None:
             cells = part.cells(values)
-            source = of_condition(self.source, part.split, cells, sum_of([part.facts[one] for one in cells]))
+            source = of_condition(self.source, part.split, cells, reduce(add, [part.facts[one] for one in cells]))
         else:
             source, system = found.of_condition(part.cells(values)), 0
         if at not in self.of_cells:

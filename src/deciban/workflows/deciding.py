@@ -27,8 +27,8 @@ from deciban.io.cost_files import CostTable, read_costs
 from deciban.io.formats import by_name
 from deciban.io.reader import Input
 from deciban.io.recognition import is_stream
-from deciban.io.shards.inputs import opened_input
 from deciban.io.shards.matrices import Matrix, MatrixRows, table_of_matrix
+from deciban.io.shards.opening import opened_input
 from deciban.io.shards.writing import TableWriter, in_order
 from deciban.io.source import TwoFiles, single_files
 from deciban.io.writing import refuse_overwriting, target_name

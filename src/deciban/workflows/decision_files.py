@@ -164,7 +164,8 @@ def _columns(options: Options) -> list[str] | None:
     given = options.reading.columns
     if isinstance(given, Mapping):
         raise InputError("columns: of decisions, name all columns in their order (--columns enroll,test,action).")
-    return [one.strip() for one in given.split(",")] if isinstance(given, str) else list(given or ()) or None
+    names = given.split(",") if isinstance(given, str) else given
+    return None if names is None else [one.strip() for one in names]
 
 
 def _actions(table: CostTable | None, options: Options, words: Mapping[str, str]) -> Sequence[str] | None:

@@ -17,7 +17,7 @@ from deciban.evaluation.worst_trials import WorstTrial, WorstTrials, merged_wors
 from deciban.io.reader import UnpairedError
 from deciban.io.recognition import is_longer, memory_of
 from deciban.io.shards.matrix_files import is_mask
-from deciban.io.source import TwoFiles, single_files
+from deciban.io.source import single_files
 from deciban.memory import memory_error
 from deciban.messages import Message, counted, names_apart
 from deciban.models import Model
@@ -26,11 +26,20 @@ from deciban.trials import JoinReport
 from deciban.trials.passes import found_in
 from deciban.trials.sources import Chunk, ShardSource, Wanted
 from deciban.types import Progress
-from deciban.workflows.inputs import NAMING, Opened, Paths, ScoreFiles, is_object, open_source, paths_of, ties_in_words
+from deciban.workflows.inputs import (
+    NAMING,
+    Opened,
+    Paths,
+    ScoreFiles,
+    is_object,
+    named_scores,
+    open_source,
+    paths_of,
+    ties_in_words,
+)
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import Figures, HowSure, Options, Renamed, renamed
 from deciban.workflows.summaries import are_summaries, opened_summaries
-from deciban.workflows.two_files import named_scores
 
 if TYPE_CHECKING:
     from deciban.trials.passes import Engine
@@ -40,30 +49,6 @@ if TYPE_CHECKING:
 
 
 TWO_CLASSES = ("target", "non-target")
-
-
-def source_in_pieces(
-    scores: Sequence[PathLike | TwoFiles] | Any, key: PathLike | None, options: Options
-) -> ShardSource | None:
-    """The trials in pieces, where they do not fit in memory or the user asks for what only pieces allow.
-
-    Parameters
-    ----------
-    scores : sequence of paths
-    key : path or None
-    options : Options
-
-    Returns
-    -------
-    ShardSource or None
-        None where everything fits. A matrix of trials with a mask is always read by blocks of its rows.
-    """
-    given = (*scores, *(() if key is None else (key,)))
-    is_asked = options.scale.is_asked or any(map(is_object, given)) or is_mask(key, options.kind)
-    room = options.scale.n_bytes
-    if not is_asked and memory_of(scores, key) <= room and not is_longer(scores, key, room):
-        return None
-    return open_source(scores, key, options)
 
 
 def opened(scores: Any, key: PathLike | None, options: Options) -> Opened:
@@ -82,13 +67,15 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> Opened:
     """
     if isinstance(scores, Opened):
         return scores
-    given = scores if isinstance(scores, list | tuple) else [scores]
-    named = list(given) if any(map(is_object, (*given, key))) else paths_of(scores, also=(key, *options.files))
+    given = list(scores) if isinstance(scores, list | tuple) else [scores]
+    has_objects, room = any(map(is_object, (*given, key))), options.scale.n_bytes
+    named: Any = given if has_objects else paths_of(scores, also=(key, *options.files))
     if key is None and are_summaries(named):
-        files: Any = named
-        return opened_summaries(files, options)
-    found = source_in_pieces(named, key, options)
-    return ScoreFiles.of(scores, key, options.reading) if found is None else found
+        return opened_summaries(named, options)
+    is_asked = has_objects or options.scale.is_asked or is_mask(key, options.kind)  # matrices with a mask: by blocks
+    if is_asked or memory_of(named, key) > room or is_longer(named, key, room):
+        return open_source(named, key, options)
+    return ScoreFiles.of(scores, key, options.reading)
 
 
 def evaluate_source(

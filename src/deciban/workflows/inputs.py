@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from deciban._files import PathLike, is_open_file
+from deciban._files import PathLike, display_name, is_open_file
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.io.columns.values import coded_column
@@ -21,7 +21,7 @@ from deciban.io.source import TwoFiles, require_one_stream, single_files
 from deciban.io.text.suggestions import in_lines
 from deciban.io.units import became_logarithms, logarithms_of_probabilities
 from deciban.memory import give_back_at_once, memory_error
-from deciban.messages import NEGATED, WARNING, Message, as_message
+from deciban.messages import NEGATED, WARNING, Message, as_message, counted
 from deciban.trials import Aligned, AlignedClasses, JoinReport, Trials
 from deciban.trials.joining.renaming import near_names
 from deciban.trials.lists import PAIR_SIDE, ROW, SINGLE
@@ -417,9 +417,6 @@ def ties_in_words(ties: Mapping[str, int | float]) -> str:
     return "tied across classes: " + ", ".join(f"{n:,} ({name})" for name, n in ties.items())
 
 
-_WHOLE = {"from_classes": "scores of two classes as differences"}
-"""What only tables in memory are asked, in words."""
-
 _HANDS_OUT = ("__arrow_c_stream__", "columns", "get_fragments", "sink_parquet", "partitions")
 """What tables of other libraries have: one of these."""
 
@@ -467,10 +464,11 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
     reading = options.reading.with_ids_read()
     if key is None and reading.renaming is not None:  # what has the truth has scores, too, and their names
         reading = replace(reading, ids=reading.renaming.for_scores_alone())
-    for name, words in _WHOLE.items():
-        if reading.says(name) and not (name == "from_classes" and options.kind == "two-class"):
-            what = f"{name}: {words} need all trials in memory, and these are read in pieces"
-            raise memory_error(what, way="write the scores anew first (deciban convert)")
+    if reading.says("from_classes") and options.kind != "two-class":
+        what = (
+            "from_classes: scores of two classes as differences need all trials in memory, and these are read in pieces"
+        )
+        raise memory_error(what, way="write the scores anew first (deciban convert)")
     if any(isinstance(one, TwoFiles) for one in scores):
         refuse_options_of_keys(key, reading)
     given = {name: getattr(reading, name) for name in _SAME}
@@ -604,3 +602,90 @@ def _conditions(trials: Trials, options: Options) -> Iterator[tuple[str, tuple[A
         else:
             continue
         yield name, coded_column(values)
+
+
+NAMES = {"tar": ("tar", "same"), "non": ("non", "different")}
+"""What the files of targets and those of non-targets are called, as arguments."""
+
+
+def named_scores(scores: Paths | None, key: PathLike | None, given: Mapping[str, Any]) -> tuple[Paths, dict[str, Any]]:
+    """The score files that a user named, one by one with a key, or in two for each system.
+
+    Parameters
+    ----------
+    scores, key
+        As in `deciban.evaluate_files`.
+    given : mapping
+        Keyword arguments. ``tar`` and ``non``, or ``same`` and ``different``, are paths or sequences of paths: the
+        scores of targets and of non-targets, of one system each, in the same order.
+
+    Returns
+    -------
+    paths
+    dict
+        The other arguments.
+
+    Raises
+    ------
+    InputError
+        If there are none, only one of two, both kinds, or not as many of targets as of non-targets; if a file is
+        there for both, or there is a key.
+
+    Examples
+    --------
+    >>> named_scores(None, None, {"tar": "a.txt", "non": "b.txt", "log10": True})
+    ([TwoFiles(tar='a.txt', non='b.txt')], {'log10': True})
+    """
+    others = {name: value for name, value in given.items() if not any(name in names for names in NAMES.values())}
+    tar, non = (_side(given, names) for names in NAMES.values())
+    if not tar and not non:
+        if scores is None or _is_empty(scores):
+            raise InputError(
+                "scores: no file given. Name score files; or two for each system, of targets (tar=, --tar) and of "
+                "non-targets (non=, --non)."
+            )
+        return scores, others
+    if scores is not None and not _is_empty(scores):
+        raise InputError(
+            "scores: there are score files, and others of targets and non-targets (tar, non). Name the ones or the "
+            "others; several systems repeat the option (tar=[A, B], --tar A --tar B --non C --non D)."
+        )
+    if not tar or not non:
+        lacking, there = ("targets (tar=, --tar)", "non-targets") if non else ("non-targets (non=, --non)", "targets")
+        raise InputError(f"tar, non: there are scores of {there} only. Name the file of {lacking} as well.")
+    if len(tar) != len(non):
+        raise InputError(
+            f"tar, non: {counted(len(tar), 'file')} of targets and {len(non):,} of non-targets. Every system has one "
+            "of each, in the same order; several files of one system are named by a pattern ('part-*.txt')."
+        )
+    if key is not None:
+        raise InputError(
+            "key: says which trials are targets, and so do two files of scores (tar, non). Leave the key out, or name "
+            "the score files alone."
+        )
+    for one, other in zip(tar, non, strict=True):
+        if str(one) != "-" and os.path.realpath(one) == os.path.realpath(other):
+            raise InputError(
+                f"{display_name(one)}: given as the scores of targets and of non-targets. Name one file for each; a "
+                "file that has labels for its trials is named alone."
+            )
+    return [TwoFiles(one, other) for one, other in zip(tar, non, strict=True)], others
+
+
+def _is_empty(scores: object) -> bool:
+    """Whether a list of score files names none."""
+    return isinstance(scores, list | tuple) and not scores
+
+
+def _side(given: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
+    """The files of one side, by whichever of its names.
+
+    Raises
+    ------
+    InputError
+        If both names are used, or something is no name of a file.
+    """
+    used = {name: given[name] for name in names if given.get(name) is not None and given[name] != ()}
+    if len(used) > 1:
+        raise InputError(f"{', '.join(used)}: two names of the same files, and both are given. Leave one out.")
+    return [path for name, paths in used.items() for path in paths_of(paths, name=name)]

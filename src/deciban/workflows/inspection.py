@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from deciban.messages import NEGATED, as_message, shortened
 from deciban.metrics import SortedScores
 from deciban.models import load_model
 from deciban.models.score_model import ScoreModel
-from deciban.trials import ClassScores, Key, Scores, SegmentQuality, Trials
+from deciban.trials import Key, Scores, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import ScoreArray
 from deciban.workflows.kinds import kind_called
@@ -32,7 +32,8 @@ _BEGINNING = 200
 """Bytes in which a model file says that it is one."""
 
 
-Properties = list[tuple[str, str]]
+Facts: TypeAlias = list[tuple[str, str]]
+"""What a file holds as (what, value) pairs; remarks on what looks wrong have no name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,11 @@ class Inspection:
     name: str
     properties: tuple[tuple[str, str], ...]
     remarks: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, facts: Facts) -> Inspection:
+        """Sort what was found in a file."""
+        return cls(name, tuple(one for one in facts if one[0]), tuple(words for what, words in facts if not what))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the same as plain JSON types."""
@@ -67,23 +73,23 @@ def inspected_model(path: PathLike) -> Inspection:
         If it is damaged.
     """
     model = load_model(path)
-    properties: Properties = [("model", model.kind)]
+    found: Facts = [("model", model.kind)]
     given = {name: value for name, value in model.settings.items() if value is not None}
     if given:
-        properties.append(("settings", ", ".join(f"{name} {value}" for name, value in given.items())))
+        found.append(("settings", ", ".join(f"{name} {value}" for name, value in given.items())))
     if isinstance(model, ScoreModel):
         for row in model.parameter_rows():
-            properties.append((row.name, f"{row.texts[0]} {row.error_text}".rstrip()))
+            found.append((row.name, f"{row.texts[0]} {row.error_text}".rstrip()))
         if not model.parameter_rows():
-            properties += [("parameters", line) for line in model.parameter_lines()]
-        properties += [_split(line) for line in model.training_lines()]
+            found += [("parameters", line) for line in model.parameter_lines()]
+        found += [_split(line) for line in model.training_lines()]
         if model.training_ is not None:
             counts = kind_called(model.scores_kind).counts_in_words(model.training_.counts)
-            properties.append(("trained on", counts))
-            properties += [("systems", ", ".join(model.training_.systems))] if model.training_.systems else []
+            found.append(("trained on", counts))
+            found += [("systems", ", ".join(model.training_.systems))] if model.training_.systems else []
             unit = model.training_.results.get(UNIT, UNDECLARED)
-            properties += [] if unit == UNDECLARED else [("unit of scores", str(unit))]
-    return Inspection(display_name(path), tuple(properties), ())
+            found += [] if unit == UNDECLARED else [("unit of scores", str(unit))]
+    return Inspection.of(display_name(path), found)
 
 
 def _split(line: str) -> tuple[str, str]:
@@ -149,29 +155,25 @@ def inspect_file(
     if format is None and columns is None and is_summary_file(path):
         return _inspected_summary(path)
     contents = read_contents(path, format=format, columns=columns, labels=labels, log10=log10, lr=lr)
-    properties: Properties = [("read as", contents.origin.reading), ("holds", ", ".join(contents.kinds))]
+    found: Facts = [("read as", contents.origin.reading), ("holds", ", ".join(contents.kinds))]
     if negate:
         contents = negated(contents)
-        properties.append(("sign", NEGATED))
-    remarks = [as_message(note, "").text for note in contents.notes]
+        found.append(("sign", NEGATED))
+    found += [("", as_message(note, "").text) for note in contents.notes]
     index = contents.index or contents.class_scores or contents.class_key
-    if index is not None:
-        _describe_trials(index.trials, properties, remarks)
-    if contents.key is not None:
-        properties.append(("labels", contents.label_counts))
+    found += [] if index is None else _of_trials(index.trials)
+    found += [] if contents.key is None else [("labels", contents.label_counts)]
     for scores in contents.systems:
-        _describe_scores(scores, contents, properties, remarks)
-    if contents.class_scores is not None:
-        remarks += _class_remarks(contents.class_scores)
-    _describe_rest(contents, properties)
-    return Inspection(contents.origin.name, tuple(properties), tuple(remarks))
+        found += _of_scores(scores, contents)
+    found += _of_the_rest(contents)
+    return Inspection.of(contents.origin.name, found)
 
 
 def _inspected_summary(path: PathLike) -> Inspection:
     """Describe a summary of shards."""
     head = read_head(path)
     classes = f"{len(head.classes)} classes: {shortened(', '.join(head.classes))}"
-    properties: Properties = [
+    found: Facts = [
         ("read as", "summary of shards (deciban summarize): their different trials, with numbers of equal ones"),
         ("about", classes if head.classes else "scores of two classes"),
         ("systems", shortened(", ".join(head.systems))),
@@ -182,7 +184,7 @@ def _inspected_summary(path: PathLike) -> Inspection:
         _summarized_trials(head),
         *[("the first shard", text) for text in head.shards[0].reading],
     ]
-    return Inspection(display_name(path), tuple(properties), ())
+    return Inspection.of(display_name(path), found)
 
 
 def _summarized_trials(head: SummaryHead) -> tuple[str, str]:
@@ -194,48 +196,43 @@ def _summarized_trials(head: SummaryHead) -> tuple[str, str]:
     return "segments of each class", _listed([f"{name} {n:,}" for name, n in pairs])
 
 
-def _describe_trials(trials: Trials, properties: Properties, remarks: list[str]) -> None:
+def _of_trials(trials: Trials) -> Iterator[tuple[str, str]]:
     stored = "" if trials.listed is not None else f", a matrix of {' x '.join(f'{len(n):,}' for n in trials.names)}"
-    properties.append(("trials", f"{len(trials):,}{stored}"))
+    yield "trials", f"{len(trials):,}{stored}"
     for side, names in zip(trials.sides, trials.names, strict=True):
-        properties.append(
-            (side, f"{len(names):,} different names" + (f", the first {names[0].as_py()!r}" if names else ""))
-        )
-        longest = pc.max(pc.utf8_length(names)).as_py()
+        yield side, f"{len(names):,} different names" + (f", the first {names[0].as_py()!r}" if names else "")
         n_cut = pc.sum(pc.equal(pc.utf8_length(names), constant(_CUT))).as_py()
-        if longest == _CUT:
-            remarks.append(
-                f"{n_cut:,} names of {side} have exactly {_CUT} characters and none has more: some programs cut names "
-                "off there, and two may have become one."
-            )
+        if pc.max(pc.utf8_length(names)).as_py() == _CUT:
+            words = f"{n_cut:,} names of {side} have exactly {_CUT} characters and none has more"
+            yield "", f"{words}: some programs cut names off there, and two may have become one."
     for name, column in trials.conditions.items():
         values = pc.unique(column)
         shown = ", ".join(map(str, values[:6].to_pylist())) + (", ..." if len(values) > 6 else "")
-        properties.append((name, f"{len(values):,} different values: {shown}"))
+        yield name or "(no name)", f"{len(values):,} different values: {shown}"
     copies = Wanted(trials).surplus
     if copies.shape[1]:
         first, second = copies[:, 0]
         places = f"{trials.origin.where(int(first))} and {trials.origin.where(int(second))}"
-        remarks.append(f"{copies.shape[1]:,} rows repeat a trial that is there already, the first: {places}.")
+        yield "", f"{copies.shape[1]:,} rows repeat a trial that is there already, the first: {places}."
 
 
-def _describe_scores(scores: Scores, contents: Contents, properties: Properties, remarks: list[str]) -> None:
-    score, several = scores.score, len(contents.systems) > 1
+def _of_scores(scores: Scores, contents: Contents) -> Iterator[tuple[str, str]]:
+    score = scores.score
     if not len(score):
         return
-    start = f"{scores.name}: " if several else ""
+    start = f"{scores.name}: " if len(contents.systems) > 1 else ""
     n_infinite = int(np.count_nonzero(np.isinf(score)))
     different = len(np.unique(score))
     low, middle, high = np.quantile(score, [0, 0.5, 1], method="lower")
-    properties.append(("scores", f"{start}from {low:g} to {high:g}, median {middle:g}{_UNITS[scores.unit]}"))
-    properties.append(("different scores", f"{start}{different:,} ({different / len(score):.1%})"))
+    yield "scores", f"{start}from {low:g} to {high:g}, median {middle:g}{_UNITS[scores.unit]}"
+    yield "different scores", f"{start}{different:,} ({different / len(score):.1%})"
     if n_infinite:
-        properties.append(("infinite scores", f"{start}{n_infinite:,}"))
-    remarks.extend(start + remark for remark in _score_remarks(score, different))
-    looks = Looks.of(scores)
-    remarks.extend([start + looks.note_on_ratios] if looks.like == "ratios" else [])
+        yield "infinite scores", f"{start}{n_infinite:,}"
+    looks, remarks = Looks.of(scores), _score_remarks(score, different)
+    remarks += [looks.note_on_ratios] if looks.like == "ratios" else []
     if contents.key is not None and contents.key.n_tar and contents.key.n_non:
-        remarks.extend(start + remark for remark in _truth_remarks(scores, contents.key))
+        remarks += _truth_remarks(scores, contents.key)
+    yield from (("", start + remark) for remark in remarks)
 
 
 def _score_remarks(score: ScoreArray, different: int) -> list[str]:
@@ -264,13 +261,6 @@ def _decimals(score: ScoreArray) -> int | None:
     return next((n for n in range(7) if np.array_equal(finite, np.round(finite, n))), None)
 
 
-def _class_remarks(scores: ClassScores) -> list[str]:
-    """What scores of many classes look like that are no log-likelihoods, or are not called so."""
-    if like_posteriors(scores.score):
-        return [LIKE_POSTERIORS]
-    return [DETECTION_LLRS] if is_submission(scores.trials.origin) else []
-
-
 def _truth_remarks(scores: Scores, key: Key) -> list[str]:
     remarks = []
     tar, non = scores.score[key.is_target], scores.score[~key.is_target]
@@ -294,28 +284,26 @@ def _truth_remarks(scores: Scores, key: Key) -> list[str]:
     return remarks
 
 
-def _describe_rest(contents: Contents, properties: Properties) -> None:
-    if contents.class_scores is not None:
-        classes = contents.class_scores.classes
-        properties.append(("classes", f"{len(classes)}: {_listed(classes)}"))
-    if contents.class_key is not None:
-        counts = np.bincount(contents.class_key.label, minlength=len(contents.class_key.classes))
-        pairs = [f"{name} {count:,}" for name, count in zip(contents.class_key.classes, counts, strict=True)]
-        properties.append(("segments of each class", _listed(pairs)))
+def _of_the_rest(contents: Contents) -> Iterator[tuple[str, str]]:
+    scores, key = contents.class_scores, contents.class_key
+    if scores is not None:
+        yield "classes", f"{len(scores.classes)}: {_listed(scores.classes)}"
+        if like_posteriors(scores.score):
+            yield "", LIKE_POSTERIORS
+        elif is_submission(scores.trials.origin):
+            yield "", DETECTION_LLRS
+    if key is not None:
+        counts = np.bincount(key.label, minlength=len(key.classes))
+        pairs = zip(key.classes, counts, strict=True)
+        yield "segments of each class", _listed([f"{name} {count:,}" for name, count in pairs])
+    qualities = {"segments": contents.segment_quality}
     if contents.quality is not None:
-        for side in ("enroll", "test"):
-            _describe_quality(side, getattr(contents.quality, side), properties)
-    _describe_quality("segments", contents.segment_quality, properties)
+        qualities = {"enroll": contents.quality.enroll, "test": contents.quality.test, **qualities}
+    for what, one in qualities.items():
+        if one is not None:
+            yield f"quality of {what}", f"{len(one):,} names, {len(one.measures)} measures: {_listed(one.measures)}"
     if contents.id_map is not None:
-        properties.append(("id map", f"{len(contents.id_map):,} pairs"))
-
-
-def _describe_quality(what: str, quality: SegmentQuality | None, properties: Properties) -> None:
-    if quality is not None:
-        measures = _listed(quality.measures)
-        properties.append(
-            (f"quality of {what}", f"{len(quality):,} names, {len(quality.measures)} measures: {measures}")
-        )
+        yield "id map", f"{len(contents.id_map):,} pairs"
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -12,8 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban._files import PathLike, display_name
-from deciban.analysis.data import LabelledData
-from deciban.analysis.selection import LEAST_GAIN, Criterion, Search, Selection, Tried, chosen_by
+from deciban.analysis.systems import LEAST_GAIN, Criterion, LabelledData, Search, Selection, Tried, chosen_by
 from deciban.calibration.cross import SourceParts, trained_on
 from deciban.errors import InputError
 from deciban.io.recognition import Recognized, readable_as

@@ -18,8 +18,7 @@ from deciban.errors import InputError
 from deciban.io.text.one_line import is_number
 from deciban.messages import counted, shortened
 from deciban.trials import Trials
-from deciban.trials.frozen import as_text
-from deciban.trials.lists import ROW
+from deciban.trials.lists import ROW, as_text
 from deciban.trials.names import IdMap
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
@@ -259,8 +258,11 @@ def coded_values(
     >>> words, codes.tolist()
     (['f', 'm', None], [1, 2, 0])
     """
-    if column.borders:
-        return _binned(values, column, argument, where, often)
+    if column.borders:  # a border belongs to the bin above it
+        numbers, lacking = _numbers(values, column, argument, where, often)
+        bins: IntArray = np.searchsorted(column.borders, numbers, side="right").astype(np.int64)
+        bins[lacking] = len(column.bins)
+        return [*column.bins, *([None] if lacking.any() else [])], bins
     texts = as_text(_plain_numbers(values)).dictionary_encode()
     words: list[str] = texts.dictionary.to_pylist()
     order = sorted((at for at, word in enumerate(words) if word), key=_place_of(words))
@@ -285,16 +287,6 @@ def _place_of(words: Sequence[str]) -> Any:
     if all(is_number(word) for word in words if word):
         return lambda at: (float(words[at]), words[at])
     return lambda at: words[at]
-
-
-def _binned(
-    values: pa.Array, column: SplitColumn, argument: str, where: Callable[[int], str], often: IntArray | None
-) -> tuple[list[Value], IntArray]:
-    """Bins of numbers; a border belongs to the bin above it."""
-    numbers, lacking = _numbers(values, column, argument, where, often)
-    codes: IntArray = np.searchsorted(column.borders, numbers, side="right").astype(np.int64)
-    codes[lacking] = len(column.bins)
-    return [*column.bins, *([None] if lacking.any() else [])], codes
 
 
 def _numbers(

@@ -24,7 +24,7 @@ from deciban.io.source import Source, numbered_lines, read_text
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Origin, SegmentQuality, Trials
-from deciban.trials.frozen import as_text
+from deciban.trials.lists import as_text
 from deciban.trials.passes import found_in
 from deciban.trials.sources import Chunk, HeldPiece, Piece, ShardSource, Wanted
 from deciban.types import BoolArray, FloatArray

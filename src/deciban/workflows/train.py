@@ -24,7 +24,7 @@ from deciban.trials import ClassScores, JoinReport, Scores
 from deciban.trials.sources import ShardSource
 from deciban.types import Progress
 from deciban.workflows.evaluate import opened
-from deciban.workflows.inputs import Opened, Paths
+from deciban.workflows.inputs import Opened, Paths, named_scores
 from deciban.workflows.kinds import AnyScores, kind_called
 from deciban.workflows.kinds.score_units import messages_on_ratios
 from deciban.workflows.model_files import (
@@ -56,7 +56,6 @@ from deciban.workflows.training_rows import (
     others_compared,
     require_scores_of,
 )
-from deciban.workflows.two_files import named_scores
 from deciban.workflows.units import DEFAULT_FOLDS, HoldOut, UnitsOfSource, units_of_source
 
 _NOTHING = 0.0005

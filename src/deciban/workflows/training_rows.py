@@ -9,8 +9,8 @@ from typing import Any
 
 from deciban._files import PathLike
 from deciban.analysis import FigureRow, FusionAnalysis, FusionFigures, Selection
-from deciban.analysis.data import LabelledData
 from deciban.analysis.fusion import FusionTask, Role, analysed
+from deciban.analysis.systems import LabelledData
 from deciban.core.ranks.counts import n_tied
 from deciban.errors import InputError
 from deciban.evaluation.results import Results

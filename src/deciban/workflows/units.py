@@ -13,16 +13,8 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
-from deciban.core.resampling.units import TrialUnits, UnlistedUnits, common_in_words, units_in_words
-from deciban.engines.units import (
-    SinglesInPieces,
-    TrialFacts,
-    UnitFacts,
-    UnitsFound,
-    UnitsInPieces,
-    look_at_units,
-    survey_trials,
-)
+from deciban.core.resampling.units import TrialUnits, UnlistedUnits, common_in_words, independent, units_in_words
+from deciban.engines.units import TrialFacts, UnitFacts, UnitsFound, UnitsInPieces, look_at_units, survey_trials
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.values import refuse_gaps, weights_of
 from deciban.io.contents import RowError
@@ -30,9 +22,8 @@ from deciban.io.shards.units import UnitsOf
 from deciban.memory import require_room_for_units
 from deciban.messages import WARNING, Message, Note, counted
 from deciban.trials import Aligned, AlignedClasses, ClassKey, Key, Trials
-from deciban.trials.frozen import as_text
 from deciban.trials.joining.lookup import Wanted as WantedTrials
-from deciban.trials.lists import PAIR, ROW
+from deciban.trials.lists import PAIR, ROW, as_text
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource, Wanted
 from deciban.trials.speakers import SpeakersByName, UnitsOfPieces, counting
@@ -512,10 +503,9 @@ class UnitsOfSource:
         """The trials of a system with their units, of which so many bytes may be taken."""
         if self.units is None:
             return None
-        if self.singles is not None:
-            return SinglesInPieces.of_facts(self.source, self.engine, system, self.singles, memory)
-        known = self.source, self.engine, system, self.units, self.by_name, memory, self.n_conditions
-        return UnitsInPieces(*known)
+        units, facts = (self.units, None) if self.singles is None else (self.singles.units, self.singles)
+        known = self.source, self.engine, system, units, self.by_name, memory, self.n_conditions
+        return UnitsInPieces(*known, facts=facts)
 
 
 def _counted(chunk: Chunk) -> int:
@@ -544,25 +534,25 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
         return UnitsOfSource(source, engine, None, None, ())
     if source.batch is not None:
         return _of_batch(source, engine, how_sure, kind)
+    found = None
     if source.has_units and not source.are_units:
         found = UnitsFound(look_at_units(source, engine)[0])
-    elif how_sure.naming is not None and how_sure.naming.each_trial:
-        found = UnitsFound.of_trials(kind.noun)
-    else:
+    elif how_sure.naming is None or not how_sure.naming.each_trial:
         found = kind.units_unasked_in_pieces(source, engine)
-    if found.each is not None and not source.are_units and not source.classes:
+    if found is not None:
+        units, messages = None, found.said
+        if found.facts.units is not None:
+            units, messages = units_and_messages(found.facts, found.said, kind, source.classes)
+        return UnitsOfSource(source, engine, units, found.by_name, messages)
+    said = () if how_sure.naming is not None else tuple(_unused_names_of(source))
+    if source.classes:  # of as many units no keys are kept
+        each = TrialUnits((), np.zeros(0, np.uint64), kind.noun, independent(kind.noun))
+        return UnitsOfSource(source, engine, each, None, said)
+    if not source.are_units:
         return UnitsOfSource(source, engine, None, None, (no_intervals(_UNKNOWN),))
-    if found.each is not None and not source.classes:
-        survey = survey_trials(source, engine)
-        said = () if how_sure.naming is not None else _unused_names_of(source)
-        units, messages = units_and_messages(survey.unit_facts, said, kind, ())
-        return UnitsOfSource(source, engine, units, None, messages, survey)
-    facts, units, messages = found.facts, found.each, found.said
-    if units is not None and how_sure.naming is None:
-        messages = (*messages, *_unused_names_of(source))
-    if facts is not None and facts.units is not None:
-        units, messages = units_and_messages(facts, found.said, kind, source.classes)
-    return UnitsOfSource(source, engine, units, found.by_name, messages)
+    survey = survey_trials(source, engine)
+    units, messages = units_and_messages(survey.unit_facts, said, kind, ())
+    return UnitsOfSource(source, engine, units, None, messages, survey)
 
 
 def _unused_names_of(source: ShardSource) -> list[Message]:

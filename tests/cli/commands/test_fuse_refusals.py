@@ -95,7 +95,7 @@ def test_a_folder_is_no_file(run):
     for command in ("fuse a.txt b.txt --key key.csv", "calibrate a.txt --key key.csv"):
         code, _, err = run(f"{command} -o folder/")
         assert code == 2
-        assert "folder/': is the name of a folder" in err
+        assert "folder/: is the name of a folder" in err
     assert not Path("folder").exists()
 
 

@@ -1,10 +1,10 @@
 """Outputs that cannot be written are refused before anything is read: the inputs need not even be there."""
 
-import click
 import pytest
 
 from deciban.calibration import ShiftCalibrator
-from deciban.cli.shared.parsing import require_writable
+from deciban.errors import InputError
+from deciban.io.writing import refuse_overwriting
 
 ABSENT = "absent.txt --key absent.key"
 REFUSED = {
@@ -62,11 +62,9 @@ def test_an_input_is_not_replaced(words, run, tmp_path, monkeypatch):
 
 
 def test_what_can_be_written(tmp_path):
-    for name in ("-", tmp_path / "page.html", tmp_path / "page.HTM"):
-        require_writable(name, endings=(".html", ".htm"))
-    require_writable(tmp_path / "anything")
+    for name in ("-", tmp_path / "page.html", tmp_path / "anything"):
+        refuse_overwriting([name], [])
     for name in (tmp_path, f"{tmp_path}/", f"{tmp_path}/new/", tmp_path / "no" / "file"):
-        with pytest.raises(click.BadParameter):
-            require_writable(name)
-    with pytest.raises(click.BadParameter, match=r"should end in \.json"):
-        require_writable(tmp_path / "m.txt", endings=(".json",))
+        with pytest.raises(InputError, match="name of a folder|no folder"):
+            refuse_overwriting([name], [])
+    refuse_overwriting([tmp_path], [], made=tmp_path)

@@ -5,6 +5,7 @@ import pytest
 
 from deciban import plots
 from deciban.cli.shared.parsing import Picture
+from deciban.errors import InputError
 from support.evaluated import gaussian
 
 WHOLE_PICTURES = True
@@ -27,5 +28,5 @@ def test_a_size_without_a_picture_is_refused():
 
 @pytest.mark.parametrize(("name", "why"), [("a.jpg", "should end in"), ("no/a.svg", "there is no folder")])
 def test_other_endings_and_folders_are_refused(tmp_path, name, why):
-    with pytest.raises(click.BadParameter, match=why):
+    with pytest.raises((click.BadParameter, InputError), match=why):
         Picture(tmp_path / name).require()

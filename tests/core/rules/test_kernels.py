@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.core.rules.proper import beta_cost_non, beta_cost_non_slope, beta_cost_tar
-from deciban.core.rules.tables import _CHUNK, Terms, cost_table, kernel, slope_kernel
+from deciban.core.rules.proper import _CHUNK, Terms, beta_cost_non, beta_cost_tar, cost_table, kernel, slope_kernel
+from support.rule_slopes import beta_cost_non_slope
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "rule_derivatives.json").read_text())
 RULES = sorted({(row[0], row[1]) for row in GOLDEN["rows"]})

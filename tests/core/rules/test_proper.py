@@ -16,15 +16,9 @@ from hypothesis import strategies as st
 from scipy import special
 
 from deciban.core.rules import proper
-from deciban.core.rules import tables as proper_table
-from deciban.core.rules.proper import (
-    beta_cost_non,
-    beta_cost_non_slope,
-    beta_cost_tar,
-    beta_cost_tar_slope,
-    softplus,
-    threshold_density,
-)
+from deciban.core.rules import proper as proper_table
+from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, softplus, threshold_density
+from support.rule_slopes import beta_cost_non_slope, beta_cost_tar_slope
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "beta_rule.json").read_text())
 PARAMETERS = [0.05, 0.5, 1 - 2**-53, 1.0, 1 + 2**-52, 1.5, 20.0, 100.0]

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from deciban.core.rules.tables import EDGE, cost_table, log_beta
+from deciban.core.rules.proper import EDGE, cost_table, log_beta
 
 RULES = [(0.05, 0.05), (0.05, 100.0), (100.0, 0.05), (100.0, 100.0), (0.7, 3.0), (1.0, 1.5), (3.0, 1.0), (20.0, 1.0)]
 

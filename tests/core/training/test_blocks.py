@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.training.blocks import FeatureBlock, dot
-from deciban.core.training.linear_objective import LinearObjective, Trials
+from deciban.core.training.linear_objective import FeatureBlock, LinearObjective, Trials, dot
 from support.training_reference import gaussian, masses, pulls
 
 N = 40_000

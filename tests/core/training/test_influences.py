@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from deciban.calibration import AffineCalibrator, BetaCalibrator, GaussianCalibrator, ScaleCalibrator, ShiftCalibrator
-from deciban.core.training.influences import steep
+from deciban.core.training.trust_region import steep
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import LinearFusion
 from support.resampled import all_by_all, refitted_covariance

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import log_softmax
 
 from deciban.core.classes.certainty import CountedTrials
-from deciban.core.training import descent
+from deciban.core.training import linear_training
 from deciban.core.training import multiclass_training as class_training
 from deciban.core.training import multiclass_training as survey
 from deciban.core.training.linear_training import train
@@ -219,7 +219,7 @@ def test_many_classes_go_through_float32_to_the_same_optimum(monkeypatch, form):
     found = []
     for large in (1, 1 << 40):
         monkeypatch.setattr(class_training, "LARGE", large)
-        monkeypatch.setattr(descent, "LARGE", large)
+        monkeypatch.setattr(linear_training, "LARGE", large)
         found.append(train_classes(systems, label, prior=prior, **form))
     quick, direct = found
     assert quick.converged

@@ -41,6 +41,6 @@ def test_ends_are_those_of_all(numbers):
 
 
 def test_sums_with_the_largest_can_be_sent():
-    one = SumsUpTo(Sums.of([1.0]), np.array([3.0, 1.0])) + SumsUpTo(Sums.of([2.0]), np.array([2.0, 5.0]))
+    one = SumsUpTo(Sums.of([1.0]), Ends.up_to([3.0, 1.0])) + SumsUpTo(Sums.of([2.0]), Ends.up_to([2.0, 5.0]))
     again = pickle.loads(pickle.dumps(one))  # noqa: S301  # written a moment ago
-    assert (again.sums.total.tolist(), again.largest.tolist()) == ([3.0], [3.0, 5.0])
+    assert (again.sums.total.tolist(), again.largest.high.tolist()) == ([3.0], [3.0, 5.0])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.io.columns.headers import (
     counts_columns,
     fits_label,

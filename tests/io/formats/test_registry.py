@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import deciban.io.formats as home
 from deciban import FormatError, InputError
 from deciban.io import read_contents
-from deciban.io.formats import binary_formats, by_name, endings, for_ending, formats, text_formats
+from deciban.io.formats import binary_formats, by_name, for_ending, formats, text_formats
 from support.text_formats import GOLDEN, read_bytes
 
 ROOT = Path(__file__).parents[3]
@@ -65,7 +65,6 @@ def test_what_is_said_of_formats_that_are_not_imported_is_true():
     for name, one in formats().items():
         made = by_name(name)
         assert all(getattr(made, field.name) == getattr(one, field.name) for field in dataclasses.fields(one))
-        assert endings().get(name, ()) == one.endings
         assert all(for_ending(f"a{ending}") is made for ending in one.endings)
     assert {*text_formats(), *binary_formats()} == {*formats()}
     of_kinds = {

@@ -142,7 +142,9 @@ def test_systems_need_distinct_names():
 
 
 def test_rows_without_names_do_not_fit():
-    with pytest.raises(FormatError, match="table holds trials with names, those of .* are known by their rows only"):
+    with pytest.raises(
+        FormatError, match=r"those of .* are known by their rows only. Choose another format \(rows, npy"
+    ):
         written(Contents.of(Index(Trials.of_rows(2))), "table")
 
 

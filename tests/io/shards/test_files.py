@@ -12,7 +12,7 @@ import pytest
 from deciban.errors import FormatError
 from deciban.io import read_contents
 from deciban.io.shards import files as rows
-from deciban.io.shards import inputs, writing
+from deciban.io.shards import opening, writing
 from deciban.io.shards.opening import open_shards
 from deciban.trials.sources import Wanted
 from support.sources import gathered, trials
@@ -153,7 +153,7 @@ def test_large_row_groups_are_cut(folder, monkeypatch):
     whole = trials(np.random.default_rng(20), n=200)
     pq.write_table(whole, folder / "part-5.parquet")
     expected = gathered(open_shards(folder))
-    monkeypatch.setattr(inputs, "MOST_ROWS", 100)
+    monkeypatch.setattr(opening, "MOST_ROWS", 100)
     monkeypatch.setattr(writing, "ROWS", 64)
     source = open_shards(folder)
     np.testing.assert_array_equal(gathered(source), expected)

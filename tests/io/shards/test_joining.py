@@ -1,4 +1,4 @@
-"""Tables that are joined by name in a database give the trials, counts and refusals of a join in memory."""
+"""Tables that are joined by name part by part give the trials, counts and refusals of a join in memory."""
 
 import tempfile
 
@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.errors import KeyMismatchError
+from deciban.io.shards.joining import JoinedScores
 from deciban.io.shards.opening import open_shards
+from deciban.trials.joining.renaming import Renaming
 from support.sources import gathered, in_memory, split, trials, write
 
 SAID = [
@@ -117,8 +119,9 @@ def test_labels_beside_scores_do_not_contradict_the_key(tmp_path):
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 @pytest.mark.parametrize("memory", [9000, 10**9])
-def test_a_join_that_ends_too_early_leaves_nothing(tmp_path, monkeypatch, error, memory):
-    """While rows are sorted into files, or when parts are written."""
+@pytest.mark.parametrize("step", ["_make", "_mapped"])
+def test_a_join_that_ends_too_early_leaves_nothing(tmp_path, monkeypatch, error, memory, step):
+    """When files are made, or when scores are written into them."""
     rng = np.random.default_rng(14)
     scores, key = split(trials(rng), tmp_path, rng, shuffled=True)
     scratch = tmp_path / "scratch"
@@ -128,7 +131,7 @@ def test_a_join_that_ends_too_early_leaves_nothing(tmp_path, monkeypatch, error,
     def failing(*_args, **_more):
         raise error
 
-    monkeypatch.setattr(pq.ParquetWriter, "write_table", failing)
+    monkeypatch.setattr(JoinedScores, step, failing)
     with pytest.raises(type(error), match="no room for temporary files" if isinstance(error, OSError) else None):
         open_shards(scores, key, memory=memory)
     assert not any(scratch.iterdir())
@@ -163,13 +166,34 @@ def test_trials_that_several_systems_lack_are_missing_once(tmp_path):
     assert report == in_memory(scores, key, missing="drop")[1]
 
 
-@pytest.mark.parametrize("n_parts", [1, 5])
-def test_scores_beyond_the_key_are_counted_once_however_often_the_key_has_its_trials(tmp_path, monkeypatch, n_parts):
-    monkeypatch.setattr("deciban.io.shards.database.Database.n_parts", lambda *_: n_parts)
+@pytest.mark.parametrize("memory", [10**9, 1800])
+def test_scores_beyond_the_key_are_counted_once_however_often_the_key_has_its_trials(tmp_path, memory):
     rng = np.random.default_rng(17)
     table = trials(rng)
     key = pa.concat_tables([table.slice(0, 40), table.slice(10, 20), table.slice(10, 5)]).drop_columns("score")
     paths = [write(table.select(["enroll", "test", "score"]), tmp_path / "s", rng)], write(key, tmp_path / "key", rng)
-    report = open_shards(*paths, duplicates="keep-one", memory=9000).report
+    report = open_shards(*paths, duplicates="keep-one", memory=memory).report
     assert (report.matched, report.extra, report.duplicate) == (40, 20, 25)
     assert report == in_memory(*paths, duplicates="keep-one")[1]
+
+
+@pytest.mark.parametrize("memory", [10**9, 1800])
+def test_names_that_are_written_otherwise_are_counted_once(tmp_path, memory):
+    rng = np.random.default_rng(18)
+    table = trials(rng)
+    names = pa.array([f"{one}.wav" for one in table["test"].to_pylist()])
+    scores = write(table.set_column(1, "test", names).select(["enroll", "test", "score"]), tmp_path / "scores", rng)
+    key = write(table.drop_columns("score"), tmp_path / "key", rng)
+    report = open_shards(scores, key, ids=Renaming.of("strip-ending"), memory=memory).report
+    assert report == in_memory([scores], key, ids="strip-ending")[1]
+    assert [n for _, n in report.renamed] == [0, len(set(names.to_pylist()))]
+
+
+@pytest.mark.parametrize("memory", [10**9, 1800])
+def test_two_names_do_not_become_one_in_any_part(tmp_path, memory):
+    table = pa.table({"enroll": [f"m{k}" for k in range(60)], "test": ["a.wav", "a.flac"] * 30, "score": np.ones(60)})
+    scores = write(table, tmp_path / "scores", np.random.default_rng(1))
+    key = pa.table({"enroll": ["m0", "m1"], "test": ["a", "a"], "label": ["target", "nontarget"]})
+    pq.write_table(key, tmp_path / "key.parquet")
+    with pytest.raises(KeyMismatchError, match=r"'a\.(wav|flac)' .*row \d+\) and 'a\.(wav|flac)' .*would both be 'a'"):
+        open_shards(scores, tmp_path / "key.parquet", ids=Renaming.of("strip-ending"), memory=memory, missing="drop")

@@ -235,7 +235,7 @@ def test_what_is_missing_is_named(tmp_path):
         open_shards(cut, where={"gender": ["f", "x"]})
     with pytest.raises(InputError, match=r"no column 'w' says how much trials count"):
         open_shards(cut, weights="w")
-    with pytest.raises(TypeError, match=r"'wheres'. Did you mean where\?"):
+    with pytest.raises(TypeError, match="'wheres'"):
         open_shards(cut, wheres={})
     with pytest.raises(InputError, match="holds no labels"):
         open_shards(write(table.drop_columns("label"), tmp_path / "bare", rng))

@@ -247,7 +247,9 @@ def test_a_fill_beyond_floats_is_refused():
 
 def test_messages_name_the_lines_of_a_selection():
     """Rows of a table that was cut out of another are told by the lines of the file they came from."""
-    trials = Trials.of({"trial": ["a", "b", "c", "b", "d"]}, origin=Origin("s.txt", line=lambda row: 10 + row))
+    trials = Trials.of(
+        {"trial": ["a", "b", "c", "b", "d"]}, origin=Origin("s.txt", lines=lambda rows: [10 + row for row in rows])
+    )
     some = Scores(trials, np.array([0.0, 1, 2, 1, 3])).drop(trial="a")
     with pytest.raises(KeyMismatchError, match=r"s\.txt:11 and s\.txt:13: trial \(b\) occurs more than once"):
         align(some, Index.of({"trial": ["b", "c"]}))

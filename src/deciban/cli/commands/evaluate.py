@@ -22,7 +22,6 @@ from deciban.cli.shared.options import (
     typed,
     typed_for,
 )
-from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.progress import working
 
 
@@ -184,7 +183,6 @@ def report_command(
     inputs = asked.inputs(scores, key)
     given |= {"train": list(train), "typed": typed(), "again": typed_for(eval_command, without=_OF_PAGES)}
     request = ReportRequest(scores=inputs, key=key, output=output, **given)
-    require_writable(output)
     require_own_stream(output, as_json=shown.as_json)
     files = asked.opened(inputs, key)
     about = asked.options_for(files).with_figures(**figures)

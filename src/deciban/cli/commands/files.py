@@ -21,7 +21,7 @@ from deciban.cli.shared.options import (
     require_own_stream,
     tell,
 )
-from deciban.cli.shared.parsing import PARSERS, require_writable
+from deciban.cli.shared.parsing import PARSERS
 from deciban.cli.shared.progress import working
 from deciban.messages import lines, one_line
 
@@ -169,7 +169,6 @@ def summarize_command(
     from deciban.io.writing import refuse_overwriting
     from deciban.workflows.summaries import SUMMARIZED, summarize_files
 
-    require_writable(output)
     refuse_overwriting([output], [*shards, *filter(None, (key,))])
     arguments = {name: value for name, value in asked.options.arguments.items() if name in SUMMARIZED}
     with working() as say:
@@ -191,7 +190,6 @@ def merge_command(summaries: tuple[str, ...], *, quiet: bool, output: Path, as_j
     from deciban.io.writing import refuse_overwriting
     from deciban.workflows.summaries import merge_summaries
 
-    require_writable(output)
     refuse_overwriting([output], summaries)
     with working("merging"):
         messages = merge_summaries(list(summaries), output)

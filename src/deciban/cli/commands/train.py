@@ -24,7 +24,7 @@ from deciban.cli.shared.options import (
     require_own_stream,
     tell,
 )
-from deciban.cli.shared.parsing import METHODS, require_writable
+from deciban.cli.shared.parsing import METHODS
 from deciban.cli.shared.progress import working
 from deciban.messages import as_objects
 
@@ -137,8 +137,6 @@ class TrainingRequest:
 
         llrs = self.llrs if self.llrs is None or Path(self.llrs).is_dir() else self.llrs.rstrip("/")  # one may be made
         outputs = [self.output, *([llrs] if llrs else [])]
-        for output in outputs:
-            require_writable(output)
         if [*outputs, "-" if self.shown.as_json else ""].count("-") > 1:
             raise click.UsageError("only one of the model, the llrs and --json can go to standard output.")
         of_output = self.to is not None or self.write_as != "loglik" or bool(self.interval)

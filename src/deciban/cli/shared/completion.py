@@ -56,7 +56,7 @@ def _methods() -> list[str]:
 
 
 def _figures() -> list[str]:
-    from deciban.analysis.compared_figures import FIGURES
+    from deciban.analysis.compared import FIGURES
 
     return list(FIGURES)
 

@@ -332,7 +332,7 @@ class Asked:
             return list(scores)
         from deciban._files import PathLike
         from deciban.io.source import TwoFiles
-        from deciban.workflows.two_files import named_scores
+        from deciban.workflows.inputs import named_scores
 
         return named_scores(list[PathLike | TwoFiles](scores), key, self.two)[0]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -196,29 +195,6 @@ def parse_names(given: Sequence[str]) -> list[str] | dict[str, str]:
     return named
 
 
-def require_writable(output: str | Path, *, endings: tuple[str, ...] = ()) -> None:
-    """Refuse an output in a folder that is not there, or with another ending than those that are written.
-
-    Raises
-    ------
-    click.BadParameter
-    """
-    path = Path(output)
-    if str(output) == "-":
-        return
-    if not path.name or str(output).endswith(("/", os.sep)) or path.is_dir():
-        raise click.BadParameter(f"{str(output)!r}: is the name of a folder. Name a file to write.", param_hint="-o")
-    if not path.parent.is_dir():
-        raise click.BadParameter(
-            f"{str(output)!r}: there is no folder {str(path.parent)!r}. Make it first, or write elsewhere.",
-            param_hint="-o",
-        )
-    if endings and path.suffix.casefold() not in endings:
-        *others, last = endings
-        listed = f"{', '.join(others)} or {last}" if others else last
-        raise click.BadParameter(f"{path.name!r} should end in {listed}.", param_hint="-o")
-
-
 def _read_rule(path: str) -> Any:
     from deciban.io.cost_files import read_rule
 
@@ -309,15 +285,18 @@ class Picture:
 
         Raises
         ------
-        click.UsageError
+        click.UsageError, InputError
         """
+        from deciban.io.writing import refuse_overwriting
+
         if self.path is None:
             if self.size is not None:
                 raise click.UsageError("--size is about the picture: name a file for it, as in -o picture.pdf.")
             return
-        require_writable(self.path, endings=tuple(_ENDINGS))
-        if str(self.path) == "-":
-            raise click.BadParameter("'-' should end in .svg, .png or .pdf: its name says the format.", param_hint="-o")
+        if self.path.suffix.casefold() not in _ENDINGS:
+            words = f"{str(self.path)!r} should end in .svg, .png or .pdf: its name says the format."
+            raise click.BadParameter(words, param_hint="-o")
+        refuse_overwriting([self.path], [])
 
     def save(self, draw: Callable[[], Any]) -> None:
         """Draw, in the size for print if there is one, and write the picture, whole or not at all."""

@@ -14,7 +14,7 @@ from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, refuse_ruled_out
 from deciban.core.classes.loglik import relative, row_blocks
 from deciban.core.training.batches import ClassTrialsInParts, PartsOfClassTrials, every_trial, uncertain_trials
-from deciban.core.training.descent import LARGE, Fit, Way
+from deciban.core.training.linear_training import LARGE, Fit, Way
 from deciban.core.training.moments import require_scales, standardization
 from deciban.core.training.multiclass_objective import NO_TRIALS, ClassTrials, Errors, farthest_move
 from deciban.core.training.multiclass_training import sample
@@ -85,7 +85,7 @@ class TransformObjective:
             known = self.basis.T @ total[n + 1 :].reshape(n, n) @ self.basis + self.penalty
         pushed = self.penalty @ parameters
         value += 0.5 * float(parameters @ pushed)
-        return Derivatives(value, self.basis.T @ gradient + pushed, known, float(found.largest))
+        return Derivatives(value, self.basis.T @ gradient + pushed, known, float(found.largest.high))
 
     @property
     def form(self) -> TransformObjective:
@@ -158,7 +158,7 @@ def _terms(form: TransformObjective, raw: FloatArray, with_hessian: bool, trials
         gradient += _slopes(features, pull).ravel()
         value += float(weights @ errors.cost)
         worst = max(worst, float(errors.lead.max()))
-    return SumsUpTo(Sums.of(np.concatenate(([value], gradient, own.ravel()))), np.array(worst))
+    return SumsUpTo(Sums.of(np.concatenate(([value], gradient, own.ravel()))), Ends.up_to(worst))
 
 
 def _moved(form: TransformObjective, raw: FloatArray, change: FloatArray, trials: ClassTrials) -> Ends:

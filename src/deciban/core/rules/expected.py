@@ -18,6 +18,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.special import expit
 
+from deciban.core.by_value import Additive
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.operating import UnsortedClass
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, softplus, weighted_cost_non
@@ -160,13 +161,10 @@ class MeanCost:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassCosts:
+class ClassCosts(Additive):
     """Sums of costs, class by class; those of more trials add up."""
 
     of_class: tuple[MeanCost, ...]
-
-    def __add__(self, other: ClassCosts) -> ClassCosts:
-        return ClassCosts(tuple(a + b for a, b in zip(self.of_class, other.of_class, strict=True)))
 
 
 def _weight(weights: CountArray) -> float:

@@ -16,6 +16,7 @@ import numpy as np
 
 from deciban._validate.arrays import all_finite
 from deciban._validate.classes import Names, called
+from deciban.core.by_value import Additive
 from deciban.core.classes.certainty import CountedTrials, parted, require_rivals, rivals_of
 from deciban.core.classes.loglik import are_alike
 from deciban.core.training.linear_objective import Trials
@@ -28,6 +29,7 @@ DRAWN = 1 << 17
 """Trials of each class that the sample holds, if there are so many."""
 
 
+@dataclass(eq=False)
 class PartsOfTrials(Parts[Trials]):
     """Trials of two classes in parts.
 
@@ -92,11 +94,6 @@ class TrialsInParts(LooksAtParts):
         return self.few.has_base
 
     @property
-    def has_weights(self) -> bool:
-        """Whether trials count differently."""
-        return self.few.has_weights
-
-    @property
     def amounts(self) -> Pair:
         """How much non-targets and targets count that infinite scores do not decide."""
         return self.first.undecided
@@ -122,7 +119,7 @@ class TrialsInParts(LooksAtParts):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FirstLook:
+class FirstLook(Additive):
     """What a first look finds.
 
     Attributes
@@ -163,15 +160,6 @@ class FirstLook:
         non, tar = (_deviations(left, rows) for rows in (~left.is_target, left.is_target))
         return cls(amounts, left.amounts, found, infinite, drawn, (non, tar))
 
-    def __add__(self, other: FirstLook) -> FirstLook:
-        """Look at both."""
-        (a, b), (c, d) = self.undecided, other.undecided
-        infinite = self.infinite | other.infinite
-        drawn = self.drawn + other.drawn
-        (non, tar), (others, more) = self.deviations, other.deviations
-        apart = non + others, tar + more
-        return FirstLook(self.amounts + other.amounts, (a + c, b + d), self.ends + other.ends, infinite, drawn, apart)
-
 
 def _deviations(trials: Trials, rows: BoolArray) -> Deviations:
     """Those of the trials of one class."""
@@ -202,6 +190,7 @@ _LEAST = 40
 """Trials of each class that it holds, if there are so many."""
 
 
+@dataclass(eq=False, kw_only=True)
 class PartsOfClassTrials(Parts[CountedTrials]):
     """Trials of many classes in parts.
 
@@ -241,12 +230,13 @@ class PartsOfClassTrials(Parts[CountedTrials]):
     @cached_property
     def first(self) -> FirstClassLook:
         """What the first look finds."""
-        return self.each(partial(FirstClassLook.of, name=self.called, memory=self.memory))
+        found: FirstClassLook = self.each(partial(FirstClassLook.of, name=self.called, memory=self.memory))
+        return found
 
     @property
-    def called(self) -> Called:
-        """What messages call a class, given its position among those that count."""
-        return Called(tuple(self.possible.tolist()), self.names)
+    def called(self) -> Callable[[int], str]:
+        """What messages call a class, given its position among those that count; can be pickled."""
+        return partial(_called, tuple(self.possible.tolist()), self.names)
 
     def undecided(self, called: Callable[[int], str], *, offset: bool) -> tuple[ClassTrialsInParts, float]:
         """See `deciban.core.classes.certainty.CountedTrials.undecided`."""
@@ -258,16 +248,8 @@ class PartsOfClassTrials(Parts[CountedTrials]):
         return ClassTrialsInParts(self, first, class_weights, np.ones(first.n_systems)), certain
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
-    """Names of classes by their positions among those that count; can be pickled."""
-
-    possible: tuple[int, ...]
-    names: Names
-
-    def __call__(self, k: int) -> str:
-        """The name of a class, or its number."""
-        return called(self.possible[k], self.names)
+def _called(possible: tuple[int, ...], names: Names, k: int) -> str:
+    return called(possible[k], names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -462,7 +444,11 @@ def _alike(systems: ScoreArray) -> BoolArray:
 
 
 def _undecided_of_classes(
-    class_weights: FloatArray, factor: FloatArray | None, reach: float, name: Called, counted: CountedTrials
+    class_weights: FloatArray,
+    factor: FloatArray | None,
+    reach: float,
+    name: Callable[[int], str],
+    counted: CountedTrials,
 ) -> ClassTrials:
     """Return those trials of a part that are trained on."""
     left = counted.trials if all_finite(counted.trials.systems) else parted(counted, name)[0]

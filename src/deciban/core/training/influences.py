@@ -1,21 +1,25 @@
-"""How trained parameters of two classes change with the weight of each unit: their influences.
+"""How trained parameters change with the weight of each unit: their influences.
 
 Unit k gets the weight ``u_k``: a trial counts as much as the product of the weights of its units, and the classes are
 renormalized. Training makes the gradient of its objective 0 whatever the weights are; so, at ``u = 1``, the parameters
 change by ``-H^-1`` times the derivative of the gradient, which is the sum of the gradients of the trials of the unit,
 each relative to the mean of its class (infinitesimal jackknife; Huber's sandwich is the sum of the squares).
 
-Up to 1000 units are left out one after the other, instead: see `deciban.core.training.influences`.
+Up to 1000 units are left out one after the other, instead: see `moves_without_each`. Two classes and many differ in
+what a block of trials computes, and in their parameters: weights of columns and an offset by any rule, or scales of
+systems and offsets of classes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, softmax
 
+from deciban.core.classes.certainty import CountedTrials, decided
 from deciban.core.resampling.intervals import effective_numbers
 from deciban.core.resampling.linearised import (
     UnitChanges,
@@ -26,31 +30,26 @@ from deciban.core.resampling.linearised import (
     sums_by_unit,
 )
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.rules.tables import kernel
-from deciban.core.training.batches import PartsOfTrials
+from deciban.core.rules.proper import kernel
+from deciban.core.training.batches import PartsOfClassTrials, PartsOfTrials
 from deciban.core.training.linear_objective import Trials
-from deciban.core.training.moments import SAMPLE, moments, sample
+from deciban.core.training.moments import SAMPLE, moments, sample, standardization
+from deciban.core.training.multiclass_objective import NO_TRIALS, ClassObjective, ClassTrials, Errors, SecondDerivatives
+from deciban.core.training.multiclass_training import objective_of
 from deciban.core.training.separation import with_class_weights
 from deciban.core.training.sums import Sums, UnitSums
+from deciban.core.training.trust_region import steep
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray
 
 MOST_UNITS = 1000
 """Units up to which each is left out; of more, one alone changes parameters so little that derivatives tell as much."""
-
-
 MOST_PARAMETERS = 16
 """Parameters up to which each unit is left out; of more, second derivatives of each unit take too long."""
-
-
 _AT_ONCE = 1 << 22
 """Numbers of log odds, for units times trials, that a sample of trials is chosen for."""
-
-
 _SLAB = 1 << 16
 """Numbers that are worked on together."""
-
-
 _LOOKS = 15
 
 _PRECISE = 1e-3
@@ -115,12 +114,6 @@ class Points:
         return [slice(i, i + size) for i in range(0, n, size)]
 
 
-def sides_of(codes: tuple[IntArray, ...]) -> list[tuple[IntArray, BoolArray]]:
-    """Return the units of each side, and where they count: a unit on both sides of a trial counts once."""
-    first, *others = codes
-    return [(first, np.ones(len(first), np.bool_)), *((side, side != first) for side in others)]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class WholeSums:
     """Derivatives of the objective by class at the parameters of all trials.
@@ -147,13 +140,9 @@ class WholeSums:
             Of each unit what other trials add to their quadratic form at its point less what its own trials add there:
             gradient, then upper triangle of the Hessian.
         """
-        n = points.moves.shape[1]
-        rows, columns = np.triu_indices(n)
-        hessian = np.zeros((len(found), n, n))
-        hessian[:, rows, columns] = hessian[:, columns, rows] = found[:, n:]
-        whole = np.einsum("uc,cij->uij", points.inverse, self.hessians) + self.penalty
+        n, whole = points.moves.shape[1], np.einsum("uc,cij->uij", points.inverse, self.hessians) + self.penalty
         gradient = found[:, :n] + points.inverse @ self.gradients - self.gradients.sum(axis=0)
-        return gradient + np.einsum("uij,uj->ui", whole, points.moves), hessian + whole
+        return gradient + np.einsum("uij,uj->ui", whole, points.moves), _whole(found[:, n:]) + whole
 
 
 def moves_without_each(
@@ -214,8 +203,95 @@ _BLOCK = 1 << 16
 """Trials that are looked at together."""
 
 
-_FLAT = 1e-12
-"""Curvature, relative to the largest, below which a direction counts as flat: the data say nothing of it."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _WithoutEach:
+    """A look at trials with their units that finds what `WholeSums.at` needs, or the Hessians of classes.
+
+    Attributes
+    ----------
+    look : _LinearDerivatives or _ClassDerivatives
+        Has a basis of n coordinates, and yields blocks of trials. Each block has the classes ``label`` and amounts
+        ``amount`` of its trials. ``at(moves)`` are derivatives of the cost of each trial at its own point, and
+        ``beyond(some, moves, amount)`` what some trials add at the points of all units beyond their quadratic form:
+        gradients (n), then upper triangles of Hessians. It works on ``numbers`` numbers for each unit and trial.
+    n_classes : int
+    points : Points or None
+        Left out, the upper triangles of the Hessians of the classes are found.
+    """
+
+    look: Any
+    n_classes: int = 2
+    points: Points | None = None
+
+    def __call__(self, trials: Any, units: TrialUnits) -> Sums:
+        points, n = self.points, self.look.basis.shape[1]
+        m = n * (n + 1) // 2
+        found = np.zeros((self.n_classes, m) if points is None else (units.n_units, n + m))
+        for one, own in self.look.blocks(trials, units):
+            if points is None:
+                bend = _times(one.amount, one.at(np.zeros((len(one.label), n)))[n:])
+                found += [bend[:, one.label == k].sum(axis=1) for k in range(self.n_classes)]
+                continue
+            for (
+                side
+            ) in own.codes:  # trials are taken away at the point of their own unit, once where both sides are one
+                counts = side is own.codes[0] or side != own.codes[0]
+                amount = np.where(counts, one.amount * points.inverse[side, one.label], 0.0)
+                add_by_code(found, -_times(amount, one.at(points.moves[side])), side)
+            if points.moves.any():  # and all others added, of which a sample stands for all
+                places, stand_for = points.sampled(one.label, one.amount)
+                for some in points.slabs(len(places), one.numbers):
+                    at = places[some]
+                    found += one.beyond(at, points.moves, stand_for[some] * points.inverse[:, one.label[at]])
+        return Sums.of(found)
+
+
+def _whole(triangles: FloatArray) -> FloatArray:
+    """Return symmetric matrices (..., n, n) from their upper triangles (..., m)."""
+    n = int(np.sqrt(2 * triangles.shape[-1]))
+    rows, columns = np.triu_indices(n)
+    found = np.zeros((*triangles.shape[:-1], n, n))
+    found[..., rows, columns] = found[..., columns, rows] = triangles
+    return found
+
+
+def _moved(
+    given: Any,
+    units: TrialUnits,
+    found: UnitSums,
+    shares: FloatArray,
+    without: _WithoutEach,
+    whole: Callable[[], WholeSums],
+) -> tuple[FloatArray, dict[str, Any]]:
+    """Return how far parameters move with each unit that has trials, and how that was found.
+
+    Parameters
+    ----------
+    given : object
+        All trials.
+    units : TrialUnits
+    found : UnitSums
+        Sums of gradients and amounts of units, then gradients and numbers of trials of classes, and perhaps more.
+    shares : (n_units, n_classes) array
+    without : _WithoutEach
+        Has the coordinates in which the Hessian of all trials is the identity.
+    whole : callable
+        Returns `WholeSums`, if they are needed.
+    """
+    sums, _, totals, n_trials, *_ = found.parts
+    basis, used = without.look.basis, np.asarray(shares.any(axis=1) | found.is_folded)
+    moves = -(sums - shares @ totals) @ basis  # derivatives by the weights of units
+    leave_out = not found.is_folded and leaves_out(int(used.sum()), n_trials.sum(), basis.shape[1])
+    if leave_out:
+
+        def look(points: Points) -> Sums:
+            sums_at: Sums = given.each_by_unit(replace(without, points=points), units)
+            return sums_at
+
+        start = Points.start(-moves, shares, n_trials, without.look.work)
+        moves = moves_without_each(look, whole(), start, used, units.noun)
+    n_units = int(n_trials.sum()) if found.is_folded else int(used.sum())
+    return moves[used] @ basis.T, {"left_out": leave_out, "listed": not found.is_folded, "n_units": n_units}
 
 
 def linear_influences(
@@ -265,35 +341,24 @@ def linear_influences(
     center, size = (middle if intercept else np.zeros_like(middle)), width
     width = np.where(size > 0.0, size, np.inf)
     point = np.append(weights * size, offset + float(weights @ center))
-    look = _Derivatives(left.class_weights, middle, center, width, point, rule, ridge)
+    look = _LinearDerivatives(left.class_weights, middle, center, width, point, rule, ridge)
     of_units = trials.each_by_unit(look, units)
-    sums, shares, hessians, totals, n_trials = of_units.parts
+    _, shares, totals, _, hessians = of_units.parts
     shares = shares / priors
-    used: BoolArray = np.asarray(shares.any(axis=1) | of_units.is_folded)
     n_effective = require_effective(effective_of(of_units, shares), ("non-target", "target"), units)
     free = np.flatnonzero(np.append(np.isfinite(width), intercept))
-    penalty = np.diag(np.append(np.full(len(weights), ridge), 0.0))[np.ix_(free, free)]
-    hessians = hessians[:, free][:, :, free]
-    basis = steep(hessians.sum(axis=0) + penalty)
-    centred = (sums - shares @ totals)[:, free] @ basis
-    leave_out = not of_units.is_folded and leaves_out(int(used.sum()), n_trials.sum(), basis.shape[1])
-    if leave_out:
-        whole = WholeSums(totals[:, free] @ basis, basis.T @ hessians @ basis, basis.T @ penalty @ basis)
-        without = _WithoutEach(look, np.zeros((len(point), basis.shape[1])))
-        without.basis[free] = basis
-        start = Points.start(centred, shares, n_trials, work=4)
-        moves = moves_without_each(
-            lambda points: trials.each_by_unit(replace(without, points=points), units), whole, start, used, units.noun
-        )
-    else:
-        moves = -centred  # derivatives by the weights of units
-    found = np.zeros((int(used.sum()), len(point)))
-    found[:, free] = moves[used] @ basis.T
+    penalty = np.diag(np.append(np.full(len(weights), ridge), 0.0))
+    own = steep((hessians.sum(axis=0) + penalty)[np.ix_(free, free)])
+    basis = np.zeros((len(point), own.shape[1]))
+    basis[free] = own
+
+    def whole() -> WholeSums:
+        return WholeSums(totals @ basis, basis.T @ hessians @ basis, basis.T @ penalty @ basis)
+
+    found, form = _moved(trials, units, of_units, shares, _WithoutEach(replace(look, basis=basis)), whole)
     found[:, :-1] /= width
     found[:, -1] -= found[:, :-1] @ center
-    form = {"left_out": leave_out, "listed": not of_units.is_folded, "penalized": ridge > 0.0}
-    n_units = int(n_trials.sum()) if of_units.is_folded else len(found)
-    return UnitChanges(values=found, n_units=n_units, n_effective=n_effective, **form)
+    return UnitChanges(values=found, n_effective=n_effective, penalized=ridge > 0.0, **form)
 
 
 def effective_of(of_units: UnitSums, shares: FloatArray) -> FloatArray:
@@ -304,7 +369,7 @@ def effective_of(of_units: UnitSums, shares: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Derivatives:
+class _LinearDerivatives:
     """A look at trials with their units that sums up gradients and amounts by unit, curvatures, gradients by class."""
 
     class_weights: tuple[float, float]
@@ -314,142 +379,85 @@ class _Derivatives:
     point: FloatArray
     rule: tuple[float, float, float]
     ridge: float
+    basis: FloatArray | None = None
+    work: ClassVar[int] = 4
 
     def __call__(self, trials: Trials, units: TrialUnits) -> UnitSums:
         n = len(self.point)
         hessians, totals, counts = np.zeros((2, n, n)), np.zeros((2, n)), np.zeros(2)
         sums, shares = np.zeros((units.n_units, n)), np.zeros((units.n_units, 2))
-        for rows, one in self.blocks(trials):
-            pull, bend = slopes(one.log_odds, one.is_target, self.rule)
-            amount = one.amounts.sum(axis=0)
-            gradients = _times(amount, pull) * one.features + amount * one.of_penalty
-            curved = one.features * _times(amount, bend)
-            own = units.take(rows)
+        for one, own in self.blocks(trials, units):
+            pull, bend = slopes(one.log_odds, one.label == 1, self.rule)
+            gradients = _times(one.amount, pull) * one.features + one.amount * one.of_penalty
+            curved = one.features * _times(one.amount, bend)
             add_by_unit(sums, gradients, own)
-            add_by_unit(shares, one.amounts, own)
-            for k, some in enumerate((~one.is_target, one.is_target)):
+            add_by_unit(shares, np.where(one.label == [[0], [1]], one.amount, 0.0), own)
+            for k, some in enumerate((one.label == 0, one.label == 1)):
                 hessians[k] += curved[:, some] @ one.features[:, some].T
                 totals[k] += gradients[:, some].sum(axis=1)
-                counts[k] += np.count_nonzero(one.amounts[k])
-        return UnitSums(tuple(map(Sums.of, (sums, shares, hessians, totals, counts))), by_unit=(0, 1))
+                counts[k] += np.count_nonzero(one.amount[some])
+        return UnitSums((Sums.of(sums), Sums.of(shares)), tuple(map(Sums.of, (totals, counts, hessians))))
 
-    def blocks(self, trials: Trials) -> Iterator[tuple[slice, _Block]]:
-        """Yield some trials after the other, at the parameters of all."""
-        trials = replace(trials, class_weights=self.class_weights)
-        is_open = _open(trials)
+    def blocks(self, trials: Trials, units: TrialUnits) -> Iterator[tuple[_LinearBlock, TrialUnits]]:
+        """Yield some trials after the other, in coordinates where there is a basis, with their units."""
+        class_weights = np.array(self.class_weights)
         for rows in (slice(i, i + _BLOCK) for i in range(0, len(trials), _BLOCK)):
-            features = _features(trials, rows, self.center, self.width, is_open)
-            of_penalty = np.zeros((len(features), 1))
+            label = trials.is_target[rows].astype(np.int64)
+            scores = np.array([column[rows] for column in trials.columns], np.float64).reshape(-1, len(label))
+            base = np.zeros(len(label)) if trials.base is None else np.asarray(trials.base[rows], np.float64)
+            features, of_penalty = self._standardized(scores, base, self.center), np.zeros((len(self.point), 1))
             if self.ridge > 0.0:  # the widths that the penalty is measured in are moments of the trials, too
-                of_penalty = _features(trials, rows, self.middle, self.width, is_open) ** 2
+                of_penalty = self._standardized(scores, base, self.middle) ** 2
                 of_penalty *= self.ridge * np.append(self.point[:-1], 0.0)[:, None]
-            log_odds = _log_odds(trials, rows, self.point, features, self.rule)
-            yield rows, _Block(features, log_odds, trials.is_target[rows], _amounts(trials, rows), of_penalty)
+            with np.errstate(all="ignore"):  # what is not finite is refused in `steep`
+                log_odds = self.rule[2] + self.point @ features + np.where(np.isfinite(base), base, 0.0)
+            amount = class_weights[label] * (1.0 if trials.weights is None else trials.weights[rows])
+            if self.basis is not None:
+                features, of_penalty = self.basis.T @ features, self.basis.T @ of_penalty
+            yield _LinearBlock(features, log_odds, label, amount, of_penalty, self.rule), units.take(rows)
+
+    def _standardized(self, scores: FloatArray, base: FloatArray, center: FloatArray) -> FloatArray:
+        """Return standardized columns and a row of ones, (n_columns + 1, n); 0 where an infinite score decides."""
+        is_open = np.isfinite(scores).all(axis=0) & np.isfinite(base)
+        features = np.ones((len(scores) + 1, len(base)))
+        features[:-1] = (np.where(is_open, scores, center[:, None]) - center[:, None]) / self.width[:, None]
+        features[:, ~is_open] = 0.0
+        return features
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Block:
-    """Some trials: features (n, n_trials), log odds, classes, amounts by class (2, n_trials), slopes of the penalty."""
+class _LinearBlock:
+    """Some trials of two classes: features (n, n_trials), log odds, and slopes of the penalty (n, n_trials or 1)."""
 
     features: FloatArray
     log_odds: FloatArray
-    is_target: BoolArray
-    amounts: FloatArray
+    label: IntArray
+    amount: FloatArray
     of_penalty: FloatArray
+    rule: tuple[float, float, float]
+    numbers: ClassVar[int] = 1
 
+    def at(self, moves: FloatArray) -> FloatArray:
+        """See `_WithoutEach`."""
+        log_odds = self.log_odds + np.einsum("nt,tn->t", self.features, moves)
+        pull, bend = slopes(log_odds, self.label == 1, self.rule)
+        with np.errstate(invalid="ignore"):
+            return np.vstack((pull * self.features + self.of_penalty, bend * _products(self.features)))
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _WithoutEach:
-    """A look at trials with their units that finds what `WholeSums.at` needs."""
-
-    derivatives: _Derivatives
-    basis: FloatArray
-    points: Points = field(default_factory=lambda: Points(np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0, np.int64)))
-
-    def __call__(self, trials: Trials, units: TrialUnits) -> Sums:
-        n = self.basis.shape[1]
-        found = np.zeros((units.n_units, n + n * (n + 1) // 2))
-        for rows, one in self.derivatives.blocks(trials):
-            features, of_penalty = self.basis.T @ one.features, self.basis.T @ one.of_penalty
-            self._take_away(found, one, features, of_penalty, units.take(rows))
-            self._add_others(found, one, features)
-        return Sums.of(found)
-
-    def _take_away(
-        self, found: FloatArray, one: _Block, features: FloatArray, of_penalty: FloatArray, units: TrialUnits
-    ) -> None:
-        """Subtract what the trials of each unit contribute at its own point."""
-        products, label = _products(features), one.is_target.astype(np.int64)
-        for side, counts in sides_of(units.codes):
-            log_odds = one.log_odds + np.einsum("nt,tn->t", features, self.points.moves[side])
-            pull, bend = slopes(log_odds, one.is_target, self.derivatives.rule)
-            amount = np.where(counts, one.amounts.sum(axis=0) * self.points.inverse[side, label], 0.0)
-            gradients = _times(amount, pull) * features + amount * of_penalty
-            add_by_code(found, -np.vstack((gradients, _times(amount, bend) * products)), side)
-
-    def _add_others(self, found: FloatArray, one: _Block, features: FloatArray) -> None:
-        """Add what trials contribute at the points of all units, beyond their quadratic form: of a sample of them."""
-        label, moves = one.is_target.astype(np.int64), self.points.moves
-        if not moves.any():
-            return
-        places, stand_for = self.points.sampled(label, one.amounts.sum(axis=0))
-        for some in self.points.slabs(len(places)):
-            at, n = places[some], len(features)
-            own, is_target, rule = features[:, at], one.is_target[at], self.derivatives.rule
-            change = moves @ own
-            start, bend_at_start = slopes(one.log_odds[at], is_target, rule)
-            pull, bend = slopes(one.log_odds[at] + change, is_target, rule)
-            amount = stand_for[some] * self.points.inverse[:, label[at]]
-            found[:, :n] += _times(amount, pull - start - bend_at_start * change) @ own.T
-            found[:, n:] += _times(amount, bend - bend_at_start) @ _products(own).T
+    def beyond(self, some: IntArray, moves: FloatArray, amount: FloatArray) -> FloatArray:
+        """See `_WithoutEach`."""
+        own, is_target, log_odds = self.features[:, some], self.label[some] == 1, self.log_odds[some]
+        change = moves @ own
+        start, bend_at_start = slopes(log_odds, is_target, self.rule)
+        pull, bend = slopes(log_odds + change, is_target, self.rule)
+        gradients = _times(amount, pull - start - bend_at_start * change) @ own.T
+        return np.hstack((gradients, _times(amount, bend - bend_at_start) @ _products(own).T))
 
 
 def _products(features: FloatArray) -> FloatArray:
     """Return products of two features, those of the upper triangle."""
     rows, columns = np.triu_indices(len(features))
     return np.asarray(features[rows] * features[columns])
-
-
-def _open(trials: Trials) -> BoolArray:
-    """Trials that no infinite score decides."""
-    parts = trials.columns if trials.base is None else (*trials.columns, trials.base)
-    is_open: BoolArray = np.ones(len(trials), np.bool_)
-    for column in parts:
-        for i in range(0, len(trials), _BLOCK):
-            rows = slice(i, i + _BLOCK)
-            is_open[rows] &= np.isfinite(np.asarray(column[rows]))
-    return is_open
-
-
-def _features(trials: Trials, rows: slice, center: FloatArray, width: FloatArray, is_open: BoolArray) -> FloatArray:
-    """Standardized columns and a row of ones, (n_columns + 1, n); 0 throughout for decided trials."""
-    own = is_open[rows]
-    features = np.ones((len(center) + 1, len(own)))
-    for k, column in enumerate(trials.columns):
-        np.copyto(features[k], np.where(own, np.asarray(column[rows], np.float64), center[k]))
-        features[k] -= center[k]
-        features[k] /= width[k]
-    features[:, ~own] = 0.0
-    return features
-
-
-def _amounts(trials: Trials, rows: slice) -> FloatArray:
-    """Return how much each trial counts in its class, (2, n)."""
-    is_target, own = trials.is_target[rows], 1.0 if trials.weights is None else trials.weights[rows]
-    non, tar = trials.class_weights
-    return np.array([np.where(is_target, 0.0, non) * own, np.where(is_target, tar, 0.0) * own])
-
-
-@np.errstate(all="ignore")  # what is not finite is refused in `steep`
-def _log_odds(
-    trials: Trials, rows: slice, point: FloatArray, features: FloatArray, rule: tuple[float, float, float]
-) -> FloatArray:
-    """Return the log odds of trials."""
-    z: FloatArray = rule[2] + point @ features
-    if trials.base is not None:
-        base: AnyArray = np.asarray(trials.base[rows], np.float64)
-        z += np.where(np.isfinite(base), base, 0.0)
-    return z
 
 
 @np.errstate(all="ignore")  # what is not finite is refused in `steep`
@@ -472,52 +480,174 @@ def _times(amount: FloatArray, values: FloatArray) -> FloatArray:
     return np.where(amount > 0.0, amount * values, 0.0)
 
 
-def steep(hessian: FloatArray) -> FloatArray:
-    """Return coordinates in which a Hessian is the identity, as columns, for all directions that are not flat.
+def class_influences(
+    given: CountedTrials | PartsOfClassTrials,
+    units: TrialUnits,
+    scales: FloatArray,
+    offsets: FloatArray,
+    *,
+    ridge: float = 0.0,
+    scale: bool = True,
+    offset: bool = True,
+) -> UnitChanges:
+    """Return the changes of the scales of systems and the offsets of classes with the units.
+
+    Parameters
+    ----------
+    given : CountedTrials or PartsOfClassTrials
+        What training saw.
+    units : TrialUnits
+        Of the trials that these are some of; of trials in parts, which know their own, all units.
+    scales : (n_systems,) array
+    offsets : (n_classes,) array
+        What was trained.
+    ridge, scale, offset
+        As in `deciban.core.training.multiclass_training.train_counted`. The widths that a penalty is measured in count
+        as known.
+
+    Returns
+    -------
+    UnitChanges
+        0 for what is not trained, and for offsets of classes of prior 0.
 
     Raises
     ------
     InputError
-        If the curvature is negative in some direction, or derivatives are no numbers.
+        If a class has effectively fewer than five units, or infinite scores decide all trials.
     """
-    if not np.isfinite(hessian).all():
-        raise InputError("the derivatives of the objective do not fit a float.")
-    values, vectors = np.linalg.eigh(0.5 * hessian + 0.5 * hessian.T)
-    largest = float(np.max(np.abs(values), initial=0.0))
-    if np.any(values < -_FLAT * largest):
-        raise InputError("the parameters are no minimum of the objective, but a saddle.")
-    is_steep = values > _FLAT * largest
-    return np.asarray(vectors[:, is_steep] / np.sqrt(values[is_steep]))
+    require_several(units)
+    left = given.left
+    if not len(left):
+        raise InputError("infinite scores decide all trials.")
+    center, width = standardization(left)
+    if scale and not np.any(width > 0.0):
+        raise InputError("every trial scores all classes in the same way.")
+    prior, possible = given.possible_prior, given.possible
+    objective = objective_of(NO_TRIALS, prior, center, width, ridge=ridge, scale=scale, offset=offset)
+    raw = np.append(scales, offsets[possible])
+    look = _ClassDerivatives(objective, raw, left.class_weights)
+    found: UnitSums = given.each_by_unit(look, units)
+    _, shares, totals, _ = found.parts
+    shares = shares / prior
+    names = tuple(f"class {k}" for k in possible.tolist())
+    n_effective = require_effective(effective_of(found, shares), names, units)
+    penalty = np.diag(objective.penalty)
+    coordinates = steep(found.seconds.along(objective.basis) + penalty)
+    basis = objective.basis @ coordinates
+    without = _WithoutEach(replace(look, basis=basis), len(prior))
+
+    def whole() -> WholeSums:
+        hessians: Sums = given.each_by_unit(without, units)
+        return WholeSums(totals @ basis, _whole(hessians.total), coordinates.T @ penalty @ coordinates)
+
+    moved, form = _moved(given, units, found, shares, without, whole)
+    n_systems = len(scales)
+    changes = np.zeros((len(moved), n_systems + len(offsets)))
+    changes[:, :n_systems] = moved[:, :n_systems]
+    of_possible = moved[:, n_systems:]
+    changes[:, n_systems + possible] = of_possible - of_possible.mean(axis=1, keepdims=True)
+    return UnitChanges(values=changes, n_effective=n_effective, penalized=ridge > 0.0, **form)
 
 
-Spread = tuple[float, float, float]
-"""How much the trials of a class count, and mean and standard deviation of their scores."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _ClassDerivatives:
+    """A look at trials with their units: sums of gradients by unit and by class, amounts by unit and class."""
+
+    objective: ClassObjective
+    raw: FloatArray
+    class_weights: FloatArray
+    basis: FloatArray | None = None
+
+    @property
+    def work(self) -> int:
+        """Numbers for each unit and trial that are worked on at once."""
+        return len(self.class_weights) * ((0 if self.basis is None else self.basis.shape[1]) + 1) // 2
+
+    def __call__(self, counted: CountedTrials, units: TrialUnits) -> UnitSums:
+        trials, left, own = self._open(counted, units)
+        seconds, sums, totals = _derivatives(left, self.raw, own)
+        weight, n_classes = trials.weight(slice(None)), len(self.class_weights)
+        shares = sums_by_unit(np.array([np.where(trials.label == k, weight, 0.0) for k in range(n_classes)]), units)
+        counts = np.bincount(trials.label, minlength=n_classes)
+        return UnitSums((Sums.of(sums), Sums.of(shares)), (Sums.of(totals), Sums.of(counts)), seconds=seconds)
+
+    def _open(self, counted: CountedTrials, units: TrialUnits) -> tuple[ClassTrials, ClassObjective, TrialUnits]:
+        """Return all trials, and the objective on those that no infinite score decides, with their units."""
+        trials = replace(counted.trials, class_weights=self.class_weights)
+        is_open = ~decided(trials)[0]
+        left = trials if is_open.all() else trials.take(np.flatnonzero(is_open))
+        return trials, replace(self.objective, trials=left), units.take(is_open)
+
+    def blocks(self, counted: CountedTrials, units: TrialUnits) -> Iterator[tuple[_ClassBlock, TrialUnits]]:
+        """Yield some trials after the other that no infinite score decides, with their units."""
+        assert self.basis is not None  # noqa: S101  # who asks has set it
+        _, objective, own = self._open(counted, units)
+        for rows in objective.blocks():
+            features, z, label = objective.combined(self.raw, rows)
+            k = len(features)
+            slopes_of_z = np.einsum("kct,kn->cnt", features, self.basis[:k]) + self.basis[k:][:, :, None]
+            yield _ClassBlock(slopes_of_z, z, label, objective.trials.weight(rows)), own.take(rows)
 
 
-@dataclass(frozen=True, slots=True)
-class MomentSums:
-    """Sums by unit of how far trials are from the mean and the variance of their class, relative to all of the class.
+def _derivatives(
+    objective: ClassObjective, raw: FloatArray, units: TrialUnits
+) -> tuple[SecondDerivatives, FloatArray, FloatArray]:
+    """Second derivatives by scales and offsets, and sums of gradients of the trials of each unit and of each class."""
+    trials, n_raw = objective.trials, len(raw)
+    n_systems, n_classes = trials.systems.shape[1:]
+    scales_move, offsets_move = objective.basis[:n_systems].any(), objective.basis[n_systems:].any()
+    seconds = SecondDerivatives(n_systems * bool(scales_move), n_classes * bool(offsets_move), np.float64)
+    sums, totals = np.zeros((units.n_units, n_raw)), np.zeros((n_classes, n_raw))
+    for rows in objective.blocks():
+        with np.errstate(all="ignore"):
+            features, z, label = objective.combined(raw, rows)
+            weights = trials.weight(rows)
+            errors = Errors.of(z, label)
+            column, pull = np.arange(len(label)), errors.posterior
+            pull[label, column] = errors.p_true
+            seconds.add(features, label, pull, weights)
+            pull[label, column] = -errors.p_error
+            pull *= weights
+            gradients = np.vstack((np.einsum("kcn,cn->kn", features, pull), pull))
+            add_by_unit(sums, gradients, units.take(rows))
+            np.add.at(totals, label, gradients.T)
+    return seconds, sums, totals
 
-    The last two columns are the shares of units in the classes.
 
-    Attributes
-    ----------
-    non, tar : (float, float, float)
-        How much each class counts, its mean and its standard deviation.
-    """
+@dataclass(frozen=True, slots=True, eq=False)
+class _ClassBlock:
+    """Some trials: derivatives of log-likelihoods (n_classes, n, n_trials), these with prior."""
 
-    non: Spread
-    tar: Spread
+    slopes: FloatArray
+    z: FloatArray
+    label: IntArray
+    amount: FloatArray
 
-    def __call__(
-        self, score: FloatArray, is_target: BoolArray, weights: FloatArray | None, units: TrialUnits
-    ) -> UnitSums:
-        """Of trials that count, with their units."""
-        found = []
-        for rows, (total, mean, sd) in ((~is_target, self.non), (is_target, self.tar)):
-            share = np.where(rows, 1.0 if weights is None else weights, 0.0) / total
-            with np.errstate(over="ignore", invalid="ignore"):  # what does not fit a float is refused with its variance
-                apart = np.where(rows, score - mean, 0.0)
-                found.append([*(share * np.array([apart, (apart - sd) * (apart + sd)])), share])
-        values = np.array([of_class[at] for at in range(3) for of_class in found])
-        return UnitSums((Sums.of(sums_by_unit(values, units)),))
+    @property
+    def numbers(self) -> int:
+        """See `_WithoutEach`."""
+        return int(self.slopes.shape[0] * self.slopes.shape[1])
+
+    def at(self, moves: FloatArray) -> FloatArray:
+        """See `_WithoutEach`."""
+        return np.vstack(
+            [one[0] for one in self._derivatives((self.z + np.einsum("cnt,tn->ct", self.slopes, moves))[None])]
+        )
+
+    def beyond(self, some: IntArray, moves: FloatArray, amount: FloatArray) -> FloatArray:
+        """See `_WithoutEach`."""
+        own = _ClassBlock(self.slopes[:, :, some], self.z[:, some], self.label[some], self.amount[some])
+        (gradient,), (bend,) = own._derivatives(own.z[None])
+        pull, curve = own._derivatives(own.z + np.tensordot(moves, own.slopes, axes=(1, 1)))
+        pull -= gradient + np.einsum("tij,uj->uit", _whole(bend.T), moves)
+        return np.hstack([np.einsum("uit,ut->ui", one, amount) for one in (pull, curve - bend)])
+
+    def _derivatives(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return gradients and upper triangles of Hessians at log-likelihoods (n_units, n_classes, n_trials)."""
+        posterior = softmax(z, axis=1)
+        rows, columns = np.triu_indices(self.slopes.shape[1])
+        mean = np.einsum("uct,cnt->unt", posterior, self.slopes)
+        true = np.take_along_axis(self.slopes, self.label[None, None], axis=0)[0]
+        products = self.slopes[:, rows] * self.slopes[:, columns]
+        bend = np.einsum("uct,cnt->unt", posterior, products) - mean[:, rows] * mean[:, columns]
+        return mean - true, bend

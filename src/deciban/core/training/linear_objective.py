@@ -10,6 +10,7 @@ no copy of the scores.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -18,20 +19,156 @@ from typing import Any, Protocol
 import numpy as np
 
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.rules.proper import beta_cost_non
-from deciban.core.rules.tables import Terms, kernel, slope_kernel
-from deciban.core.training.blocks import (
-    Block,
-    ColumnBlock,
-    FeatureBlock,
-    MatrixBlock,
-    dot,
-    length_bound,
-    suits_raw_block,
-)
-from deciban.core.training.sums import F, Sums, SumsUpTo
+from deciban.core.rules.proper import Terms, beta_cost_non, kernel, slope_kernel
+from deciban.core.training.sums import Ends, F, Sums, SumsUpTo
 from deciban.core.training.trust_region import Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
+
+_OFF_CENTER = 10.0
+"""Centers beyond this many widths would cancel digits of sums that are standardized afterwards."""
+
+_UNTHREADED = 1 << 13
+"""Length of vectors whose product no BLAS spreads over threads."""
+
+_MAGNITUDES = (1e-15, 1e15)
+"""Widths whose squares, and those of the scores, float32 can hold in comfort."""
+
+
+def dot(left: AnyArray, right: AnyArray) -> float:
+    """Sum of the products of two long vectors, on one thread.
+
+    A BLAS spreads long vectors over threads, which have to wait for each other. Where other work keeps the cores busy,
+    that takes a thousand times as long as the sum.
+
+    Examples
+    --------
+    >>> dot(np.arange(20_000.0), np.full(20_000, 0.5))
+    99995000.0
+    """
+    n = len(left) // _UNTHREADED * _UNTHREADED
+    total = float(left[n:] @ right[n:])
+    if n:
+        total += float(np.vecdot(left[:n].reshape(-1, _UNTHREADED), right[:n].reshape(-1, _UNTHREADED)).sum())
+    return total
+
+
+_LENGTH_PART = 1 << 13
+"""Numbers whose length together bounds each of them; too few for a BLAS to spread them over threads."""
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def length_bound(array: object) -> float:
+    """A bound of the size of all numbers: the length of some thousand of them together, which is quickly found.
+
+    Infinite if one is infinite or NaN, or where they do not lie together in memory.
+    """
+    if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not array.flags.forc or not array.size:
+        return np.inf
+    flat = array.ravel(order="K")
+    square = float(
+        np.max([flat[i : i + _LENGTH_PART] @ flat[i : i + _LENGTH_PART] for i in range(0, len(flat), _LENGTH_PART)])
+    )
+    lost = _LENGTH_PART * float(np.finfo(array.dtype).tiny)  # squares that are too small for a float
+    return math.sqrt(square + lost) if math.isfinite(square) else math.inf
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureBlock:
+    """Standardized columns of a block of trials, the last one of ones if there is an offset."""
+
+    features: AnyArray
+
+    def combined(self, parameters: AnyArray) -> AnyArray:
+        """Weighted sum of the features of each trial."""
+        return parameters @ self.features
+
+    def sums(self, factor: AnyArray) -> AnyArray:
+        """Sums over trials of a factor times each feature."""
+        return self.features @ factor
+
+    def products(self, factor: AnyArray) -> AnyArray:
+        """Sums over trials of a factor times the product of each pair of features, as a vector."""
+        weighted = self.features * factor
+        if len(weighted) <= 2:  # one by one is faster than a thin matrix product
+            return np.array([dot(left, right) for left in weighted for right in self.features])
+        products: AnyArray = weighted @ self.features.T
+        return products.ravel()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnBlock:
+    """The scores of one system, with what standardizes them; there is an offset."""
+
+    column: AnyArray
+    center: float
+    width: float
+
+    def combined(self, parameters: AnyArray) -> AnyArray:
+        """As `FeatureBlock.combined`."""
+        weight = float(parameters[0]) / self.width
+        combined: AnyArray = self.column * self.column.dtype.type(weight)
+        combined += self.column.dtype.type(float(parameters[1]) - weight * self.center)
+        return combined
+
+    def sums(self, factor: AnyArray) -> AnyArray:
+        """As `FeatureBlock.sums`."""
+        total = float(factor.sum())
+        return np.array([(dot(factor, self.column) - self.center * total) / self.width, total])
+
+    def products(self, factor: AnyArray) -> AnyArray:
+        """As `FeatureBlock.products`."""
+        weighted = factor * self.column
+        total, first = float(factor.sum()), float(weighted.sum())
+        second = dot(weighted, self.column)
+        inside = (second - 2.0 * self.center * first + self.center**2 * total) / self.width**2
+        border = (first - self.center * total) / self.width
+        return np.array([inside, border, border, total])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatrixBlock:
+    """Rows of a matrix of scores, with what standardizes them; there is an offset."""
+
+    rows: AnyArray
+    center: FloatArray
+    width: FloatArray
+
+    def combined(self, parameters: AnyArray) -> AnyArray:
+        """As `FeatureBlock.combined`."""
+        weights = parameters[:-1] / self.width
+        combined: AnyArray = self.rows @ weights.astype(self.rows.dtype)
+        combined += self.rows.dtype.type(parameters[-1] - weights @ self.center)
+        return combined
+
+    def sums(self, factor: AnyArray) -> AnyArray:
+        """As `FeatureBlock.sums`."""
+        sums = np.empty(len(self.center) + 1)
+        sums[-1] = total = factor.sum()
+        sums[:-1] = (factor @ self.rows - self.center * total) / self.width
+        return sums
+
+    def products(self, factor: AnyArray) -> AnyArray:
+        """As `FeatureBlock.products`."""
+        second = ((self.rows * factor[:, None]).T @ self.rows).astype(np.float64)
+        first, total = (factor @ self.rows).astype(np.float64), float(factor.sum())
+        center, width = self.center[:, None], self.width[:, None]
+        mixed = center * first
+        inside = (second - mixed - mixed.T + total * center * self.center) / (width * self.width)
+        border = (first - self.center * total) / self.width
+        n = len(self.center)
+        products = np.empty((n + 1, n + 1))
+        products[:n, :n], products[:n, n], products[n, :n], products[n, n] = inside, border, border, total
+        return products.ravel()
+
+
+def suits_raw_block(center: FloatArray, width: FloatArray) -> bool:
+    """Whether sums that are standardized afterwards keep their digits."""
+    finite = np.isfinite(width)
+    near = np.all(np.abs(center[finite]) <= _OFF_CENTER * width[finite])
+    return bool(near and np.all((width[finite] > _MAGNITUDES[0]) & (width[finite] < _MAGNITUDES[1])))
+
+
+Block = FeatureBlock | ColumnBlock | MatrixBlock
 
 
 class Column(Protocol):
@@ -130,11 +267,6 @@ class Trials:
     def has_base(self) -> bool:
         """Whether something is added to the llr as it is."""
         return self.base is not None
-
-    @property
-    def has_weights(self) -> bool:
-        """Whether trials count differently."""
-        return self.weights is not None
 
     def infinite_columns(self) -> list[bool]:
         """Which columns have infinite scores in trials that count."""
@@ -288,8 +420,7 @@ class LinearObjective:
         if not np.all(np.abs(parameters) < _LARGEST):
             return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
         look = partial(_terms, self.form, self._point(parameters), known is None)
-        given: Any = self.trials
-        found = look(given) if isinstance(given, Trials) else given.each(look)
+        found = self.trials.each(look)
         total = found.sums.total
         value, gradient, products = total[0], total[1 : n + 1], total[n + 1 :]
         if known is None:
@@ -300,8 +431,8 @@ class LinearObjective:
             float(value),
             gradient + self.penalty * parameters,
             known,
-            float(found.largest.max()),
-            float(found.largest.sum()),
+            float(found.largest.high.max()),
+            float(found.largest.high.sum()),
         )
 
     @property
@@ -423,4 +554,4 @@ def _terms(form: LinearObjective, point: AnyArray, with_hessian: bool, trials: T
     blocks = level.blocks(with_hessian=with_hessian)
     rows = np.array([level._block(point, block, with_hessian) for block in blocks])  # noqa: SLF001
     with np.errstate(invalid="ignore", over="ignore"):  # what is infinite then is out of bounds
-        return SumsUpTo(Sums.of(rows[:, 2:].sum(axis=0)), rows[:, :2].max(axis=0))
+        return SumsUpTo(Sums.of(rows[:, 2:].sum(axis=0)), Ends.up_to(rows[:, :2].max(axis=0)))

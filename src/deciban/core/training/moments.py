@@ -16,8 +16,7 @@ import numpy as np
 
 from deciban._validate.arrays import all_finite
 from deciban.core.training.batches import TrialsInParts
-from deciban.core.training.blocks import MatrixBlock
-from deciban.core.training.linear_objective import LinearObjective, Trials
+from deciban.core.training.linear_objective import LinearObjective, MatrixBlock, Trials
 from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.core.training.sums import Ends, Sums, mixed_variance
 from deciban.errors import InputError, TrialError

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import get_blas_funcs
 
 from deciban.core.classes.loglik import are_alike
-from deciban.core.training.blocks import dot
+from deciban.core.training.linear_objective import dot
 from deciban.core.training.sums import Ends, F, Sums, SumsUpTo
 from deciban.core.training.trust_region import Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
@@ -172,15 +172,14 @@ class ClassObjective:
             return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
         raw = self.fixed + self.basis @ parameters
         look = partial(_terms, self.form, raw, hessian is None)
-        given: Any = self.trials
-        found = look(given) if isinstance(given, ClassTrials) else given.each(look)
-        total = found.first.sums.total
+        found = self.trials.each(look)
+        total = found.sums.total
         value, gradient = float(total[0]), self.basis.T @ total[1:]
         if hessian is None:
             with np.errstate(invalid="ignore", over="ignore"):  # what is infinite then is out of bounds
                 hessian = found.seconds.along(self.basis) + np.diag(self.penalty)
         value += float(0.5 * self.penalty @ parameters**2)
-        return Derivatives(value, gradient + self.penalty * parameters, hessian, float(found.first.largest))
+        return Derivatives(value, gradient + self.penalty * parameters, hessian, float(found.largest.high))
 
     @property
     def form(self) -> ClassObjective:
@@ -281,26 +280,13 @@ class ClassObjective:
             return np.concatenate(([float(errors.lead.max()), value], scales, pull.sum(axis=1)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClassTerms:
-    """What trials contribute to the objective at a point: value and gradient, and second derivatives."""
-
-    first: SumsUpTo
-    seconds: SecondDerivatives
-
-    def __add__(self, other: ClassTerms) -> ClassTerms:
-        """Add another part."""
-        return ClassTerms(self.first + other.first, self.seconds + other.seconds)
-
-
-def _terms(form: ClassObjective, raw: FloatArray, with_hessian: bool, trials: ClassTrials) -> ClassTerms:  # noqa: FBT001
+def _terms(form: ClassObjective, raw: FloatArray, with_hessian: bool, trials: ClassTrials) -> SumsUpTo:  # noqa: FBT001
     """The largest lead of a wrong class, value and gradient, and second derivatives of raw parameters."""
     level = replace(form, trials=trials)
     seconds = SecondDerivatives(*level._moving, level.dtype)  # noqa: SLF001
     sums = [level._block(raw, rows, seconds if with_hessian else None) for rows in level.blocks()]  # noqa: SLF001
     total = np.sum([block[1:] for block in sums], axis=0)
-    worst = np.array(max(float(block[0]) for block in sums))
-    return ClassTerms(SumsUpTo(Sums.of(total), worst), seconds)
+    return SumsUpTo(Sums.of(total), Ends.up_to(max(float(block[0]) for block in sums)), seconds)
 
 
 def _moved(form: ClassObjective, raw: FloatArray, change: FloatArray, trials: ClassTrials) -> Ends:

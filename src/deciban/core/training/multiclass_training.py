@@ -1,7 +1,7 @@
 """Train the scales and offsets of calibration and fusion of many classes, to the optimum or to the reason why not.
 
-The way is that of two classes (`deciban.core.training.descent`): samples first, then all trials in float32, then in
-float64.
+The way is that of two classes (`deciban.core.training.linear_training`): samples first, then all trials in float32,
+then in float64.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from deciban.core.classes.certainty import CountedTrials
 from deciban.core.classes.counts import ordered_by_class
 from deciban.core.training import moments
 from deciban.core.training.batches import ClassTrialsInParts, PartsOfClassTrials
-from deciban.core.training.blocks import length_bound
-from deciban.core.training.descent import INFORMATIVE, LARGE, ROUGH, Fit, Way
+from deciban.core.training.linear_objective import length_bound
+from deciban.core.training.linear_training import INFORMATIVE, LARGE, ROUGH, Fit, Way
 from deciban.core.training.moments import SAMPLE, drawn_near, require_scales, standardization, widths_near
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
 from deciban.core.training.separation import SUSPICIOUS, refuse_infinite

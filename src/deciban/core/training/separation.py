@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
 from deciban._validate.arrays import all_finite
+from deciban.core.by_value import Additive
 from deciban.core.training.linear_objective import LinearObjective, Trials, amount
 from deciban.core.training.sums import Ends
 from deciban.core.training.trust_region import Function, Minimum, pursued
@@ -44,27 +46,21 @@ def is_at_infinity(level: LinearObjective, found: Minimum) -> bool:
         farthest = (level.trials.reach + np.abs(level.center)) / level.width
         if np.abs(step[:n]) @ farthest + np.abs(step[n:]).sum() <= constant:
             return False
-        return bool(level.trials.each(_Moved(level.form, found.point, np.asarray(step, np.float64))).high > 0.0)
+        return bool(
+            level.trials.each(partial(_moved, level.form, found.point, np.asarray(step, np.float64))).high > 0.0
+        )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Moved:
+def _moved(form: LinearObjective, point: FloatArray, step: FloatArray, trials: Trials) -> Ends:
     """A look at trials that finds 1 if a step moves some log odds by more than it does near a minimum, else 0."""
-
-    form: LinearObjective
-    point: FloatArray
-    step: FloatArray
-
-    def __call__(self, trials: Trials) -> Ends:
-        level = replace(self.form, trials=trials)
-        constant, share = _SUSPICIOUS
-        with np.errstate(all="ignore"):
-            for rows in level.blocks():
-                block = level.scores(rows)
-                log_odds = block.combined(self.point) + level.log_odds
-                if np.any(np.abs(block.combined(self.step)) > constant + share * np.abs(log_odds)):
-                    return Ends.up_to(1.0)
-        return Ends.up_to(0.0)
+    level, (constant, share) = replace(form, trials=trials), _SUSPICIOUS
+    with np.errstate(all="ignore"):
+        for rows in level.blocks():
+            block = level.scores(rows)
+            log_odds = block.combined(point) + level.log_odds
+            if np.any(np.abs(block.combined(step)) > constant + share * np.abs(log_odds)):
+                return Ends.up_to(1.0)
+    return Ends.up_to(0.0)
 
 
 def require_finite(objective: LinearObjective, found: Minimum) -> Minimum:
@@ -129,7 +125,7 @@ def _may_be_apart(objective: LinearObjective, found: Minimum) -> bool:
 def _one_after_the_other(objective: LinearObjective, found: Minimum) -> bool:
     """Whether the combined scores of all targets are at least those of all non-targets, and not all the same."""
     weights = found.point[: len(objective.center)]
-    ends = objective.trials.each(_Combined(objective.form, weights))
+    ends = objective.trials.each(partial(_combined, objective.form, weights))
     (non, tar) = zip(ends.low.tolist(), ends.high.tolist(), strict=True)
     # Combined scores that differ by rounding alone, as those of weight 0, separate nothing.
     spread = max(tar[1], non[1]) - min(tar[0], non[0])
@@ -139,32 +135,21 @@ def _one_after_the_other(objective: LinearObjective, found: Minimum) -> bool:
     return bool(differ and tar[0] >= 0.0 >= non[1])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Combined:
-    """A look at trials that finds the ends of the combined scores of non-targets and of targets.
-
-    What is added to the llr as it is has no part in them: as the weights grow, it matters less and less.
-    """
-
-    form: LinearObjective
-    weights: FloatArray
-
-    def __call__(self, trials: Trials) -> Ends:
-        objective, weights = replace(self.form, trials=trials), self.weights
-        without_offset = np.append(weights, np.zeros(int(objective.intercept)))
-        with np.errstate(all="ignore"):
-            ends = [(np.inf, -np.inf), (np.inf, -np.inf)]
-            for i in range(0, len(trials), _BLOCK):
-                rows = slice(i, i + _BLOCK)
-                if len(weights) == 1:  # no digit of the only column may get lost next to scores that are far away
-                    combined = np.sign(weights[0]) * np.asarray(trials.columns[0][rows], np.float64)
-                else:
-                    combined = objective.scores(rows).combined(without_offset)
-                for truth in (False, True):
-                    own = combined[trials.is_target[rows] == truth]
-                    low, high = ends[truth]
-                    ends[truth] = min(low, own.min(initial=np.inf)), max(high, own.max(initial=-np.inf))
-        return Ends.of([low for low, _ in ends], [high for _, high in ends])
+def _combined(form: LinearObjective, weights: FloatArray, trials: Trials) -> Ends:
+    """A look at trials that finds the ends of the combined scores of non-targets and of targets."""
+    objective, ends = replace(form, trials=trials), [(np.inf, -np.inf), (np.inf, -np.inf)]
+    without_offset = np.append(weights, np.zeros(int(objective.intercept)))
+    with np.errstate(all="ignore"):
+        for rows in (slice(i, i + _BLOCK) for i in range(0, len(trials), _BLOCK)):
+            if len(weights) == 1:  # no digit of the only column may get lost next to scores that are far away
+                combined = np.sign(weights[0]) * np.asarray(trials.columns[0][rows], np.float64)
+            else:
+                combined = objective.scores(rows).combined(without_offset)
+            for truth in (False, True):
+                own = combined[trials.is_target[rows] == truth]
+                low, high = ends[truth]
+                ends[truth] = min(low, own.min(initial=np.inf)), max(high, own.max(initial=-np.inf))
+    return Ends.of([low for low, _ in ends], [high for _, high in ends])
 
 
 SUSPICIOUS = 0.1
@@ -342,7 +327,7 @@ Pair = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Amounts:
+class Amounts(Additive):
     """How much trials count, of non-targets and of targets; amounts of more trials add up.
 
     Attributes
@@ -358,11 +343,6 @@ class Amounts:
     total: Pair
     wrong: Pair
     left: tuple[int, int]
-
-    def __add__(self, other: Amounts) -> Amounts:
-        """Add another part."""
-        total, wrong = _both(self.total, other.total), _both(self.wrong, other.wrong)
-        return Amounts(total, wrong, (self.left[0] + other.left[0], self.left[1] + other.left[1]))
 
     def class_weights(self, log_odds: float) -> Pair:
         """What a non-target and a target of weight 1 contribute."""
@@ -440,10 +420,6 @@ def _limit(own: float, both: float) -> float:
 def _counts(is_target: BoolArray) -> tuple[int, int]:
     n_tar = int(np.count_nonzero(is_target))
     return len(is_target) - n_tar, n_tar
-
-
-def _both(one: Pair, other: Pair) -> Pair:
-    return one[0] + other[0], one[1] + other[1]
 
 
 def _verdict(trials: Trials) -> FloatArray | None:

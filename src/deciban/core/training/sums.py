@@ -9,14 +9,14 @@ from __future__ import annotations
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban.core.resampling.units import TrialUnits
+from deciban.core.by_value import Additive
 from deciban.core.rules.expected import two_sum
 from deciban.memory import Cost, rows_that_fit
 from deciban.types import AnyArray, FloatArray
@@ -172,19 +172,16 @@ def mixed_variance(classes: Sequence[Deviations], class_weights: Sequence[float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SumsUpTo:
-    """Sums, and the largest of each of some numbers."""
+class SumsUpTo(Additive):
+    """Sums at a point, the largest of each of some numbers, and second derivatives where they are kept apart."""
 
     sums: Sums
-    largest: FloatArray
-
-    def __add__(self, other: SumsUpTo) -> SumsUpTo:
-        """Add another part."""
-        return SumsUpTo(self.sums + other.sums, np.maximum(self.largest, other.largest))
+    largest: Ends
+    seconds: Any = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class UnitSums:
+class UnitSums(Additive):
     """Sums over trials: by unit, and in all; those of more trials add up.
 
     Where every trial is a unit, so that there are very many, the rows of units are folded into their second moments:
@@ -192,23 +189,20 @@ class UnitSums:
 
     Attributes
     ----------
-    sums : tuple of Sums
-        As whoever looked knows them.
-    by_unit : tuple of int
-        Which of them have a row for each unit.
+    by_unit : tuple of Sums
+        With a row for each unit.
+    whole : tuple of Sums
+        Of all trials.
     folded : Sums or None
-        Second moments of the rows of these together; they have none then.
+        Second moments of the rows of ``by_unit`` together; they have none then.
+    seconds : SecondDerivatives or None
+        Of all trials, where they are kept apart.
     """
 
-    sums: tuple[Sums, ...]
-    by_unit: tuple[int, ...] = (0,)
+    by_unit: tuple[Sums, ...]
+    whole: tuple[Sums, ...] = ()
     folded: Sums | None = None
-
-    def __add__(self, other: UnitSums) -> UnitSums:
-        """Add another part."""
-        folded = None if self.folded is None or other.folded is None else self.folded + other.folded
-        sums = tuple(a + b for a, b in zip(self.sums, other.sums, strict=True))
-        return UnitSums(sums, self.by_unit, folded)
+    seconds: Any = None
 
     @property
     def is_folded(self) -> bool:
@@ -217,21 +211,18 @@ class UnitSums:
 
     def fold(self) -> UnitSums:
         """The same with second moments in place of rows."""
-        rows = np.hstack([self.sums[at].total for at in self.by_unit])
+        rows = np.hstack([one.total for one in self.by_unit])
         with np.errstate(over="ignore", invalid="ignore"):
-            product = rows.T @ rows
-        left = [one if k not in self.by_unit else Sums.of(one.high[:0]) for k, one in enumerate(self.sums)]
-        return UnitSums(tuple(left), self.by_unit, Sums.of(product))
+            product = Sums.of(rows.T @ rows)
+        return replace(self, by_unit=tuple(Sums.of(one.high[:0]) for one in self.by_unit), folded=product)
 
     @property
     def parts(self) -> tuple[FloatArray, ...]:
-        """The sums as numbers; what is folded has rows with the second moments of those of all units."""
-        found = [one.total for one in self.sums]
+        """The sums as numbers, by unit and then in all; what is folded has rows with the same second moments."""
+        found = [one.total for one in self.by_unit]
         if self.folded is not None:
-            ends = np.cumsum([found[at].shape[1] for at in self.by_unit])[:-1]
-            for at, columns in zip(self.by_unit, np.split(root_of(self.folded.total), ends, axis=1), strict=True):
-                found[at] = columns
-        return tuple(found)
+            found = np.split(root_of(self.folded.total), np.cumsum([one.shape[1] for one in found])[:-1], axis=1)
+        return (*found, *(one.total for one in self.whole))
 
 
 def root_of(moments: FloatArray) -> FloatArray:
@@ -261,30 +252,22 @@ Left = Callable[[Any], Any]
 """Makes of a part the trials that are trained on; can be pickled."""
 
 
-class Parts(ABC, Generic[T]):
-    """Trials in parts, as a source gives them."""
+@dataclass(eq=False)
+class Parts(Generic[T]):
+    """Trials in parts, as a source gives them.
 
-    @abstractmethod
-    def each(self, look: Callable[[T], F | None]) -> F:
-        """What a look at each part finds, added up: one pass.
+    Attributes
+    ----------
+    each : callable
+        Returns what a look at each part finds, added up: one pass. Looks can be pickled, and find None where there is
+        nothing.
+    each_by_unit : callable
+        The same of the trials that count, with their units; its second argument are all units, of no trial, as parts
+        know their own.
+    """
 
-        Parameters
-        ----------
-        look : callable
-            Can be pickled. It finds None where there is nothing.
-        """
-
-    @abstractmethod
-    def each_by_unit(self, look: Callable[[T, TrialUnits], F], units: TrialUnits) -> F:
-        """The same of the trials that count, with their units.
-
-        Parameters
-        ----------
-        look : callable
-            Can be pickled.
-        units : TrialUnits
-            All units, of no trial: parts know their own.
-        """
+    each: Callable[..., Any]
+    each_by_unit: Callable[..., Any]
 
 
 class LooksAtParts(ABC):

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from scipy.linalg import cho_solve, lapack
 
+from deciban.errors import InputError
 from deciban.types import BoolArray, FloatArray
 
 _FLAT = 100.0
@@ -253,7 +254,7 @@ class Minimum:
 
     @property
     def course(self) -> dict[str, Any]:
-        """How the search went, under the names of `deciban.core.training.descent.Fit`."""
+        """How the search went, under the names of `deciban.core.training.linear_training.Fit`."""
         with np.errstate(over="ignore"):
             gradient_norm = float(np.linalg.norm(self.at.gradient))
         return {
@@ -418,3 +419,25 @@ def _settled(function: Function, found: Minimum, back: FloatArray, flat: int, ro
         )
     falls = value(found.polished - back) <= found.at.value + 10.0 * rounding * size
     return replace(found, n_evaluations=n_evaluations + 1, flat=0, falls=falls)
+
+
+_LEVEL = 1e-12
+"""Curvature, relative to the largest, below which a direction counts as flat: the data say nothing of it."""
+
+
+def steep(hessian: FloatArray) -> FloatArray:
+    """Return coordinates in which a Hessian is the identity, as columns, for all directions that are not flat.
+
+    Raises
+    ------
+    InputError
+        If the curvature is negative in some direction, or derivatives are no numbers.
+    """
+    if not np.isfinite(hessian).all():
+        raise InputError("the derivatives of the objective do not fit a float.")
+    values, vectors = np.linalg.eigh(0.5 * hessian + 0.5 * hessian.T)
+    largest = float(np.max(np.abs(values), initial=0.0))
+    if np.any(values < -_LEVEL * largest):
+        raise InputError("the parameters are no minimum of the objective, but a saddle.")
+    is_steep = values > _LEVEL * largest
+    return np.asarray(vectors[:, is_steep] / np.sqrt(values[is_steep]))

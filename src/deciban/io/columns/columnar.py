@@ -23,7 +23,7 @@ from typing import Any
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError
 from deciban.io.columns.headers import (
     CONDITION,
@@ -47,7 +47,7 @@ from deciban.io.columns.headers import (
     with_only_score,
     without_other_numbers,
 )
-from deciban.io.columns.rows import Range, RowTable, place_in, refuse_equal_names, table_of_ranges
+from deciban.io.columns.rows import Range, RowTable, place_in, places_in, refuse_equal_names, table_of_ranges
 from deciban.io.columns.values import assemble, plain, refuse_missing, same_names, settled
 from deciban.io.contents import ContentKind, Contents, Written, only_format_errors
 from deciban.io.formats import Options
@@ -272,7 +272,7 @@ class ReadAs:
             If something cannot be read, or stand where it stands; the message names file and place.
         """
         with only_format_errors(name, "a table", partial(place_in, ranges)):
-            return self.made(ranges, Origin(name, self.table.reading, place=partial(place_in, ranges)))
+            return self.made(ranges, Origin(name, self.table.reading, places=partial(places_in, ranges)))
 
     def whole(self) -> Contents:
         """What all rows hold; raises as `contents`."""
@@ -316,7 +316,7 @@ def contents_of(table: RowTable, options: Options) -> Contents:
     FormatError, OSError
         As `ReadAs.contents`.
     """
-    with only_format_errors(table.name, "a table", table.where):
+    with only_format_errors(table.name, "a table", partial(place_in, table.ranges)):
         return ReadAs.of(table, options, of_folders=True).whole()
 
 

@@ -116,6 +116,11 @@ def place_in(ranges: Sequence[Range], row: int | None, columns: Sequence[str] = 
     return one.rows.where(one.stop + row - stops[at], columns)
 
 
+def places_in(ranges: Sequence[Range], rows: Sequence[int]) -> list[str]:
+    """Describe the places of rows of several ranges."""
+    return [place_in(ranges, row) for row in rows]
+
+
 @dataclass(frozen=True, eq=False)
 class RowTable:
     """A table whose rows are read on demand.
@@ -172,9 +177,9 @@ class RowTable:
         """All rows."""
         return [Range.all_of(one) for one in self.rows]
 
-    def where(self, row: int) -> str:
-        """Describe the place of a row."""
-        return place_in(self.ranges, row)
+    def places(self, rows: Sequence[int]) -> list[str]:
+        """Describe the places of rows."""
+        return places_in(self.ranges, rows)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.errors import InputError
 from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of
 from deciban.io.columns.rows import Rows
@@ -21,8 +21,7 @@ from deciban.io.text.one_line import is_number
 from deciban.messages import counted
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
 from deciban.trials.frames import is_text_or_bytes, of_strings
-from deciban.trials.frozen import as_text
-from deciban.trials.lists import ROW, SINGLE
+from deciban.trials.lists import ROW, SINGLE, as_text
 from deciban.trials.names import encode
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 

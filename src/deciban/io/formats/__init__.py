@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban._validate.probabilities import logarithms_of_ratios
 from deciban.errors import FormatError, InputError, TrialError
 from deciban.io.columns.headers import declared_unit
@@ -260,6 +260,7 @@ def _made(name: str) -> Format:
     return BinaryFormat(**found) if "read" in found else TextFormat(**found)
 
 
+@cache
 def formats() -> dict[str, BaseFormat]:
     """What every format holds, by its name; this imports none of their modules."""
     shared = {one.name for one in fields(BaseFormat)}
@@ -302,15 +303,10 @@ def by_name(name: str) -> Format:
     return _made(name)
 
 
-def endings() -> dict[str, tuple[str, ...]]:
-    """The file endings of every format that has some."""
-    return {name: tuple(rest["endings"]) for name, rest in _table().items() if "endings" in rest}
-
-
 def for_ending(file_name: str) -> Format | None:
     """The format that a file of this name is written in when none is asked for; None if the ending says nothing."""
     name = unpacked_name(file_name).casefold()
-    found = next((one for one, own in endings().items() if name.endswith(own)), None)
+    found = next((one.name for one in formats().values() if one.endings and name.endswith(one.endings)), None)
     return None if found is None else by_name(found)
 
 
@@ -322,7 +318,7 @@ def bare_name(file_name: str) -> str:
     >>> bare_name("dev.v2.scores.TXT.gz")
     'dev.v2'
     """
-    known = {*SILENT_ENDINGS, *READ_ONLY_ENDINGS, *(ending for own in endings().values() for ending in own)}
+    known = {*SILENT_ENDINGS, *READ_ONLY_ENDINGS, *(ending for one in formats().values() for ending in one.endings)}
     name = unpacked_name(file_name)
     while Path(name).suffix.casefold() in known:
         name = Path(name).stem

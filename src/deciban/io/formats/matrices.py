@@ -43,7 +43,7 @@ import pyarrow.csv
 
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError
 from deciban.io.contents import ContentKind, Contents, only_format_errors
 from deciban.io.formats import Options

@@ -54,7 +54,7 @@ from deciban.io.contents import Contents, RowError, Written, only_format_errors
 from deciban.io.formats import Options, TextFormat
 from deciban.io.source import Source, numbered_lines, read_text
 from deciban.io.text.one_line import is_number, split
-from deciban.io.text.reader import Layout, TextBlocks, line_of_row, parse_blocks
+from deciban.io.text.reader import Layout, TextBlocks, lines_of_rows, parse_blocks
 from deciban.io.text.writer import check_names
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Origin, Scores, SegmentQuality, Trials
 from deciban.trials.names import encode
@@ -320,7 +320,7 @@ def read_lines(source: Source, system: str) -> Lines:
     lines = TextFormat(name="nist-lre07", summary="", reads=(), lines=())
     layout = Layout(lines, (*_ROLES, _TRUE) if with_key else _ROLES, " ")
     blocks = TextBlocks(source.name, layout, text=data)
-    origin = Origin(source.name, str(layout), partial(line_of_row, blocks))
+    origin = Origin(source.name, str(layout), partial(lines_of_rows, blocks))
     listed = parse_blocks(blocks, origin, system, Options(need="scores")).scores
     trials = listed.trials
     for name in ("test", "set"):

@@ -147,6 +147,10 @@ def contents_of_grid(
     return Contents(origin=origin, index=Index(trials), key=key, systems=systems, notes=tuple(notes))
 
 
+_SIDES = (("row_ids", "modelQ", "has_row", "model_measures"), ("column_ids", "segQ", "has_column", "seg_measures"))
+"""Fields of both sides of quality measures: names, measures, which names have some, and what measures are called."""
+
+
 @dataclass(slots=True)
 class Grid:
     """Rows and columns of a matrix file, on their way to tables.
@@ -265,33 +269,6 @@ class Grid:
             self.notes.append(f"{mask.place}: no cell is -1, so this is a list of trials, not a key.")
         return self.contents(mask.ticked(), "index")
 
-    def quality(
-        self,
-        sides: tuple[Matrix | None, Matrix | None],
-        has: tuple[BoolArray | None, BoolArray | None],
-        measures: tuple[Sequence[str] | None, Sequence[str] | None],
-        mask: Matrix | None,
-    ) -> Contents:
-        """Tables of quality measures x models and measures x segments; ``has`` tells which of them have any.
-
-        Raises
-        ------
-        FormatError
-            If something does not fit.
-        """
-        index = None if mask is None else self.contents(self.upright(mask)[0].ticked(), "quality").index
-        tables: list[SegmentQuality | None] = []
-        for names, matrix, known, called in zip((self.models, self.segments), sides, has, measures, strict=True):
-            if matrix is None or (known is not None and not known.any()):
-                tables.append(None)
-                continue
-            table, turned = measures_of(names, matrix, called, self.source, known)
-            self.notes += turned
-            tables.append(table)
-        origin = Origin(self.source, f"{self.format} quality")
-        made = Quality(tables[0], tables[1], None if index is None else index.trials)
-        return Contents(origin=origin, quality=made, notes=tuple(self.notes))
-
 
 @dataclass(frozen=True, slots=True)
 class FieldReader:
@@ -337,12 +314,22 @@ class FieldReader:
             return grid.key(self.matrix("tar"), self.matrix("non"))
         if kind == "index":
             return grid.trial_mask(self.matrix("trial_mask"), is_key=is_key)
-        return grid.quality(
-            (self._optional("modelQ"), self._optional("segQ")),
-            (self._flags("has_row", grid.shape[0]), self._flags("has_column", grid.shape[1])),
-            (self._words("model_measures"), self._words("seg_measures")),
-            self._optional("score_mask"),
-        )
+        return self._quality(grid)
+
+    def _quality(self, grid: Grid) -> Contents:
+        """Quality measures x models and measures x segments; only some of them may have any."""
+        mask = self._optional("score_mask")
+        index = None if mask is None else grid.contents(grid.upright(mask)[0].ticked(), "quality").index
+        tables: list[SegmentQuality | None] = []
+        for names, (_, values, has, called) in zip((grid.models, grid.segments), _SIDES, strict=True):
+            matrix, known, table = self._optional(values), self._flags(has, len(names.values)), None
+            if matrix is not None and (known is None or known.any()):
+                table, turned = measures_of(names, matrix, self._words(called), self.source, known)
+                grid.notes += turned
+            tables.append(table)
+        made = Quality(tables[0], tables[1], None if index is None else index.trials)
+        origin = Origin(self.source, f"{self.format} quality")
+        return Contents(origin=origin, quality=made, notes=tuple(grid.notes))
 
     def _optional(self, field: str) -> Matrix | None:
         return self.matrix(field) if self.has(field) else None
@@ -521,9 +508,8 @@ def _fields_of_quality(quality: Quality, format_name: str) -> Fields:
         listed = " and ".join(map(str, sorted(counts))) or "no"
         raise FormatError(f"{format_name} holds as many measures of models as of segments, but there are {listed}.")
     fields: Fields = {}
-    sides = (("row_ids", "modelQ", "has_row", "model_measures"), ("column_ids", "segQ", "has_column", "seg_measures"))
     shape: tuple[int, ...] = ()
-    for i, (table, (ids, values, has, measures)) in enumerate(zip(tables, sides, strict=True)):
+    for i, (table, (ids, values, has, measures)) in enumerate(zip(tables, _SIDES, strict=True)):
         found = _side(table, None if grid is None else grid.names[i], *counts)
         fields |= dict(zip((ids, values, has), found, strict=True)) | _measures(measures, table)
         shape += (len(found[0]),)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.lib import format as npy_format
 
 from deciban._arrow import compute as pc
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError
 from deciban.io.columns.values import truth_of
 from deciban.io.source import Source

@@ -29,6 +29,9 @@ _MOST_OPEN = 8
 """Files that a thread keeps open: what it reads next is mostly in the one that it read last."""
 
 
+_OF_CODE = 8
+"""Bytes of a name in a Parquet file above which its column holds few names twice, and is not read as a dictionary."""
+
 _BUFFER = 1 << 20
 """Bytes of a column of a Parquet file that are read at once."""
 
@@ -382,7 +385,9 @@ def open_files(
     schemas = [(file.source.name, schema) for file, (schema, _) in zip(files, opened, strict=True)]
     partitions = [name for name, _ in files[0].partition]
     whole = table_schema(schemas, partitions, options)
-    groups = [[_typed(one, schema, whole) for one in own] for schema, own in opened]
+    coded = [set(own[0].text) for _, own in opened if own]
+    text = tuple(name for name in whole.names if all(name in one for one in coded))
+    groups = [[_typed(one, schema, whole, text) for one in own] for schema, own in opened]
     kinds = " and ".join(dict.fromkeys(one.kind.lower() for own in groups for one in own)) or "parquet"
     n_groups = sum(map(len, groups))
     if at_once:
@@ -417,10 +422,10 @@ def _as_one(source: Source, groups: Sequence[FileRows], *, named: bool) -> FileR
     return replace(groups[0], name=source.name, n_rows=n_rows, source=source, parts=parts)
 
 
-def _typed(rows: FileRows, schema: pa.Schema, whole: pa.Schema) -> FileRows:
-    """Rows whose columns without any value have the type of other files."""
+def _typed(rows: FileRows, schema: pa.Schema, whole: pa.Schema, text: tuple[str, ...]) -> FileRows:
+    """Rows whose columns have the types of other files: those without any value, and dictionaries of text."""
     bare = [one.name for one in schema if pa.types.is_null(one.type)]
-    return replace(rows, bare=tuple((name, whole.field(name).type) for name in bare)) if bare else rows
+    return replace(rows, bare=tuple((name, whole.field(name).type) for name in bare), text=text)
 
 
 def _is_double(kind: pa.DataType) -> bool:
@@ -445,8 +450,10 @@ def _opened_parquet(file: TableFile, source: Source) -> tuple[pa.Schema, list[Fi
         stamp = stamp_of(file.path) if source.is_plain else None
         opened = opened_file(source, ())
         schema, meta = opened.schema_arrow, opened.metadata
-        text = tuple(one.name for one in schema if is_text_or_bytes(one.type))
         counts = [meta.row_group(at).num_rows for at in range(meta.num_row_groups)]
+        first = [meta.row_group(0).column(at) for at in range(meta.num_columns)] if counts else []
+        plain = {one.path_in_schema for one in first if one.total_uncompressed_size > _OF_CODE * one.num_values}
+        text = tuple(one.name for one in schema if is_text_or_bytes(one.type) and one.name not in plain)
     path, own = full_path(file.path), source.name
     return schema, [
         ParquetRows(path, at, f"{own}, row group {at}", n_rows, stamp, file.partition, text=text)

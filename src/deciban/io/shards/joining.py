@@ -1,38 +1,46 @@
-"""Joins by name of tables that do not fit in memory: DuckDB says which rows belong together, and counts the others."""
+"""Joins by name of tables that do not fit in memory: parts of the names are joined in memory, one after the other."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
+from itertools import accumulate
+from operator import add
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy
 from deciban._files import ScratchFolder
-from deciban.errors import InputError, KeyMismatchError, MissingScoresError
+from deciban._validate.arrays import Vocabulary
+from deciban.core.resampling.units import Keys
+from deciban.errors import InputError, KeyMismatchError
 from deciban.io.columns.columnar import Roles
-from deciban.io.columns.rows import Rows
-from deciban.io.shards.database import Database, database
-from deciban.io.shards.files import TableFile, open_files
-from deciban.io.shards.named_rows import NamedRows, Question
-from deciban.io.shards.truth import ROW, JoinedRows
-from deciban.io.shards.writing import TableWriter
-from deciban.messages import counted
-from deciban.trials import ClassKey, ClassScores, Key, Origin, Scores, Trials
-from deciban.trials.joining.join import other_label
-from deciban.trials.joining.matching import (
-    JoinReport,
-    conflict_of,
-    copies_of,
-    none_shared,
-    require_same_sides,
-    some_missing,
-)
+from deciban.io.columns.rows import Rows, placed
+from deciban.io.columns.values import names_in, plain, refuse_missing, settled
+from deciban.io.shards.layout import LabelColumn, Layout, OfTwoFiles, Truth, rows_with
+from deciban.io.shards.meaning import HowToRead
+from deciban.memory import Cost, rows_that_fit
+from deciban.steps import teller
+from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
+from deciban.trials.joining.join import concatenate, contradictions, other_label
+from deciban.trials.joining.matching import Fault, JoinReport, meet, picked, require_same_sides
+from deciban.trials.joining.renaming import Renaming
+from deciban.trials.names import fingerprints
+from deciban.trials.tables import TrialTable
+from deciban.trials.units import keys_of_trials
+from deciban.types import AnyArray, BoolArray, IntArray
 
-_BATCH = 1 << 16
+_MANY = 1 << 20
+"""Rows of all tables from which on the length of names matters."""
+
+_BLOCK = 1 << 20
+"""Rows of a temporary file that are written at once before there are scores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,26 +63,197 @@ class Joined:
     kept: Any
 
 
+@dataclass(frozen=True, eq=False)
+class NamedRows:
+    """The rows of a table whose trials have names.
+
+    Attributes
+    ----------
+    roles : Roles
+    columns : tuple of str
+        What ``content`` is made of.
+    content : function
+        Tables of some trials, whose columns were read.
+    where : mapping of str to tuple of str
+        Only rows with such values.
+    ids : Renaming, optional
+        By which names trials are compared.
+    is_key : bool
+        Whether this is the key, which an id map leaves as it is.
+    """
+
+    roles: Roles
+    columns: tuple[str, ...]
+    content: Callable[[Trials, pa.Table], Sequence[TrialTable]]
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    ids: Renaming | None = None
+    is_key: bool = False
+
+    @property
+    def sides(self) -> Mapping[str, str]:
+        """Columns with the names of trials, by side."""
+        return self.roles.sides
+
+    def n_changed(self, n_parts: int) -> int:
+        """Return how many names are compared by others, of which no two may become one."""
+        assert self.ids is not None  # noqa: S101  # it was asked
+        renamed, n = self.ids.of_key if self.is_key else self.ids.of_scores, 0
+        for side, name in self.sides.items():
+            for part in range(n_parts):
+                (own,) = _OneSide(self.roles, (), _index, self.where, self.ids, self.is_key, name).part(part, n_parts)
+                n += renamed(replace(own.trials, sides=(side,))).n_changed
+        return n
+
+    def part(self, part: int, n_parts: int) -> list[Any]:
+        """Return tables of the trials of a part of all names, in the order of their rows.
+
+        Raises
+        ------
+        FormatError, OSError
+            If something cannot be read, or a name is missing, with its place.
+        """
+        table, found, rows, first = self.roles.table, list[Sequence[TrialTable]](), list[IntArray](), 0
+        tell = teller(table.n_rows, "rows")
+        for piece in table.rows:
+            own = self._of(piece, first, part, n_parts)
+            if len(own[0]) or not found:
+                found.append(own)
+                rows.append(own[0].trials.origin.number(np.arange(len(own[0]))))
+            first += piece.n_rows
+            tell(first)
+        origin = Origin(table.name, places=table.places).taken(np.concatenate(rows))
+        tables: list[Any] = [concatenate(some) for some in zip(*found, strict=True)]
+        trials = replace(tables[0].trials, origin=origin)
+        return [replace(one, trials=trials) for one in tables]
+
+    def _of(self, piece: Rows, first: int, part: int, n_parts: int) -> Sequence[TrialTable]:
+        """Return tables of the trials of a piece, whose first row has the number ``first``."""
+        table, whole = (
+            piece.table(list(dict.fromkeys([*self.sides.values(), *self.columns, *self.where]))),
+            self.roles.table,
+        )
+        columns = dict[str, pa.ChunkedArray]()
+        for name in self.sides.values():
+            with placed(piece, [name]):
+                columns[name] = plain(table.column(name))
+                refuse_missing(columns[name], name, "trial")
+        chosen: BoolArray = np.ones(len(table), np.bool_)
+        if n_parts > 1:
+            prints = keys_of_trials(list(map(self._prints, columns.values())))
+            chosen = prints % np.uint64(n_parts) == part
+        for name, values in self.where.items():
+            chosen &= rows_with(table.column(name), values)
+        rows, names = np.flatnonzero(chosen), dict[str, pa.Array]()
+        some = of_numpy(rows)
+        for side, name in self.sides.items():
+            with placed(piece, [name], rows):
+                codes, own = names_in(columns[name].take(some), name, "names a side of trials")
+            names[side] = pa.DictionaryArray.from_arrays(of_numpy(codes), own)
+        trials = Trials.of(names, origin=Origin(whole.name, places=whole.places).taken(rows + first))
+        with placed(piece, self.columns, rows):
+            return self.content(trials, table.select(list(self.columns)).take(some))
+
+    def _prints(self, column: pa.ChunkedArray) -> Keys:
+        """Return a number for each name, as it is compared."""
+        is_coded = pa.types.is_dictionary(column.type)
+        array = (column.unify_dictionaries() if is_coded else column).combine_chunks()
+        names = pc.cast(array.dictionary if is_coded else array, pa.string())
+        names = names if self.ids is None else self.ids.compared(names, of_key=self.is_key)
+        return fingerprints(names)[to_numpy(array.indices)] if is_coded else fingerprints(names)
+
+
+@dataclass(frozen=True, eq=False)
+class _OneSide(NamedRows):
+    """The same rows, with the names of one side alone."""
+
+    side: str = ""
+
+    @property
+    def sides(self) -> Mapping[str, str]:
+        """See `NamedRows.sides`."""
+        return {"trial": self.side}
+
+
+def _index(trials: Trials, _table: pa.Table) -> Sequence[TrialTable]:
+    return [Index(trials)]
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is joined.
+
+    Attributes
+    ----------
+    scores : sequence of Roles
+    truth : Roles
+        Of the key, or the first of scores once more.
+    columns : sequence of mapping of str to str
+        What columns are called afterwards and before, of each table; the key last.
+    layout : Layout
+        Where everything stands afterwards.
+    how : HowToRead
+    """
+
+    scores: Sequence[Roles]
+    truth: Roles
+    columns: Sequence[Mapping[str, str]]
+    layout: Layout
+    how: HowToRead
+
+    @cached_property
+    def key(self) -> NamedRows:
+        """The rows of the key, with what is true of them."""
+        truth, classes = self.layout.truth, self.layout.classes
+
+        def content(trials: Trials, table: pa.Table) -> Sequence[TrialTable]:
+            labels = truth.of(table)
+            return [ClassKey(trials, classes, labels) if classes else Key(trials, labels)]
+
+        return NamedRows(self.truth, truth.columns, content, self.layout.where, self.how.ids, is_key=True)
+
+    def systems_of(self, at: int) -> list[tuple[str, ...]]:
+        """The columns of each system of a table, as they are called afterwards."""
+        return [columns for columns in self.layout.scores if columns[0] in self.columns[at]]
+
+    def table(self, at: int) -> NamedRows:
+        """The rows of a table of scores: tables of its systems, and of the labels beside them."""
+        roles, names, label = self.scores[at], self.systems_of(at), self.labels_of(at)
+        before = tuple(tuple(self.columns[at][name] for name in columns) for columns in names)
+        own, classes = replace(self.layout, scores=before, ratios=roles.ratios), self.layout.classes
+
+        def content(trials: Trials, table: pa.Table) -> Sequence[TrialTable]:
+            found: list[TrialTable] = []
+            for system in range(len(names)):
+                values = own.raw_scores(table, system)
+                if own.converted is not None:  # before scores are filled in, which are logarithms
+                    values = own.converted(values, classes)
+                if not roles.table.is_double.isdisjoint(before[system]):
+                    values = values.astype(np.float64, copy=False)
+                found.append(ClassScores(trials, classes, values) if classes else Scores(trials, values))
+            return found if label is None else [*found, Key(trials, label.of(table))]
+
+        columns = [*(name for one in before for name in one), *(() if label is None else label.columns)]
+        return NamedRows(roles, tuple(columns), content, ids=self.how.ids)
+
+    def labels_of(self, at: int) -> Truth | None:
+        """The labels beside scores, which must not contradict those of the key."""
+        roles = self.scores[at]
+        if roles.table is self.truth.table or self.layout.classes:
+            return None
+        column, vocabulary = roles.column("label"), Vocabulary.of(None if roles.table.told else self.how.labels)
+        label = None if column is None else LabelColumn(column, settled(vocabulary, column, roles.table.rows))
+        return label if roles.table.target is None else OfTwoFiles(roles.table.target, label)
+
+
 def joined_by_name(asked: Question) -> Joined:
     """Join tables by the names of their trials.
 
     Rows of the key stay where they are; only the scores of their trials are written, in the order of the key.
 
-    Parameters
-    ----------
-    asked : Question
-
-    Returns
-    -------
-    Joined
-        With the same counts as a join in memory.
-
     Raises
     ------
     KeyMismatchError
         If trials are missing, duplicate or conflicting.
-    InputError
-        If DuckDB is not installed, or there is too little memory.
     OSError
         If there is no room for the temporary files.
     """
@@ -87,287 +266,153 @@ def joined_by_name(asked: Question) -> Joined:
                 f"{roles.table.name} and {asked.truth.table.name}: trials have no names, and can only be matched by "
                 "their order: by_order=True (--by-order)."
             )
+    n_rows = sum(one.table.n_rows for one in (*asked.scores, asked.truth))
+    n_parts = math.ceil(n_rows / rows_that_fit(asked.how.memory, _bytes_of_names([*asked.scores, asked.truth], n_rows)))
     folder = ScratchFolder()
-    with folder.or_nothing() as path:
-        tables = [one.table for one in (*asked.scores, asked.truth)]
-        shown = sum({one.name: one.n_rows for one in tables}.values())  # the first scores may be the key, too
-        rows_of = f"{counted(shown, 'row')} of {asked.name}"
-        with database(path, asked.how.memory, sum(one.n_rows for one in tables), rows_of) as made:
-            meeting = Meeting(asked, made)
-            report = meeting.report()
-            target = path / "joined.parquet"
-            pieces = meeting.write(target)
-        if not pieces:
-            raise KeyMismatchError(f"{asked.truth.table.name}: no trial is left, and nothing to evaluate.")
-        table = open_files(path, [TableFile(target)], asked.how.options(), are_ours=True)
-        key, columns = asked.truth.table.rows, frozenset(table.schema.names) - {ROW}
-        rows = [
-            JoinedRows(key[at].name, one.n_rows, key[at], one, columns)
-            for at, one in zip(pieces, table.rows, strict=True)
-        ]
-        return Joined(tuple(rows), report, table.is_double, folder)
+    with folder.or_nothing(asked.truth.table.n_rows * (1 + 8 * sum(map(len, asked.layout.scores)))) as path:
+        return _joined(asked, n_parts, path, folder)
 
 
-@dataclass(frozen=True, slots=True)
-class _Met:
-    """How a table of scores met the key: rows of trials that are not in it, and whether either has trials twice."""
+def _bytes_of_names(tables: Sequence[Roles], n_rows: int) -> float:
+    """Return the bytes that matching takes for a row of several tables; names of many rows are measured."""
+    found = float(Cost.JOINED_NAME)
+    for roles in tables if n_rows > _MANY else ():
+        some = roles.table.rows[0].table(list(roles.sides.values()))
+        found = max(found, Cost.JOINED_NAME / 2 + 2 * some.nbytes / max(len(some), 1))
+    return found
 
-    n_extra: int
-    has_copies: bool
-    has_copies_of_key: bool
+
+def _joined(asked: Question, n_parts: int, path: Path, folder: ScratchFolder) -> Joined:
+    how, key, sides = asked.how, asked.truth.table, [asked.table(at) for at in range(len(asked.scores))]
+    labelled = [asked.labels_of(at) is not None for at in range(len(sides))]
+    missing = math.nan if how.incomplete else how.missing
+    files, meetings = JoinedScores(path, key.n_rows, asked.layout.scores), list[Any]()
+    wrong = [Fault() for _ in sides]
+    for part in range(n_parts):
+        (own,) = asked.key.part(part, n_parts)
+        tables = [one.part(part, n_parts) for one in sides]
+        labels = [some.pop() if has else None for some, has in zip(tables, labelled, strict=True)]
+        systems = [one for some in tables for one in some]
+        known, rows, meeting = meet(systems, own, how.ids)
+        meetings.append(meeting)
+        found = zip(wrong, labels, strict=True)
+        wrong = [fault if one is None else fault + contradictions(one, known, how.ids) for fault, one in found]
+        lacks = np.zeros(len(known), np.bool_)
+        for hits in rows if missing == "drop" else ():
+            lacks |= False if hits is None else hits < 0
+        scores = [picked(one.content, at, missing) for one, at in zip(systems, rows, strict=True)]
+        files.put(known.trials.origin.number(np.flatnonzero(~lacks)), [one[~lacks] for one in scores])
+    whole = reduce(add, meetings)
+    if how.ids is not None and n_parts > 1:  # a name may be in several parts
+        of_each = [(one.n_changed(n_parts), len(asked.systems_of(at))) for at, one in enumerate(sides)]
+        n_changed = [asked.key.n_changed(n_parts), *(n for n, n_systems in of_each for _ in range(n_systems))]
+        whole = replace(whole, n_changed=tuple(n_changed))
+    report = whole.report("drop" if how.incomplete else how.missing, how.duplicates)
+    for fault in wrong:
+        if fault.n:
+            raise other_label(fault, key.name)
+    starts, pieces = accumulate((one.n_rows for one in key.rows), initial=0), list[JoinedRows]()
+    for piece, start in zip(key.rows, starts, strict=False):
+        n = int(np.count_nonzero(files.there(start, piece.n_rows)))
+        pieces += [JoinedRows(piece.name, n, piece, files, start)] if n else []
+    if not pieces:
+        raise KeyMismatchError(f"{key.name}: no trial is left, and nothing to evaluate.")
+    return Joined(tuple(pieces), report, files.is_double, folder)
 
 
-class Meeting:
-    """The rows of a key beside those of each table of scores, in a database.
+class JoinedScores:
+    """Temporary files with the scores of the trials of a key, one for each column, in the order of its rows.
 
     Parameters
     ----------
-    asked : Question
-    made : Database
+    folder : path
+    n_rows : int
+        Rows of the key.
+    columns : sequence of tuple of str
+        Those of each system.
     """
 
-    def __init__(self, asked: Question, made: Database) -> None:
-        self.asked, self.made = asked, made
-        self.tables = [asked.table(at) for at in range(len(asked.scores))]
-        self.renamed = [self._n_renamed(at, one) for at, one in enumerate([asked.key, *self.tables])]
-        self.met = [self._join(at, one) for at, one in enumerate(self.tables)]
+    def __init__(self, folder: Path, n_rows: int, columns: Sequence[tuple[str, ...]]) -> None:
+        self.folder, self.n_rows = folder, n_rows
+        self.columns = [name for own in columns for name in own]
+        self.kinds = dict[str, np.dtype[Any]]()
+        self._make("there", np.dtype(np.bool_))
 
-    def _n_renamed(self, at: int, rows: NamedRows) -> int:
-        """How many names of a table are compared by others, none of which two may share."""
-        if rows.renaming is None:
-            return 0
-        sides = range(len(rows.names))
-        pairs = ", ".join(
-            f"unnest([{', '.join(f'{what}{side}' for side in sides)}]) as {what}" for what in ("name", "own")
-        )
-        self.made.run(
-            f"create table names{at} as select distinct unnest({[*sides]}) as side, {pairs} from given",
-            given=rows.batches(with_own=True, with_content=False),
-        )
-        self.made.run(
-            f"create table alike{at} as select side, name from names{at} group by side, name having count(*) > 1"
-        )
-        if self._one(f"select count(*) from alike{at}"):
-            own = ", ".join(f"own{side}" for side in sides)
-            some = " or ".join(f"name{side} in (select name from alike{at} where side = {side})" for side in sides)
-            self.made.run(
-                f"create table suspects as select row, {own} from given where {some}",
-                given=rows.batches(with_own=True, with_content=False),
-            )
-            found = pa.Table.from_batches(self.made.batches("select * from suspects order by row", _BATCH))
-            names = dict(zip(rows.roles.sides, found.columns[1:], strict=True))
-            trials = rows.trials_of(names, to_numpy(found.column("row")))
-            (rows.renaming.of_key if rows.is_key else rows.renaming.of_scores)(trials)
-        return self._one(f"select count(*) from names{at} where name <> own")
+    @property
+    def is_double(self) -> frozenset[str]:
+        """Columns of float64."""
+        return frozenset(name for name, kind in self.kinds.items() if kind == np.float64)
 
-    def _join(self, at: int, rows: NamedRows) -> _Met:
-        """Join a table of scores with the key, in parts of names."""
-        names, key, n_rows = ", ".join(rows.names), self.asked.key, [0, 0]
-        n_parts = self.made.n_parts(max(rows.roles.table.n_rows, key.roles.table.n_rows))
+    def put(self, rows: IntArray, scores: Sequence[AnyArray]) -> None:
+        """Write the scores of each system for some rows of the key."""
+        columns = [column for one in scores for column in (one.T if one.ndim == 2 else [one])]
+        for at, (name, values) in enumerate(zip(self.columns, columns, strict=True)):
+            if name not in self.kinds or (values.dtype == np.float64 and self.kinds[name] != np.float64):
+                before = None if name not in self.kinds else self._mapped(str(at), self.kinds[name])
+                self.kinds[name] = values.dtype
+                self._make(str(at), values.dtype, before)
+            self._mapped(str(at), self.kinds[name], "r+")[rows] = values
+        self._mapped("there", np.dtype(np.bool_), "r+")[rows] = True
 
-        def counted(table: NamedRows, which: int) -> Iterator[pa.RecordBatch]:
-            for batch in table.batches():
-                n_rows[which] += len(batch)
-                yield batch
+    def _make(self, name: str, kind: np.dtype[Any], before: AnyArray | None = None) -> None:
+        """Write a file of zeros, or of what was there before: a full disk is found here, and not when it is mapped."""
+        target = self.folder / f"{name}.new"
+        with target.open("wb") as stream:
+            for start in range(0, self.n_rows, _BLOCK):
+                n = min(_BLOCK, self.n_rows - start)
+                stream.write((np.zeros(n) if before is None else before[start : start + n]).astype(kind).data)
+        target.replace(self.folder / name)
 
-        for part in range(n_parts):
-            verb = f"insert into joined{at}" if part else f"create table joined{at} as"
-            own = f"where hash({names}) % {n_parts} = {part}"
-            self.made.run(
-                f"{verb} select key.row, truth, scores.row as hit, scores.* exclude (row, {names}) "
-                f"from (from key {own}) as key left join (from scores {own}) as scores using ({names})",
-                key=counted(key, 0),
-                scores=counted(rows, 1),
-            )
-        n_key, n_scores = (n // n_parts for n in n_rows)
-        ((n, n_hit, n_distinct),) = self.made.run(f"select count(*), count(hit), count(distinct hit) from joined{at}")
-        return _Met(n_scores - n_distinct, has_copies=n > n_key, has_copies_of_key=n_hit > n_distinct)
+    def _mapped(self, name: str, kind: np.dtype[Any], mode: Any = "r") -> AnyArray:
+        return np.memmap(self.folder / name, kind, mode, shape=(self.n_rows,))
 
-    def _one(self, query: str) -> int:
-        return int(self.made.run(query)[0][0] or 0)
+    def there(self, start: int, n_rows: int) -> BoolArray:
+        """Return which of some rows of the key are trials with scores."""
+        return np.array(self._mapped("there", np.dtype(np.bool_))[start : start + n_rows])
 
-    def report(self) -> JoinReport:
-        """How trials met, if the policies allow it.
+    def column(self, name: str, start: int, chosen: BoolArray) -> AnyArray:
+        """Return the scores of chosen rows from a row on."""
+        return self._mapped(str(self.columns.index(name)), self.kinds[name])[start : start + len(chosen)][chosen]
 
-        Raises
-        ------
-        KeyMismatchError
-        """
-        asked, key = self.asked, self.asked.key
-        n_extra, names = 0, [key.roles.table.name]
-        copies, renamed = [self._copies_of_key()], [self.renamed[0]]
-        for at, rows in enumerate(self.tables):
-            n_copies = self._copies_of_scores(at) if self.met[at].has_copies else 0
-            for _ in asked.systems_of(at):
-                n_extra += self.met[at].n_extra
-                copies.append(n_copies)
-                renamed.append(self.renamed[at + 1])
-                names.append(rows.roles.table.name)
-        for at in range(len(self.tables)):
-            self._require_labels(at)
-        lacking = [f"select row from joined{at} where hit is null" for at in range(len(self.tables))]
-        n_missing = self._one(f"select count(*) from ({' union '.join(lacking)})")
-        n_key = self._one("select count(*) from joined0")
-        changed = tuple(zip(names, renamed, strict=True)) if asked.how.ids is not None else ()
-        report = JoinReport(
-            n_key - n_missing, n_missing, n_extra, sum(copies), tuple(zip(names, copies, strict=True)), changed
-        )
-        self._require_met(report)
-        return report
 
-    def _copies_of_key(self) -> int:
-        """Leave out copies of trials of the key, and return their number."""
-        self.made.run("create table again (row bigint, first bigint)")
-        for at in (at for at, met in enumerate(self.met) if met.has_copies_of_key):
-            several = (
-                f"select hit, min(row) as first from joined{at} where hit is not null group by hit having count(*) > 1"
-            )
-            self.made.run(
-                f"insert into again select distinct row, first from joined{at} join ({several}) using (hit) "
-                "where row <> first and row not in (select row from again)"
-            )
-        if self._one("select count(*) from joined0 where hit is null"):
-            names = ", ".join(self.asked.key.names)
-            self.made.run(
-                f"insert into again select row, first from (select row, min(row) over (partition by {names}) as first "
-                "from key where row in (select row from joined0 where hit is null)) "
-                "where row <> first and row not in (select row from again)",
-                key=self.asked.key.batches(with_content=False),
-            )
-        n = self._one("select count(*) from again")
-        if not n:
-            return 0
-        words = ClassKey.conflict if self.asked.layout.classes else Key.conflict
-        of_row = "(select distinct row, truth from joined0)"
-        self._refuse(
-            self.asked.key,
-            words,
-            f"select first, row as other from again join {of_row} one using (row) join {of_row} two on two.row = first "
-            "where one.truth <> two.truth",
-        )
-        self._refuse_copies(self.asked.key, "select first, row as other from again")
-        for at in range(len(self.tables)):
-            self.made.run(f"delete from joined{at} where row in (select row from again)")
-        return n
+@dataclass(frozen=True, slots=True)
+class JoinedRows(Rows):
+    """Rows of a key with the scores that were found for them.
 
-    def _copies_of_scores(self, at: int) -> int:
-        """Leave out copies of scores of trials of the key, and return their number."""
-        several = f"(select row, min(hit) as first from joined{at} group by row having count(*) > 1)"
-        surplus = f"from joined{at} one join {several} using (row) where hit <> first"
-        n = self._one(f"select count(*) {surplus}")
-        if not n:  # copies were of trials that the key has twice
-            return 0
-        rows = self.tables[at]
-        place, classes = 0, bool(self.asked.layout.classes)
-        for columns in self.asked.systems_of(at):
-            own = [f"score{place + k}" for k in range(len(columns))]
-            place += len(own)
-            differs = " or ".join(f"one.{name} <> two.{name} or isnan(one.{name})" for name in own)
-            self._refuse(
-                rows,
-                ClassScores.conflict if classes else Scores.conflict,
-                f"select first, one.hit as other from joined{at} one join {several} using (row) join joined{at} two on "
-                f"two.row = one.row and two.hit = first where one.hit <> first and ({differs})",
-            )
-        self._refuse_copies(rows, f"select first, hit as other {surplus}")
-        self.made.run(f"delete from joined{at} where (row, hit) in (select (row, hit) {surplus})")
-        return n
+    Attributes
+    ----------
+    name : str
+    n_rows : int
+    key : Rows
+        A piece of the key, of which some rows may have been left out.
+    scores : JoinedScores
+    start : int
+        The number of the first row of the piece.
+    """
 
-    def _refuse(self, rows: NamedRows, conflict: str, query: str) -> None:
-        """Refuse copies that differ: the rows of the query, as ``first`` and ``other``."""
-        for trials, n_trials in self._first_of(rows, query):
-            raise conflict_of(trials, (0, 1), conflict, n_trials)
+    name: str
+    n_rows: int
+    key: Rows
+    scores: JoinedScores
+    start: int
 
-    def _refuse_copies(self, rows: NamedRows, query: str) -> None:
-        """Refuse copies, unless one of each may stay."""
-        for trials, n_trials in self._first_of(rows, query) if self.asked.how.duplicates == "error" else ():
-            raise copies_of(trials, (0, 1), n_trials)
+    def table(self, columns: Sequence[str]) -> pa.Table:
+        """See `Rows.table`."""
+        chosen, own = self.scores.there(self.start, self.key.n_rows), self.scores.kinds
+        found: dict[str, Any] = {
+            name: of_numpy(self.scores.column(name, self.start, chosen)) for name in columns if name in own
+        }
+        if others := [name for name in columns if name not in own]:
+            table = self.key.table(others)  # of matrices, some rows may be no trials
+            table = table if len(table) == self.n_rows else table.filter(of_numpy(chosen[: len(table)]))
+            found |= dict(zip(others, table.columns, strict=True))
+        return pa.table([found[name] for name in columns], list(columns))
 
-    def _first_of(self, rows: NamedRows, query: str) -> Iterator[tuple[Trials, int]]:
-        """Yield the first trial with a copy, in its two rows, and how many such trials there are; nothing without."""
-        found = self.made.run(
-            f"select first, other, (select count(distinct first) from ({query})) from ({query}) order by other limit 1"
-        )
-        yield from ((rows.trials([first, other]), n_trials) for first, other, n_trials in found)
-
-    def _require_labels(self, at: int) -> None:
-        """Refuse labels beside scores that contradict those of the key."""
-        if self.asked.labels_of(at) is None:
-            return
-        query = f"from joined{at} where label <> truth"
-        for (row,) in self.made.run(f"select hit {query} order by hit limit 1"):
-            n_known, n = (self._one(f"select count(distinct hit) {of}") for of in (f"from joined{at}", query))
-            raise other_label(self.tables[at].trials([row]), 0, self.asked.truth.table.name, n, n_known)
-
-    def _require_met(self, report: JoinReport) -> None:
-        """Refuse what the policies do not allow.
-
-        Raises
-        ------
-        KeyMismatchError
-        """
-        how, key = self.asked.how, self.asked.truth.table.name
-        if how.incomplete or not report.missing:  # what lacks which scores is looked at by whoever asked for these
-            return
-        if not report.matched and isinstance(how.missing, str):
-            raise KeyMismatchError(none_shared(", ".join(one.table.name for one in self.asked.scores), key))
-        if how.missing == "error":
-            lacking = [f"select row, {at} as of from joined{at} where hit is null" for at in range(len(self.tables))]
-            ((row, at),) = self.made.run(f"{' union all '.join(lacking)} order by row, of limit 1")
-            name, counts = self.asked.scores[at].table.name, (report.missing, report.matched + report.missing)
-            words = some_missing(name, self.asked.key.trials([row]), [0], counts, "key trials")
-            raise MissingScoresError(f"{words}.")
-
-    def write(self, target: Any) -> list[int]:
-        """Write the scores of trials that are left, a row group for each piece of the key that has any: those."""
-        found = list[int]()
-        names = [name for at in range(len(self.tables)) for one in self.asked.systems_of(at) for name in one]
-        with TableWriter(target, self.asked.name) as writer:
-            for at, table in self._by_piece():
-                start = self.asked.key.starts[at]
-                rows = of_numpy((to_numpy(table.column(0)) - start).astype(np.int32))
-                writer.write(pa.table([rows, *table.columns[1:]], [ROW, *names]), self.asked.truth.table.rows[at].name)
-                found.append(at)
-        return found
-
-    def _by_piece(self) -> Iterator[tuple[int, pa.Table]]:
-        """What was joined, in the order of the key, cut into its pieces."""
-        ends, at, held = self.asked.key.starts[1:], 0, list[pa.RecordBatch]()
-        for batch in self.made.batches(self._wanted(), _BATCH):
-            left = batch
-            while len(left):
-                cut = int(np.searchsorted(to_numpy(left.column(0)), ends[at]))
-                if cut:
-                    held.append(left.slice(0, cut))
-                left = left.slice(cut)
-                if len(left):
-                    if held:
-                        yield at, pa.Table.from_batches(held)
-                    at, held = at + 1, []
-        if held:
-            yield at, pa.Table.from_batches(held)
-
-    def _wanted(self) -> str:
-        """The query for the scores of trials that are left."""
-        how, tables = self.asked.how, range(len(self.tables))
-        fill = math.nan if how.incomplete else 0.0 if isinstance(how.missing, str) else float(how.missing)
-        columns = ["joined0.row", *(self._filled(at, k, fill) for at in tables for k in range(self._n_scores(at)))]
-        more = " ".join(f"join joined{at} using (row)" for at in tables[1:])
-        is_drop = how.missing == "drop" and not how.incomplete
-        there = " and ".join(f"joined{at}.hit is not null" for at in tables) if is_drop else "true"
-        return f"select {', '.join(columns)} from joined0 {more} where {there} order by joined0.row"
-
-    def _n_scores(self, at: int) -> int:
-        return sum(map(len, self.asked.systems_of(at)))
-
-    def _filled(self, at: int, k: int, fill: float) -> str:
-        """A column of scores, with a score for trials that have none; float32 stays where it can hold that."""
-        name = f"joined{at}.score{k}"
-        with np.errstate(over="ignore"):
-            fits = math.isnan(fill) or float(np.float32(fill)) == fill
-        if fits or not self._one(f"select count(*) from joined{at} where hit is null"):
-            return f"coalesce({name}, '{fill!r}') as s{at}_{k}" if fits else f"{name} as s{at}_{k}"
-        return f"coalesce({name}::double, '{fill!r}'::double) as s{at}_{k}"
+    def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
+        """See `Rows.where`: the place in the key."""
+        if row is not None:
+            row = int(np.flatnonzero(self.scores.there(self.start, self.key.n_rows))[row])
+        return self.key.where(row, columns)
 
 
 def _no_trials(roles: Roles) -> Trials:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -11,19 +13,280 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
+from deciban._arrow import to_numpy
+from deciban._validate.arrays import Vocabulary
 from deciban._validate.probabilities import logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError
-from deciban.io.columns.rows import Rows, placed
-from deciban.io.columns.values import coded_column, names_in, plain, refuse_missing, scores_of, weights_of
+from deciban.errors import InputError, KeyMismatchError
+from deciban.io.columns.rows import Range, Rows, RowTable, place_in, placed, table_of_ranges
+from deciban.io.columns.values import (
+    coded_column,
+    names_in,
+    plain,
+    refuse_missing,
+    same_names,
+    scores_of,
+    truth_of,
+    weights_of,
+)
 from deciban.io.contents import RowError
-from deciban.io.shards.truth import SpeakersAgree, Truth
-from deciban.io.shards.units import EachTrial, UnitsOf, keys_of_sides
+from deciban.io.shards.units import EachTrial, UnitsOf, WhoIsWho, keys_of_sides
+from deciban.io.source import other_file
+from deciban.messages import counted
 from deciban.trials import SegmentQuality, Trials
-from deciban.trials.frozen import as_text
+from deciban.trials.lists import as_text
+from deciban.trials.names import encode
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.trials.tables import LOG_10, texts_alike
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
+
+
+class Truth(ABC):
+    """Tells the truth of rows.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        What it is made of.
+    """
+
+    columns: tuple[str, ...]
+
+    @abstractmethod
+    def of(self, table: pa.Table) -> AnyArray:
+        """Whether each row is a target, or which class it is of.
+
+        Raises
+        ------
+        RowError, KeyMismatchError
+            If a row does not say it.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class LabelColumn(Truth):
+    """A column of labels.
+
+    Attributes
+    ----------
+    column : str
+    vocabulary : Vocabulary
+        What words mean.
+    """
+
+    column: str
+    vocabulary: Vocabulary
+
+    @property
+    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
+        """See `Truth`."""
+        return (self.column,)
+
+    def of(self, table: pa.Table) -> AnyArray:
+        """See `Truth.of`."""
+        column = plain(table.column(self.column))
+        refuse_missing(column, self.column, "label")
+        return truth_of(column, self.vocabulary)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class OfTwoFiles(Truth):
+    """A column that says of which of two files a row is, of targets or of non-targets.
+
+    Attributes
+    ----------
+    column : str
+    label : LabelColumn, optional
+        Labels in these files, which must say the same.
+    """
+
+    column: str
+    label: LabelColumn | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
+        """See `Truth`."""
+        return (self.column,) if self.label is None else (self.column, *self.label.columns)
+
+    def of(self, table: pa.Table) -> AnyArray:
+        """See `Truth.of`."""
+        found = to_numpy(plain(table.column(self.column)))
+        if self.label is not None:
+            differs = self.label.of(table) != found
+            if differs.any():
+                row = int(np.argmax(differs))
+                raise RowError(other_file("", is_target=bool(found[row])), row, KeyMismatchError)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class EqualColumns(Truth):
+    """Two columns of names, which are equal in target trials."""
+
+    columns: tuple[str, str]
+
+    def of(self, table: pa.Table) -> AnyArray:
+        """See `Truth.of`."""
+        one, other = (plain(table.column(name)) for name in self.columns)
+        return to_numpy(pc.cast(same_names(one, other, self.columns), pa.bool_()))
+
+
+@dataclass(frozen=True, slots=True)
+class ClassColumn(Truth):
+    """A column of names of classes.
+
+    Attributes
+    ----------
+    column : str
+    places : mapping of str to int
+        Position of every class among the scores.
+    """
+
+    column: str
+    places: Mapping[str, int]
+
+    @property
+    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
+        """See `Truth`."""
+        return (self.column,)
+
+    def of(self, table: pa.Table) -> AnyArray:
+        """See `Truth.of`."""
+        column = plain(table.column(self.column))
+        refuse_missing(column, self.column, "class")
+        codes, names = encode(pc.cast(column, pa.string()), "class")
+        place: AnyArray = np.array([self.places.get(name, -1) for name in names.to_pylist()], np.int64)
+        found = place[codes] if len(codes) else np.zeros(0, np.int64)
+        if len(found) and found.min() < 0:
+            row = int(np.argmax(found < 0))
+            known = ", ".join(sorted(self.places, key=self.places.__getitem__)[:20])
+            raise RowError(
+                f"class {names[int(codes[row])].as_py()!r} has no scores, there are scores for {known}. Take these "
+                "segments out of the key, or use scores for all of its classes",
+                row,
+            )
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakersAgree(Truth):
+    """Trials of two sides, whose speakers are known: targets are those with one speaker on both.
+
+    Attributes
+    ----------
+    columns : pair of str
+        With the names of enrolment and of test.
+    who : WhoIsWho
+    """
+
+    columns: tuple[str, str]
+    who: WhoIsWho
+
+    def of(self, table: pa.Table) -> AnyArray:
+        """See `Truth.of`."""
+        one, other = self.speakers(table)
+        return np.asarray(one == other)
+
+    def speakers(self, table: pa.Table) -> tuple[AnyArray, AnyArray]:
+        """The speaker of each side of every row."""
+        found = []
+        for at, name in enumerate(self.columns):
+            codes, names = encode(pc.cast(plain(table.column(name)), pa.string()), name)
+            speakers = self.who.speakers_of(names, at)
+            unknown = np.flatnonzero(speakers < 0)
+            if len(unknown):
+                row = int(np.argmax(np.isin(codes, unknown)))
+                raise RowError(self.who.lacks(names[int(codes[row])].as_py(), at), row, KeyMismatchError)
+            found.append(speakers[codes])
+        return found[0], found[1]
+
+
+@dataclass(frozen=True, slots=True)
+class RowsBeside(Rows):
+    """The same rows of several tables.
+
+    Attributes
+    ----------
+    name : str
+    n_rows : int
+    parts : tuple of tuple of Range
+        Of each table.
+    columns : tuple of mapping of str to str
+        Of each table, what its columns are called there.
+    """
+
+    name: str
+    n_rows: int
+    parts: tuple[tuple[Range, ...], ...]
+    columns: tuple[Mapping[str, str], ...]
+
+    def table(self, columns: Sequence[str]) -> pa.Table:
+        """See `Rows.table`."""
+        found: dict[str, pa.ChunkedArray] = {}
+        for ranges, names in zip(self.parts, self.columns, strict=True):
+            asked = [name for name in columns if name in names]
+            if asked:
+                whole = table_of_ranges(ranges, [names[name] for name in asked])
+                found |= dict(zip(asked, whole.columns, strict=True))
+        return pa.table([found[name] for name in columns], list(columns))
+
+    def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
+        """See `Rows.where`: the place in the table that has the columns."""
+        for ranges, names in zip(self.parts, self.columns, strict=True):
+            asked = [names[name] for name in columns if name in names]
+            if asked:
+                return place_in(ranges, row, asked)
+        return Rows.where(self, row, columns)
+
+
+def beside(tables: Sequence[RowTable], columns: Sequence[Mapping[str, str]]) -> tuple[Rows, ...]:
+    """Put tables beside each other.
+
+    Parameters
+    ----------
+    tables : sequence of RowTable
+        The key last: messages compare the others with it.
+    columns : sequence of mapping of str to str
+        What columns are called afterwards, and what they are called in each table.
+
+    Raises
+    ------
+    KeyMismatchError
+        If one has more rows than another.
+    """
+    key = tables[-1]
+    for table in tables:
+        if table.n_rows != key.n_rows:
+            raise KeyMismatchError(
+                f"{table.name} holds {counted(table.n_rows, 'score')}, {key.name} {counted(key.n_rows, 'trial')}. "
+                "Matching by order needs as many of one as of the other."
+            )
+    coarsest = min(tables, key=lambda table: len(table.rows))
+    stops = list(accumulate(one.n_rows for one in coarsest.rows))
+    ranges = [cut(table, stops) for table in tables]
+    return tuple(
+        RowsBeside(piece.name, piece.n_rows, tuple(own[at] for own in ranges), tuple(columns))
+        for at, piece in enumerate(coarsest.rows)
+    )
+
+
+def cut(table: RowTable, stops: Sequence[int]) -> list[tuple[Range, ...]]:
+    """The ranges of a table that end where they should."""
+    found: list[tuple[Range, ...]] = []
+    at = start = 0
+    first = 0
+    for stop in stops:
+        ranges: list[Range] = []
+        while first < stop:
+            piece = table.rows[at]
+            last = min(stop, start + piece.n_rows)
+            ranges.append(Range(piece, first - start, last - start))
+            first = last
+            if last == start + piece.n_rows:
+                at, start = at + 1, last
+        found.append(tuple(ranges))
+    return found
+
 
 Converted = Callable[[ScoreArray, tuple[str, ...]], ScoreArray]
 
@@ -148,29 +411,23 @@ class Layout:
         FormatError, InputError, KeyMismatchError
             If something cannot stand where it stands; the message names the place.
         """
-        found = []
-        for at in wanted.systems:
-            with placed(rows, self.scores[at]):
-                found.append(self._scores(table, at))
-        scores = tuple(found)
-        with placed(rows, self.truth.columns):
-            truth = self.truth.of(table) if wanted.truth else None
-        with placed(rows, () if self.weights is None else (self.weights,)):
-            weight = self._weights(table) if wanted.weight and self.weights is not None else None
-        with placed(rows, self._of_units):
-            units = self._units(table, start) if wanted.units and self.has_units else None
-        with placed(rows, tuple(self.named.values())):
-            names = keys_of_sides(table, [*self.named.values()]) if wanted.names and self.named else None
+
+        def at(columns: Sequence[str], make: Callable[[], Any], *, asked: bool = True) -> Any:
+            with placed(rows, columns):
+                return make() if asked else None
+
+        scores = tuple(at(self.scores[k], partial(self._scores, table, k)) for k in wanted.systems)
+        truth = at(self.truth.columns, lambda: self.truth.of(table), asked=wanted.truth)
+        weights, named = [one for one in (self.weights,) if one is not None], [*self.named.values()]
+        weight = at(weights, lambda: self._weights(table), asked=wanted.weight and bool(weights))
+        units = at(self._of_units, lambda: self._units(table, start), asked=wanted.units and self.has_units)
+        names = at(named, lambda: keys_of_sides(table, named), asked=wanted.names and bool(named))
         quality = self.quality.of(table, self.sides, wanted.quality) if wanted.quality and self.quality else None
         held_out = (self.groups or ()) if wanted.groups else ()
-        with placed(rows, held_out):
-            groups = tuple(names_in(plain(table.column(name)), name, _GROUPS) for name in held_out) or None
+        groups = at(held_out, lambda: tuple(names_in(plain(table.column(one)), one, _GROUPS) for one in held_out))
         split = [*self.conditions.values()] if wanted.conditions else []
-        with placed(rows, split):
-            conditions = (
-                tuple(coded_column(plain(table.column(name)).combine_chunks()) for name in split) if split else None
-            )
-        found_here = Chunk(scores, truth, units, weight, quality, names, groups=groups, conditions=conditions)
+        conditions = at(split, lambda: tuple(coded_column(plain(table.column(one)).combine_chunks()) for one in split))
+        found_here = Chunk(scores, truth, units, weight, quality, names, None, groups or None, conditions or None)
         if not self.where:
             return found_here
         with placed(rows, tuple(self.where)):
@@ -190,7 +447,9 @@ class Layout:
         given = {name: plain(table.column(name)) for name in self.scores[at]}
         for name, column in given.items():
             refuse_missing(column, name, "score")
-        columns = [scores_of(_flat(column), incomplete=self.incomplete) for column in given.values()]
+            if pa.types.is_fixed_size_list(column.type):  # of all classes, one behind the other
+                given[name] = pc.list_flatten(column)
+        columns = [scores_of(column, incomplete=self.incomplete) for column in given.values()]
         if not self.ratios.isdisjoint(self.scores[at]):
             columns = [logarithms_of_ratios(one) for one in columns]
         found: AnyArray = np.column_stack(columns) if len(columns) > 1 else columns[0]
@@ -225,11 +484,6 @@ class Layout:
 
     def _chosen(self, table: pa.Table, name: str) -> BoolArray:
         return rows_with(table.column(name), self.where[name])
-
-
-def _flat(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Numbers one behind the other, of a column of lists."""
-    return pc.list_flatten(column) if pa.types.is_fixed_size_list(column.type) else column
 
 
 def rows_with(column: pa.ChunkedArray, values: Sequence[str]) -> BoolArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +12,19 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import of_numpy, to_numpy
-from deciban.core.resampling.units import Keys, TrialUnits, independent, mixed_bits
+from deciban.core.resampling.units import TrialUnits, independent, mixed_bits
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.rows import Rows, RowTable
 from deciban.io.formats import bare_name
 from deciban.io.matrices.named_matrix import only
 from deciban.io.matrices.numpy_files import as_labels, as_scores, refuse_nan
-from deciban.io.shards.layout import Layout, source_of_rows
+from deciban.io.shards.layout import Layout, SpeakersAgree, Truth, source_of_rows
 from deciban.io.shards.meaning import HowToRead
-from deciban.io.shards.truth import SpeakersAgree, Truth
-from deciban.io.shards.units import EachTrial, WhoIsWho, keys_of_names
+from deciban.io.shards.units import EachTrial, WhoIsWho
 from deciban.memory import Cost, memory_error, rows_that_fit
 from deciban.messages import Message, names_apart
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import ShardSource
-from deciban.trials.units import keys_of_trials
 from deciban.types import AnyArray, BoolArray
 
 CELLS = 1 << 20
@@ -133,8 +131,8 @@ def blocks_of(matrix: Matrix, memory: int | None = None) -> list[tuple[str, int,
 class MatrixRows(Rows):
     """The trials of some rows of matrices, as rows of a table.
 
-    Columns are ``enroll`` and ``test`` (names of row and column, if the file has names), ``row`` and ``column`` (their
-    numbers), ``score`` and so on (`score_column`; for multiclass scores a list per row), and ``label`` (the truth).
+    Columns are ``enroll`` and ``test`` (names of row and column, if they have names), ``place`` (the number of the
+    cell), ``score`` and so on (`score_column`; for multiclass scores a list per row), and ``label`` (the truth).
 
     Attributes
     ----------
@@ -172,14 +170,12 @@ class MatrixRows(Rows):
         return f"{self._first.name}, row {at}" + (f", column {place}" if self._width > 1 else "")
 
     def _column(self, name: str, chosen: BoolArray | None) -> pa.Array:
-        if name in PAIR or name in PLACES:
-            side = (PAIR if name in PAIR else PLACES).index(name)
-            places = self._places(side, chosen)
-            if name in PLACES:
-                return of_numpy(places)
-            names = self._first.names
+        if name in PAIR:
+            side, names = PAIR.index(name), self._first.names
             assert names is not None  # noqa: S101  # nobody asks for names otherwise
-            return pa.DictionaryArray.from_arrays(of_numpy(places.astype(np.int32)), names[side])
+            return pa.DictionaryArray.from_arrays(of_numpy(self._places(side, chosen).astype(np.int32)), names[side])
+        if name == PLACE:
+            return of_numpy(self._places(0, chosen) * self._width + self._places(1, chosen))
         if name == "label":
             return of_numpy(self._truth(chosen))
         at = next(at for at in range(len(self.systems)) if score_column(at) == name)
@@ -246,10 +242,6 @@ class MatrixRows(Rows):
         return truth.ravel() if chosen is None else truth[chosen]
 
 
-PLACES = ("row", "column")
-"""Columns of `MatrixRows` with the numbers of row and column."""
-
-
 def score_column(system: int) -> str:
     """What the column of a system is called in `MatrixRows`."""
     return f"score{system or ''}"
@@ -312,47 +304,17 @@ class NumberedTruth(Truth):
         return to_numpy(table.column("label"))
 
 
-@dataclass(frozen=True, slots=True)
-class SpeakersOfPlaces(SpeakersAgree):
-    """Trials of rows and columns, whose speakers are known.
-
-    Attributes
-    ----------
-    enroll, test : int arrays
-        The speaker of each row and of each column.
-    """
-
-    enroll: AnyArray
-    test: AnyArray
-
-    def speakers(self, table: pa.Table) -> tuple[AnyArray, AnyArray]:
-        """See `SpeakersAgree.speakers`."""
-        row, column = (to_numpy(table.column(name)) for name in self.columns)
-        return self.enroll[row], self.test[column]
+PLACE = "place"
+"""Column of `MatrixRows` with the number of the cell."""
 
 
 @dataclass(frozen=True, slots=True)
-class EachPlace(EachTrial):
-    """Every trial is a unit: its key follows from the names of its row and column, or from its place.
+class EachCell(EachTrial):
+    """Every cell is a unit, known by its number."""
 
-    Attributes
-    ----------
-    names : tuple of uint64 arrays
-        Keys of the names of rows, and of columns if each cell is a trial; empty if the matrix has no names.
-    width : int
-        Trials of a row.
-    """
-
-    names: tuple[Keys, ...]
-    width: int
-
-    def of(self, table: pa.Table, start: int) -> TrialUnits:  # noqa: ARG002  # the place is known
+    def of(self, table: pa.Table, start: int) -> TrialUnits:  # noqa: ARG002  # the number is known
         """See `EachTrial.of`."""
-        row, column = (to_numpy(table.column(name)) for name in PLACES)
-        if self.names:
-            keys = keys_of_trials([own[at] for own, at in zip(self.names, (row, column), strict=False)])
-        else:
-            keys = mixed_bits(row * self.width + column)
+        keys = mixed_bits(to_numpy(table.column(PLACE)))
         return TrialUnits((np.arange(len(keys)),), keys, "trial", independent("trial"))
 
 
@@ -380,14 +342,15 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
             raise KeyMismatchError(f"{one.name} is {_size(one)}, {first.name} {_size(first)}, or of other names.")
     classes = _class_names(first, key, how)
     truth = _truth(first, key, who, how, is_classes=bool(classes))
-    width = 1 if classes else max(first.shape[1:], default=1)
     are_listed = len(first.shape) == 1 or first.names is not None  # cells of a row share what nothing names
     named = () if classes or first.names is None else PAIR
     units = None
     if how.units is not None or (how.find_segments if classes else how.find_speakers and are_listed and who is None):
-        own = () if first.names is None else first.names[: 1 if classes else 2]
-        units = EachPlace(PLACES, tuple(map(keys_of_names, own)), width)
-    rows = _rows_of(first, tuple(systems), key, len(classes), how.memory // len(systems))
+        units = EachCell((PLACE,)) if first.names is None else EachTrial(PAIR[: 1 if classes else 2])
+    if who is not None and first.names is None:
+        names = who.in_lines(first.shape[0], 0, "rows"), who.in_lines(first.shape[1], 1, "columns")
+        systems = [replace(one, names=names) for one in systems]
+    rows = _rows_of(systems[0], tuple(systems), key, len(classes), how.memory // len(systems))
     if not sum(one.n_rows for one in rows):
         raise FormatError(f"{first.name}: holds no trial.")
     scores = tuple((score_column(at),) for at in range(len(systems)))
@@ -403,15 +366,15 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
         conditions={side: side for side in named if side in how.conditions},
         named={side: side for side in named if how.units is None and how.find_speakers and who is None},
     )
-    names = [one.system for one in systems]
+    called = [one.system for one in systems]
     single = all(one.kind.kind == "f" and one.kind.itemsize <= 4 for one in systems)
     return source_of_rows(
         rows,
         layout,
         name=", ".join(dict.fromkeys(one.name for one in systems)),
-        systems=tuple(names_apart(names, ()) if len(set(names)) < len(names) else names),
+        systems=tuple(names_apart(called, ()) if len(set(called)) < len(called) else called),
         is_double=not single or how.converted is not None,
-        units=() if classes else (how.unit or "nats",) * len(names),
+        units=() if classes else (how.unit or "nats",) * len(called),
         messages=_messages(systems, key, who),
         paths=tuple(one.path for one in systems if one.path is not None),
         groups=None if how.groups is None else named,
@@ -495,7 +458,7 @@ def _truth(first: Matrix, key: Matrix | None, who: WhoIsWho | None, how: HowToRe
     return NumberedTruth()
 
 
-def _speakers(first: Matrix, who: WhoIsWho, how: HowToRead) -> SpeakersOfPlaces:
+def _speakers(first: Matrix, who: WhoIsWho, how: HowToRead) -> SpeakersAgree:
     if len(first.shape) != 2:
         raise InputError(
             f"speakers: {first.name} has one number per trial, and nothing says between whom. Bring a key."
@@ -505,16 +468,10 @@ def _speakers(first: Matrix, who: WhoIsWho, how: HowToRead) -> SpeakersOfPlaces:
             f"speakers: rows and columns of {first.name} have no names. If they stand in the order of the lines of "
             f"{' and '.join(who.called)}, say so (by_order=True, --by-order)."
         )
-    found = []
-    for side, what in enumerate(("rows", "columns")):
-        if first.names is None:
-            found.append(who.in_lines(first.shape[side], side, what))
-            continue
-        own = who.speakers_of(first.names[side], side)
+    for side, names in enumerate(first.names or ()):
+        own = who.speakers_of(names, side)
         if len(own) and own.min() < 0:
             row = int(np.argmax(own < 0))
-            raise KeyMismatchError(
-                f"{first.name}, {what[:-1]} {row}: {who.lacks(first.names[side][row].as_py(), side)}."
-            )
-        found.append(own)
-    return SpeakersOfPlaces(PLACES, who, found[0], found[1])
+            what = ("row", "column")[side]
+            raise KeyMismatchError(f"{first.name}, {what} {row}: {who.lacks(names[row].as_py(), side)}.")
+    return SpeakersAgree(PAIR, who)

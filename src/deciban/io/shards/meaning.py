@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, Self
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import pyarrow as pa
 
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.columnar import Roles, as_told, free_columns, kinds_of, rows_of
 from deciban.io.columns.headers import CONDITION, Columns, words_of_columns
@@ -17,8 +16,17 @@ from deciban.io.columns.rows import RowTable
 from deciban.io.columns.values import settled
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options
-from deciban.io.shards.layout import Converted, Layout, require_values
-from deciban.io.shards.truth import ClassColumn, EqualColumns, LabelColumn, OfTwoFiles, SpeakersAgree, Truth
+from deciban.io.shards.layout import (
+    ClassColumn,
+    Converted,
+    EqualColumns,
+    LabelColumn,
+    Layout,
+    OfTwoFiles,
+    SpeakersAgree,
+    Truth,
+    require_values,
+)
 from deciban.io.shards.units import EachTrial, UnitsOf, WhoIsWho
 from deciban.messages import names_apart
 from deciban.trials.joining.matching import Duplicates, Missing, check_policies
@@ -368,33 +376,11 @@ class HowToRead:
     conditions: Sequence[str] = ()
     incomplete: bool = False
 
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Self:
-        """Check what was given.
-
-        Raises
-        ------
-        TypeError
-            If there is no such option.
-        InputError
-            If a policy is none.
-
-        Examples
-        --------
-        >>> HowToRead.of({"unit": "lr"}).unit
-        'lr'
-        """
-        known = [one.name for one in fields(cls)]
-        for name in given:
-            if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
-                meant = f" Did you mean {near[0]}?" if near else ""
-                raise TypeError(f"open_shards() got an unexpected keyword argument {name!r}.{meant}")
-        found = cls(**given)
-        check_policies(found.missing, found.duplicates)
-        if found.where is not None and not isinstance(found.where, Mapping):
-            raise InputError(f"where: got {found.where!r}. Write the values of each condition column.")
-        return found
+    def __post_init__(self) -> None:
+        """Check the policies, and how values of conditions are written."""
+        check_policies(self.missing, self.duplicates)
+        if self.where is not None and not isinstance(self.where, Mapping):
+            raise InputError(f"where: got {self.where!r}. Write the values of each condition column.")
 
     def options(self, need: ContentKind | None = None, *, of_key: bool = False) -> Options:
         """What readers are told."""

@@ -15,7 +15,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from deciban._files import PathLike, ScratchFolder, display_name, is_open_file, stream_of
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError
 from deciban.io.columns.columnar import ReadAs, table_of
 from deciban.io.columns.rows import Range
@@ -28,7 +28,7 @@ from deciban.io.shards.meaning import HowToRead
 from deciban.io.shards.writing import write_batches
 from deciban.io.source import Source, codec_of, unpack_into
 from deciban.io.text import reader
-from deciban.io.text.reader import Layout, TextBlocks, line_of_row, parse_blocks
+from deciban.io.text.reader import Layout, TextBlocks, lines_of_rows, parse_blocks
 from deciban.io.units import of_detection_llrs
 from deciban.memory import Cost, rows_that_fit
 from deciban.steps import teller
@@ -68,7 +68,9 @@ def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) ->
             path.rename(target)
             return None
         if source.kind == "Arrow" and not source.head.startswith(b"FEA1"):
-            _write_stream(source, target, how.memory)
+            with only_format_errors(source.name, "Arrow"):
+                stream = pa.ipc.open_stream(pa.memory_map(str(source.path)))
+                write_batches(target, stream.schema, stream, memory=how.memory)
             return None
         columns, chosen = (how.key_columns, how.key_format) if of_key else (how.columns, how.format)
         found = recognize(path, format=chosen, columns=columns, labels=how.labels, of_key=of_key).files[0]
@@ -136,13 +138,6 @@ def block_size(memory: float) -> int:
     return rows_that_fit(memory, Cost.TEXT, fewest=_LEAST_BLOCK, most=reader.BLOCK)
 
 
-def _write_stream(source: Source, target: Path, memory: int) -> None:
-    """Write the batches of an Arrow stream."""
-    with only_format_errors(source.name, "Arrow"):
-        reader = pa.ipc.open_stream(pa.memory_map(str(source.path)))
-        write_batches(target, reader.schema, reader, memory=memory)
-
-
 def _need(found: Opened, how: HowToRead, *, of_key: bool) -> ContentKind | None:
     """What a file is read as."""
     kinds: tuple[ContentKind, ContentKind] = ("key", "class-key") if of_key else ("scores", "class-scores")
@@ -186,21 +181,21 @@ def contents_in_blocks(
     size = block_size(memory)
     options = layout.declared(replace(options, need=options.need or layout.holds), name)
     for at, (first, text) in enumerate(TextBlocks(name, layout, Path(found.source.path), size=size)):
-        line = None if given is None else partial(_line_of_row, given, layout, size, at)
-        origin = Origin(name, str(layout), line)
+        lines = None if given is None else partial(_lines_of_rows, given, layout, size, at)
+        origin = Origin(name, str(layout), lines)
         contents = parse_blocks(TextBlocks(name, layout, text=text, first=first), origin, system, options)
         options = replace(options, vocabulary=_settled(contents, options.vocabulary))
         yield first, of_detection_llrs(contents) if layout.format.detection_llr else contents
 
 
-def _line_of_row(given: PathLike, layout: Layout, size: int, at: int, row: int) -> int | None:
-    """Find the line of a row of a block of a file, by reading the file again."""
+def _lines_of_rows(given: PathLike, layout: Layout, size: int, at: int, rows: Sequence[int]) -> list[int | None]:
+    """Find the lines of rows of a block of a file, by reading the file once more."""
     folder = ScratchFolder()
     try:
         with as_file(given, Source(given), folder.path / "copy") as path:
-            return line_of_row(TextBlocks(display_name(given), layout, path, size=size, only=at), row)
+            return lines_of_rows(TextBlocks(display_name(given), layout, path, size=size, only=at), rows)
     except (OSError, FormatError):
-        return None
+        return [None] * len(rows)
     finally:
         folder.remove()
 
@@ -225,14 +220,7 @@ def is_readable_in_batches(path: Path, need: ContentKind | None, given: Mapping[
 
 
 def contents_in_batches(
-    source: PathLike,
-    need: ContentKind | None,
-    memory: float,
-    *,
-    format: str | None,
-    columns: Any,
-    labels: Any,
-    unit: ScoreUnit | None,
+    source: PathLike, need: ContentKind | None, memory: float, *, unit: ScoreUnit | None = None, **given: Any
 ) -> Iterator[tuple[str, Contents]]:
     """What a file holds, piece by piece.
 
@@ -244,10 +232,10 @@ def contents_in_batches(
         What they must hold.
     memory : float
         Bytes that a batch of a text file may take.
-    format, columns, labels
-        As of `deciban.io.read_scores`.
     unit : {"nats", "log10", "lr"}, optional
         The declared unit of the scores.
+    **given
+        ``format``, ``columns`` and ``labels``, as of `deciban.io.read_scores`.
 
     Yields
     ------
@@ -263,7 +251,7 @@ def contents_in_batches(
     files = table_files(source)
     name = bare_name(Path(display_name(source)).name)
     if all(is_columnar(file.path) for file in files):
-        options = recognize(files[0].path, format=format, columns=columns, labels=labels).files[0].options
+        options = recognize(files[0].path, **given).files[0].options
         options = replace(options, need=need, name=name, unit=unit)
         table = open_files(source, files, options)
         reader = ReadAs.of(table, options, of_folders=True).settled()
@@ -273,7 +261,7 @@ def contents_in_batches(
             done += rows.n_rows
             tell(done)
         return
-    opened = plain_text_files(files, format=format, columns=columns, labels=labels)
+    opened = plain_text_files(files, **given)
     for file, found in zip(files, opened, strict=False):
         asked = replace(found.options, need=need, name=name, unit=unit)
         for line, contents in contents_in_blocks(found, asked, memory, file.path):

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, to_numpy
-from deciban._files import PathLike, display_name, is_file
+from deciban._files import display_name, is_file
 from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of, mixed_bits
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.values import names_in, plain, refuse_missing
@@ -31,13 +31,13 @@ _COLUMN = "column:"
 
 @dataclass(frozen=True, slots=True)
 class UnitMap:
-    """Units of names: what a file or a mapping holds, and what messages call it."""
+    """Units of names, or their speakers: what a file or a mapping holds, and what messages call it."""
 
     units: IdMap
     called: str
 
     @classmethod
-    def of(cls, given: PathLike | Mapping[Any, Any] | IdMap) -> UnitMap:
+    def of(cls, given: Any, argument: str = "units") -> UnitMap:
         """Read a file, or check a mapping.
 
         Raises
@@ -51,14 +51,19 @@ class UnitMap:
             try:
                 return cls(read_id_map(given), display_name(given))
             except FormatError as error:
-                raise FormatError(f"{error} Units are read from lines of two columns: a name and its unit.") from error
+                words = f"{argument.capitalize()} are read from lines of two columns: a name and its {argument[:-1]}."
+                raise FormatError(f"{error} {words}") from error
+        if not isinstance(given, Mapping | IdMap):
+            way = f"Name a file of two columns, name and {argument[:-1]}, or pass a mapping."
+            raise InputError(f"{argument}: got {type(given).__name__}. {way}")
         words = f"a mapping of {counted(len(given), 'name')}"
         if isinstance(given, IdMap):
             return cls(given, words)
         for name, unit in given.items():
             if not isinstance(name, str) or isinstance(unit, bool | float) or unit == "" or unit is None:
-                raise InputError(f"units: got {name!r}: {unit!r}. Write the unit of each name: {{'a-1': 'ann'}}.")
-        return cls(IdMap.from_columns(list(given), list(map(str, given.values())), source="units"), words)
+                what = f"the {argument[:-1]} of each name"
+                raise InputError(f"{argument}: got {name!r}: {unit!r}. Write {what}: {{'a-1': 'ann'}}.")
+        return cls(IdMap.from_columns(list(given), list(map(str, given.values())), source=argument), words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,21 +405,8 @@ class WhoIsWho:
         """
         if not 1 <= len(given) <= 2:
             raise InputError(f"speakers: got {len(given)} files. Name one for both sides of trials, or one for each.")
-        found: list[IdMap] = []
-        for one in given:
-            if isinstance(one, IdMap):
-                found.append(one)
-            elif isinstance(one, Mapping):
-                found.append(IdMap.from_columns(list(one), list(map(str, one.values())), source="speakers"))
-            elif isinstance(one, str | os.PathLike):
-                found.append(read_id_map(one))
-            else:
-                raise InputError(
-                    f"speakers: got {type(one).__name__}. Name a file of two columns, name and speaker, or pass a "
-                    "mapping."
-                )
-        called = tuple(display_name(one) if isinstance(one, str | os.PathLike) else "speakers" for one in given)
-        return cls((found[0], found[-1]), called)
+        found = [UnitMap.of(one, "speakers") for one in given]
+        return cls((found[0].units, found[-1].units), tuple(one.called for one in found))
 
     @cached_property
     def _speakers(self) -> tuple[list[IntArray], pa.Array]:
@@ -433,21 +425,21 @@ class WhoIsWho:
         codes: AnyArray = self._speakers[0][side].astype(np.int64)
         return np.where(place < 0, -1, codes[place]) if len(codes) else np.full(len(names), -1)
 
-    def in_lines(self, n_names: int, side: int, what: str) -> AnyArray:
-        """The speaker of the first name, the second one and so on: of names that are those of the lines, in order.
+    def in_lines(self, n_names: int, side: int, what: str) -> pa.Array:
+        """The names of all lines, in their order, which are as many as others.
 
         Raises
         ------
         InputError
             If there are not as many lines as names.
         """
-        codes: AnyArray = self._speakers[0][side].astype(np.int64)
-        if len(codes) != n_names:
+        names = self.maps[side].left
+        if len(names) != n_names:
             raise InputError(
-                f"speakers: {self.called[min(side, len(self.called) - 1)]} has {len(codes):,} lines, but there are "
+                f"speakers: {self.called[min(side, len(self.called) - 1)]} has {len(names):,} lines, but there are "
                 f"{n_names:,} {what}. Where these have no names, there is one line for each, in their order."
             )
-        return codes
+        return names
 
     def lacks(self, name: str, side: int) -> str:
         """What to say about a name without a speaker."""

@@ -15,7 +15,7 @@ import pyarrow.csv
 
 from deciban._arrow import compute as pc
 from deciban._arrow import lengths, to_numpy
-from deciban._validate.labels import Vocabulary
+from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import (
     CONDITION,
@@ -232,7 +232,7 @@ def parse_blocks(blocks: TextBlocks, origin: Origin, system: str, options: Optio
     except (pa.ArrowInvalid, RowError, InputError) as error:
         fault = next(faults_in(blocks, options.vocabulary), None)
         row = getattr(error, "row", None)
-        line = None if row is None or fault is not None else line_of_row(blocks, row)
+        line = None if row is None or fault is not None else lines_of_rows(blocks, [row])[0]
         place = name if line is None else f"{name}:{line}"
         raise fault or FormatError(f"{place}: {error}") from error
 
@@ -286,12 +286,14 @@ def _has_odd_quotes(data: bytes, layout: Layout) -> bool:
     return not (is_border[before].all() and is_border[after].all())
 
 
-def line_of_row(blocks: TextBlocks, row: int) -> int | None:
-    """Find the line that a row of the table stands on; None if there is no such row (any more)."""
+def lines_of_rows(blocks: TextBlocks, rows: Sequence[int]) -> list[int | None]:
+    """Find the lines that rows of the table stand on, in one pass; None for a row that is not there (any more)."""
     layout = blocks.layout
     each = (numbered_lines(_with_whole_fields(one, layout), blocks.name, first) for first, one in blocks)
     lines = (number for rows in each for number, _ in islice(rows, int(layout.header is not None), None))
-    return next(islice(lines, row, None), None)
+    wanted = {*rows}
+    found = {row: line for row, line in enumerate(islice(lines, max(wanted, default=-1) + 1)) if row in wanted}
+    return [found.get(row) for row in rows]
 
 
 def _body(data: bytes, layout: Layout, name: str) -> bytes:

@@ -296,10 +296,20 @@ def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Wri
 
 
 def _require_room_for_names(columns: Sequence[Column], trials: Trials, format: TextFormat) -> None:
-    sides = identity_of([column.role for column in columns])
-    lines = [line.split() for line in format.lines]
-    if lines and sides not in map(identity_of, lines):
-        raise FormatError(_no_such_trials(trials, sides, lines, format))
+    sides, lines = identity_of([column.role for column in columns]), [line.split() for line in format.lines]
+    if not lines or sides in map(identity_of, lines):
+        return
+    able = " or by ".join(
+        dict.fromkeys(" and ".join(role for role in words if role in IDENTITY) or "their rows" for words in lines)
+    )
+    ways = {
+        PAIR_SIDE: "Choose nist-sre, table or parquet, or ignore the side when reading (--columns)",
+        (): "Choose rows, npy, npz or parquet",
+    }
+    raise FormatError(
+        f"{format.name} tells trials apart by {able}, {trials.origin.name} by {' and '.join(sides) or 'their rows'}. "
+        f"{ways.get(sides, 'Choose table or parquet')}."
+    )
 
 
 def _fixed_line(columns: Sequence[Column], trials: Trials, format: TextFormat) -> _Line:
@@ -370,7 +380,7 @@ def _free_line(columns: Sequence[Column], trials: Trials, format: TextFormat) ->
     if not identity_of([*roles]) and not roles & {"score", "label", "classes"}:  # a reader tells rows apart by these
         raise FormatError(
             f"{format.name} holds trials with names, those of {trials.origin.name} are known by their rows only. "
-            "Choose another format (numbers, npy, npz, parquet)."
+            "Choose another format (rows, npy, npz, parquet)."
         )
     alone = sum(column.role == "score" for column in columns) == 1
     line = [(_title(column, alone=alone), column) for column in columns]
@@ -411,19 +421,6 @@ def _check_classes(columns: Sequence[Column], trials: Trials, format: TextFormat
                 f"{format.name}: condition {column.name!r} holds numbers, and would be read as a class. Choose "
                 "another format (parquet)."
             )
-
-
-def _no_such_trials(trials: Trials, sides: tuple[str, ...], lines: Sequence[Sequence[str]], format: TextFormat) -> str:
-    able = " or by ".join(
-        dict.fromkeys(" and ".join(role for role in words if role in IDENTITY) or "their rows" for words in lines)
-    )
-    own = " and ".join(sides) or "their rows"
-    ways = {
-        PAIR_SIDE: "Choose nist-sre, table or parquet, or ignore the side when reading (--columns)",
-        (): "Choose rows, npy, npz or parquet",
-    }
-    way_out = ways.get(sides, "Choose table or parquet")
-    return f"{format.name} tells trials apart by {able}, {trials.origin.name} by {own}. {way_out}."
 
 
 def _check_scale(contents: Contents, format: TextFormat) -> None:

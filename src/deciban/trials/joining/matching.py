@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Sequence
+import operator
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
@@ -89,6 +91,174 @@ class Match(Generic[Table]):
     report: JoinReport
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Fault:
+    """Trials that a join refuses; ``a + b`` covers the trials of both.
+
+    Attributes
+    ----------
+    row : int
+        By which row the first of them is found.
+    n : int
+        Number of trials; 0 if there is nothing to refuse.
+    n_of : int
+        Number of trials that were compared.
+    first : Trials or None
+        The first of them, with the rows that a message names.
+    """
+
+    row: int = sys.maxsize
+    n: int = 0
+    n_of: int = 0
+    first: Trials | None = None
+
+    @classmethod
+    def of(cls, trials: Trials, shown: IntArray, n: int, n_of: int = 0, *, by: int = 0) -> Fault:
+        """Return a fault whose message names some rows; the one at position ``by`` orders it among others."""
+        return cls(int(trials.origin.number(int(shown[by]))), n, n_of, trials.take(shown))
+
+    def __add__(self, other: Fault) -> Fault:
+        """Add the trials of another part."""
+        return replace(self if self.row <= other.row else other, n=self.n + other.n, n_of=self.n_of + other.n_of)
+
+    @property
+    def trials(self) -> Trials:
+        """The trials that a message names."""
+        assert self.first is not None  # noqa: S101  # there are some
+        return self.first
+
+
+def copies_in(table: TrialTable, copies: IntArray) -> tuple[Fault, Fault]:
+    """Return the trials with copies that do not hold the same, and all trials with copies."""
+    if not copies.shape[1]:
+        return Fault(), Fault()
+    differs: AnyArray = np.zeros(copies.shape[1], np.bool_)
+    if table.content is not None:
+        differs = table.content[copies[0]] != table.content[copies[1]]
+        differs = np.any(differs, axis=1) if differs.ndim == 2 else differs
+    found = (pairs for pairs in (copies[:, differs], copies))
+    conflict, all_of_them = (
+        Fault.of(table.trials, pairs[:, 0], len(np.unique(pairs[0])), by=1) if pairs.shape[1] else Fault()
+        for pairs in found
+    )
+    return conflict, all_of_them
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Meeting:
+    """How the trials of a key and of tables of scores met; ``a + b`` covers the trials of both.
+
+    Attributes
+    ----------
+    tables : tuple of (str, str)
+        What messages call the key and each table of scores, and what they say of a trial whose copies differ.
+    which : str
+        What messages call the trials of the key.
+    n : (3,) int array
+        Trials of the key, those that some table lacks, and rows of trials that are not in the key.
+    copies : (1 + n_tables,) int array
+        Surplus rows of the key and of each table.
+    n_changed : tuple of int
+        Names of each of them that are compared by others; empty if all are compared as they are.
+    faults : tuple of (Fault, Fault)
+        For the key and each table: trials with copies that differ, and with any copies.
+    lacking : tuple of Fault
+        For each table: trials of the key without a score.
+    """
+
+    tables: tuple[tuple[str, str], ...]
+    which: str
+    n: IntArray
+    copies: IntArray
+    n_changed: tuple[int, ...]
+    faults: tuple[tuple[Fault, Fault], ...]
+    lacking: tuple[Fault, ...]
+
+    def __add__(self, other: Meeting) -> Meeting:
+        """Add the trials of another part."""
+        faults = tuple((a + c, b + d) for (a, b), (c, d) in zip(self.faults, other.faults, strict=True))
+        lacking = tuple(map(operator.add, self.lacking, other.lacking))
+        n_changed = tuple(map(operator.add, self.n_changed, other.n_changed))
+        sums = self.n + other.n, self.copies + other.copies, n_changed
+        return Meeting(self.tables, self.which, *sums, faults, lacking)
+
+    def report(
+        self, missing: Missing, duplicates: Duplicates, hints: Callable[[int], tuple[str, str, str]] | None = None
+    ) -> JoinReport:
+        """Return the counts, unless the policies refuse the trials.
+
+        Parameters
+        ----------
+        missing, duplicates
+        hints : function, optional
+            For the position of a table: how it and the key begin, whether sides are swapped, and by which names more
+            trials would match.
+
+        Raises
+        ------
+        KeyMismatchError
+        """
+        for (_, words), (conflict, copies) in zip(self.tables, self.faults, strict=True):
+            if conflict.n:
+                raise conflict_of(conflict, words)
+            if copies.n and duplicates == "error":
+                raise copies_of(copies)
+        n_key, n_missing, n_extra = self.n.tolist()
+        names = [name for name, _ in self.tables]
+        copied, changed = (tuple(zip(names, n, strict=False)) for n in (self.copies.tolist(), self.n_changed))
+        report = JoinReport(n_key - n_missing, n_missing, n_extra, int(self.copies.sum()), copied, changed)
+        if n_missing and (missing == "error" or (missing == "drop" and not report.matched)):
+            at, fault = next((at, one) for at, one in enumerate(self.lacking) if one.n)
+            begin, swapped, near = ("", "", "") if hints is None else hints(at)
+            if fault.n == n_key:
+                words = none_shared(names[at + 1], names[0], begin, swapped) + near
+            elif not report.matched:
+                of_each = ", ".join(names[1:])
+                words = f"No trial of {names[0]} has a score in each of {of_each}: nothing is left to evaluate."
+            else:
+                words = f"{some_missing(names[at + 1], fault, self.which)}{swapped}.{near}"
+            raise (MissingScoresError if report.matched else KeyMismatchError)(words)
+        return report
+
+
+def meet(
+    tables: Sequence[TrialTable], key: Table, ids: Renaming | None = None
+) -> tuple[Table, list[IntArray | None], Meeting]:
+    """Find every trial of a key in other tables.
+
+    Returns
+    -------
+    table of trials
+        The key with each trial once.
+    list of int arrays or None
+        For each other table the row of every trial, -1 for none; None if it is row after row.
+    Meeting
+    """
+    own = Renamed(key.trials) if ids is None else ids.of_key(key.trials)
+    wanted = Wanted(own.trials)
+    surplus, faults = wanted.surplus, [copies_in(key, wanted.surplus)]
+    if surplus.shape[1]:
+        kept = np.delete(np.arange(len(key)), surplus[1])
+        key = key.take(kept)
+        wanted = Wanted(key.trials if ids is None else own.trials.take(kept))
+    others = [Renamed(one.trials) if ids is None else ids.of_scores(one.trials) for one in tables]
+    found = [wanted.find(one.trials) for one in others]
+    faults += [copies_in(table, one.copies) for table, one in zip(tables, found, strict=True)]
+    lacks, lacking = np.zeros(len(key), np.bool_), list[Fault]()
+    for one in found:
+        rows: IntArray = np.zeros(0, np.int64) if one.rows is None else np.flatnonzero(one.rows < 0)
+        lacks[rows] = True
+        lacking.append(Fault.of(key.trials, rows[:3], len(rows), len(key)) if len(rows) else Fault(n_of=len(key)))
+    n = np.array([len(key), np.count_nonzero(lacks), sum(one.n_extra for one in found)])
+    copies = np.array([surplus.shape[1], *(one.copies.shape[1] for one in found)])
+    n_changed = () if ids is None else tuple(one.n_changed for one in (own, *others))
+    both: list[TrialTable] = [key, *tables]
+    called = tuple((one.trials.origin.name, one.conflict) for one in both)
+    which = "key trials" if key.content is not None else f"trials of {key.trials.origin.name}"
+    meeting = Meeting(called, which, n, copies, n_changed, tuple(faults), tuple(lacking))
+    return key, [one.rows for one in found], meeting
+
+
 def match(
     tables: Sequence[TrialTable],
     key: Table,
@@ -118,36 +288,20 @@ def match(
         return _by_order(tables, key)
     for table in tables:
         require_comparable(table.trials, key.trials)
-    own = Renamed(key.trials) if ids is None else ids.of_key(key.trials)
-    wanted, renamed = Wanted(own.trials), [(key.trials.origin.name, own.n_changed)]
-    copies = [(key.trials.origin.name, _n_refused_or_left_out(key, wanted.surplus, duplicates))]
-    if copies[0][1]:
-        kept = np.delete(np.arange(len(key)), wanted.surplus[1])
-        key = key.take(kept)
-        wanted = Wanted(key.trials if ids is None else own.trials.take(kept))
-    rows: list[IntArray | None] = []
-    extra = 0
-    for table in tables:
-        name = table.trials.origin.name
-        other = Renamed(table.trials) if ids is None else ids.of_scores(table.trials)
-        found = wanted.find(other.trials)
-        rows.append(found.rows)
-        extra += found.n_extra
-        copies.append((name, _n_refused_or_left_out(table, found.copies, duplicates)))
-        renamed.append((name, other.n_changed))
-    lacking = np.zeros(len(key), np.bool_)
-    for found_rows in rows:
-        if found_rows is not None:
-            lacking |= found_rows < 0
-    n_missing = int(np.count_nonzero(lacking))
-    surplus, changed = sum(n for _, n in copies), tuple(renamed) if ids is not None else ()
-    report = JoinReport(len(lacking) - n_missing, n_missing, extra, surplus, tuple(copies), changed)
-    if n_missing and (missing == "error" or (missing == "drop" and not report.matched)):
-        refusal = MissingScoresError if report.matched else KeyMismatchError
-        raise refusal(_missing_message(tables, rows, key, ids))
-    if n_missing and missing == "drop":
-        there = np.flatnonzero(~lacking)
-        rows = [there if found_rows is None else found_rows[there] for found_rows in rows]
+    key, rows, meeting = meet(tables, key, ids)
+    wanted = key.trials
+
+    def hints(at: int) -> tuple[str, str, str]:
+        offered = tables[at].trials
+        theirs = f"the scores with {offered.name_of(0)}" if len(offered) else "there are no scores"
+        near = near_names(offered, wanted, len(wanted) - meeting.lacking[at].n) if ids is None else None
+        words = "" if near is None else f' Of the key trials, {near}: ids="{near.option}" (--ids {near.option}).'
+        return f": the key begins with {wanted.name_of(0)}, {theirs}", _swapped_hint(offered, wanted), words
+
+    report = meeting.report(missing, duplicates, hints)
+    if report.missing and missing == "drop":
+        there = np.flatnonzero(np.logical_and.reduce([one >= 0 for one in rows if one is not None]))
+        rows = [there if one is None else one[there] for one in rows]
         key = key.take(there)
     return Match(key, tuple(rows), report)
 
@@ -230,30 +384,12 @@ def require_comparable(offered: Trials, wanted: Trials) -> None:
     )
 
 
-def refuse_conflict(table: TrialTable, copies: IntArray) -> None:
-    """Refuse copies of a trial that do not hold the same.
-
-    Raises
-    ------
-    KeyMismatchError
-        If there is one.
-    """
-    if table.content is None:
-        return
-    differs: AnyArray = table.content[copies[0]] != table.content[copies[1]]
-    differs = np.any(differs, axis=1) if differs.ndim == 2 else differs
-    if not np.any(differs):
-        return
-    first, second = (int(row) for row in copies[:, np.argmax(differs)])
-    raise conflict_of(table.trials, (first, second), table.conflict, len(np.unique(copies[0][differs])))
-
-
-def conflict_of(trials: Trials, rows: tuple[int, int], conflict: str, n_trials: int) -> KeyMismatchError:
-    """The error of copies of so many trials that do not hold the same, of which these rows are the first."""
-    first, second = rows
+def conflict_of(fault: Fault, conflict: str) -> KeyMismatchError:
+    """Return the error on trials with copies that do not hold the same."""
+    trials = fault.trials
     return KeyMismatchError(
-        f"{trials.origin.where(first)} and {trials.origin.where(second)}: trial {trials.name_of(first)} "
-        f"{conflict}{such_trials(n_trials)}. Remove one of the two lines; or, if these "
+        f"{trials.origin.where(0)} and {trials.origin.where(1)}: trial {trials.name_of(0)} "
+        f"{conflict}{such_trials(fault.n)}. Remove one of the two lines; or, if these "
         "names do not tell the trials apart, match them row by row (by_order=True, --by-order)."
     )
 
@@ -263,23 +399,12 @@ def such_trials(n_trials: int) -> str:
     return f" ({n_trials:,} such trials)" if n_trials > 1 else ""
 
 
-def refuse_copies(trials: Trials, copies: IntArray) -> None:
-    """Refuse trials that occur more than once, naming both places of the first.
-
-    Raises
-    ------
-    KeyMismatchError
-    """
-    first, second = (int(row) for row in copies[:, 0])
-    raise copies_of(trials, (first, second), len(np.unique(copies[0])))
-
-
-def copies_of(trials: Trials, rows: tuple[int, int], n_trials: int) -> KeyMismatchError:
-    """Return the error on trials that occur more than once; ``rows`` are two places of the first."""
-    first, second = rows
+def copies_of(fault: Fault) -> KeyMismatchError:
+    """Return the error on trials that occur more than once."""
+    trials = fault.trials
     return KeyMismatchError(
-        f"{trials.origin.where(first)} and {trials.origin.where(second)}: trial {trials.name_of(first)} occurs more "
-        f"than once ({counted(n_trials, 'such trial')}). "
+        f"{trials.origin.where(0)} and {trials.origin.where(1)}: trial {trials.name_of(0)} occurs more "
+        f"than once ({counted(fault.n, 'such trial')}). "
         'Remove the copies, or pass duplicates="keep-one" (--duplicates keep-one) if they say the same.'
     )
 
@@ -292,12 +417,13 @@ def none_shared(offered: str, wanted: str, begin: str = "", more: str = "") -> s
     )
 
 
-def some_missing(offered: str, trials: Trials, rows: Sequence[int], counts: tuple[int, int], which: str) -> str:
-    """Say how many of how many trials have no score, of which these rows are the first."""
-    names = ", ".join(trials.name_of(row) for row in rows)
+def some_missing(offered: str, fault: Fault, which: str) -> str:
+    """Say how many trials have no score, and which are the first."""
+    trials = fault.trials
+    names = ", ".join(map(trials.name_of, range(len(trials))))
     return (
-        f"{counts[0]:,} of {counts[1]:,} {which} have no score in {offered}, the first {names} "
-        f'({trials.origin.where(rows[0])}). Pass missing="drop" (--missing drop) to leave them out, or a score to fill '
+        f"{fault.n:,} of {fault.n_of:,} {which} have no score in {offered}, the first {names} "
+        f'({trials.origin.where(0)}). Pass missing="drop" (--missing drop) to leave them out, or a score to fill '
         "in (--missing fill=VALUE)"
     )
 
@@ -331,40 +457,6 @@ def check_duplicates(duplicates: str) -> None:
     """
     if duplicates not in ("error", "keep-one"):
         raise InputError(f"duplicates: expected 'error' or 'keep-one', got {duplicates!r}.")
-
-
-def _n_refused_or_left_out(table: TrialTable, copies: IntArray, duplicates: Duplicates) -> int:
-    """Count surplus rows, or refuse them."""
-    n_copies = int(copies.shape[1])
-    if n_copies:
-        refuse_conflict(table, copies)
-        if duplicates == "error":
-            refuse_copies(table.trials, copies)
-    return n_copies
-
-
-def _missing_message(
-    tables: Sequence[TrialTable], rows: Sequence[IntArray | None], key: TrialTable, ids: Renaming | None
-) -> str:
-    offered, lacking = next(
-        (table.trials, np.flatnonzero(found < 0))
-        for table, found in zip(tables, rows, strict=True)
-        if found is not None and np.any(found < 0)
-    )
-    trials = key.trials
-    near = near_names(offered, trials, len(key) - len(lacking)) if ids is None else None
-    other_names = "" if near is None else f' Of the key trials, {near}: ids="{near.option}" (--ids {near.option}).'
-    swapped = _swapped_hint(offered, trials)
-    if len(lacking) == len(key):
-        theirs = f"the scores with {offered.name_of(0)}" if len(offered) else "there are no scores"
-        begin = f": the key begins with {trials.name_of(0)}, {theirs}"
-        return none_shared(offered.origin.name, trials.origin.name, begin, swapped) + other_names
-    if np.logical_or.reduce([found < 0 for found in rows if found is not None]).all():
-        names = ", ".join(table.trials.origin.name for table in tables)
-        return f"No trial of {trials.origin.name} has a score in each of {names}: nothing is left to evaluate."
-    which = "key trials" if key.content is not None else f"trials of {trials.origin.name}"
-    first, counts = [int(row) for row in lacking[:3]], (len(lacking), len(key))
-    return f"{some_missing(offered.origin.name, trials, first, counts, which)}{swapped}.{other_names}"
 
 
 def _swapped_hint(offered: Trials, wanted: Trials) -> str:

@@ -18,8 +18,8 @@ from deciban.io.reader import Input, read_input, read_two_files
 from deciban.io.recognition import Recognized
 from deciban.io.units import of_probabilities
 from deciban.messages import NEGATED, Message, counted, names_apart
+from deciban.models.model import Bounds
 from deciban.models.score_model import ScoreModel
-from deciban.models.uncertainty import Bounds
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.passes import Engine
@@ -174,11 +174,9 @@ class Kind(ABC, Generic[S, K, A]):
         """
         return units_of_trials(trials, counting, noun=self.noun), ()
 
-    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
-        """The same of trials in pieces."""
-        from deciban.engines.units import UnitsFound
-
-        return UnitsFound.of_trials(self.noun)
+    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound | None:
+        """The same of trials in pieces; None where every trial is a unit."""
+        return None
 
     @abstractmethod
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:

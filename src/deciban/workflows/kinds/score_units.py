@@ -161,7 +161,16 @@ def require_same(model: ScoreModel, given: str | None, *, negate: bool = False) 
     ------
     InputError
     """
-    _require_same_sign(model, negate=negate)
+    negated = model.training_ is not None and model.training_.results.get(NEGATE) is True
+    if negated and not negate:
+        raise InputError(
+            "negate: the model was trained on negated scores, of which lower ones favour target. Add --negate "
+            "(negate=True) for such scores, or train on scores like these."
+        )
+    if negate and not negated:
+        raise InputError(
+            "negate: the model was trained on scores that were not negated. Leave it out, or train with it (--negate)."
+        )
     trained = None if model.training_ is None else model.training_.results.get(PROBABILITIES)
     if trained == given:
         return
@@ -175,25 +184,6 @@ def require_same(model: ScoreModel, given: str | None, *, negate: bool = False) 
         f"probabilities: the model was trained on probabilities by the prior {trained}, and {now}. It is for scores "
         f"like those of training: name their prior (--probabilities {trained}), or train on scores like these."
     )
-
-
-def _require_same_sign(model: ScoreModel, *, negate: bool) -> None:
-    """Refuse to apply a model to scores that are not negated, if those of training were, or the reverse.
-
-    Raises
-    ------
-    InputError
-    """
-    trained = model.training_ is not None and model.training_.results.get(NEGATE) is True
-    if trained and not negate:
-        raise InputError(
-            "negate: the model was trained on negated scores, of which lower ones favour target. Add --negate "
-            "(negate=True) for such scores, or train on scores like these."
-        )
-    if negate and not trained:
-        raise InputError(
-            "negate: the model was trained on scores that were not negated. Leave it out, or train with it (--negate)."
-        )
 
 
 POSTERIOR_PRIOR = "posterior_prior"

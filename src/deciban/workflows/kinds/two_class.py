@@ -39,7 +39,7 @@ from deciban.workflows.kinds.score_units import messages_on_declared_ratios
 from deciban.workflows.options import Figures, Options, Reading
 
 if TYPE_CHECKING:
-    from deciban._validate.labels import Vocabulary
+    from deciban._validate.arrays import Vocabulary
     from deciban.engines.units import UnitsFound
 
 
@@ -306,15 +306,15 @@ class TwoClass(Kind[Scores, Key, Aligned]):
             return super().units_unasked(trials, truth, counting)
         return found.units, _said_of_speakers(found.n_contradictions, apart=found.apart)
 
-    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
-        """Return speakers, or every trial as a unit, as of trials in memory."""
+    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound | None:
+        """Return speakers; None where every trial is a unit, as of trials in memory."""
         from deciban.engines.units import UnitsFound, speakers_in_pieces
 
         if source.sides[:2] != PAIR:
-            return super().units_unasked_in_pieces(source, engine)
+            return None
         facts, by_name = speakers_in_pieces(source, engine)
         if _names_occur_once(len(facts.keys), *(facts.trials_of(c) for c in (1, 0))):
-            return super().units_unasked_in_pieces(source, engine)
+            return None
         return UnitsFound(facts, by_name, _said_of_speakers(facts.n_contradictions, apart=by_name.apart))
 
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:

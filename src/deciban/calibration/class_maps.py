@@ -1,27 +1,34 @@
-"""Multiclass calibration by scale and offsets, and transformations by a scale for each class or a full matrix."""
+"""Multiclass calibration by scale and offsets, transformations of each class, and detectors calibrated one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deciban import multiclass
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
+from deciban.calibration.nonparametric import PavCalibrator
+from deciban.calibration.parametric import AffineCalibrator
 from deciban.core.classes.loglik import relative, row_blocks
 from deciban.core.classes.transforms import TransformFit, normalized
+from deciban.core.rules.expected import ClassCosts
 from deciban.core.training.moments import overflown, refuse_overflow
 from deciban.core.training.multiclass_training import ClassFit
 from deciban.core.training.sums import Sums
 from deciban.errors import InputError, TrialError, warn
-from deciban.models.labelled import LabelledClasses
 from deciban.models.model import Plain
 from deciban.models.multiclass import MATRIX, NAMES, VECTOR, ClassMap, require_square
-from deciban.models.two_class import results_of
-from deciban.trials.sources import Chunk
+from deciban.models.sources import SourceClasses
+from deciban.models.two_class import Calibrator, outcome, results_of
+from deciban.trials.sources import Chunk, Piece, Wanted
 from deciban.types import CountArray, FloatArray, ScoreArray
 
 _SAYS_NOTHING = (
@@ -219,14 +226,13 @@ def _falls(data: Any) -> bool:
 
 def _slopes(prior: FloatArray, trials: Chunk) -> Sums:
     """Sum up slopes of the cost by the scale, at scale 0, of the trials of each class."""
-    data = LabelledClasses.of(trials, prior)
-    total = np.zeros(data.n_classes)
+    total, labels = np.zeros(len(prior)), trials.labels
     with np.errstate(invalid="ignore"):
-        for rows in row_blocks(len(data.label), data.n_classes):
-            block, label = relative(data.scores, rows), data.label[rows]
-            slopes = data.prior @ block - block[label, np.arange(len(label))]
-            own = slopes if data.weight is None else slopes * data.weight[rows]
-            total += np.bincount(label, own, minlength=data.n_classes)
+        for rows in row_blocks(len(labels), len(prior)):
+            block, label = relative(trials.scores[0], rows), labels[rows]
+            slopes = prior @ block - block[label, np.arange(len(label))]
+            own = slopes if trials.weight is None else slopes * trials.weight[rows]
+            total += np.bincount(label, own, minlength=len(prior))
     return Sums.of(total)
 
 
@@ -250,7 +256,7 @@ class _Transformation(ClassMap):
         words = "A penalty is finite and at least 0"
         return self._ridge(), _validate.in_range(self.toward_calibration, "toward_calibration", 0.0, 1e300, words)
 
-    def _trained(self, data: Any, *, is_diagonal: bool) -> TransformFit:
+    def _transformed(self, data: Any, *, is_diagonal: bool) -> TransformFit:
         ridge, toward_calibration = self._penalties()
         how: dict[str, Any] = {"ridge": ridge, "toward_calibration": toward_calibration, "is_diagonal": is_diagonal}
         if not data.prior.all():
@@ -310,10 +316,10 @@ class ClassScaleTransformation(_Transformation):
     parameter_schema: ClassVar[dict[str, Any]] = {"classes": NAMES, "scale": VECTOR, "offset": VECTOR}
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
-        fit = self._trained(data, is_diagonal=True)
+        fit = self._transformed(data, is_diagonal=True)
         scale = np.diag(fit.matrix).copy()
         if np.any(scale <= 0.0):
-            data.look(partial(_checked, data.prior, partial(_require_positive, scale=scale, classes=data.classes)))
+            data.look(partial(_checked, partial(_require_positive, scale=scale, classes=data.classes)))
         results = self._results_of(fit)
         self.scale_, self.offset_, self.objective_ = scale, fit.offsets, fit.objective
         return results
@@ -400,8 +406,8 @@ class MatrixTransformation(_Transformation):
                 "ClassScaleTransformation or MulticlassCalibrator, or train on groups of classes."
             )
         if data.may_be_infinite:
-            data.look(partial(_checked, data.prior, _require_finite))
-        fit = self._trained(data, is_diagonal=False)
+            data.look(partial(_checked, _require_finite))
+        fit = self._transformed(data, is_diagonal=False)
         results = self._results_of(fit)
         self.matrix_, self.offset_, self.objective_ = fit.matrix, fit.offsets, fit.objective
         return results
@@ -421,10 +427,9 @@ class MatrixTransformation(_Transformation):
         super().set_parameters(parameters)
 
 
-def _checked(prior: FloatArray, check: Callable[[ScoreArray, CountArray | None], None], trials: Chunk) -> None:
+def _checked(check: Callable[[ScoreArray, CountArray | None], None], trials: Chunk) -> None:
     """Refuse some trials, and find nothing."""
-    data = LabelledClasses.of(trials, prior)
-    check(data.scores, data.weight)
+    check(trials.scores[0], trials.weight)
 
 
 def _require_positive(
@@ -474,3 +479,325 @@ def _require_finite(loglik: ScoreArray, weight: CountArray | None = None) -> Non
             ". A matrix needs finite ones: bound them, or use MulticlassCalibrator or "
             "ClassScaleTransformation, which take them.",
         )
+
+
+def _schema_of(calibrator: type[Calibrator]) -> dict[str, Any]:
+    """Schema of parameters in a file: names of classes, and the parameters of a detector for each."""
+    own = calibrator.parameter_schema
+    detector = {"type": "object", "properties": own, "required": list(own), "additionalProperties": False}
+    return {"classes": NAMES, "detectors": {"type": "array", "items": detector, "minItems": 2}}
+
+
+class _Detectors(ClassMap):
+    """Calibrates the detection log-likelihood ratio of each class by itself, and joins what comes out.
+
+    Attributes
+    ----------
+    detectors_ : list of Calibrator
+    """
+
+    detectors_: list[Calibrator]
+
+    @abstractmethod
+    def _detector(self, p_target: float) -> Calibrator:
+        """An untrained calibrator of one class, with its prior."""
+
+    @abstractmethod
+    def _said(self) -> str:
+        """What became of the detectors, in words."""
+
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
+        detectors = [self._detector(float(p)) for p in data.prior]
+        for k, one in enumerate(detectors):
+            one.told_as = f"{type(self).__name__}, {_validate_classes.called(k, data.classes)}"
+        self.objective_ = _train(data, detectors)
+        self.detectors_ = detectors
+        entropy = float(-(data.prior @ np.log(data.prior)))
+        return outcome(self.objective_, entropy, self._said())
+
+    def detection_llr(self, loglik: ArrayLike) -> FloatArray:
+        """Calibrated log-likelihood ratio of each class against all others.
+
+        Parameters
+        ----------
+        loglik : (n_trials, n_classes) array_like
+            Classes in the order of training; may be infinite.
+
+        Returns
+        -------
+        (n_trials, n_classes) array
+            In nats.
+
+        Raises
+        ------
+        InputError
+            If it was not trained, a log-likelihood is NaN, or the number of classes is another one.
+        """
+        self.require_fitted()
+        checked = self._checked_scores(loglik)
+        self._require_same(checked)
+        return _mapped(multiclass.detection_llrs(checked, prior=self.prior), self.detectors_)
+
+    def _transform(self, loglik: ScoreArray) -> FloatArray:
+        llr = _mapped(multiclass.detection_llrs(loglik, prior=self.prior), self.detectors_)
+        return _joined(llr, _validate_classes.prior(self.prior, self.n_classes_))
+
+    @property
+    def n_classes_(self) -> int:
+        """How many classes it maps."""
+        return len(self.detectors_)
+
+    @property
+    def detector_maps(self) -> dict[str, Calibrator]:
+        """The map of each class against the rest, by its name."""
+        return dict(zip(self.counted, self.detectors_, strict=True))
+
+    def parameters(self) -> dict[str, Any]:
+        """Names of the classes, and the parameters of each detector."""
+        return {**super().parameters(), "detectors": [detector.parameters() for detector in self.detectors_]}
+
+    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Take names and parameters from a file."""
+        detectors = [self._detector(0.5) for _ in parameters["detectors"]]  # trained already: no prior is needed
+        for detector, values in zip(detectors, parameters["detectors"], strict=True):
+            detector.set_parameters(values)
+        self.detectors_ = detectors
+        self._set_names(parameters)
+
+
+class DetectionPavTransformation(_Detectors):
+    """The best monotone map of the detection log-likelihood ratio of each class, one by one.
+
+    For each class, the log-likelihood ratio against all others (van Leeuwen and Bruemmer 2006, eq. 9) is calibrated by
+    `PavCalibrator`. What comes out for a class is the logarithm of its posterior then, less that of its prior.
+
+    Parameters
+    ----------
+    prior : (n_classes,) array_like, optional
+        How the other classes share in "all others", and the prior of the posteriors; all above 0, flat if not given.
+    interpolation, smoothing, bound
+        As of `PavCalibrator`, but ``smoothing`` is 1 if not given: a trial that all detectors reject for certain would
+        have no class left.
+
+    Attributes
+    ----------
+    detectors_ : list of PavCalibrator
+        One for each class.
+    objective_ : float
+        Cross-entropy at the prior of the training trials, in nats.
+    classes_, training_
+        As of `MulticlassCalibrator`.
+
+    Warns
+    -----
+    DecibanWarning
+        Of `PavCalibrator`, with the name of the class.
+
+    Notes
+    -----
+    This is what many did for language recognition, and no calibration of many classes (thesis 8.3.3, 8.5). The
+    posteriors of the detectors do not sum to 1, they are forced to; each is best for its own question, alone. A
+    threshold on a detection log-likelihood ratio mixes two things, discrimination and the calibration of the
+    log-likelihoods that went into it, so PAV cannot tell one from the other as it does with two classes. On the
+    language evaluation of 2007, one `MulticlassCalibrator` was better than detectors calibrated one by one in all four
+    systems of the thesis. Of two classes, it is `PavCalibrator` of the differences where nothing is smoothed.
+
+    Examples
+    --------
+    >>> loglik = [[2, 0, -1], [1, 0.5, 0], [0.5, 1, 0], [0, 2, 0], [1, 0.5, 0.5], [0, 0, 1], [0, 0.4, 1.5], [0, 1, 0]]
+    >>> transformation = DetectionPavTransformation().fit(loglik, [0, 0, 0, 1, 1, 2, 2, 2])
+    >>> transformation.detection_llr([[1.0, 0.0, 0.0]]).round(2)
+    array([[ 1.1 , -0.25,  0.18]])
+    >>> transformation.transform([[1.0, 0.0, 0.0]]).round(2)
+    array([[ 0.59, -0.17,  0.12]])
+    """
+
+    kind: ClassVar[str] = "detection-pav"
+    parameter_schema: ClassVar[dict[str, Any]] = _schema_of(PavCalibrator)
+    detectors_: list[PavCalibrator]  # type: ignore[assignment]  # of one kind
+
+    def __init__(
+        self,
+        *,
+        prior: ArrayLike | None = None,
+        interpolation: Literal["linear", "step"] = "linear",
+        smoothing: float = 1.0,
+        bound: float | None = None,
+    ) -> None:
+        self._set_prior(prior)
+        self.interpolation = interpolation
+        self.smoothing = smoothing
+        self.bound = bound
+        self._detector(0.5)
+
+    def _detector(self, p_target: float) -> PavCalibrator:  # noqa: ARG002  # the best map is best at each prior
+        return PavCalibrator(interpolation=self.interpolation, smoothing=self.smoothing, bound=self.bound)
+
+    def _said(self) -> str:
+        return f"{sum(len(one.llr_) for one in self.detectors_)} blocks of {self.n_classes_} detectors"
+
+
+class DetectionAffineTransformation(_Detectors):
+    """Logistic regression of the detection log-likelihood ratio of each class, one by one (thesis 8.3.3, figure 8.4).
+
+    For each class, the log-likelihood ratio against all others (van Leeuwen and Bruemmer 2006, eq. 9) is calibrated by
+    `AffineCalibrator` at the prior of that class. What comes out for a class is the logarithm of its posterior then,
+    less that of its prior.
+
+    Parameters
+    ----------
+    prior : (n_classes,) array_like, optional
+        How the other classes share in "all others", and the prior of each detector; all above 0, flat if not given.
+    ridge : float
+        Penalty on the scale of each, for standardized scores. Without one, a class that is separated from the others is
+        an error.
+
+    Attributes
+    ----------
+    detectors_ : list of AffineCalibrator
+        One for each class.
+    objective_ : float
+        Cross-entropy at the prior of the training trials, in nats.
+    classes_, training_
+        As of `MulticlassCalibrator`.
+
+    Warns
+    -----
+    DecibanWarning
+        Of `AffineCalibrator`, with the name of the class.
+
+    Notes
+    -----
+    One against the rest: what many do in place of `MulticlassCalibrator`, which has one scale and calibrates all
+    classes together. Each detector is best for its own question, and their posteriors are forced to sum to 1; see
+    `DetectionPavTransformation`. Of two classes it is `AffineCalibrator` of the differences.
+
+    Examples
+    --------
+    >>> loglik = [[2, 0, -1], [1, 0.5, 0], [0.5, 1, 0], [0, 2, 0], [1, 0.5, 0.5], [0, 0, 1], [0, 0.4, 1.5], [0, 1, 0]]
+    >>> transformation = DetectionAffineTransformation(ridge=0.01).fit(loglik, [0, 0, 0, 1, 1, 2, 2, 2])
+    >>> transformation.detection_llr([[1.0, 0.0, 0.0]]).round(2)
+    array([[ 1.62, -0.89, -0.59]])
+    """
+
+    kind: ClassVar[str] = "detection-affine"
+    parameter_schema: ClassVar[dict[str, Any]] = _schema_of(AffineCalibrator)
+    detectors_: list[AffineCalibrator]  # type: ignore[assignment]  # of one kind
+
+    def __init__(self, *, prior: ArrayLike | None = None, ridge: float = 0.0) -> None:
+        self._set_prior(prior)
+        self.ridge = ridge
+        self._detector(0.5)
+
+    def _detector(self, p_target: float) -> AffineCalibrator:
+        return AffineCalibrator(p_target=p_target, ridge=self.ridge)
+
+    def parameter_numbers(self, classes: Sequence[str] = ()) -> list[tuple[str, str, float]]:
+        """Scale and offset of each detector, by its class; see `ClassModel.parameter_numbers`."""
+        named = list(zip(self.classes_ or tuple(classes), self.detectors_, strict=False))  # or none has a name
+        scales = [("scale", name, float(one.scale_)) for name, one in named]
+        return [*scales, *(("offset", name, float(one.offset_)) for name, one in named)]
+
+    def _said(self) -> str:
+        scales = [one.scale_ for one in self.detectors_]
+        return f"scales from {min(scales):.3g} to {max(scales):.3g} of {self.n_classes_} detectors"
+
+
+def _train(data: SourceClasses, detectors: Sequence[Calibrator]) -> float:
+    """Train each detector, by passes over the segments where these are many, and return the objective."""
+    from deciban.multiclass.costs import mixed  # other maps need none of it
+
+    prior, amounts = data.prior, data.look(partial(_amounts, data.n_classes)).total
+    about: dict[str, Any] = {"classes": (), "has_weights": True, "is_double": True}
+    llrs = data.source.map(partial(_detection_llrs, prior), has_units=False, are_units=False)  # once, if in memory
+    for k, (detector, share) in enumerate(zip(detectors, _shares(amounts, prior), strict=True)):
+        about["systems"] = llrs.classes[k : k + 1]
+        detector.fit_pieces(llrs.map(partial(_of_detector, k, share), **about), data.engine, data.memory)
+    del llrs  # which are by far the most that is held
+    costs: ClassCosts = data.look(partial(_costs, prior, tuple(detectors)))
+    return mixed(costs.of_class, prior)
+
+
+def _amounts(n_classes: int, chunk: Chunk) -> Sums:
+    """Sum up what the trials of each class weigh."""
+    return Sums.of(np.bincount(chunk.labels, chunk.float_weight, n_classes))
+
+
+def _detection_llrs(prior: FloatArray, piece: Piece, wanted: Wanted) -> Chunk:
+    """Read segments with detection llrs in place of log-likelihoods."""
+    chunk = piece.read(wanted)
+    return replace(
+        chunk, scores=tuple(multiclass.detection_llrs(one, prior=prior) if len(one) else one for one in chunk.scores)
+    )
+
+
+def _of_detector(target: int, share: FloatArray, piece: Piece, wanted: Wanted) -> Chunk:
+    """Read segments as trials of one detector.
+
+    Parameters
+    ----------
+    target : int
+        Its class.
+    share : (n_classes,) array
+        What a segment of each class counts among its trials.
+    piece : Piece
+    wanted : Wanted
+    """
+    chunk = piece.read(replace(wanted, systems=(0,) if wanted.systems else (), truth=True, weight=True))
+    scores = tuple(one[:, target] for one in chunk.scores) * len(wanted.systems)
+    own = share[chunk.labels]
+    weight = own if chunk.weight is None else own * chunk.weight
+    return replace(chunk, scores=scores, truth=chunk.labels == target, weight=weight, units=None)
+
+
+def _costs(prior: FloatArray, detectors: Sequence[Calibrator], chunk: Chunk) -> ClassCosts:
+    """Sum up logarithmic costs of what trained detectors make of log-likelihoods."""
+    from deciban.multiclass.costs import surprises
+    from deciban.multiclass.tables import ScoredClasses
+
+    mapped = _joined(_mapped(multiclass.detection_llrs(chunk.scores[0], prior=prior), detectors), prior)
+    return ClassCosts(surprises(ScoredClasses(mapped, chunk.labels, chunk.weight, None), prior))
+
+
+def _shares(amounts: FloatArray, prior: FloatArray) -> Iterator[FloatArray]:
+    """By how much weights are multiplied for each detector: others share as the prior says, and weigh as many."""
+    rest = _rest(prior)
+    for k in range(len(prior)):
+        share: FloatArray = prior / rest[k] / amounts * (amounts.sum() - amounts[k])
+        share[k] = 1.0
+        yield share
+
+
+def _rest(prior: FloatArray) -> FloatArray:
+    """What the prior leaves to all others, of each class; as a sum, which keeps small numbers."""
+    return np.array([math.fsum(np.delete(prior, k)) for k in range(len(prior))])
+
+
+def _mapped(llr: FloatArray, detectors: Sequence[Calibrator]) -> FloatArray:
+    """Calibrated detection log-likelihood ratios in place of the others."""
+    for k, detector in enumerate(detectors):
+        llr[:, k] = detector.transform(llr[:, k])
+    return llr
+
+
+def _joined(llr: FloatArray, prior: FloatArray) -> FloatArray:
+    """Log-likelihoods made of calibrated detection log-likelihood ratios, in their place.
+
+    Raises
+    ------
+    TrialError
+        If a trial is rejected by all detectors for certain.
+    """
+    log_prior, log_rest = np.log(prior), np.log(_rest(prior))
+    lost = np.zeros(len(llr), np.bool_)
+    for rows in row_blocks(*llr.shape):
+        log_posterior = -np.logaddexp(0.0, log_rest - log_prior - llr[rows])
+        lost[rows] = np.isneginf(log_posterior).all(axis=1)
+        llr[rows] = log_posterior - log_prior
+    if lost.any():
+        raise TrialError(
+            f"loglik: all detectors reject {np.count_nonzero(lost)} trials for certain, the first ",
+            int(np.argmax(lost)),
+            ", so that no class is left. Train with smoothing=1 or a bound.",
+        )
+    return llr

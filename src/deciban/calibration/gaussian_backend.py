@@ -16,9 +16,9 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import ClassCosts
 from deciban.core.training.sums import Sums
 from deciban.errors import InputError, TrialError
-from deciban.models.labelled import LabelledClasses
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, ClassModel
+from deciban.models.two_class import outcome
 from deciban.multiclass.costs import entropy, mixed, surprises
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials.sources import Chunk
@@ -163,17 +163,14 @@ class GaussianBackend(ClassModel):
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
         share = self._share()
-        ranges: FeatureRanges = data.look(partial(_ranges, data.prior))
+        ranges: FeatureRanges = data.look(partial(_ranges, data.n_classes))
         _require_trials(ranges.counts, data.classes)
         mean, covariance = self._models(data, ranges, share)
         _require_in_range(mean, covariance)
         costs: ClassCosts = data.look(partial(_costs, data.prior, mean, covariance))
         self.mean_, self.covariance_, self.objective_ = mean, covariance, mixed(costs.of_class, data.prior)
-        return {
-            "objective": self.objective_,
-            "objective_relative_to_llr_0": self.objective_ / entropy(data.prior),
-            "status": f"moments of {data.n_trials:,} trials of {data.n_classes} classes",
-        }
+        status = f"moments of {data.n_trials:,} trials of {data.n_classes} classes"
+        return outcome(self.objective_, entropy(data.prior), status)
 
     def _classes_of(
         self,
@@ -208,7 +205,7 @@ class GaussianBackend(ClassModel):
 
     def _models(self, data: Any, ranges: FeatureRanges, share: float) -> tuple[FloatArray, FloatArray]:
         """Means and covariances in the units of the features."""
-        found = ClassMoments.within(ranges, lambda look: data.look(partial(_of_features, data.prior, look)))
+        found = ClassMoments.within(ranges, lambda look: data.look(partial(_of_features, look)))
         shared = np.tensordot(data.prior, found.covariance, (0, 0))
         models = shared[None] if share == 1.0 else share * shared + (1.0 - share) * found.covariance
         models = models + self.ridge * np.diag(np.diag(shared))
@@ -404,21 +401,18 @@ def _require_finite(features: ScoreArray) -> None:
         )
 
 
-def _ranges(prior: FloatArray, trials: Chunk) -> FeatureRanges:
+def _ranges(n_classes: int, trials: Chunk) -> FeatureRanges:
     """Find the ranges of the features of trials."""
-    data = LabelledClasses.of(trials, prior)
-    _require_finite(data.scores)
-    return FeatureRanges.of(data.scores, data.label, data.n_classes, data.float_weight)
+    _require_finite(trials.scores[0])
+    return FeatureRanges.of(trials.scores[0], trials.labels, n_classes, trials.float_weight)
 
 
-def _of_features(prior: FloatArray, look: FeatureSums, trials: Chunk) -> Sums:
+def _of_features(look: FeatureSums, trials: Chunk) -> Sums:
     """Look at the features of trials."""
-    data = LabelledClasses.of(trials, prior)
-    return look(data.scores, data.label, data.float_weight)
+    return look(trials.scores[0], trials.labels, trials.float_weight)
 
 
 def _costs(prior: FloatArray, mean: FloatArray, covariance: FloatArray, trials: Chunk) -> ClassCosts:
     """Sum up logarithmic costs of the log densities of trials."""
-    data = LabelledClasses.of(trials, prior)
-    densities = log_densities(data.scores, mean, covariance)
-    return ClassCosts(surprises(ScoredClasses(densities, data.label, data.weight, None), prior))
+    densities = log_densities(trials.scores[0], mean, covariance)
+    return ClassCosts(surprises(ScoredClasses(densities, trials.labels, trials.weight, None), prior))

@@ -1,1 +1,0 @@
-"""Calibrations, transformations and Gaussian back-ends of many classes."""
