@@ -17,7 +17,7 @@ from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, cum
 from deciban.evaluation.curves import rate_bounds, spread_of_rates
 from deciban.evaluation.linear_figures import LARGEST
 from deciban.evaluation.uncertainty import CurveInfluences, Figure, Uncertainty
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray
+from deciban.types import AnyArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.unit_counts import RowsOfTrials
@@ -80,7 +80,11 @@ class Bands:
             "above": cells.positions(self.levels),
         }
         rates = self._error_rates("min_error")
+<<<<<<< HEAD
         self.moved: BoolArray = np.asarray(((rates > 0.0) & (rates < 1.0)).any(axis=1))
+=======
+        self.moved = np.any((rates > 0.0) & (rates < 1.0), axis=1)
+>>>>>>> evaluation
         self.hull = np.unique(np.linspace(0, len(thresholds) - 1, min(len(thresholds), self.MOST_BLOCKS)).astype(int))
         self.at["hull"] = cells.positions(thresholds[self.hull])
         with np.errstate(over="ignore"):

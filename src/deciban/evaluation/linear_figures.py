@@ -320,7 +320,7 @@ FEW_ERRORS = 30.0
 """The rule of 30: with fewer independent errors at a limit, the interval of the other rate is rough."""
 
 _FEW_ERRORS, _LOW_EER = 5, 0.03
-_UNEQUAL = 0.6
+_UNEQUAL = 0.65
 """Effective units of a class, as a share of all that have trials of it."""
 
 
