@@ -80,11 +80,7 @@ class Bands:
             "above": cells.positions(self.levels),
         }
         rates = self._error_rates("min_error")
-<<<<<<< HEAD
-        self.moved: BoolArray = np.asarray(((rates > 0.0) & (rates < 1.0)).any(axis=1))
-=======
         self.moved = np.any((rates > 0.0) & (rates < 1.0), axis=1)
->>>>>>> evaluation
         self.hull = np.unique(np.linspace(0, len(thresholds) - 1, min(len(thresholds), self.MOST_BLOCKS)).astype(int))
         self.at["hull"] = cells.positions(thresholds[self.hull])
         with np.errstate(over="ignore"):
