@@ -216,8 +216,9 @@ def write_report(
     if loaded is not None:
         trained_model(loaded, chosen.kind)
     _refuse_what_fusions_take(request, model)
-    if not request.train and (request.train_key is not None or request.select):
-        raise InputError("train_key, select: are about training scores. Name them (train=, --train), or leave it out.")
+    of_training = {"train_key": request.train_key, "train_quality": request.train_quality, "select": request.select}
+    if not request.train and (name := next((name for name, given in of_training.items() if given), None)):
+        raise InputError(f"{name}: is about training scores. Name them (train=, --train), or leave it out.")
     has_train = isinstance(request.train, str) or bool(request.train)
     own = chosen.lenient() if has_train else chosen
     test = evaluate_model(model, files, own, quality=request.quality, progress=progress)
