@@ -18,7 +18,7 @@ from rich.table import Table
 from deciban import evaluate, metrics
 from deciban.evaluation import evaluate as evaluate_with_units
 from deciban.evaluation import influences
-from deciban.evaluation.uncertainty import with_bootstrap
+from deciban.evaluation.influences import with_bootstrap
 
 P_TARGET = 0.05
 

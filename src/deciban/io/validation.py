@@ -268,10 +268,10 @@ def _compared(given: Trials, wanted: Trials) -> Differences:
         for some, rows in ((wanted, Wanted(wanted).find(given).rows), (given, Wanted(given).find(wanted).rows))
     )
     (given_before, given_times), (wanted_before, wanted_times) = _copies(given), _copies(wanted)
-    unknown = back < 0
-    again = np.flatnonzero(given_before >= np.where(unknown, 1, wanted_times[back]))
-    lacking = np.flatnonzero((found < 0) | (wanted_before >= given_times[found]))
-    faults = _fault(given, again), _fault(wanted, lacking), _fault(given, np.flatnonzero(unknown))
+    # Position -1, of trials that the other side lacks, takes the last number: a part of either side may be empty.
+    again = np.flatnonzero(given_before >= np.append(wanted_times, 1)[back])
+    lacking = np.flatnonzero(wanted_before >= np.append(given_times, 0)[found])
+    faults = _fault(given, again), _fault(wanted, lacking), _fault(given, np.flatnonzero(back < 0))
     return Differences(*faults, int(wanted_times.max(initial=1)))
 
 
