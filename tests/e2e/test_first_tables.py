@@ -223,3 +223,14 @@ def test_rows_are_matched_by_name_in_little_memory(run):
     code, _, err = run("eval a.parquet b.parquet --memory 105MB")
     assert code == 0, err
     assert "300,000 matched · 0 missing · 0 extra · 0 duplicate" in err
+
+
+def test_files_that_a_pattern_names_are_called_by_their_folder(run):
+    Path("runs").mkdir()
+    for k in range(2):
+        rows = "".join(f"t{k}_{i},{i % 7 + 2 * (i % 2)},{i % 2}\n" for i in range(40))
+        Path(f"runs/{k}.csv").write_text(f"trial,score,label\n{rows}")
+    for more in ("", " --memory 150MB"):
+        code, out, err = run(f"eval runs/*.csv -q{more}")
+        assert code == 0, err
+        assert out.splitlines()[1].split()[0] == "runs"

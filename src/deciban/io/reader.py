@@ -190,7 +190,7 @@ class _LinesOf:
 
 def _system_name(path: PathLike | TwoFiles, given: str | None) -> str:
     """What to call a system: as the user wants, or as its file without the endings."""
-    return bare_name(Path(display_name(path)).name) if given is None else given
+    return bare_name(display_name(path)) if given is None else given
 
 
 _TABLES = ("index", "key", "class_scores", "class_key", "segment_quality", "id_map")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -310,16 +311,20 @@ def for_ending(file_name: str) -> Format | None:
     return None if found is None else by_name(found)
 
 
-def bare_name(file_name: str) -> str:
-    """The name of a file without all its endings that mean something.
+_WILDCARDS = re.compile(r"\[[^]]*\]|[*?]")
+
+
+def bare_name(path: str) -> str:
+    """The name of a file without all its endings that mean something; of a pattern, what is beside its wildcards.
 
     Examples
     --------
-    >>> bare_name("dev.v2.scores.TXT.gz")
-    'dev.v2'
+    >>> bare_name("scores/dev.v2.scores.TXT.gz"), bare_name("scores/dev-*.csv"), bare_name("scores/*.csv")
+    ('dev.v2', 'dev', 'scores')
     """
     known = {*SILENT_ENDINGS, *READ_ONLY_ENDINGS, *(ending for one in formats().values() for ending in one.endings)}
-    name = unpacked_name(file_name)
+    name = unpacked_name(Path(path).name)
     while Path(name).suffix.casefold() in known:
         name = Path(name).stem
-    return name
+    beside = _WILDCARDS.sub("", name).strip("-_. ")
+    return (beside or Path(path).parent.name or name) if {*name} & {*"*?"} else name

@@ -400,7 +400,7 @@ def open_files(
         rows = rows if n_groups > 1 else tuple(replace(one, name=files[0].source.name) for one in rows)
         reading = f"{kinds}, {counted(len(files), 'file')}, {counted(n_groups, 'piece')}"
     double = frozenset(field.name for _, schema in schemas for field in schema if _is_double(field.type))
-    name, system = display_name(path), bare_name(Path(display_name(path)).name)
+    name, system = display_name(path), bare_name(display_name(path))
     return RowTable(name, whole, rows, reading, tuple(partitions), system, double, (path,))
 
 

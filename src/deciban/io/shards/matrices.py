@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -100,7 +99,7 @@ class Matrix:
     @property
     def system(self) -> str:
         """What a system is called."""
-        return "system" if self.path is None else bare_name(Path(str(self.path)).name)
+        return "system" if self.path is None else bare_name(str(self.path))
 
 
 def mask_of(matrix: Matrix, start: int, stop: int, name: str) -> BoolArray | None:

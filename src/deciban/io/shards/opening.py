@@ -102,7 +102,7 @@ def _written(given: Any, files: Sequence[TableFile], how: HowToRead, *, of_key: 
         if told:
             several = f"{len(files):,} files, " if len(files) > 1 else ""
             table = replace(table, reading=several + " or ".join(dict.fromkeys(map(str, readings))))
-        return replace(table, name=name, system=bare_name(Path(name).name), paths=(given,), told=told)
+        return replace(table, name=name, system=bare_name(name), paths=(given,), told=told)
 
 
 def _has_large(table: RowTable) -> bool:

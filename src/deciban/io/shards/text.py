@@ -249,7 +249,7 @@ def contents_in_batches(
         If something cannot be read; the message names the place.
     """
     files = table_files(source)
-    name = bare_name(Path(display_name(source)).name)
+    name = bare_name(display_name(source))
     if all(is_columnar(file.path) for file in files):
         options = recognize(files[0].path, **given).files[0].options
         options = replace(options, need=need, name=name, unit=unit)
