@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from deciban.errors import InputError
 from deciban.io import validation
 from deciban.io.text import reader
-from deciban.io.validation import validate
+from deciban.io.validation import _compared, validate
+from deciban.trials import Scores
 
 
 def both_ways(submission, trials, **options):
@@ -109,3 +110,11 @@ def test_what_is_not_read_in_pieces(tmp_path):
         assert not validate(tmp_path / "scored.npz", listed).is_valid
         with pytest.raises(InputError, match=r"only Parquet, Arrow and text"):
             validate(tmp_path / "scored.npz", listed, memory="100MB")
+
+
+def test_a_part_may_be_empty_on_one_side():
+    some = Scores.of({"trial": ["a", "b"]}, [1.0, 2.0]).trials
+    none = some.take(np.array([], np.int64))
+    submitted_more, listed_more = _compared(some, none), _compared(none, some)
+    assert (submitted_more.extra.n, submitted_more.lacking.n, submitted_more.again.n) == (2, 0, 0)
+    assert (listed_more.extra.n, listed_more.lacking.n, listed_more.again.n) == (0, 2, 0)
