@@ -11,8 +11,6 @@ import numpy as np
 from deciban._files import PathLike
 from deciban.analysis.compared import figure_among
 from deciban.analysis.comparison import Against, Comparison, compare_results
-from deciban.analysis.pilots import Pilot, Plan, pilot_of_evaluations, pilot_of_trials
-from deciban.analysis.planning import Goal, TrialsPerSegment, plan_of_pilot
 from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, refuse
@@ -30,6 +28,8 @@ from deciban.workflows.model_files import AnyModel, order_of_training, trained_m
 from deciban.workflows.options import HowSure, Options
 
 if TYPE_CHECKING:
+    from deciban.analysis.pilots import Pilot, Plan
+    from deciban.analysis.planning import Goal, TrialsPerSegment
     from deciban.analysis.systems import ScorePairs
     from deciban.evaluation.worst_trials import Menagerie
     from deciban.models import Model
@@ -282,6 +282,8 @@ def plan_files(
     >>> found.designs[0].reached <= 0.01 and found.designs[0].n_units > 100
     True
     """
+    from deciban.analysis.planning import Goal  # comparisons need no plans
+
     named, options = named_scores(scores, key, options)
     chosen = Options.of("plan_files", options)
     designs: Any = {"segments": segments, "trials_per_segment": trials_per_segment, "level": chosen.how_sure.level}
@@ -293,6 +295,8 @@ def plan_chosen(
     files: ScoreFiles, options: Options, goal: Goal, figure: Figure | None, progress: Progress | None = None
 ) -> Plan:
     """Plan by options that were sorted already; see `plan_files`."""
+    from deciban.analysis.planning import plan_of_pilot
+
     options.scale.refuse("a plan")
     _refuse_other_options(options.how_sure)
     joined = read_joined(files, None, options, progress=progress)
@@ -324,6 +328,8 @@ def _refuse_other_options(how_sure: HowSure) -> None:
 
 def _pilot(joined: JoinedScores, options: Options, figure: Figure) -> tuple[Pilot, tuple[Message, ...]]:
     """What the systems say of a figure, and what was assumed."""
+    from deciban.analysis.pilots import pilot_of_evaluations, pilot_of_trials
+
     if not joined.kind.has_trial_costs:
         results = evaluate_source(source_of(joined, options), options)
         first, *others = results.systems
