@@ -41,6 +41,7 @@ def test_a_row_without_a_name_is_told(lacking):
 def test_numbers_that_are_remembered_are_those_that_were_made(pieces):
     """Also where other names have the fingerprint of one that is known."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(names_of_pieces, "_known", NOTHING_KNOWN)
         patch.setattr(names_of_pieces, "_FEW", 0)
         patch.setattr(names_of_pieces, "_ROOM", 200)
         patch.setattr(names_of_pieces, "fingerprints", lambda names: np.arange(len(names), dtype=np.uint64) % 3)
@@ -48,4 +49,3 @@ def test_numbers_that_are_remembered_are_those_that_were_made(pieces):
             found = names_of_pieces.keys_of_names(pa.array(one, pa.string()))
             np.testing.assert_array_equal(found, keys_of(one) if one else [])
         assert names_of_pieces._known.names.nbytes <= 200
-        patch.setattr(names_of_pieces, "_known", NOTHING_KNOWN)
