@@ -87,4 +87,9 @@ def test_no_module_has_a_forbidden_name():
 
 def test_no_function_gets_or_computes():
     defined = {name for path in SOURCES for name in re.findall(r"def ((?:get|compute)_\w+)", path.read_text())}
-    assert defined == {"get_command", "get_completion_args", "get_feature_names_out"}  # names of click and scikit-learn
+    assert defined == {
+        "get_command",
+        "get_completion_args",
+        "get_feature_names_out",
+        "get_params",
+    }  # names of click and scikit-learn

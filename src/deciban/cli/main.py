@@ -27,25 +27,37 @@ from deciban.messages import lines, one_line
 
 COMMANDS = {
     "demo": ("deciban.cli.commands.evaluate", "Write synthetic scores and a key, and evaluate them."),
-    "eval": ("deciban.cli.commands.evaluate", "Evaluate score files: a table, or JSON."),
-    "compare": ("deciban.cli.commands.plan", "Tell whether one system is better than another."),
-    "report": ("deciban.cli.commands.evaluate", "Evaluate score files into one HTML page with plots."),
-    "calibrate": ("deciban.cli.commands.train", "Train a map from scores to log-likelihood ratios: a model file."),
-    "fuse": ("deciban.cli.commands.train", "Train a fusion of several systems, and tell what each is worth."),
-    "apply": ("deciban.cli.commands.train", "Put the log-likelihood ratios of a model in place of scores."),
-    "decide": ("deciban.cli.commands.files", "Take the action of least expected cost in every trial."),
-    "plot": ("deciban.cli.commands.plot", "Draw one plot of score files as SVG, PNG or PDF."),
-    "summarize": ("deciban.cli.commands.files", "Write the trials of a shard to a small file that merges."),
-    "merge": ("deciban.cli.commands.files", "Merge summaries of different shards into one file."),
-    "plan": ("deciban.cli.commands.plan", "Tell how many speakers and trials an evaluation needs, from a pilot."),
-    "design": ("deciban.cli.commands.plan", "Tell what a calibration objective cares for, or suggest one."),
+    "eval": ("deciban.cli.commands.evaluate", "Evaluate score files: print a table or JSON."),
+    "report": ("deciban.cli.commands.evaluate", "Evaluate score files: write one HTML page with plots."),
+    "compare": ("deciban.cli.commands.plan", "Compare systems: differences of metrics with intervals."),
+    "plot": ("deciban.cli.commands.plot", "Draw one plot as SVG, PNG or PDF."),
+    "presets": ("deciban.cli.commands.plan", "List the evaluation protocols for --preset."),
+    "calibrate": ("deciban.cli.commands.train", "Train a calibration to log-likelihood ratios."),
+    "fuse": ("deciban.cli.commands.train", "Train a fusion of several systems."),
+    "apply": ("deciban.cli.commands.train", "Apply a trained model: write calibrated llrs."),
+    "objective": ("deciban.cli.commands.plan", "Show or suggest the objective of a calibration."),
+    "decide": ("deciban.cli.commands.files", "Choose the action with the lowest expected cost for every trial."),
+    "inspect": ("deciban.cli.commands.files", "Show what a file contains and what looks wrong."),
     "convert": ("deciban.cli.commands.files", "Convert a file to another format."),
-    "validate": ("deciban.cli.commands.files", "See whether a submission scores the trials of a list."),
-    "formats": ("deciban.cli.commands.files", "List the file formats that are known."),
-    "presets": ("deciban.cli.commands.plan", "List the evaluations whose operating points are known."),
-    "inspect": ("deciban.cli.commands.files", "Say what a file holds and what looks wrong."),
+    "validate": ("deciban.cli.commands.files", "Check that a submission scores the trials of a list."),
+    "formats": ("deciban.cli.commands.files", "List the known file formats."),
+    "summarize": ("deciban.cli.commands.files", "Write a small summary file of one partition of the data."),
+    "merge": ("deciban.cli.commands.files", "Merge summary files into one."),
+    "plan": ("deciban.cli.commands.plan", "Compute how many speakers and trials an evaluation needs."),
 }
-"""Where each command lives; it is imported only when it is called, so that help answers at once."""
+"""Module and summary of each command. A module is imported only when its command is called, so that help is fast."""
+
+GROUPS = {
+    "Evaluate": ("demo", "eval", "report", "compare", "plot", "presets"),
+    "Calibrate and fuse": ("calibrate", "fuse", "apply", "objective"),
+    "Decide": ("decide",),
+    "Files": ("inspect", "convert", "validate", "formats"),
+    "Large data": ("summarize", "merge"),
+    "Plan": ("plan",),
+}
+
+FORMER_NAMES = {"design": "objective"}
+"""Former names of commands, which are still accepted."""
 
 
 _MANY_OBJECTS = 400_000
@@ -75,6 +87,7 @@ class _LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        cmd_name = FORMER_NAMES.get(cmd_name, cmd_name)
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = getattr(importlib.import_module(COMMANDS[cmd_name][0]), f"{cmd_name}_command")
@@ -83,23 +96,26 @@ class _LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        near = [] if args[0] in COMMANDS else difflib.get_close_matches(args[0].lower(), COMMANDS, n=1)
+        known = [*COMMANDS, *FORMER_NAMES]
+        near = [] if args[0] in known else difflib.get_close_matches(args[0].lower(), known, n=1)
         if near and not ctx.resilient_parsing:
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+        width = max(map(len, COMMANDS))
+        for group, names in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(name.ljust(width), COMMANDS[name][1]) for name in names])
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="deciban %(version)s")
 def _deciban() -> None:
-    """Evaluate the scores of recognizers: from score files to honest numbers.
+    """Evaluate, calibrate and fuse the scores of recognizers.
 
     \b
-    deciban demo demo                                  a first look, on synthetic scores
+    deciban demo demo                                  a first look, with synthetic scores
     deciban report sysA.txt --key key.txt -o out.html  your own scores
     """
 

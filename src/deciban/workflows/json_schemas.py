@@ -32,8 +32,8 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     >>> results = deciban.Results((deciban.evaluate([1.0, 2.0], [0.0, 1.0]),))
     >>> jsonschema.validate(json.loads(results.to_json()), json_schemas()["results"])
     >>> sorted(json_schemas())
-    ['apply', 'calibrate', 'compare', 'convert', 'decide', 'demo', 'design', 'eval', 'formats', 'fuse', 'inspect',
-    'merge', 'plan', 'plot', 'presets', 'report', 'results', 'summarize', 'training', 'validate']
+    ['apply', 'calibrate', 'compare', 'convert', 'decide', 'demo', 'eval', 'formats', 'fuse', 'inspect', 'merge',
+    'objective', 'plan', 'plot', 'presets', 'report', 'results', 'summarize', 'training', 'validate']
     """
     layout = json.loads(resources.files("deciban").joinpath("schemas", "layout.json").read_text("utf-8"))
     parts, definitions = layout["parts"], layout["definitions"]

@@ -105,7 +105,7 @@ COMMANDS = {
     "inspect a broken list": ["inspect", f"list{ODD}.txt"],
     "inspect an unknown word": ["inspect", f"unknown{ODD}.csv"],
     "apply no model": ["apply", f"list{ODD}.txt", *TWO[:1], "-o", "out.txt"],
-    "design": ["design", "--dcf", "0.01", "-o", f"rule{ODD}.svg"],
+    "objective": ["objective", "--dcf", "0.01", "-o", f"rule{ODD}.svg"],
     "plan": ["plan", *TWO, "--width", "0.5", "--units", "trials", "-o", f"plan{ODD}.svg"],
     "demo": ["demo", f"folder{ODD}"],
 }

@@ -97,8 +97,8 @@ CALLS = [
     f"plan a.txt {LONG} --key key.txt --figure cllr --difference 0.1 --power 0.9 --units trials",
     "decide --costs costs.toml --prior 0.1 --explain",
     "decide a.txt --costs costs.toml --prior 0.1 --key key.txt -o decisions.csv",
-    "design --range 0.001 0.01",
-    "design --alpha 2 --beta 1 --dcf 0.1 -o omega.svg",
+    "objective --range 0.001 0.01",
+    "objective --alpha 2 --beta 1 --dcf 0.1 -o omega.svg",
     "demo demo --force",
 ]
 

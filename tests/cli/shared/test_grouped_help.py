@@ -1,8 +1,11 @@
-"""Help of commands that take scores of two and of many classes."""
+"""Help of commands: common options, headings, and options for multiclass scores."""
 
 import re
 
 import pytest
+
+from deciban.cli.main import COMMANDS, GROUPS
+from deciban.cli.shared import options as module
 
 READ = {"--classes", "--posterior-prior", "--detection-llr"}
 FIGURES = READ | {"--kind", "--prior", "--p-target", "--out-of-set", "--subsets", "--pairs", "--group"}
@@ -23,15 +26,39 @@ def listed(text):
 
 
 @pytest.mark.parametrize("command", OF_CLASSES)
-def test_options_of_many_classes_have_a_section_of_their_own(command, run):
-    code, out, _ = run(command, "--help")
+def test_options_for_multiclass_scores_have_a_heading(command, run):
+    code, out, _ = run(command, "--help-all" if command != "convert" else "--help")
     assert code == 0
-    general, _, about_classes = out.partition("Options for scores of many classes:\n")
-    general = general.partition("\nOptions:\n")[2]
+    general, _, about_classes = out.partition("Multiclass scores:\n")
     assert listed(about_classes) == OF_CLASSES[command]
     assert {"--format", "--help"} <= listed(general)
     assert not re.search(r"^  SCORES", general, re.MULTILINE)
 
 
-def test_other_commands_have_one_section(run):
-    assert "many classes:" not in run("validate", "--help")[1]
+def test_commands_without_multiclass_options_have_no_such_heading(run):
+    assert "Multiclass" not in run("validate", "--help")[1]
+
+
+@pytest.mark.parametrize("command", module._declared()["common"])
+def test_help_explains_common_options_and_names_the_others(command, run):
+    code, short, _ = run(command, "--help")
+    everything = run(command, "--help-all")[1]
+    assert code == 0
+    explained, _, named = short.partition(f"More options (deciban {command} --help-all):\n")
+    common = listed(explained.partition("\nOptions:\n")[2])
+    assert 8 <= len(common) <= 14
+    others = set(re.findall(r"--[a-z0-9]+(?:-\s*[a-z0-9]+)*", named))
+    assert common | {re.sub(r"\s", "", name) for name in others} == listed(everything.partition("Usage")[2])
+
+
+def test_commands_are_grouped(run):
+    out = run("--help")[1]
+    assert [line for line in out.splitlines() if line and line[0] != " "][1:] == [
+        "Options:",
+        *(f"{group}:" for group in GROUPS),
+    ]
+    assert sorted(name for names in GROUPS.values() for name in names) == sorted(COMMANDS)
+
+
+def test_former_names_of_commands_are_accepted(run):
+    assert run("design", "--dcf", "0.01") == run("objective", "--dcf", "0.01")

@@ -37,7 +37,7 @@ def test_what_options_are_about_and_turned_into_is_known():
 
 
 def test_the_help_of_methods_names_all_of_two_classes():
-    assert f"How: {', '.join(METHODS)}." in DECLARED["methods"]["--method"]["help"]
+    assert f"Method: {', '.join(METHODS)}." in DECLARED["methods"]["--method"]["help"]
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,13 @@ def test_the_help_of_methods_names_all_of_two_classes():
 )
 def test_messages_name_options_and_not_arguments(command, words, text, told):
     assert in_options(text, BUILT[command], words.split()) == told
+
+
+def test_topics_and_common_options_are_options():
+    known = {name for command in BUILT.values() for one in own(command) for name in one.opts}
+    listed = " ".join(module._declared()["topics"].values()).split()
+    assert sorted(set(listed)) == sorted(listed)
+    assert set(listed) - known == {"--help", "--help-all"}
+    for command, common in module._declared()["common"].items():
+        context = click.Context(BUILT[command], info_name=command)
+        assert set(common.split()) <= {name for one in BUILT[command].get_params(context) for name in one.opts}

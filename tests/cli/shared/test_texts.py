@@ -71,7 +71,10 @@ def test_each_command_that_a_text_names_exists_and_has_its_options():
     """Texts of messages, help, templates and scripts: in parentheses, in backticks, or with an option behind it."""
     context = click.Context(_deciban)
     parameters = {name: _deciban.get_command(context, name).params for name in COMMANDS}
-    options = {name: {"--help", *(word for one in found for word in one.opts)} for name, found in parameters.items()}
+    options = {
+        name: {"--help", "--help-all", *(word for one in found for word in one.opts)}
+        for name, found in parameters.items()
+    }
     named = re.compile(r"(?:[(`]+deciban ([a-z]+)\b([^\n`)]*)|\bdeciban ([a-z]+)(?= [^\n`)]*--?[a-z])([^\n`)\"]*))")
     n_found, wrong = 0, []
     for path in sorted(Path(deciban.__file__).parent.rglob("*")):

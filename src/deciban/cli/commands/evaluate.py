@@ -77,24 +77,15 @@ def show_decisions(
 def eval_command(
     scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, shown: Shown, **given: Any
 ) -> None:
-    """Evaluate score files, one per system, on the trials of a key.
+    """Evaluate score files, one for each system.
 
-    Prints the equal error rate on the ROC convex hull, normalized detection costs, Cllr and what calibration loses.
-
-    Many classes, such as languages: a score file has a column for each class, and the key says of which one each
-    segment is. Scores are natural-log likelihoods, up to a constant for each segment, or log posteriors with
-    --posterior-prior. Prints Cllr and what calibration loses, C_avg, error rates, and figures of each class.
+    Prints EER, minDCF, actual DCF, Cllr, calibration loss and AUC with confidence intervals. Multiclass score files
+    have a column of natural-log likelihoods for each class: prints Cllr, C_avg, error rates and metrics of each class.
 
     \b
-    deciban eval sysA.txt sysB.txt --key key.txt
-    deciban eval --tar same.txt --non different.txt
-    deciban eval sysA.txt --key key.txt --dcf 0.01:10:1 --dcf 0.001 --json
-    deciban eval sysA.txt --key key.txt --threshold-from dev.txt --threshold-key dev.key
-    deciban eval sysA.txt --key key.txt --units utt2spk
+    deciban eval sysA.txt sysB.txt --key key.txt --dcf 0.01
+    deciban eval scores.csv
     deciban eval languages.tsv --key languages.key --preset lre17
-    deciban eval trials.parquet --memory 2GB
-    deciban eval decisions.csv --decisions --key key.txt --dcf 0.01:10:1
-    deciban eval logits.npy --key labels.npy --classes cat,dog,eel --prior 0.5,0.3,0.2
     """
     from deciban.io.source import require_one_stream, single_files
     from deciban.workflows.evaluate import evaluate_model
@@ -162,11 +153,10 @@ def report_command(
     shown: Shown,
     **given: Any,
 ) -> None:
-    """Evaluate score files into one HTML page with tables and plots, readable offline.
+    """Evaluate score files and write one HTML page with tables and plots, readable offline.
 
-    With --train, training and test stand side by side; all files are read in the same way. With a calibration as
-    --model, everything is shown before and after, with the record of training. With a fusion, its systems and the
-    fusion are shown, its weights, and (with --train) what each system is worth to it.
+    --train shows training and test side by side. --model shows everything before and after a calibration; for a
+    fusion, it shows its systems, the fusion, its weights and (with --train) the contribution of each system.
 
     \b
     deciban report sysA.txt sysB.txt --key key.txt -o report.html
@@ -203,7 +193,7 @@ def report_command(
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @options("demo", "quiet", "tables", "json")
 def demo_command(folder: Path, *, force: bool, quiet: bool, shown: Shown) -> None:
-    """Write synthetic scores of two systems and a key into DIR, and evaluate them into DIR/report.html."""
+    """Write synthetic scores of two systems and a key into DIR, and evaluate them: DIR/report.html."""
     from deciban._files import display_name
     from deciban.io import write_demo
     from deciban.io.synthetic import DEMO_FILES

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @click.argument("target", metavar="OUT", shell_complete=files)
 @options("convert", "reading", "probabilities", "detection", "llrs", "memory", "quiet", "json")
 def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **given: Any) -> None:
-    """Convert IN, in any format that is known, to OUT. Every bit that OUT has room for is kept.
+    """Convert IN, in any known format, to OUT. Keeps everything that the format of OUT can contain.
 
     \b
     deciban convert scores.txt scores.h5
@@ -67,9 +67,9 @@ _ANY_UNIT = ("log10", "lr", "negate")
 def validate_command(
     ctx: click.Context, /, submission: str, *, trials: str, quiet: bool, as_json: bool, **given: Any
 ) -> None:
-    """See whether SUBMISSION scores the trials of LIST: each once, no others, in the same order, all of them numbers.
+    """Check that SUBMISSION scores exactly the trials of LIST, each once, in the same order, with finite numbers.
 
-    Exits with 2 and the first offending lines if it does not.
+    Otherwise prints the first wrong lines and exits with 2.
 
     \b
     deciban validate submission.tsv --trials trials.tsv
@@ -121,7 +121,7 @@ def _doubt(known: BaseFormat) -> str:
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=files)
 @options("reading", "tables", "json")
 def inspect_command(files: tuple[str, ...], *, shown: Shown, **reading: Any) -> None:
-    """Say what score files and keys hold, how they are read, and what in them looks wrong."""
+    """Show what score files and keys contain, how deciban reads them, and what looks wrong."""
     from deciban.io.source import require_one_stream
     from deciban.workflows.inspection import inspect_file
 
@@ -156,10 +156,10 @@ _ELSEWHERE = ("--same --tar tar", "--different --non non", "--dcf", "--preset", 
 def summarize_command(
     shards: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, output: Path, as_json: bool, **given: Any
 ) -> None:
-    """Write the trials of shards of a data set to a file: equal ones once, with their number, and without names.
+    """Count the scores of a partition of a data set and write a small summary file, without names.
 
-    Files of all shards are merged (deciban merge) or evaluated together (deciban eval), with the figures of the trials
-    themselves. Each job reads its own shard, and nothing else; what one job is given may be several shards.
+    Each job summarizes one or several partitions. Merge the summaries (deciban merge) or evaluate them together
+    (deciban eval): the metrics are exactly those of the trials.
 
     \b
     deciban summarize part-0.parquet -o part-0.summary
@@ -182,7 +182,7 @@ def summarize_command(
 @click.argument("summaries", nargs=-1, required=True, metavar="SUMMARY...", shell_complete=files)
 @options("merge", "quiet", "json")
 def merge_command(summaries: tuple[str, ...], *, quiet: bool, output: Path, as_json: bool) -> None:
-    """Merge summaries of different shards into one file, in any order and grouping to the same bytes.
+    """Merge summaries of different partitions into one file. The result does not depend on their order.
 
     \b
     deciban merge part-*.summary -o all.summary
@@ -220,7 +220,7 @@ def decide_command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Take the action of least expected cost in every trial: accept, reject, ask a human, whatever has a cost.
+    """Choose the action with the lowest expected cost for every trial: accept, reject, ask a human, ...
 
     COSTS is a file such as
 
@@ -229,8 +229,8 @@ def decide_command(
     classes = ["target", "nontarget"]
     costs = [[0, 10], [1, 0], [0.3, 0.3]]
 
-    with a row for each action. OUT has, for every trial, the action, the posterior, the expected cost and the margin to
-    the next best action. Scores are log-likelihood ratios, or a model makes some of them (--model).
+    with a row for each action. OUT contains the action, posterior, expected cost and margin to the second best action
+    of every trial. Scores are log-likelihood ratios, or --model converts them.
 
     \b
     deciban decide --costs costs.toml --prior 0.01 --explain

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 def compare_command(
     scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, shown: Shown, **given: Any
 ) -> None:
-    """Compare systems on the trials that all of them scored, and say which is better.
+    """Compare systems on the trials that all of them scored, with confidence intervals.
 
-    Every figure of one system is subtracted from that of another, first minus second, with an interval by the speakers
-    or other units that trials share. Says at which priors one is better beyond doubt. With --model, scores are compared
-    with what a calibration makes of them, or systems with their fusion.
+    Prints the difference of every metric, first system minus second, with an interval by speakers or other units, and
+    the priors at which one system is significantly better. --model compares scores before and after calibration, or
+    systems with their fusion.
 
     \b
     deciban compare sysA.txt sysB.txt --key key.txt
@@ -76,10 +76,10 @@ def plan_command(
     picture: Picture,
     **goal: Any,
 ) -> None:
-    """Tell how many speakers and trials an evaluation needs, from a pilot.
+    """Compute from a pilot how many speakers and trials an evaluation needs (sample-size planning).
 
-    The pilot are scores of one system, of which an interval of some width is wanted, or of two, whose difference should
-    be seen. Its trials tell how much of the variance lies between speakers, between their segments and between trials.
+    The pilot contains scores of one system (to plan for the --width of an interval) or of two systems (to plan for
+    their --difference). deciban estimates from it the variance between speakers, between segments and between trials.
 
     \b
     deciban plan sysA.txt --key key.txt --width 0.01
@@ -118,9 +118,9 @@ def plan_command(
         click.echo(picture.written, err=True)
 
 
-@click.command("design", cls=SectionedCommand)
+@click.command("objective", cls=SectionedCommand)
 @options("design", "tables", "json", "drawing")
-def design_command(
+def objective_command(
     *,
     priors: tuple[float, float] | None,
     dcf: Sequence[tuple[float, ...]] | None,
@@ -130,16 +130,17 @@ def design_command(
     shown: Shown,
     **rule: tuple[float, ...],
 ) -> None:
-    """Tell which decision thresholds a calibration objective cares for, or suggest one.
+    """Show which decision thresholds a calibration objective emphasizes, or suggest an objective.
 
-    With --alpha, --beta, --p-target: what this objective cares for; repeat them to compare several. Without them: a
-    suggestion for the range of priors, for the operating points with 2 nats on both sides, or for a rule of your own.
+    With --alpha, --beta and --p-target: shows the emphasis of this objective (repeat the options to compare several).
+    Without them: suggests an objective for a range of priors, for the operating points of --dcf with 2 nats on both
+    sides, or for a custom rule.
 
     \b
-    deciban design --alpha 2 --beta 2 --p-target 0.01 --dcf 0.01 --dcf 0.001 -o omega.svg
-    deciban design --range 0.001 0.01
-    deciban design --dcf 0.01 --dcf 0.001
-    deciban design --rule thresholds.csv --dcf 0.01
+    deciban objective --alpha 2 --beta 2 --p-target 0.01 --dcf 0.01 --dcf 0.001 -o omega.svg
+    deciban objective --range 0.001 0.01
+    deciban objective --dcf 0.01 --dcf 0.001
+    deciban objective --rule thresholds.csv --dcf 0.01
     """
     from deciban.calibration import Rule
     from deciban.core.ranks.operating import OperatingPoint
@@ -217,9 +218,9 @@ def _show(rules: list[Rule], weightings: list[RuleWeighting], style: str) -> Non
 @click.argument("name", required=False, metavar="[NAME]", shell_complete=completer_of("--preset", None))
 @options("preset-file", "tables", "json")
 def presets_command(name: str | None, *, as_toml: bool, shown: Shown) -> None:
-    """List the plans of evaluations that --preset names, or explain one: what is computed, and who says so.
+    """List the evaluation protocols for --preset, or explain one: its metrics and their source.
 
-    A plan of your own is a file, which other commands take as --preset ours.toml.
+    You can write your own protocol to a file and use it as --preset ours.toml.
 
     \b
     deciban presets

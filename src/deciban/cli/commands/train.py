@@ -241,22 +241,19 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_
 def apply_command(
     model: str, scores: tuple[str, ...], *, output: str, quiet: bool, as_json: bool, **given: Any
 ) -> None:
-    """Put the log-likelihood ratios of a model that was trained before in place of scores.
+    """Apply a trained model: replace scores by calibrated log-likelihood ratios.
 
-    Lines of text come out as they came in, but for the score; other formats with all that they hold. Several SCORES are
-    written one by one into a folder if the model is a calibration. For a fusion, name the files of all its systems:
-    under the names that they had in training, or in the same order. OUT has the form and the trials of the first one. A
-    fusion that was trained with --missing subset fuses every trial that one of its systems scored: OUT has those of the
-    first file, then those that only the second has, and so on. A model of many classes puts log-likelihoods in place of
-    class scores. A folder of Parquet becomes a folder of Parquet, and so does what does not fit in memory: it is there
-    when all of it is written, and a run that was interrupted goes on where it was.
+    Only the scores change: other columns and the format stay. A calibration accepts several SCORES and writes them to
+    a folder. A fusion needs the files of all its systems, with the same names or in the same order as in training; OUT
+    has the format and the trials of the first file. A fusion trained with --missing subset fuses every trial that at
+    least one system scored. A multiclass model writes log-likelihoods.
+
+    A folder of Parquet files becomes a folder of Parquet files, and so do data larger than memory. The folder appears
+    when it is complete; repeat an interrupted command to continue it.
 
     \b
     deciban apply model.json eval.txt -o eval_llr.txt
-    deciban apply model.json dev.csv eval.csv -o llrs/
     deciban apply fusion.json sysA.txt sysB.txt -o fused.txt
-    deciban apply model.json eval.csv -o eval_llr.csv --interval
-    deciban apply model.json trials -o llrs --memory 2GB
     cat eval.txt | deciban apply model.json - -o - | gzip > eval_llr.txt.gz
     """
     from deciban.models.score_model import ScoreModel
@@ -293,23 +290,20 @@ def apply_command(
 def calibrate_command(
     scores: str | None, *, key: str | None, asked: Asked, method: str, apply_to: str | None, **given: Any
 ) -> None:
-    """Train a map from the SCORES of one system to log-likelihood ratios, and save it as a model.
+    """Train a calibration from the SCORES of one system to log-likelihood ratios, and save it as a model file.
 
-    Prints how good the scores are as they stand and as the model calibrates them.
+    Prints the metrics before and after calibration.
 
-    Many classes, such as languages: a score file has a column for each class. --method affine, the default, trains one
-    scale and an offset for each class; scale trains only the scale, shift only the offsets. gaussian is a back-end for
-    scores of any kind, with one covariance for all classes, --separate-variances, or --smoothing between them.
-    class-scale, class-matrix and pav transform more freely than a calibration does. All are trained at --prior.
+    Multiclass scores (one column for each class) have these methods: affine (default: one scale, an offset for each
+    class), scale, shift (offsets only), gaussian (a back-end for any scores, with a shared covariance,
+    --separate-variances or --smoothing), and the more flexible class-scale, class-matrix and pav. All are trained at
+    --prior.
 
     \b
     deciban calibrate dev.txt --key dev.key -o model.json
-    deciban calibrate dev.txt --key dev.key -o model.json --llrs dev_llr.txt
     deciban calibrate dev.txt --key dev.key -o model.json --apply-to eval.txt --llrs eval_llr.txt
     deciban calibrate dev.csv --key key.csv -o model.json --cross-validate speaker --llrs dev_llr.csv
-    deciban calibrate --tar same.txt --non different.txt -o model.json --cross-validate 5
-    deciban calibrate dev.txt --key dev.key -o model.json --p-target 0.01 --alpha 2 --beta 2
-    deciban calibrate logits.npy --key labels.npy --classes cat,dog,eel -o model.json --cross-validate 5
+    deciban calibrate logits.npy --key labels.npy --classes cat,dog,eel -o model.json
     """
     from deciban.workflows.inputs import paths_of
 
@@ -333,23 +327,19 @@ def calibrate_command(
 def fuse_command(
     scores: tuple[str, ...], *, key: str | None, asked: Asked, apply_to: tuple[str, ...], **given: Any
 ) -> None:
-    """Train a weighted sum of the SCORES of several systems that is a log-likelihood ratio, and save it as a model.
+    """Train a fusion: a weighted sum of the SCORES of several systems that is a calibrated log-likelihood ratio.
 
-    Prints what each system is worth alone, what the fusion loses without it, and what the fusion is worth. With
-    --missing subset there is a fusion for every set of systems that scored a trial (subset=N: and for every set that
-    lacks up to N of them), and --llrs are of every trial that one of them scored, whatever the order of the files.
+    Prints the metrics of each system, of the fusion, and of the fusion without each system. --missing subset trains a
+    fusion for every set of systems that scored a trial (subset=N: also for every set that lacks up to N systems);
+    --llrs then contains every trial that at least one system scored.
 
-    Many classes, such as languages: a score file has a column for each class. The fusion has one weight for each system
-    and an offset for each class, trained at --prior; its output are log-likelihoods of the classes. Options about
-    quality, --select, --alpha and --beta are for two classes.
+    A multiclass fusion has one weight for each system and an offset for each class, is trained at --prior, and writes
+    log-likelihoods of the classes. --quality, --select, --alpha and --beta are for two classes.
 
     \b
     deciban fuse sysA.txt sysB.txt --key dev.key -o fusion.json
     deciban fuse a.txt b.txt --key dev.key -o fusion.json --cross-validate speaker --llrs dev_llr.txt
-    deciban fuse a.txt b.txt --key dev.key -o fusion.json --quality quality.h5 --measures snr,speech
     deciban fuse a.txt b.txt --key dev.key -o fusion.json --apply-to ea.txt --apply-to eb.txt --llrs eval_llr.txt
-    deciban fuse a.txt b.txt c.txt --key dev.key -o fusion.json --select
-    deciban fuse a.tsv b.tsv --key languages.key -o fusion.json --prior 0.5,0.3,0.2
     """
     from deciban.workflows.inputs import paths_of
 

@@ -219,17 +219,81 @@ class SectionedCommand(click.Command):
                 tell([f"preset  {asked.options.plan}"], quiet=ctx.params["quiet"])
         return left
 
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the arguments and options, with ``--help-all`` behind ``--help`` where `--help` is an excerpt."""
+        params = super().get_params(ctx)
+        if self.name not in _common():
+            return params
+        about_all = click.Option(
+            ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_print_help_all
+        )
+        about_all.help = "Explain all options."
+        return [*params, about_all]
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write both sections."""
-        sections: dict[str, list[tuple[str, str]]] = {"Options": [], "Options for scores of many classes": []}
+        """Write the most common options, then the names of the others; or all of them, by topic."""
+        common = None if ctx.meta.get(HELP_ALL) else _common().get(str(self.name))
+        by_topic: dict[str, list[click.Option]] = {topic: [] for topic in ("Options", *_topics(), MULTICLASS)}
         for one in self.get_params(ctx):
-            record = one.get_help_record(ctx) if isinstance(one, click.Option) else None
-            if record is not None:
-                sections[list(sections)[getattr(one, "about", "") == "classes"]].append(record)
-        for title, records in sections.items():
-            if records:
-                with formatter.section(title):
-                    formatter.write_dl(records)
+            if isinstance(one, click.Option):
+                by_topic[_topic_of(one)].append(one)
+        if common is None:
+            for topic, listed in by_topic.items():
+                _write_options(ctx, formatter, topic, listed)
+            return
+        listed = [one for several in by_topic.values() for one in several]
+        _write_options(ctx, formatter, "Options", [one for one in listed if common.intersection(one.opts)])
+        others = [(topic, [_long_name(one) for one in several if not common.intersection(one.opts)])
+                  for topic, several in by_topic.items()]  # fmt: skip
+        with formatter.section(f"More options (deciban {self.name} --help-all)"):
+            formatter.write_dl(
+                [("Other" if topic == "Options" else topic, ", ".join(names)) for topic, names in others if names]
+            )
+
+
+HELP_ALL = "deciban.cli.help_all"
+"""Where a context keeps that ``--help-all`` was typed."""
+
+MULTICLASS = "Multiclass scores"
+
+
+def _print_help_all(ctx: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001  # click's call
+    if value and not ctx.resilient_parsing:
+        ctx.meta[HELP_ALL] = True
+        click.echo(ctx.get_help())
+        ctx.exit()
+
+
+def _write_options(
+    ctx: click.Context, formatter: click.HelpFormatter, title: str, listed: Sequence[click.Option]
+) -> None:
+    """Write a heading and the options below it, unless there are none."""
+    records = [record for one in listed if (record := one.get_help_record(ctx)) is not None]
+    if records:
+        with formatter.section(title):
+            formatter.write_dl(records)
+
+
+def _long_name(option: click.Option) -> str:
+    """Return the first name of an option with two dashes."""
+    return next((name for name in option.opts if name.startswith("--")), option.opts[0])
+
+
+def _topic_of(option: click.Option) -> str:
+    """Return the heading of an option in `--help-all`."""
+    if getattr(option, "about", "") == "classes":
+        return MULTICLASS
+    return next((topic for topic, names in _topics().items() if names.intersection(option.opts)), "Options")
+
+
+@functools.cache
+def _topics() -> dict[str, frozenset[str]]:
+    return {topic: frozenset(names.split()) for topic, names in _declared()["topics"].items()}
+
+
+@functools.cache
+def _common() -> dict[str, frozenset[str]]:
+    return {command: frozenset(names.split()) for command, names in _declared()["common"].items()}
 
 
 def _refuse_file_for_json(ctx: click.Context) -> None:
@@ -243,6 +307,11 @@ def _refuse_file_for_json(ctx: click.Context) -> None:
 
 @functools.cache
 def _sections() -> dict[str, dict[str, dict[str, Any]]]:
+    return {name: section for name, section in _declared().items() if name not in ("topics", "common")}
+
+
+@functools.cache
+def _declared() -> dict[str, dict[str, Any]]:
     return tomllib.loads(Path(__file__).with_name("options.toml").read_text("utf-8"))
 
 

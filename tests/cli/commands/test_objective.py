@@ -1,4 +1,4 @@
-"""``deciban design``."""
+"""``deciban objective``."""
 
 import json
 import shlex
@@ -8,14 +8,14 @@ import pytest
 from click.testing import CliRunner
 
 from deciban.calibration import rule_weighting, suggest_for_rule, suggest_rule
-from deciban.cli.commands.plan import design_command
+from deciban.cli.commands.plan import objective_command
 from deciban.rules import ThresholdWeights
 
 
 @pytest.fixture
 def run():
     def runner(*words):
-        return CliRunner().invoke(design_command, list(map(str, words)))
+        return CliRunner().invoke(objective_command, list(map(str, words)))
 
     return runner
 
@@ -93,7 +93,7 @@ def test_commands_of_the_documentation_run(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = Path(__file__).parents[3] / "docs" / "calibration-rules.md"
     commands = [
-        shlex.split(line, comments=True) for line in page.read_text().splitlines() if "  deciban design" in line
+        shlex.split(line, comments=True) for line in page.read_text().splitlines() if "  deciban objective" in line
     ]
     assert len(commands) == 4
     Path("ours.csv").write_text("eta,weights\n0.5,0.2\n0.9,0.3\n")
