@@ -24,7 +24,7 @@ def prior(text):
 
 
 def note_on_calibration(result):
-    (note,) = [note for note in result.notes if note.startswith("Badly calibrated")]
+    (note,) = [note for note in result.notes if note.startswith("Decisions cost more")]
     return note
 
 
@@ -35,7 +35,8 @@ def test_bad_calibration_names_the_points_first_and_then_the_whole_range_of_prio
     result = evaluate(tar, non, operating_points=[0.02, 0.5])
     assert result.operating_points[0].act_dcf > 1.0 > result.operating_points[1].act_dcf
     note = note_on_calibration(result)
-    assert note.startswith(f"Badly calibrated at p_target 0.02 (cost {result.operating_points[0].act_dcf:.4g}); ")
+    cost = f"{result.operating_points[0].act_dcf:.4g}"
+    assert note.startswith(f"Decisions cost more than ignoring the scores at p_target 0.02 (cost {cost}); ")
     places = bad_places(result)
     low, high = note.partition("between priors ")[2].partition(":")[0].split(" and ")
     for said, true in ((prior(low), places[0]), (prior(high), places[-1])):
@@ -98,7 +99,7 @@ def test_what_matters_most_comes_first():
     rng = np.random.default_rng(1)
     tar, non = rng.normal(3, 1, 400), 3 * rng.normal(-1, 1.5, 4000)
     notes = evaluate(np.append(tar, np.inf), np.append(non, -np.inf), operating_points=[0.0001, 0.9]).notes
-    starts = "2 scores are infinite", "Badly calibrated", "Rule of 30"
+    starts = "2 scores are infinite", "Decisions cost more", "Rule of 30"
     found = [next(k for k, start in enumerate(starts) if note.startswith(start)) for note in notes]
     assert found == sorted(found)
     assert set(found) == {0, 1, 2}
@@ -123,4 +124,4 @@ def test_costs_of_no_recognizer_are_not_worse_than_these_where_they_were_rounded
     assert two_class._badly_calibrated([], rounded) == []
     worse = replace(rounded, act_error=rounded.act_error * (1.0 + 1e-8))
     (note,) = two_class._badly_calibrated([], worse)
-    assert note.startswith("Badly calibrated")
+    assert note.startswith("Decisions cost more")

@@ -132,10 +132,10 @@ def test_results_without_files():
 @pytest.mark.parametrize(
     ("tar", "non", "words"),
     [
-        ([-1.0, -2.0], [0.0, 1.0], "Scores look reversed: only 0.0%"),
-        ([5.0] * 50 + [-9.0] * 50, [-5.0] * 100, "Badly calibrated above prior"),
-        ([1.0], [0.0], "at no prior are there 30 misses and 30 false alarms"),
-        ([math.inf, 0.0], [-math.inf, 1.0], "2 scores are infinite; all are on the right side"),
+        ([-1.0, -2.0], [0.0, 1.0], "Scores look reversed: the target has the higher score in only 0.0%"),
+        ([5.0] * 50 + [-9.0] * 50, [-5.0] * 100, "Decisions cost more than ignoring the scores above prior"),
+        ([1.0], [0.0], "no prior has 30 misses and 30 false alarms"),
+        ([math.inf, 0.0], [-math.inf, 1.0], "2 scores are infinite, all for the right class"),
     ],
 )
 def test_notes_say_what_matters(tar, non, words):

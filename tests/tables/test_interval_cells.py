@@ -20,7 +20,7 @@ SYSTEMS = tuple(
     deciban.evaluate(RNG.normal(m, 2, 300), RNG.normal(-m, 2, 900), name=name, operating_points=[0.01], **UNITS)
     for name, m in (("sysA", 2), ("sysB", 3), ("sysC", 1))
 )
-FIGURES = ["EER (ROCCH)", "minDCF", "actDCF", "Cllr", "min Cllr", "calibration loss", "AUC"]
+FIGURES = ["EER (ROCCH)", "minDCF(0.01)", "actDCF(0.01)", "Cllr", "min Cllr", "calibration loss", "AUC"]
 
 
 def plain(systems):
@@ -71,8 +71,8 @@ def test_a_wide_window_has_a_row_for_each_system():
 
 def test_without_intervals_tables_are_what_they_were():
     results = plain(SYSTEMS)
-    lines = results.table(width=80).splitlines()
-    assert lines[0] == "system  EER (ROCCH)  minDCF  actDCF   Cllr  min Cllr  calibration loss     AUC"
+    lines = results.table(width=100).splitlines()
+    assert lines[0] == "system  EER (ROCCH)  minDCF(0.01)  actDCF(0.01)   Cllr  min Cllr  calibration loss     AUC"
     assert "[" not in "".join(lines[:4])
 
 

@@ -22,20 +22,20 @@ FEWEST = 10
 _SPREAD = 0.1
 """How far apart they are at least: llrs of scores that say nothing are all but 0, and may have one sign."""
 
-WAY_OUT = "if they are probabilities, say so (--probabilities PRIOR, {}), else calibrate (deciban calibrate)"
+WAY_OUT = "for probabilities use --probabilities PRIOR ({}), for other scores calibrate (deciban calibrate)"
 _OF_TWO, _OF_MANY = "decisions.llr_from_probability", "multiclass.loglik_from_posterior"
 
 LIKE_PROBABILITIES = (
-    "All scores lie in [0, 1]: they are no log-likelihood ratios, so actual costs and Cllr mean nothing; "
+    "All scores lie in [0, 1], so they are not log-likelihood ratios, and actual costs and Cllr are meaningless: "
     f"{WAY_OUT.format(_OF_TWO)}."
 )
-"""What is said of scores of two classes that look like probabilities."""
+"""The note on two-class scores that look like probabilities."""
 
 LIKE_POSTERIORS = (
-    "Scores lie in [0, 1] and sum to 1: they are no log-likelihoods, so Cllr and costs mean nothing; "
+    "Scores lie in [0, 1] and sum to 1, so they are not log-likelihoods, and Cllr and costs are meaningless: "
     f"{WAY_OUT.format(_OF_MANY)}."
 )
-"""What is said of scores of many classes that look like probabilities."""
+"""The note on multiclass scores that look like probabilities."""
 
 
 def target_prior(values: object, name: str) -> float:

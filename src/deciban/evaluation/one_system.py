@@ -392,7 +392,7 @@ S = TypeVar("S", bound=OneSystem)
 
 
 def shared_notes(systems: Sequence[S]) -> list[tuple[list[S], str]]:
-    """The notes on systems, each once, with all systems that it is on.
+    """Return the notes on systems, each once, with the systems that it is about; the most important notes first.
 
     Examples
     --------
@@ -402,7 +402,7 @@ def shared_notes(systems: Sequence[S]) -> list[tuple[list[S], str]]:
     [(['A', 'B'], 'Rule of 30')]
     """
     found = dict[str, list[S]]()
-    for system in systems:
-        for note in system.all_notes:
-            found.setdefault(note, []).append(system)
+    ranked = ((rank, note, system) for system in systems for rank, note in enumerate(system.all_notes))
+    for _, note, system in sorted(ranked, key=lambda one: one[0]):
+        found.setdefault(note, []).append(system)
     return [(some, note) for note, some in found.items()]

@@ -321,8 +321,10 @@ def beyond(scale: float) -> str:
 
 
 def no_log_likelihoods(what: str, why: str) -> str:
-    """The sentence on scores that are none."""
-    words = f"These are no {what} ({why}): actual costs and Cllr mean nothing, calibrate first (deciban calibrate)."
+    """Return the note on scores that are not log-likelihoods or their ratios."""
+    words = (
+        f"The scores are not {what} ({why}): calibrate them before you use actual costs and Cllr (deciban calibrate)."
+    )
     return Note(words, "no-llrs")
 
 

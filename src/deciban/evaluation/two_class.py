@@ -38,9 +38,9 @@ def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) ->
     no_llrs = ""
     if auc < 0.5:
         notes.append(
-            f"Scores look reversed: only {auc:.1%} of target/non-target pairs have the target on top. Larger scores "
-            "must favour target. If lower ones do, as of distances, change their sign (--negate, negate=True), or "
-            "leave that out if it is given; else check which label means target."
+            f"Scores look reversed: the target has the higher score in only {auc:.1%} of target/non-target pairs. If "
+            "lower scores indicate targets, as for distances, change their sign (--negate, negate=True; if you did, "
+            "leave it out). Otherwise check which label means target."
         )
         no_llrs = remark_on_range(summary)
         notes.extend([no_llrs] if no_llrs else [])
@@ -55,11 +55,11 @@ def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) ->
 
 def _infinite(summary: Summary) -> list[str]:
     if math.isinf(summary.cllr):
-        return ["Cllr is infinite: at least one trial has infinite evidence for the wrong class, or nearly so."]
+        return ["Cllr is infinite: at least one trial has (nearly) infinite evidence for the wrong class."]
     n_infinite = summary.n_infinite
     if n_infinite == 1:
-        return ["One score is infinite; it is on the right side."]
-    return [f"{n_infinite:,} scores are infinite; all are on the right side."] if n_infinite else []
+        return ["One score is infinite, for the right class."]
+    return [f"{n_infinite:,} scores are infinite, all for the right class."] if n_infinite else []
 
 
 def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are_llrs: bool) -> list[str]:
@@ -71,7 +71,7 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
     false_alarms, misses = dr30
     if false_alarms > misses:
         neither = f"{FEW_ERRORS} misses and {FEW_ERRORS} false alarms"
-        return [f"Rule of {FEW_ERRORS}: at no prior are there {neither}; all figures are rough."]
+        return [f"Rule of {FEW_ERRORS}: no prior has {neither}, so all metrics are rough."]
     few, said = f"fewer than {FEW_ERRORS}", dict[str, list[str]]()
     for point in points:
         actual = _kinds(point.n_fa < FEW_ERRORS, point.n_miss < FEW_ERRORS) if are_llrs else ""
@@ -128,7 +128,7 @@ def _badly_calibrated(points: Sequence[PointResult], curves: Curves) -> list[str
     """Where actual decisions are worse than none: at the points that were asked for, then in which priors."""
     bad = curves.act_error > WORSE_THAN_NONE
     if bad.all():
-        words = "Badly calibrated at every prior: decisions at the Bayes threshold are worse than no recognizer."
+        words = "Decisions cost more than ignoring the scores at every prior: calibrate them."
         return [Note(words, "calibration")]
     asked = [f"{point} (cost {point.act_dcf:.4g})" for point in points if point.act_dcf > WORSE_THAN_NONE]
     intervals = _intervals(curves.prior_log_odds, bad)
@@ -136,7 +136,7 @@ def _badly_calibrated(points: Sequence[PointResult], curves: Curves) -> list[str
         return []
     places = [f"at {', '.join(_first(asked, 'points'))}"] if asked else []
     places += [" and ".join(_first(intervals, "intervals of priors"))] if intervals else []
-    words = f"Badly calibrated {'; '.join(places)}: decisions there are worse than no recognizer."
+    words = f"Decisions cost more than ignoring the scores {'; '.join(places)}: calibrate them."
     return [Note(words, "calibration")]
 
 

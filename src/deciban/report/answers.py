@@ -524,6 +524,67 @@ def next_steps(grounds: Grounds, answers: Sequence[Answer]) -> Answer:
     return Answer(NEXT, ", ".join(verdicts), "fair", tuple(steps))
 
 
+_SEPARATES = {
+    "very well": "separates {} very well",
+    "well": "separates {} well",
+    "in part": "separates {} only in part",
+    "hardly": "hardly separates {}",
+    "no": "does not separate {}",
+    _TOO_FEW: "has too few trials for a verdict",
+}
+"""Words for the verdicts of `apart` in a sentence."""
+
+
+def verdict(one: Any) -> str:
+    """Return a sentence on a system: how well it separates the classes, how well it is calibrated, and what to do.
+
+    Parameters
+    ----------
+    one : Evaluation or ClassEvaluation
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from deciban import evaluate
+    >>> rng = np.random.default_rng(1)
+    >>> verdict(evaluate(2.5 * rng.normal(2, 2, 2000), 2.5 * rng.normal(-2, 2, 2000), name="sysA"))
+    'sysA: separates targets from non-targets in part (EER 16 %), but its llrs are 2.5 times too extreme: calibrate.'
+    """
+    grounds = grounds_of(one)
+    rate = one.error_rate if one.kind == "classes" else one.eer
+    separation = apart(grounds)
+    if separation.mood == "bad" and grounds.is_reversed:
+        return f"{one.name}: scores favour the wrong class: check their sign (--lower-is-better) and the labels."
+    words = _SEPARATES.get(separation.verdict, "separates {} to an unknown degree").format(grounds.apart)
+    return f"{one.name}: {words} ({grounds.main_figure} {100 * rate:.2g} %), {_calibration_in_words(one, grounds)}."
+
+
+def _calibration_in_words(one: Any, grounds: Grounds) -> str:
+    scores = "log-likelihoods" if one.kind == "classes" else "llrs"
+    if not grounds.are_llrs:
+        return f"but its scores are not {scores}: calibrate"
+    if grounds.has_wrong_certainty:
+        return "but at least one trial has infinite evidence for the wrong class"
+    answer = calibrated(grounds)
+    if answer.mood == "good":
+        return "and is well calibrated"
+    if answer.mood == "unknown":
+        return "and its calibration is not known"
+    faults, scale = list[str](), grounds.scale
+    if scale is not None and not _SURE <= scale <= _CAUTIOUS:
+        faults.append(f"are {_times(1 / scale)} too extreme" if scale < 1 else f"are {_times(scale)} too weak")
+    if grounds.leaning:
+        faults.append(f"favour {grounds.leaning.replace(', by', ' by')}")
+    but = "but" if answer.mood == "bad" else "and nearly calibrated, but"
+    if not faults:
+        return f"but calibration loses {number(grounds.cllr - grounds.min_cllr)} bits: calibrate"
+    return f"{but} its {scores} {' and '.join(faults)}: calibrate"
+
+
 QUESTIONS = (apart, calibrated, fails, enough)
 """All but the last, which follows from their answers."""
 
@@ -557,4 +618,4 @@ def in_words(one: Any) -> tuple[Answer, ...]:
     return (*answers, next_steps(grounds, answers))
 
 
-__all__ = ["Answer", "in_words"]
+__all__ = ["Answer", "in_words", "verdict"]

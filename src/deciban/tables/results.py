@@ -14,13 +14,14 @@ from rich.text import Text
 
 from deciban.evaluation.uncertainty import WithInterval, with_interval, written
 from deciban.evaluation.worst_trials import headings_of, rows_of
-from deciban.messages import amount, one_line
+from deciban.messages import amount, one_line, topic_of
 from deciban.tables.writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, with_corrected
 
 if TYPE_CHECKING:  # tables of formats need no numbers
     from deciban.evaluation import ClassEvaluation, Evaluation
     from deciban.evaluation.decided import DecisionEvaluation
     from deciban.evaluation.preset_table import Primary
+    from deciban.evaluation.results import PointResult
 
 _MOST_CLASSES, _SHOWN_CLASSES = 30, 10
 """Of more classes than the first number, tables have those with the greatest error rates: the second number."""
@@ -148,28 +149,62 @@ def captioned(caption: str, systems: Sequence[Any], *, corrected: bool | None = 
 
 
 def print_two_class(
-    systems: Sequence[Any], out: Console, order: Sequence[str], *, with_trials: bool, corrected: bool
+    systems: Sequence[Any], out: Console, order: Sequence[str], *, with_trials: bool, corrected: bool, everything: bool
 ) -> None:
-    """Print the metrics of systems of two classes; ``order`` names all rows, of which some may have no metrics."""
+    """Print the metrics of two-class systems; ``order`` names all rows, of which some may have no metrics."""
     columns: Columns = {}
     if with_trials:
         counted = "weight" if all(one.is_weighted for one in systems) else "trials"
         columns[counted] = lambda one: amount(one.n_tar + one.n_non)
-    figures, caption = two_class_columns(systems[0])
-    out.print(_summary(systems, columns | figures, order, caption, corrected=corrected))
+    metrics, caption = two_class_columns(systems, everything=everything)
+    out.print(_summary(systems, columns | metrics, order, caption, corrected=corrected))
     if len(systems[0].operating_points) > 1:
         out.print(points_table([([one.name], one) for one in systems], ["system"], corrected=corrected))
 
 
-def two_class_columns(first: Evaluation) -> tuple[Columns, str]:
-    """Columns of figures of two classes, and what has to be said of them."""
+def two_class_columns(systems: Sequence[Evaluation], *, everything: bool = True) -> tuple[Columns, str]:
+    """Return the columns of two-class metrics, and a caption.
+
+    Parameters
+    ----------
+    systems : sequence of Evaluation
+    everything : bool
+        Whether systems whose scores are not log-likelihood ratios have actual costs and Cllr, too.
+    """
+    points = systems[0].operating_points
     columns: Columns = {"EER (ROCCH)": written("eer", lambda one: one.eer, percent)}
-    caption = "Cllr in bits"
-    if len(first.operating_points) == 1:
-        columns["minDCF"] = written(("min_dcf", 0), lambda one: one.min_dcf, number)
-        columns["actDCF"] = written(("act_dcf", 0), lambda one: one.act_dcf, number)
-        caption = f"normalized DCF at {first.operating_points[0]}; {caption}"
-    return columns | {**_LOSSES, "AUC": written("auc", lambda one: one.auc, _FOUR)}, caption
+    if len(points) == 1:
+        at = _point_label(points[0])
+        columns[f"minDCF{at}"] = written(("min_dcf", 0), lambda one: one.min_dcf, number)
+        columns[f"actDCF{at}"] = written(("act_dcf", 0), lambda one: one.act_dcf, number)
+    columns |= {**_LOSSES, "AUC": written("auc", lambda one: one.auc, _FOUR)}
+    caption = "DCF normalized; Cllr in bits" if len(points) == 1 else "Cllr in bits"
+    raw = [] if everything else [one for one in systems if not has_llrs(one)]
+    for heading in [name for name in columns if raw and name.startswith(_OF_LLRS)]:
+        if len(raw) == len(systems):
+            del columns[heading]
+        else:
+            columns[heading] = partial(_unless_raw, columns[heading])
+    return columns, caption
+
+
+_OF_LLRS = ("actDCF", "Cllr", "calibration loss")
+"""Metrics that are meaningless for scores that are not log-likelihood ratios."""
+
+
+def has_llrs(one: Evaluation) -> bool:
+    """Return False if the notes state that the scores are not log-likelihood ratios."""
+    return not any(topic_of(note) in ("no-llrs", "ratios") for note in one.notes)
+
+
+def _unless_raw(cell: Callable[[Any], str], one: Any) -> str:
+    return cell(one) if has_llrs(one) else "-"
+
+
+def _point_label(point: PointResult) -> str:
+    """Return an operating point as ``--dcf`` accepts it, in parentheses."""
+    costs = "" if point.c_miss == point.c_fa == 1 else f":{point.c_miss:g}:{point.c_fa:g}"
+    return f"({point.p_target:.6g}{costs})"
 
 
 _DCF = {"min_dcf": "minDCF", "act_dcf": "actDCF"}

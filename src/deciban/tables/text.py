@@ -16,7 +16,7 @@ from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import with_interval
-from deciban.messages import NEGATED, amount, shortened
+from deciban.messages import NEGATED, amount, counted, shortened
 from deciban.tables.results import (
     TableConsole,
     captioned,
@@ -95,9 +95,11 @@ def print_results(
     with_trials: bool = False,
     all_classes: bool | None = False,
     corrected: bool = False,
+    everything: bool = True,
+    most_notes: int | None = None,
     sentences: Sequence[str] = (),
 ) -> None:
-    """Print the table of all systems, and the notes that belong to it, on standard output or another console.
+    """Print the table of all systems and its notes, on standard output or another console.
 
     Parameters
     ----------
@@ -113,8 +115,12 @@ def print_results(
         greatest error rate alone. None for no such tables.
     corrected : bool
         Whether minima have their corrected values beside them.
+    everything : bool
+        Two classes: whether scores that are not log-likelihood ratios have actual costs and Cllr, too.
+    most_notes : int, optional
+        Greatest number of notes, the most important ones. By default, all notes are printed.
     sentences : sequence of str
-        More sentences on all trials, printed before tables by condition.
+        Sentences on all trials, printed before the notes.
     """
     to = out or console()
     if results.kind == "classes":
@@ -122,11 +128,15 @@ def print_results(
         if all_classes is not None:
             print_classes(results.systems, to, all_of_them=all_classes)
     else:
-        print_two_class(results.systems, to, order, with_trials=with_trials, corrected=corrected)
+        how: Any = {"with_trials": with_trials, "corrected": corrected, "everything": everything}
+        print_two_class(results.systems, to, order, **how)
     if results.primaries:
         print_primaries(results, to)
-    say_all(to, results.note_lines, "yellow")
     say_all(to, sentences)
+    notes = results.note_lines[:most_notes]
+    say_all(to, notes, "yellow")
+    if n_left := len(results.note_lines) - len(notes):
+        say(to, f"{counted(n_left, 'more note')}: --notes all prints {'it' if n_left == 1 else 'them'}.", "dim")
     if results.conditions:
         print_conditions(results, to)
 
@@ -267,7 +277,7 @@ def _condition_table(one: SystemConditions, part: ByConditions, rows: Rows, equa
     if first.kind == "classes":
         columns, caption = class_columns(first), "Cllr and information in bits"
     else:
-        columns, caption = two_class_columns(first)
+        columns, caption = two_class_columns([first])
     totals = part.trials or (equal[0].trials if equal else {})
     counted, count = _counts(totals, is_weighted=getattr(first, "is_weighted", False))
     cells = [

@@ -91,7 +91,7 @@ def with_corrected(columns: Mapping[str, Cell], systems: Sequence[OneSystem]) ->
     found = dict[str, Cell]()
     for heading, cell in columns.items():
         found[heading] = cell
-        name = heading.partition(" (")[0]
+        name = heading.partition("(")[0].strip()
         if name in minima and any(corrected_of(one, minima[name][0]) is not None for one in systems):
             figure, in_percent = minima[name]
             digits = 4 if name == "min C_avg" else 3

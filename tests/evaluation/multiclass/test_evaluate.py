@@ -179,9 +179,9 @@ def test_notes_on_what_looks_wrong():
     loglik, label = trials(n=300)
     probability = np.exp(loglik) / np.exp(loglik).sum(axis=1, keepdims=True)
     for values, words in (
-        (probability, "they are no log-likelihoods"),
+        (probability, "they are not log-likelihoods"),
         (np.log(probability), "look like log posteriors"),
-        (loglik * 3, "Badly calibrated"),
+        (loglik * 3, "Cllr is above"),
         (loglik * 20, "calibration would divide them by more than 4"),
         (-loglik, "More errors than the prior alone makes"),
     ):

@@ -72,7 +72,8 @@ def show_decisions(
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @joining_options(more=("units", "uncertainty", "conditions", "worst", "scale"))
 @options(
-    "eval-figures", "posteriors", "rule", "capacity", "axis", "decided", "all-classes", "tables", "corrected", "json"
+    *("eval-figures", "posteriors", "rule", "capacity", "axis", "decided", "all-classes", "tables", "corrected"),
+    *("shown", "json"),
 )
 def eval_command(
     scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, shown: Shown, **given: Any
@@ -117,14 +118,27 @@ def eval_command(
         print_json(results.to_dict(), files={"scores": files.score_paths, "key": [key], **places})
         return
     from deciban.evaluation.requested import sentence
+    from deciban.report.answers import verdict
 
     out = tables.console(shown.table_style)
-    sentences = [sentence(one) for one in results.systems]
-    tables.print_results(results, out, all_classes=shown.all_classes, corrected=shown.corrected, sentences=sentences)
+    of_systems = [verdict, sentence] if shown.information or given.get("capacity") else [verdict]
+    tables.print_results(
+        results,
+        out,
+        all_classes=shown.all_classes,
+        corrected=shown.corrected,
+        everything=shown.everything,
+        most_notes=None if shown.notes == "all" else _MOST_NOTES,
+        sentences=[write(one) for write in of_systems for one in results.systems],
+    )
     if results.kind == "two-class" and (any(wanted.values()) or any(map(_has_requests, results.systems))):
         tables.print_requested(results, out, **wanted)
     if results.worst:
         tables.print_worst(results, out)
+
+
+_MOST_NOTES = 3
+"""Notes that ``eval`` prints by default."""
 
 
 def _has_requests(one: Any) -> bool:

@@ -45,12 +45,20 @@ class Shown:
         Whether tables of classes have all of them, however many these are.
     corrected : bool
         Whether minima have their corrected values beside them.
+    everything : bool
+        Whether metrics that are meaningless for the scores are printed, too.
+    notes : {"important", "all"}
+    information : bool
+        Whether the information that the scores deliver is printed.
     """
 
     as_json: bool = False
     table_style: str = "plain"
     all_classes: bool = False
     corrected: bool = False
+    everything: bool = False
+    notes: str = "important"
+    information: bool = False
 
 
 def print_json(

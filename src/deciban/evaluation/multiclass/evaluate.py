@@ -75,15 +75,15 @@ def _badly_calibrated(found: ClassEvaluation) -> list[str]:
     notes = []
     if math.isfinite(found.cllr) and found.cllr > WORSE_THAN_NONE * found.reference:
         notes.append(
-            f"Badly calibrated: Cllr is above {found.reference:.4g} bits, that of scores that say nothing. Whoever "
-            "takes these posteriors at their word is better off without."
+            f"Cllr is above {found.reference:.4g} bits, the Cllr of scores without information: posteriors from these "
+            "scores mislead. Calibrate them."
         )
     bad = [point for point in found.points if point.normalized > WORSE_THAN_NONE]
     if bad:
         costs = ", ".join(
             f"{point.p_target:g} (C_avg {point.c_avg:.4g}, {point.default_cost:.4g} without scores)" for point in bad
         )
-        notes.append(f"Actual detection decisions are worse than none at target prior {costs}.")
+        notes.append(f"Detection decisions cost more than ignoring the scores at target prior {costs}: calibrate them.")
     return notes
 
 
