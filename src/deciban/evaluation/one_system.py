@@ -401,8 +401,9 @@ def shared_notes(systems: Sequence[S]) -> list[tuple[list[S], str]]:
     >>> [([one.name for one in some], note[:10]) for some, note in shared_notes(few)]
     [(['A', 'B'], 'Rule of 30')]
     """
-    found = dict[str, list[S]]()
-    ranked = ((rank, note, system) for system in systems for rank, note in enumerate(system.all_notes))
-    for _, note, system in sorted(ranked, key=lambda one: one[0]):
-        found.setdefault(note, []).append(system)
-    return [(some, note) for note, some in found.items()]
+    found, ranks = dict[str, list[S]](), dict[str, int]()
+    for system in systems:
+        for rank, note in enumerate(system.all_notes):
+            found.setdefault(note, []).append(system)
+            ranks[note] = min(rank, ranks.get(note, rank))
+    return [(found[note], note) for note in sorted(found, key=ranks.__getitem__)]

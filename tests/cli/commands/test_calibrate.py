@@ -70,7 +70,7 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
     lines = out.splitlines()
     before, after = (printed_table(out)[name] for name in ("dev", "dev, calibrated"))
     assert lines[0].split() == [
-        *("system", "EER", "(ROCCH)", "minDCF", "actDCF", "Cllr", "min", "Cllr", "calibration", "loss", "AUC")
+        *("system", "EER", "(ROCCH)", "minDCF(0.1)", "actDCF(0.1)", "Cllr", "min", "Cllr", "calibration", "loss", "AUC")
     ]
     # An increasing map moves neither the EER nor any minimum nor their intervals, and this one lowers Cllr.
     for name in ("EER (ROCCH)", "minDCF", "AUC"):
