@@ -13,7 +13,12 @@ from tests_of import called
 
 SITE = Path(__file__).parent
 ROOT = SITE.parents[1]
-PAGES = {"metrics": "metrics.md", "multiclass": "multiclass-metrics.md", "rules": "rules.md"}
+PAGES = {
+    "metrics": "metrics.md",
+    "multiclass": "multiclass-metrics.md",
+    "rules": "rules.md",
+    "spoofing": "spoofing-metrics.md",
+}
 """By package the page whose tables have its formulas."""
 
 _NARROW = "table.docutils td code, table.docutils td a {overflow-wrap: anywhere; white-space: normal}"

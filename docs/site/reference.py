@@ -17,7 +17,18 @@ import deciban
 from deciban.cli.main import COMMANDS
 
 PACKAGES = (
-    *("metrics", "multiclass", "decisions", "rules", "losses", "evaluation", "calibration", "fusion", "analysis"),
+    *(
+        "metrics",
+        "multiclass",
+        "decisions",
+        "rules",
+        "spoofing",
+        "losses",
+        "evaluation",
+        "calibration",
+        "fusion",
+        "analysis",
+    ),
     *("trials", "io", "models", "workflows", "plots", "report", "sklearn"),
 )
 """Packages whose public names are documented, after those of `deciban` itself."""

@@ -15,6 +15,7 @@ FOLDERS = (
     "multiclass",
     "rules",
     "decisions",
+    "spoofing",
     "core",
     "evaluation",
     "calibration",

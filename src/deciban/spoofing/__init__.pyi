@@ -1,0 +1,12 @@
+from deciban.spoofing.sasv import act_a_dcf as act_a_dcf
+from deciban.spoofing.sasv import apcer as apcer
+from deciban.spoofing.sasv import bpcer_at_apcer as bpcer_at_apcer
+from deciban.spoofing.sasv import min_a_dcf as min_a_dcf
+from deciban.spoofing.sasv import sasv_eers as sasv_eers
+from deciban.spoofing.tandem import AsvErrors as AsvErrors
+from deciban.spoofing.tandem import TDcfCurve as TDcfCurve
+from deciban.spoofing.tandem import act_t_dcf as act_t_dcf
+from deciban.spoofing.tandem import asv_errors as asv_errors
+from deciban.spoofing.tandem import min_t_dcf as min_t_dcf
+from deciban.spoofing.tandem import t_dcf_curve as t_dcf_curve
+from deciban.spoofing.tandem import t_eer as t_eer
