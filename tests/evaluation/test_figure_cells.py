@@ -6,7 +6,7 @@ import numpy as np
 
 from deciban import evaluate
 from deciban.core.resampling.intervals import Estimate
-from deciban.evaluation.uncertainty import WithInterval, with_interval, written
+from deciban.evaluation.one_system import WithInterval, with_interval, written
 
 ONE = evaluate(np.arange(40.0), np.arange(40.0) - 15, tar_units=np.arange(40), non_units=np.arange(40))
 

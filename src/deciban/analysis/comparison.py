@@ -29,9 +29,9 @@ from deciban.analysis.compared import (
 from deciban.analysis.differences import CurveDifference, curve_differences, where_in_words
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.errors import InputError
-from deciban.evaluation.one_system import OneSystem, Shown, plain, shared_notes
+from deciban.evaluation.one_system import OneSystem, Shown, WithInterval, bounds_in_words, plain, shared_notes
 from deciban.evaluation.results import Results
-from deciban.evaluation.uncertainty import Figure, WithInterval, bounds_in_words, no_units, too_few_in_words
+from deciban.evaluation.uncertainty import Figure, no_units, too_few_in_words
 from deciban.messages import topic_of
 
 
@@ -446,7 +446,7 @@ def _require_same_meaning(one: OneSystem, other: OneSystem, figures: Sequence[Fi
                 f"{one.name} has {words}, {other.name} {others}: these are not the same figure. Evaluate both at the "
                 "same operating points."
             )
-        if shown(figure).of_rule and rule_costs_of(one)[0].own != rule_costs_of(other)[0].own:
+        if shown(figure).of_rule and rule_costs_of(one)[0].rule != rule_costs_of(other)[0].rule:
             raise InputError(
                 f"{one.name}, {other.name}: {words} is by another rule in each. Evaluate both by the same rule."
             )

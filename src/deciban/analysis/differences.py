@@ -28,8 +28,9 @@ from deciban.core.by_value import ByValue
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate, RateSum
 from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, ConditionDifference
+from deciban.evaluation.one_system import bounds_in_words
 from deciban.evaluation.two_class import prior_name
-from deciban.evaluation.uncertainty import CurveInfluences, Figure, Uncertainty, bounds_in_words
+from deciban.evaluation.uncertainty import CurveInfluences, Figure, Uncertainty
 from deciban.messages import counted, shortened
 from deciban.types import BoolArray, FloatArray
 

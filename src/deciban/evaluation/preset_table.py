@@ -16,8 +16,8 @@ from typing import Any, Literal, TypeAlias
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.intervals import Interval
 from deciban.errors import FormatError, InputError
-from deciban.evaluation.one_system import as_object, plain
-from deciban.evaluation.uncertainty import Figure, shown_interval, with_interval
+from deciban.evaluation.one_system import as_object, plain, shown_interval, with_interval
+from deciban.evaluation.uncertainty import Figure
 
 PresetLike: TypeAlias = "Preset | str | os.PathLike[str]"
 """A plan, its name, or the path of a file of one."""

@@ -18,7 +18,8 @@ from deciban.analysis.compared import figure_among, in_words, shown
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, ClassResults, Results
 from deciban.evaluation.conditions import ByConditions, SystemConditions
-from deciban.evaluation.uncertainty import Figure, shown_interval
+from deciban.evaluation.one_system import shown_interval
+from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.worst_trials import ANIMALS, Menagerie
 from deciban.plots.axes import HALO, Canvas, Style, in_percent, new_axes, systems_of
 from deciban.plots.curves import REFERENCE

@@ -11,7 +11,7 @@ import numpy as np
 from deciban import plots
 from deciban.evaluation import ClassEvaluation, ClassResults
 from deciban.evaluation.multiclass.problem_sums import PRIORS, DecidedAt
-from deciban.evaluation.uncertainty import corrected_of
+from deciban.evaluation.one_system import corrected_of
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import error_in_words
 from deciban.plots.triangle import triangle_of

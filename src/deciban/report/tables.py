@@ -24,9 +24,7 @@ from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.resampling.units import number_and_source
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, PointResult, Results
-from deciban.evaluation.two_class import prior_name
-from deciban.evaluation.uncertainty import Figure as SureFigure
-from deciban.evaluation.uncertainty import (
+from deciban.evaluation.one_system import (
     WithInterval,
     are_corrected,
     caption_of,
@@ -34,6 +32,8 @@ from deciban.evaluation.uncertainty import (
     optimism_in_words,
     with_interval,
 )
+from deciban.evaluation.two_class import prior_name
+from deciban.evaluation.uncertainty import Figure as SureFigure
 from deciban.io.source import TwoFiles, described
 
 MINUS = "\u2212"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
-from deciban.evaluation.uncertainty import WithInterval, with_interval, written
+from deciban.evaluation.one_system import WithInterval, with_interval, written
 from deciban.evaluation.worst_trials import headings_of, rows_of
 from deciban.messages import amount, one_line
 from deciban.tables.writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, with_corrected
@@ -140,7 +140,7 @@ def _summary(systems: Sequence[Any], columns: Columns, order: Sequence[str], cap
 
 def captioned(caption: str, systems: Sequence[Any], *, corrected: bool | None = None) -> str:
     """A caption, and what stands in brackets; ``corrected``, of minima: whether their corrected values are there."""
-    from deciban.evaluation.uncertainty import caption_of, optimism_in_words
+    from deciban.evaluation.one_system import caption_of, optimism_in_words
 
     intervals = caption_of(systems)
     minima = "" if corrected is None else optimism_in_words(systems, corrected=corrected)

@@ -14,8 +14,8 @@ from deciban.analysis.differences import beyond_doubt
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
+from deciban.evaluation.one_system import with_interval
 from deciban.evaluation.results import Results
-from deciban.evaluation.uncertainty import with_interval
 from deciban.messages import NEGATED, amount, shortened
 from deciban.tables.results import (
     TableConsole,

@@ -17,7 +17,7 @@ from rich.segment import Segment
 from rich.table import Table as Grid
 from rich.text import Text
 
-from deciban.evaluation.uncertainty import PERCENT, WithInterval
+from deciban.evaluation.one_system import PERCENT, WithInterval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,7 +85,7 @@ def with_corrected(columns: Mapping[str, Cell], systems: Sequence[OneSystem]) ->
         Headings, and what stands below them about an evaluation.
     systems : sequence of Evaluation or ClassEvaluation
     """
-    from deciban.evaluation.uncertainty import corrected_of
+    from deciban.evaluation.one_system import corrected_of
 
     minima = {name: (figure, in_percent) for name, figure, in_percent in systems[0].minima}
     found = dict[str, Cell]()
@@ -101,7 +101,7 @@ def with_corrected(columns: Mapping[str, Cell], systems: Sequence[OneSystem]) ->
 
 def corrected_cell(figure: Figure, one: OneSystem, *, in_percent: bool = False, digits: int = 3) -> str:
     """Return what to expect of a minimum on new units, as tables show it."""
-    from deciban.evaluation.uncertainty import corrected_of
+    from deciban.evaluation.one_system import corrected_of
 
     value = corrected_of(one, figure)
     if value is None:
