@@ -14,20 +14,17 @@ from numpy.typing import NDArray
 
 from deciban.analysis.compared import (
     PairedUnits,
+    compared_metrics,
     fewest_degrees,
-    figures_of,
     holm,
-    in_words,
     interval_of_difference,
-    shown,
-    with_unit,
     without_rounding,
-    written,
 )
 from deciban.core.by_value import ByValue
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate, RateSum
 from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, ConditionDifference
+from deciban.evaluation.metrics import metric_of
 from deciban.evaluation.one_system import bounds_in_words
 from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import CurveInfluences, Figure, Uncertainty
@@ -125,7 +122,7 @@ def _figures(sure: Sequence[Any]) -> list[Figure]:
     """Figures that all conditions have, of those that a reader asks for first."""
     wanted = _OF_CLASSES if sure[0].kind == "classes" else _OF_TWO
     at_first = [("c_avg", 0)] if sure[0].kind == "classes" else [("min_dcf", 0), ("act_dcf", 0)]
-    return [one for one in figures_of(tuple(sure)) if one in wanted or one in at_first]
+    return [one for one in compared_metrics(tuple(sure)) if one in wanted or one in at_first]
 
 
 def _without_errors(sure: Sequence[Any], figure: Figure) -> list[str]:
@@ -270,13 +267,13 @@ def beyond_doubt(part: ByConditions, level: float) -> list[str]:
     asked = [one for one in part.differences if (one.second is not None) == in_pairs]
     known = {one.name: one for one in part.evaluated}
     for one in asked:
-        how, value = shown(one.figure), one.interval.estimate
+        how, value = metric_of(one.figure), one.interval.estimate
         if one.holm >= 1.0 - level or value == 0.0:
             continue
         worse = (value > 0) != how.larger_is_better
         low, high = bounds_in_words(one.interval, in_percent=how.in_percent)
-        amount = with_unit(written(value, how, sign=True), how)
-        words = f"{in_words(one.figure, known[one.first])} {amount} [{low}, {high}]"
+        amount = how.text(value, sign=True)
+        words = f"{known[one.first].words(one.figure)} {amount} [{low}, {high}]"
         told.setdefault((one.first, one.second, worse), []).append(words)
     if not told:
         words = "no two conditions differ" if in_pairs else "no condition differs from the mean of the others"

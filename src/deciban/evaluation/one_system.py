@@ -13,9 +13,10 @@ import numpy as np
 
 from deciban._lazy import registered
 from deciban.core.by_value import ByValue
-from deciban.core.resampling.intervals import LINEARISED, RATES, RULE_OF_THREE, Interval
+from deciban.core.resampling.intervals import LINEARISED, RATES, RULE_OF_THREE, Estimate, Interval
 from deciban.core.resampling.units import INDEPENDENT
-from deciban.evaluation.requested import InformationAt
+from deciban.evaluation.metrics import JSON_PLACES, METRICS, key_among, keys_of, metric_of, name_of
+from deciban.evaluation.requested import InformationAt, RuleCosts
 from deciban.evaluation.uncertainty import Figure, Uncertainty, no_units
 from deciban.messages import counted
 from deciban.types import FloatArray
@@ -76,33 +77,6 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-POINTS, TARGETS = "operating_points", "detectors"
-"""Lists of figures, as they are called."""
-
-
-_PLACES = {
-    "misleading_tar": ("misleading_evidence", "p_tar"),
-    "misleading_non": ("misleading_evidence", "p_non"),
-    "at_thresholds_p_miss": ("at_thresholds", "p_miss"),
-    "at_thresholds_p_fa": ("at_thresholds", "p_fa"),
-    "at_thresholds_hter": ("at_thresholds", "hter"),
-    "information": ("information_at", "delivered"),
-    "cost": ("costs", "cost"),
-    "available": ("information_at", "available"),
-    "rule_cost": ("rule_costs", "cost"),
-    "rule_minimum": ("rule_costs", "minimum"),
-    "rule_calibration_loss": ("rule_costs", "calibration_loss"),
-    "rule_information": ("rule_costs", "information"),
-    "log_loss": ("posterior_scores", "log_loss"),
-    "log_loss_discrimination_loss": ("posterior_scores", "log_loss_discrimination_loss"),
-    "log_loss_calibration_loss": ("posterior_scores", "log_loss_calibration_loss"),
-    "brier": ("posterior_scores", "brier"),
-    "brier_discrimination_loss": ("posterior_scores", "brier_discrimination_loss"),
-    "brier_calibration_loss": ("posterior_scores", "brier_calibration_loss"),
-}
-"""Where figures with a number stand that are of no operating point: in which list, and by which name."""
-
-
 def with_intervals(found: Mapping[str, Any], known: Uncertainty | None) -> dict[str, Any]:
     """The figures of a system with ``units`` and ``intervals``, and intervals in the entries of lists of figures.
 
@@ -150,11 +124,12 @@ def _place(made: Mapping[str, Any], figure: Figure) -> tuple[dict[str, Any], str
         return own, figure
     kind, at = figure[0], figure[1]
     if len(figure) == 3:  # of each target against the rest; those of each pair of classes are N squared
-        entry = next((one for one in made.get(kind) or () if one["target"] == at), None) if kind == TARGETS else None
+        targets = made.get(kind) or () if kind == "detectors" else ()
+        entry = next((one for one in targets if one["target"] == at), None)
         return None if entry is None else (entry.setdefault("intervals", {}), figure[2])
     if not isinstance(at, int):
         return own.setdefault(kind, {}), at
-    where, name = _PLACES.get(kind, (POINTS, kind))
+    where, name = JSON_PLACES.get(kind, ("operating_points", kind))
     if kind == "rates_at":  # first those with limited false matches
         n_first = len(made.get("fnmr_at_fmr") or ())
         where, name = ("fnmr_at_fmr", "fnmr") if at < n_first else ("fmr_at_fnmr", "fmr")
@@ -343,8 +318,13 @@ class OneSystem(ByValue, Shown):
 
     @property
     @abstractmethod
+    def cost_points(self) -> Sequence[Any]:
+        """Costs at each operating point."""
+
+    @property
     def point_names(self) -> tuple[str, ...]:
-        """What the operating points are called, in their order."""
+        """Names of the operating points, in their order."""
+        return tuple(map(str, self.cost_points))
 
     @property
     def information_at(self) -> tuple[InformationAt, ...]:
@@ -352,9 +332,53 @@ class OneSystem(ByValue, Shown):
         return ()
 
     @property
-    def minima(self) -> Sequence[tuple[str, Figure, bool]]:
-        """Figures that tables show and that were found as minima: their names there and here, whether in percent."""
+    def rule_costs(self) -> Sequence[RuleCosts]:
+        """Costs by a custom rule, prior by prior."""
         return ()
+
+    @property
+    def estimates(self) -> Mapping[Figure, Estimate]:
+        """Metrics with their standard errors; none if units are unknown."""
+        return {} if self.uncertainty is None else self.uncertainty.estimates
+
+    def value(self, key: Figure) -> float:
+        """Return a metric of the system, or at one of its operating points."""
+        owner = self if isinstance(key, str) else self.cost_points[int(key[1])]
+        return float(getattr(owner, name_of(key)))
+
+    def key_called(self, text: str) -> Figure:
+        """Return the metric of a name that has an interval; see `key_among`.
+
+        Raises
+        ------
+        InputError
+            If the system has none of this name.
+        """
+        return key_among(self.estimates, text, f"{self.name} that has an interval")
+
+    def words(self, key: Figure) -> str:
+        """Return the label of a metric, with its operating point or prior where it has one."""
+        metric = metric_of(key)
+        if isinstance(key, str):
+            return metric.label
+        place = key[1]
+        if metric.per == "rule prior":
+            return f"{metric.label} at prior {self.rule_costs[int(place)].p_target:g}"
+        if isinstance(place, int) and (metric.per == "point" or place < len(self.point_names)):
+            return f"{metric.label} at {self.point_names[place]}"
+        return " ".join([metric.label, *map(str, key[1:])])
+
+    @property
+    def minima(self) -> list[Figure]:
+        """Metrics that are optimistic, as they were minimized on the same trials."""
+        found = (one for one in METRICS if one.is_minimum)
+        return keys_of(found, self.kind, {"point": len(self.cost_points)})
+
+    def summary_keys(self) -> list[Figure]:
+        """Return the metrics of summary tables: costs at an operating point if there is one alone."""
+        n_points = len(self.cost_points)
+        shown = (one for one in METRICS if one.tables == "all")
+        return keys_of(shown, self.kind, {"point": n_points if n_points == 1 else 0})
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -551,7 +575,7 @@ def corrected_of(one: OneSystem, figure: Figure) -> float | None:
 
 def are_corrected(systems: Sequence[OneSystem]) -> bool:
     """Return True if a minimum of some system has a corrected value."""
-    return any(corrected_of(one, figure) is not None for one in systems for _, figure, _ in one.minima)
+    return any(corrected_of(one, figure) is not None for one in systems for figure in one.minima)
 
 
 def optimism_in_words(systems: Sequence[OneSystem], *, corrected: bool = False) -> str:
@@ -638,11 +662,6 @@ def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[
         text, *ends = in_more_digits(found, text, ends, in_percent=in_percent)
     low, high = map(typeset, ends)
     return WithInterval(text, low, high, digits=bounds_in_words(found, in_percent=in_percent))
-
-
-def written(figure: Figure, value: Callable[[Any], float], write: Callable[[float], str]) -> Callable[[Any], str]:
-    """A function that writes a figure of an evaluation with its interval."""
-    return lambda one: with_interval(write(value(one)), one, figure)
 
 
 def information_in_words(one: OneSystem) -> str:

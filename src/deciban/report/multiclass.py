@@ -10,6 +10,7 @@ import numpy as np
 
 from deciban import plots
 from deciban.evaluation import ClassEvaluation, ClassResults
+from deciban.evaluation.metrics import metric_of
 from deciban.evaluation.multiclass.problem_sums import PRIORS, DecidedAt
 from deciban.evaluation.one_system import corrected_of
 from deciban.models.multiclass import ClassModel
@@ -336,10 +337,10 @@ def figures_of_classes(one: ClassEvaluation) -> dict[str, str]:
         "Brier": sure(number(one.brier), one, "brier"),
         "cross-entropy": sure(entropy, one, "cross_entropy"),
     }
-    for name, figure, _ in one.minima:
-        value = corrected_of(one, figure)
-        if value is not None:
-            found[f"{name}{CORRECTED}"] = number(value, 4 if name == "min C_avg" else 3)
+    for key in one.summary_keys():
+        metric, value = metric_of(key), corrected_of(one, key)
+        if metric.is_minimum and value is not None:
+            found[f"{metric.label}{CORRECTED}"] = number(value, metric.digits)
     return found
 
 

@@ -24,6 +24,7 @@ from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.resampling.units import number_and_source
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, PointResult, Results
+from deciban.evaluation.metrics import metric_of
 from deciban.evaluation.one_system import (
     WithInterval,
     are_corrected,
@@ -267,8 +268,6 @@ class Row:
 CORRECTED = ", corrected"
 """What stands behind the name of a minimum whose corrected value it is."""
 
-_MINIMA = ("eer", "min_dcf", "mean_min_dcf", "min_cllr", "calibration_loss")
-
 _SIDE_BY_SIDE = 5
 """Systems for which a page has room beside each other, with intervals."""
 
@@ -394,8 +393,7 @@ def figures_of(system: Evaluation, points: Sequence[str], *, corrected: bool = F
 
 def _corrected(minimum: Figure) -> Figure | None:
     """Return what to expect of a minimum on new units; None for what is no minimum."""
-    name = minimum.figure if isinstance(minimum.figure, str) else minimum.figure[0]
-    if name not in _MINIMA:
+    if not metric_of(minimum.figure).is_minimum:
         return None
     value = corrected_of(minimum.system, minimum.figure)
     return Figure(f"{minimum.name}{CORRECTED}", value, minimum.write, minimum.system)

@@ -538,6 +538,9 @@ class ThresholdRule(_TwoClasses):
     def __hash__(self) -> int:
         return hash((type(self).__name__, self.eta.shape))
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.eta.tolist()}, {self.values.tolist()})"
+
     def largest_cost(self, log_odds: float) -> float:
         """Return the most that all targets, or all non-targets, can cost at prior log odds; it may be infinite."""
         costs = self.costs([[0.0, 1.0], [1.0, 0.0]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -54,6 +54,10 @@ class ClassPoint:
     c_avg: float
     normalized: float
     min_c_avg: float
+
+    def __str__(self) -> str:
+        """Name the operating point, as tables and legends call it."""
+        return str(OperatingPoint(self.p_target))
 
     @property
     def default_cost(self) -> float:
@@ -190,9 +194,9 @@ class ClassEvaluation(OneSystem):
         return f"ClassEvaluation({self.name!r}: {figures}; {size})"
 
     @property
-    def point_names(self) -> tuple[str, ...]:
-        """What the operating points are called, in their order."""
-        return tuple(str(OperatingPoint(point.p_target)) for point in self.points)
+    def cost_points(self) -> tuple[ClassPoint, ...]:
+        """Costs at each prior of a target."""
+        return self.points
 
     @property
     def n_classes(self) -> int:
@@ -257,11 +261,11 @@ class ClassEvaluation(OneSystem):
             if rates[i, j] > 0.0
         ]
 
-    @property
-    def minima(self) -> Sequence[tuple[str, Figure, bool]]:
-        """Figures that are minima, as tables show them."""
-        losses = ("min Cllr", "min_cllr", False), ("calibration loss", "calibration_loss", False)
-        return (*losses, ("min C_avg", ("min_c_avg", 0), False)) if len(self.points) == 1 else losses
+    def value(self, key: Figure) -> float:
+        """Return a metric of the system, of one of its points, or its mean over the points."""
+        if isinstance(key, str) and key.startswith("mean_"):
+            return self.mean_costs[key.removeprefix("mean_")]
+        return super().value(key)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
