@@ -138,8 +138,8 @@ class Pair:
             "first": self.names[0],
             "second": self.names[1],
             "shared_units": self.n_shared,
-            "figures": [one.to_dict() for one in self.figures],
-            "curves": [one.to_dict() for one in self.curves],
+            "figures": self.figures,
+            "curves": self.curves,
         }
 
 
@@ -306,8 +306,8 @@ class Comparison(Shown):
                 "level": self.level,
                 "permutations": None if self.flips is None else self.flips.n_replicates,
                 "seed": self._seed,
-                "pairs": [pair.to_dict() for pair in self.pairs],
-                "notes": list(self.notes),
+                "pairs": self.pairs,
+                "notes": self.notes,
             }
         )
         return {**self.results.to_dict(), **found}

@@ -386,12 +386,11 @@ class CurveDifference(ByValue):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON types."""
-        arrays = ("log_odds", "difference", "low", "high")
         places = [{"better": one.better, "low": one.low, "high": one.high, "words": str(one)} for one in self.better]
         return {
             "curve": self.curve,
             "level": self.level,
-            **{name: getattr(self, name).tolist() for name in arrays},
+            **{name: getattr(self, name) for name in ("log_odds", "difference", "low", "high")},
             "better": places,
         }
 

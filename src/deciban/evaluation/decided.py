@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -78,8 +78,6 @@ class DecisionEvaluation(ByValue):
     costs: tuple[DecisionCost, ...]
     uncertainty: Uncertainty | None = field(default=None, repr=False)
 
-    """As evaluations of scores have them; all figures are known here."""
-
     @property
     def shares(self) -> FloatArray:
         """How often each action is taken in trials of each class, (n_actions, n_classes); columns sum to 1."""
@@ -87,11 +85,10 @@ class DecisionEvaluation(ByValue):
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers as plain JSON types."""
-        costs = [{**asdict(one), "normalized": one.normalized} for one in self.costs]
+        costs = [{**plain(one), "normalized": one.normalized} for one in self.costs]
         found: dict[str, Any] = {"kind": self.kind, "name": self.name, "actions": self.actions, "classes": self.classes}
         found |= {"counts": self.counts, "rates": dict(self.rates), "costs": costs}
-        numbers: dict[str, Any] = plain(with_intervals(found, self.uncertainty))
-        return numbers
+        return with_intervals(plain(found), self.uncertainty)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -64,21 +65,25 @@ def _escaped(line: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """What JSON can hold: infinite numbers become words, and NaN, what is not known, becomes null."""
+    """Return what JSON can hold: infinite numbers as words, null for NaN, objects as their ``to_dict`` or fields."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, float) and not math.isfinite(value):
+        return {math.inf: "inf", -math.inf: "-inf"}.get(value)
     if isinstance(value, dict):
         return {name: plain(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):
         return [plain(entry) for entry in value]
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, float) and math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return None if isinstance(value, float) and math.isnan(value) else value
+    if dataclasses.is_dataclass(value):
+        own: Any = value
+        if hasattr(own, "to_dict"):
+            return plain(own.to_dict())
+        return {field.name: plain(getattr(own, field.name)) for field in dataclasses.fields(own)}
+    return value
 
 
 def with_intervals(found: Mapping[str, Any], known: Uncertainty | None) -> dict[str, Any]:
-    """The figures of a system with ``units`` and ``intervals``, and intervals in the entries of lists of figures.
+    """The metrics of a system with ``units`` and ``intervals``, and intervals in the entries of lists of metrics.
 
     Parameters
     ----------
@@ -109,7 +114,7 @@ def with_intervals(found: Mapping[str, Any], known: Uncertainty | None) -> dict[
 def as_object(found: Interval) -> dict[str, Any]:
     """An interval as JSON has it."""
     names = ("low", "high", "standard_error", "corrected", "level", "method")
-    return {name: getattr(found, name) for name in names}
+    return {name: plain(getattr(found, name)) for name in names}
 
 
 def _copied(value: Any) -> Any:

@@ -467,13 +467,9 @@ class Primary:
             "figure": self.plan.primary_in_words,
             "value": self.value,
             "is_of_plan": not self.departs,
-            "departs": self.departs,
-            "how": self.how,
         }
-        for name in ("actual", "minimum"):
-            one: PlanFigure | None = getattr(self, name)
-            found[name] = None if one is None else one.to_dict()
-        return dict(plain({**found, "parts": self.parts}))
+        names = ("departs", "how", "actual", "minimum", "parts")
+        return dict(plain(found | {name: getattr(self, name) for name in names}))
 
 
 def primary_of(plan: Preset, found: Any, *, how: str = "", departs: str = "") -> Primary:

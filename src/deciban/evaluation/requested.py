@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from deciban.metrics.rules import RULES, ScoreParts, parts_of
 from deciban.metrics.scores import ScoredTrials
 
 if TYPE_CHECKING:
-    from deciban.rules.delivered import Capacity, Information
+    from deciban.rules.delivered import Information
     from deciban.rules.families import ThresholdRule
 
 
@@ -90,10 +90,6 @@ class PosteriorScores:
     log_loss: ScoreParts
     brier: ScoreParts
 
-    def to_dict(self) -> dict[str, Any]:
-        """The numbers by name."""
-        return {"p_target": self.p_target, "log_loss": self.log_loss.to_dict(), "brier": self.brier.to_dict()}
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Requested(ByValue):
@@ -119,11 +115,14 @@ class Requested(ByValue):
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers by name, without what is empty."""
-        found: dict[str, Any] = {"eer_conventions": dict(self.eer_conventions)}
-        for name, which in (("fnmr_at_fmr", "fmr"), ("fmr_at_fnmr", "fnmr")):
-            found[name] = [one.to_dict() for one in self.rates_at if one.limited == which]
-        for name in ("at_thresholds", "posterior_scores", "rule_costs"):
-            found[name] = [one.to_dict() for one in getattr(self, name)]
+        found = {
+            "eer_conventions": self.eer_conventions,
+            "fnmr_at_fmr": [one for one in self.rates_at if one.limited == "fmr"],
+            "fmr_at_fnmr": [one for one in self.rates_at if one.limited == "fnmr"],
+            "at_thresholds": self.at_thresholds,
+            "posterior_scores": self.posterior_scores,
+            "rule_costs": self.rule_costs,
+        }
         return {name: value for name, value in found.items() if value}
 
 
@@ -225,10 +224,6 @@ class InformationAt:
     delivered: float
     available: float | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The numbers by name."""
-        return asdict(self)
-
 
 EVEN = 0.0
 """Log odds of the prior at which Cllr is a cross-entropy."""
@@ -275,8 +270,3 @@ def information_of(summary: Summary, trials: ScoredTrials) -> tuple[InformationA
             log_odds.tolist(), entropy.tolist(), delivered.tolist(), available.tolist(), strict=True
         )
     )
-
-
-def capacity_dict(most: Capacity) -> dict[str, Any]:
-    """A capacity as JSON has it."""
-    return {"bits": most.bits, "prior": most.prior}

@@ -13,8 +13,8 @@ import numpy as np
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
 from deciban.evaluation.curves import AtPriors, Curves, ErrorSteps
-from deciban.evaluation.one_system import SCHEMA, OneSystem, Shown, plain, shared_notes
-from deciban.evaluation.requested import NOTHING, InformationAt, Requested, RuleCosts, capacity_dict
+from deciban.evaluation.one_system import SCHEMA, OneSystem, Shown, plain, shared_notes, with_intervals
+from deciban.evaluation.requested import NOTHING, InformationAt, Requested, RuleCosts
 from deciban.evaluation.uncertainty import Uncertainty
 from deciban.messages import Message, as_objects, counted, shortened
 from deciban.metrics.scores import MisleadingEvidence, ScoredTrials
@@ -265,24 +265,18 @@ class Evaluation(OneSystem):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
-        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        hidden = "curves", "is_weighted", "requested", "misleading", "axis"
-        internal = (*hidden, "uncertainty", "cells", "at_priors", "error_steps")
-        for name in internal:
-            del fields[name]
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in _NOT_IN_JSON}
         fields["calibration_loss"] = self.calibration_loss
         fields["mean_act_dcf"], fields["mean_min_dcf"] = self.mean_act_dcf, self.mean_min_dcf
         fields["dr30"] = dict(zip(("false_alarms", "misses"), self.dr30, strict=True))
-        fields["operating_points"] = [dataclasses.asdict(point) for point in self.operating_points]
-        fields["misleading_evidence"] = [dataclasses.asdict(one) for one in self.misleading]
-        fields["information_at"] = [one.to_dict() for one in self.information_at]
-        fields["capacity"] = capacity_dict(self.capacity)
+        fields["misleading_evidence"], fields["capacity"] = self.misleading, self.capacity
         fields["notes"] = self.all_notes
-        from deciban.evaluation.one_system import with_intervals  # only who asks for JSON
+        return with_intervals(plain({"kind": self.kind, **fields, **self.requested.to_dict()}), self.uncertainty)
 
-        found = {"kind": self.kind, **fields, **self.requested.to_dict()}
-        numbers: dict[str, Any] = plain(with_intervals(found, self.uncertainty))
-        return numbers
+
+_NOT_IN_JSON = (
+    "curves", "is_weighted", "requested", "misleading", "axis", "uncertainty", "cells", "at_priors", "error_steps"
+)  # fmt: skip
 
 
 if TYPE_CHECKING:

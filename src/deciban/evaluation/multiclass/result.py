@@ -13,9 +13,9 @@ import numpy as np
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.multiclass.problem_sums import DecidedAt
-from deciban.evaluation.one_system import OneSystem, plain
+from deciban.evaluation.one_system import OneSystem, plain, with_intervals
 from deciban.evaluation.reliability import Reliability
-from deciban.evaluation.requested import InformationAt, capacity_dict
+from deciban.evaluation.requested import InformationAt
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
@@ -277,7 +277,7 @@ class ClassEvaluation(OneSystem):
             "kind": self.kind,
             **{name: getattr(self, name) for name in figures},
             "calibration_loss": self.calibration_loss,
-            "information_at": [one.to_dict() for one in self.information_at],
+            "information_at": self.information_at,
             "min_cllr_offsets_only": self.calibration.after_offset_only,
             "min_cllr_scale_only": self.calibration.after_scale_only,
             **{name: getattr(self, name) for name in (*at_prior, *errors)},
@@ -287,13 +287,10 @@ class ClassEvaluation(OneSystem):
             "detectors": [{"target": target, **figures} for target, figures in self.detectors.items()],
             "pairwise": pairs and {"cllr": pairs.cllr, "min_cllr": pairs.min_cllr},
             "subsets": self.subset_summary(),
-            **({} if self.capacity is None else {"capacity": capacity_dict(self.capacity)}),
+            **({} if self.capacity is None else {"capacity": self.capacity}),
             "notes": self.all_notes,
         }
-        from deciban.evaluation.one_system import with_intervals  # only who asks for JSON
-
-        numbers: dict[str, Any] = plain(with_intervals(fields, self.uncertainty))
-        return numbers
+        return with_intervals(plain(fields), self.uncertainty)
 
     @property
     def has_flat_prior(self) -> bool:
