@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 from scipy import special
@@ -45,19 +44,25 @@ _ALIKE = 1e-9
 """Statistics that differ by no more than this share of them are the same: rounding must not decide."""
 
 
-class Uncertain(Protocol):
-    """A metric with its standard error and limits at any level: an `Estimate`, or the mean of several."""
+@dataclass(frozen=True, slots=True)
+class MeanOfEstimates:
+    """The mean of a metric over several conditions, with its standard error by the units of all of them."""
+
+    estimates: Sequence[Estimate]
+    standard_error: float
 
     @property
     def value(self) -> float:
-        """The metric."""
-
-    @property
-    def standard_error(self) -> float:
-        """Its standard error."""
+        """The mean."""
+        return math.fsum(one.value for one in self.estimates) / len(self.estimates)
 
     def distances(self, level: float) -> tuple[float, float]:
-        """How far it may fall and rise."""
+        """Return how far the mean may fall and rise: squares add, with the correlation of its standard error."""
+        each, n = [one.distances(level) for one in self.estimates], len(self.estimates)
+        spread = math.hypot(*(one.standard_error for one in self.estimates))
+        factor = self.standard_error * n / spread if spread > 0.0 and self.standard_error > 0.0 else 1.0
+        below, above = (math.hypot(*(one[way] for one in each)) / n for way in (0, 1))
+        return factor * below, factor * above
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +338,7 @@ def _of_influences(one: Estimate, other: Estimate, plain: Estimate, level: float
 
 
 def interval_of_difference(
-    one: Uncertain, other: Uncertain, plain: Estimate, level: float, *, least_error: float = 0.0
+    one: Estimate, other: Estimate | MeanOfEstimates, plain: Estimate, level: float, *, least_error: float = 0.0
 ) -> Interval:
     """Return the interval of a difference, from the distances of the limits of both metrics.
 
@@ -343,7 +348,7 @@ def interval_of_difference(
 
     Parameters
     ----------
-    one, other : Estimate, or what has the same properties
+    one, other : Estimate or MeanOfEstimates
     plain : Estimate
         The difference with its standard error and degrees of freedom.
     level : float

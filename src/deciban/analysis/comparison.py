@@ -50,11 +50,6 @@ class FigureDifference:
         return name_with_place(self.figure)
 
     @property
-    def excludes_none(self) -> bool:
-        """Whether no difference lies outside of the interval."""
-        return not self.interval.low <= 0.0 <= self.interval.high
-
-    @property
     def relative(self) -> tuple[float, float, float] | None:
         """The difference and its bounds as shares of the greater of both figures; None if that is 0.
 
@@ -67,14 +62,9 @@ class FigureDifference:
         return one.estimate / greater, one.low / greater, one.high / greater
 
     @property
-    def is_settled(self) -> bool:
-        """Whether one is better beyond doubt: the interval says so, and the p-value among all pairs."""
-        return self.excludes_none and self.holm <= 1.0 - self.interval.level
-
-    @property
     def better(self) -> int | None:
-        """Which of both is better beyond doubt, 0 or 1; None if that is open."""
-        if not self.is_settled:
+        """Position of the system that is better beyond doubt, by the interval and the p-value; None if that is open."""
+        if self.interval.low <= 0.0 <= self.interval.high or self.holm > 1.0 - self.interval.level:
             return None
         return int((self.interval.estimate > 0.0) != metric_of(self.figure).larger_is_better)
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.analysis.compared import (
+    MeanOfEstimates,
     PairedUnits,
     compared_metrics,
     fewest_degrees,
@@ -25,7 +26,7 @@ from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate, RateSum
 from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, ConditionDifference
 from deciban.evaluation.metrics import metric_of
-from deciban.evaluation.one_system import bounds_in_words
+from deciban.evaluation.one_system import OneSystem, bounds_in_words
 from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import CurveInfluences, Figure, Uncertainty
 from deciban.messages import counted, shortened
@@ -36,10 +37,6 @@ MOST_PAIRED = 10
 
 _PAIRS_IN_WORDS = 3
 """Conditions of which pairs are told; of more, each against the mean of the others."""
-
-_OF_CLASSES = ("cllr", "error_rate")
-_OF_TWO = ("eer", "cllr", "mean_act_dcf", "mean_min_dcf")
-"""Figures of which differences are made, besides costs at the first operating point."""
 
 
 def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[ConditionDifference, ...], str]:
@@ -118,11 +115,10 @@ def _corrected(rows: Sequence[ConditionDifference]) -> list[ConditionDifference]
     return [replace(one, holm=share) for one, share in zip(rows, adjusted, strict=True)]
 
 
-def _figures(sure: Sequence[Any]) -> list[Figure]:
-    """Figures that all conditions have, of those that a reader asks for first."""
-    wanted = _OF_CLASSES if sure[0].kind == "classes" else _OF_TWO
-    at_first = [("c_avg", 0)] if sure[0].kind == "classes" else [("min_dcf", 0), ("act_dcf", 0)]
-    return [one for one in compared_metrics(tuple(sure)) if one in wanted or one in at_first]
+def _figures(sure: Sequence[OneSystem]) -> list[Figure]:
+    """Return the headline metrics that all conditions have, costs at the first operating point."""
+    keys = compared_metrics(sure)
+    return [key for key in keys if metric_of(key).by_condition and (isinstance(key, str) or key[1] == 0)]
 
 
 def _without_errors(sure: Sequence[Any], figure: Figure) -> list[str]:
@@ -212,37 +208,11 @@ class _Together:
         ]
         found = []
         for k, (mine, least) in enumerate(zip(estimates, _least_errors(errors, made_of), strict=True)):
-            mean, degrees = _MeanOf(others[k], errors_of_rest[k]), fewest_degrees(estimates)
+            mean, degrees = MeanOfEstimates(others[k], errors_of_rest[k]), fewest_degrees(estimates)
             plain = Estimate(mine.value - mean.value, errors[k], n_units, "identity", degrees=degrees)
             interval = interval_of_difference(mine, mean, plain, level, least_error=least)
             found.append(ConditionDifference(named[k].name, None, figure, (mine.value, mean.value), interval, 1.0))
         return found
-
-
-class _MeanOf:
-    """The mean of a metric over several conditions.
-
-    Parameters
-    ----------
-    estimates : sequence of Estimate
-    standard_error : float
-        Of the mean.
-    """
-
-    def __init__(self, estimates: Sequence[Estimate], standard_error: float) -> None:
-        self.estimates, self.standard_error = estimates, standard_error
-        self.value = math.fsum(one.value for one in estimates) / len(estimates)
-
-    def distances(self, level: float) -> tuple[float, float]:
-        """Return how far the mean may fall and rise."""
-        return self._shrunk([one.distances(level) for one in self.estimates])
-
-    def _shrunk(self, each: Sequence[tuple[float, float]]) -> tuple[float, float]:
-        """Add squares of distances, with the correlation that the standard error of the mean has."""
-        spread = math.hypot(*(one.standard_error for one in self.estimates))
-        factor = self.standard_error * len(each) / spread if spread > 0.0 and self.standard_error > 0.0 else 1.0
-        below, above = (math.hypot(*(one[way] for one in each)) / len(each) for way in (0, 1))
-        return factor * below, factor * above
 
 
 def beyond_doubt(part: ByConditions, level: float) -> list[str]:

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban.core.by_value import ByValue
-from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.clusters import Groups
 from deciban.core.resampling.intervals import NothingSeen
@@ -178,11 +177,6 @@ def evaluate_decisions(
     if resampling is not None and resampling.units is not None:
         known = _uncertainty(problem, figures, counts, (action, label), weights, resampling)
     return DecisionEvaluation(name, problem.kind, actions, classes, counts, rates, tuple(found), known)
-
-
-def detection(point: OperatingPoint) -> Application:
-    """Accepting and rejecting at an operating point."""
-    return Application([[0.0, point.c_fa], [point.c_miss, 0.0]], [point.p_target, 1.0 - point.p_target])
 
 
 def _rates(problem: DecisionProblem) -> Iterator[tuple[Figure, FloatArray]]:

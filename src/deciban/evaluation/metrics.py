@@ -44,6 +44,8 @@ class Metric:
         True if the metric of two classes follows from the order of the scores alone.
     tables : {"all", "comparisons", "none"}
         Tables that have it without being asked: summaries and comparisons, comparisons alone, or neither.
+    by_condition : bool
+        True if differences between conditions are shown.
     json : (str, str)
         Where JSON has it if not by its name: a list with one entry for each place, and the key in each entry.
     """
@@ -59,6 +61,7 @@ class Metric:
     is_minimum: bool = False
     is_of_ranks: bool = False
     tables: Literal["all", "comparisons", "none"] = "all"
+    by_condition: bool = False
     json: tuple[str, str] = ("", "")
 
     def written(self, value: float, *, sign: bool = False) -> str:
@@ -91,18 +94,18 @@ def _by_rule(name: str, label: str, *, larger_is_better: bool = False) -> Metric
 
 
 METRICS = (
-    Metric("eer", "EER (ROCCH)", in_percent=True, is_minimum=True, is_of_ranks=True),
-    Metric("min_dcf", "minDCF", per="point", is_minimum=True, is_of_ranks=True),
-    Metric("act_dcf", "actDCF", per="point"),
-    Metric("mean_min_dcf", "mean minDCF", is_minimum=True, is_of_ranks=True, tables="comparisons"),
-    Metric("mean_act_dcf", "mean actDCF", tables="comparisons"),
-    Metric("cllr", "Cllr", BOTH),
+    Metric("eer", "EER (ROCCH)", in_percent=True, is_minimum=True, is_of_ranks=True, by_condition=True),
+    Metric("min_dcf", "minDCF", per="point", is_minimum=True, is_of_ranks=True, by_condition=True),
+    Metric("act_dcf", "actDCF", per="point", by_condition=True),
+    Metric("mean_min_dcf", "mean minDCF", is_minimum=True, is_of_ranks=True, tables="comparisons", by_condition=True),
+    Metric("mean_act_dcf", "mean actDCF", tables="comparisons", by_condition=True),
+    Metric("cllr", "Cllr", BOTH, by_condition=True),
     Metric("min_cllr", "min Cllr", BOTH, is_minimum=True, is_of_ranks=True),
     Metric("calibration_loss", "calibration loss", BOTH, is_minimum=True),
     Metric("information", "information", CLASSES, larger_is_better=True),
-    Metric("c_avg", "C_avg", CLASSES, "point", digits=4),
+    Metric("c_avg", "C_avg", CLASSES, "point", digits=4, by_condition=True),
     Metric("min_c_avg", "min C_avg", CLASSES, "point", digits=4, is_minimum=True),
-    Metric("error_rate", "error rate", CLASSES, in_percent=True),
+    Metric("error_rate", "error rate", CLASSES, in_percent=True, by_condition=True),
     Metric("brier", "Brier", CLASSES),
     Metric("cross_entropy", "cross-entropy", CLASSES),
     Metric("auc", "AUC", digits=4, larger_is_better=True, is_of_ranks=True),
