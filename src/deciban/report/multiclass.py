@@ -326,17 +326,11 @@ def _named(results: ClassResults, before: ClassResults | None) -> Named:
 def figures_of_classes(one: ClassEvaluation) -> dict[str, str]:
     """Figures of a system by what they are called; of several costs the mean."""
     several = len(one.points) > 1
-    entropy = f"{number(one.cross_entropy)} of {number(one.prior_entropy)}"
-    losses = {"Cllr": "cllr", "min Cllr": "min_cllr", "calibration loss": "calibration_loss"}
-    found = {
-        "segments": count(float(one.counts.sum())),
-        **(_mean_cost(one) if several else _cost(one, 0)),
-        **{words: sure(number(getattr(one, name)), one, name) for words, name in losses.items()},
-        "information": sure(number(one.information), one, "information"),
-        "error rate": sure(percent(one.error_rate), one, "error_rate"),
-        "Brier": sure(number(one.brier), one, "brier"),
-        "cross-entropy": sure(entropy, one, "cross_entropy"),
-    }
+    found = {"segments": count(float(one.counts.sum())), **(_mean_cost(one) if several else _cost(one, 0))}
+    for key in [key for key in one.summary_keys() if isinstance(key, str)]:
+        text = percent(one.value(key)) if metric_of(key).in_percent else number(one.value(key), metric_of(key).digits)
+        text += f" of {number(one.prior_entropy)}" if key == "cross_entropy" else ""
+        found[metric_of(key).label] = sure(text, one, key)
     for key in one.summary_keys():
         metric, value = metric_of(key), corrected_of(one, key)
         if metric.is_minimum and value is not None:
