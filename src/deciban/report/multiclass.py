@@ -327,14 +327,15 @@ def figures_of_classes(one: ClassEvaluation) -> dict[str, str]:
     """Figures of a system by what they are called; of several costs the mean."""
     several = len(one.points) > 1
     found = {"segments": count(float(one.counts.sum())), **(_mean_cost(one) if several else _cost(one, 0))}
-    for key in [key for key in one.summary_keys() if isinstance(key, str)]:
-        text = percent(one.value(key)) if metric_of(key).in_percent else number(one.value(key), metric_of(key).digits)
-        text += f" of {number(one.prior_entropy)}" if key == "cross_entropy" else ""
-        found[metric_of(key).label] = sure(text, one, key)
+    for name in filter(lambda key: isinstance(key, str), one.summary_keys()):
+        metric, value = metric_of(name), one.value(name)
+        text = percent(value) if metric.in_percent else number(value, metric.digits)
+        text += f" of {number(one.prior_entropy)}" if name == "cross_entropy" else ""
+        found[metric.label] = sure(text, one, name)
     for key in one.summary_keys():
-        metric, value = metric_of(key), corrected_of(one, key)
-        if metric.is_minimum and value is not None:
-            found[f"{metric.label}{CORRECTED}"] = number(value, metric.digits)
+        metric, corrected = metric_of(key), corrected_of(one, key)
+        if metric.is_minimum and corrected is not None:
+            found[f"{metric.label}{CORRECTED}"] = number(corrected, metric.digits)
     return found
 
 
