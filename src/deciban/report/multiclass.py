@@ -10,8 +10,9 @@ import numpy as np
 
 from deciban import plots
 from deciban.evaluation import ClassEvaluation, ClassResults
+from deciban.evaluation.metrics import metric_of
 from deciban.evaluation.multiclass.problem_sums import PRIORS, DecidedAt
-from deciban.evaluation.uncertainty import corrected_of
+from deciban.evaluation.one_system import corrected_of
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import error_in_words
 from deciban.plots.triangle import triangle_of
@@ -325,21 +326,16 @@ def _named(results: ClassResults, before: ClassResults | None) -> Named:
 def figures_of_classes(one: ClassEvaluation) -> dict[str, str]:
     """Figures of a system by what they are called; of several costs the mean."""
     several = len(one.points) > 1
-    entropy = f"{number(one.cross_entropy)} of {number(one.prior_entropy)}"
-    losses = {"Cllr": "cllr", "min Cllr": "min_cllr", "calibration loss": "calibration_loss"}
-    found = {
-        "segments": count(float(one.counts.sum())),
-        **(_mean_cost(one) if several else _cost(one, 0)),
-        **{words: sure(number(getattr(one, name)), one, name) for words, name in losses.items()},
-        "information": sure(number(one.information), one, "information"),
-        "error rate": sure(percent(one.error_rate), one, "error_rate"),
-        "Brier": sure(number(one.brier), one, "brier"),
-        "cross-entropy": sure(entropy, one, "cross_entropy"),
-    }
-    for name, figure, _ in one.minima:
-        value = corrected_of(one, figure)
-        if value is not None:
-            found[f"{name}{CORRECTED}"] = number(value, 4 if name == "min C_avg" else 3)
+    found = {"segments": count(float(one.counts.sum())), **(_mean_cost(one) if several else _cost(one, 0))}
+    for name in filter(lambda key: isinstance(key, str), one.summary_keys()):
+        metric, value = metric_of(name), one.value(name)
+        text = percent(value) if metric.in_percent else number(value, metric.digits)
+        text += f" of {number(one.prior_entropy)}" if name == "cross_entropy" else ""
+        found[metric.label] = sure(text, one, name)
+    for key in one.summary_keys():
+        metric, corrected = metric_of(key), corrected_of(one, key)
+        if metric.is_minimum and corrected is not None:
+            found[f"{metric.label}{CORRECTED}"] = number(corrected, metric.digits)
     return found
 
 

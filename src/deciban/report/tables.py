@@ -24,9 +24,8 @@ from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.resampling.units import number_and_source
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, PointResult, Results
-from deciban.evaluation.two_class import prior_name
-from deciban.evaluation.uncertainty import Figure as SureFigure
-from deciban.evaluation.uncertainty import (
+from deciban.evaluation.metrics import METRICS, Metric, metric_of
+from deciban.evaluation.one_system import (
     WithInterval,
     are_corrected,
     caption_of,
@@ -34,6 +33,8 @@ from deciban.evaluation.uncertainty import (
     optimism_in_words,
     with_interval,
 )
+from deciban.evaluation.two_class import prior_name
+from deciban.evaluation.uncertainty import Figure as SureFigure
 from deciban.io.source import TwoFiles, described
 
 MINUS = "\u2212"
@@ -267,8 +268,6 @@ class Row:
 CORRECTED = ", corrected"
 """What stands behind the name of a minimum whose corrected value it is."""
 
-_MINIMA = ("eer", "min_dcf", "mean_min_dcf", "min_cllr", "calibration_loss")
-
 _SIDE_BY_SIDE = 5
 """Systems for which a page has room beside each other, with intervals."""
 
@@ -394,8 +393,7 @@ def figures_of(system: Evaluation, points: Sequence[str], *, corrected: bool = F
 
 def _corrected(minimum: Figure) -> Figure | None:
     """Return what to expect of a minimum on new units; None for what is no minimum."""
-    name = minimum.figure if isinstance(minimum.figure, str) else minimum.figure[0]
-    if name not in _MINIMA:
+    if not metric_of(minimum.figure).is_minimum:
         return None
     value = corrected_of(minimum.system, minimum.figure)
     return Figure(f"{minimum.name}{CORRECTED}", value, minimum.write, minimum.system)
@@ -404,7 +402,12 @@ def _corrected(minimum: Figure) -> Figure | None:
 def _figures_of(system: Evaluation, points: Sequence[str]) -> list[Figure]:
     costs = {str(point): (k, point.min_dcf, point.act_dcf) for k, point in enumerate(system.operating_points)}
     made = partial(Figure, system=system)
-    rows = [made("EER (ROCCH)", system.eer, percent, figure="eer")]
+    eer, *others = (
+        made(one.label, system.value(one.name), _writer(one), figure=one.name)
+        for one in METRICS
+        if system.kind in one.kinds and one.per == "system" and not one.name.startswith("mean_")
+    )
+    rows = [eer]
     for point in points:
         k, least, actual = costs.get(point, (-1, None, None))
         rows += [made(f"minDCF, {point}", least, number, figure=("min_dcf", k))]
@@ -414,11 +417,7 @@ def _figures_of(system: Evaluation, points: Sequence[str]) -> list[Figure]:
         rows += [made("actDCF, mean over points", system.mean_act_dcf, number, figure="mean_act_dcf")]
     return [
         *rows,
-        made("Cllr", system.cllr, number, figure="cllr"),
-        made("min Cllr", system.min_cllr, number, figure="min_cllr"),
-        made("calibration loss", system.calibration_loss, number, figure="calibration_loss"),
-        made("AUC", system.auc, partial(number, digits=4), figure="auc"),
-        made("PRBEP", system.prbep, partial(number, digits=1), figure="prbep"),
+        *others,
         *_by_own_rule(system),
         made("targets", system.n_tar, count),
         made("non-targets", system.n_non, count),
@@ -426,13 +425,17 @@ def _figures_of(system: Evaluation, points: Sequence[str]) -> list[Figure]:
     ]
 
 
+def _writer(metric: Metric) -> Callable[[float], str]:
+    return percent if metric.in_percent else partial(number, digits=metric.digits)
+
+
 def _by_own_rule(system: Evaluation) -> Iterator[Figure]:
-    """What a rule of the user's own says, at each prior at which it was asked."""
-    for k, found in enumerate(system.requested.rule_costs):
+    """Costs by a custom rule, at each prior of the operating points."""
+    for k, found in enumerate(system.rule_costs):
         at, numbers = f", prior {found.p_target:g}", found.to_dict()
-        for name in ("cost", "minimum", "calibration_loss", "information"):
-            heading = f"{name.replace('_', ' ')} by own rule{at}"
-            yield Figure(heading, numbers[name], partial(number, digits=4), system, (f"rule_{name}", k))
+        for one in METRICS:
+            if one.per == "rule prior":
+                yield Figure(f"{one.label}{at}", numbers[one.json[1]], _writer(one), system, (one.name, k))
         yield Figure(f"without scores by own rule{at}", found.told.entropy, partial(number, digits=4), system)
 
 

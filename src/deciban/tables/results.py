@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
-from deciban.evaluation.uncertainty import WithInterval, with_interval, written
+from deciban.evaluation.metrics import METRICS, metric_of
+from deciban.evaluation.one_system import WithInterval, with_interval
 from deciban.evaluation.worst_trials import headings_of, rows_of
 from deciban.messages import amount, one_line, topic_of
-from deciban.tables.writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, with_corrected
+from deciban.tables.writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, heading_of, with_corrected
 
 if TYPE_CHECKING:  # tables of formats need no numbers
     from deciban.evaluation import ClassEvaluation, Evaluation
     from deciban.evaluation.decided import DecisionEvaluation
+    from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.preset_table import Primary
-    from deciban.evaluation.results import PointResult
+    from deciban.evaluation.uncertainty import Figure
 
 _MOST_CLASSES, _SHOWN_CLASSES = 30, 10
 """Of more classes than the first number, tables have those with the greatest error rates: the second number."""
@@ -123,12 +125,47 @@ def percent(fraction: float) -> str:
     return f"{100 * fraction:.2f} %"
 
 
-_FOUR = partial(number, digits=4)
-_LOSSES: Columns = {
-    "Cllr": written("cllr", lambda one: one.cllr, number),
-    "min Cllr": written("min_cllr", lambda one: one.min_cllr, number),
-    "calibration loss": written("calibration_loss", lambda one: one.calibration_loss, number),
-}
+def summary_columns(systems: Sequence[OneSystem], *, everything: bool = True) -> Columns:
+    """Return columns of the metrics that all systems of a kind have.
+
+    Parameters
+    ----------
+    systems : sequence of Evaluation or ClassEvaluation
+    everything : bool
+        Whether systems of two classes whose scores are not log-likelihood ratios have actual costs and Cllr, too.
+    """
+    first, columns = systems[0], Columns()
+    are_raw = [first.kind == "two-class" and not everything and not has_llrs(one) for one in systems]
+    for key in first.summary_keys():
+        if not _is_told(key, first) or (metric_of(key).needs_llrs and all(are_raw)):
+            continue
+        cell = partial(cell_of, key)
+        columns[heading_of(key, first)] = (
+            partial(_unless_raw, cell) if metric_of(key).needs_llrs and any(are_raw) else cell
+        )
+    return columns
+
+
+def has_llrs(one: OneSystem) -> bool:
+    """Return False if the notes state that the scores are not log-likelihood ratios."""
+    return not any(topic_of(note) in ("no-llrs", "ratios") for note in one.notes)
+
+
+def _unless_raw(cell: Callable[[Any], str], one: Any) -> str:
+    return cell(one) if has_llrs(one) else "-"
+
+
+def _is_told(key: Figure, first: Any) -> bool:
+    """Return False for the cross-entropy at the flat prior, which is Cllr in nats."""
+    return key != "cross_entropy" or not first.has_flat_prior
+
+
+def cell_of(key: Figure, one: Any) -> str:
+    """Write a metric of a system with its interval, and a cross-entropy with what scores without information get."""
+    text = metric_of(key).text(one.value(key))
+    if key == "cross_entropy":
+        text += f" of {number(one.prior_entropy)}"
+    return with_interval(text, one, key)
 
 
 def _summary(systems: Sequence[Any], columns: Columns, order: Sequence[str], caption: str, *, corrected: bool) -> Table:
@@ -141,7 +178,7 @@ def _summary(systems: Sequence[Any], columns: Columns, order: Sequence[str], cap
 
 def captioned(caption: str, systems: Sequence[Any], *, corrected: bool | None = None) -> str:
     """A caption, and what stands in brackets; ``corrected``, of minima: whether their corrected values are there."""
-    from deciban.evaluation.uncertainty import caption_of, optimism_in_words
+    from deciban.evaluation.one_system import caption_of, optimism_in_words
 
     intervals = caption_of(systems)
     minima = "" if corrected is None else optimism_in_words(systems, corrected=corrected)
@@ -156,60 +193,15 @@ def print_two_class(
     if with_trials:
         counted = "weight" if all(one.is_weighted for one in systems) else "trials"
         columns[counted] = lambda one: amount(one.n_tar + one.n_non)
-    metrics, caption = two_class_columns(systems, everything=everything)
-    out.print(_summary(systems, columns | metrics, order, caption, corrected=corrected))
+    columns |= summary_columns(systems, everything=everything)
+    out.print(_summary(systems, columns, order, two_class_caption(systems[0]), corrected=corrected))
     if len(systems[0].operating_points) > 1:
         out.print(points_table([([one.name], one) for one in systems], ["system"], corrected=corrected))
 
 
-def two_class_columns(systems: Sequence[Evaluation], *, everything: bool = True) -> tuple[Columns, str]:
-    """Return the columns of two-class metrics, and a caption.
-
-    Parameters
-    ----------
-    systems : sequence of Evaluation
-    everything : bool
-        Whether systems whose scores are not log-likelihood ratios have actual costs and Cllr, too.
-    """
-    points = systems[0].operating_points
-    columns: Columns = {"EER (ROCCH)": written("eer", lambda one: one.eer, percent)}
-    if len(points) == 1:
-        at = _point_label(points[0])
-        columns[f"minDCF{at}"] = written(("min_dcf", 0), lambda one: one.min_dcf, number)
-        columns[f"actDCF{at}"] = written(("act_dcf", 0), lambda one: one.act_dcf, number)
-    columns |= {**_LOSSES, "AUC": written("auc", lambda one: one.auc, _FOUR)}
-    caption = "DCF normalized; Cllr in bits" if len(points) == 1 else "Cllr in bits"
-    raw = [] if everything else [one for one in systems if not has_llrs(one)]
-    for heading in [name for name in columns if raw and name.startswith(_OF_LLRS)]:
-        if len(raw) == len(systems):
-            del columns[heading]
-        else:
-            columns[heading] = partial(_unless_raw, columns[heading])
-    return columns, caption
-
-
-_OF_LLRS = ("actDCF", "Cllr", "calibration loss")
-"""Metrics that are meaningless for scores that are not log-likelihood ratios."""
-
-
-def has_llrs(one: Evaluation) -> bool:
-    """Return False if the notes state that the scores are not log-likelihood ratios."""
-    return not any(topic_of(note) in ("no-llrs", "ratios") for note in one.notes)
-
-
-def _unless_raw(cell: Callable[[Any], str], one: Any) -> str:
-    return cell(one) if has_llrs(one) else "-"
-
-
-def _point_label(point: PointResult) -> str:
-    """Return an operating point as ``--dcf`` accepts it, in parentheses."""
-    costs = "" if point.c_miss == point.c_fa == 1 else f":{point.c_miss:g}:{point.c_fa:g}"
-    return f"({point.p_target:.6g}{costs})"
-
-
-_DCF = {"min_dcf": "minDCF", "act_dcf": "actDCF"}
-_C_AVG = {"c_avg": "C_avg", "min_c_avg": "min C_avg"}
-_NORMALIZED = {"normalized": "normalized C_avg", "normalized_min": "normalized min"}
+def two_class_caption(first: Evaluation) -> str:
+    """Return the units of metrics of two classes."""
+    return "DCF normalized; Cllr in bits" if len(first.operating_points) == 1 else "Cllr in bits"
 
 
 def points_table(named: Named, front: Sequence[str], *, in_full: bool = True, corrected: bool = False) -> Table:
@@ -226,20 +218,22 @@ def points_table(named: Named, front: Sequence[str], *, in_full: bool = True, co
     corrected : bool
         Whether minima have their corrected values beside them.
     """
-    is_two_class, rows = named[0][1].kind == "two-class", list[Sequence[str]]()
-    digits, costs = (3, _DCF) if is_two_class else (4, _C_AVG | (_NORMALIZED if in_full else {}))
+    first, rows = named[0][1], list[Sequence[str]]()
+    is_two_class = first.kind == "two-class"
+    shown = [one for one in METRICS if one.per == "point" and first.kind in one.kinds]
+    costs = [one.name for one in shown if one.tables == "all" or (in_full and not is_two_class)]
     by_prior = in_full and not is_two_class
     for names, one in named:
-        means = {name: getattr(one, f"mean_{name}") for name in costs} if is_two_class else one.mean_costs
-        for k, point in enumerate(one.operating_points if is_two_class else one.points):
-            cells = [with_interval(number(getattr(point, name), digits), one, (name, k)) for name in costs]
+        for k, point in enumerate(one.cost_points):
+            cells = [cell_of((name, k), one) for name in costs]
             cells[1:1] = [corrected_cell(("min_dcf", k), one)] if corrected else []
             cells += [amount(point.n_miss), amount(point.n_fa)] if is_two_class and in_full else []
             rows.append((*names, f"{point.p_target:g}" if by_prior else one.point_names[k], *cells))
-        cells = [with_interval(number(means[name], digits), one, f"mean_{name}") for name in costs]
+        cells = [cell_of(f"mean_{name}", one) for name in costs]
         cells[1:1] = [corrected_cell("mean_min_dcf", one)] if corrected else []
         rows.append((*names, "mean" if by_prior else "mean over points", *cells))
-    headings = [*costs.values(), *(["misses", "false alarms"] if is_two_class and in_full else [])]
+    headings = [metric_of(name).label for name in costs]
+    headings += ["misses", "false alarms"] if is_two_class and in_full else []
     headings[1:1] = ["minDCF, corrected"] if corrected else []
     words = "normalized DCF; errors at the actual threshold" if is_two_class and in_full else ""
     caption = captioned(words, [one for _, one in named])
@@ -250,7 +244,7 @@ def points_table(named: Named, front: Sequence[str], *, in_full: bool = True, co
 def print_multiclass(systems: Sequence[Any], out: Console, order: Sequence[str], *, corrected: bool) -> None:
     """Print the metrics of multiclass systems."""
     first: ClassEvaluation = systems[0]
-    out.print(_summary(systems, class_columns(first), order, _caption(first), corrected=corrected))
+    out.print(_summary(systems, summary_columns(systems), order, _caption(first), corrected=corrected))
     if len(first.points) > 1:
         out.print(points_table([([one.name], one) for one in systems], ["system"]))
 
@@ -269,21 +263,6 @@ def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_th
         words = f"{left_out}error rate, and Cllr of detection against the rest in bits (its minimum by PAV)"
         apart = isinstance(out, TableConsole) and out.writer is not None  # for programs
         out.print(replace(_of_many(systems, shown, apart=apart), caption=words))
-
-
-def class_columns(first: ClassEvaluation) -> Columns:
-    """Columns of figures of many classes."""
-    columns = {**_LOSSES, "information": written("information", lambda one: one.information, number)}
-    if len(first.points) == 1:
-        columns["C_avg"] = written(("c_avg", 0), lambda one: one.points[0].c_avg, _FOUR)
-        columns["min C_avg"] = written(("min_c_avg", 0), lambda one: one.points[0].min_c_avg, _FOUR)
-    columns["error rate"] = written("error_rate", lambda one: one.error_rate, percent)
-    columns["Brier"] = written("brier", lambda one: one.brier, number)
-    if not first.has_flat_prior:
-        columns["cross-entropy"] = lambda one: with_interval(
-            f"{number(one.cross_entropy)} of {number(one.prior_entropy)}", one, "cross_entropy"
-        )
-    return columns
 
 
 def _caption(first: ClassEvaluation) -> str:
@@ -323,7 +302,7 @@ def _of_one(one: ClassEvaluation, shown: Sequence[int]) -> Table:
             if which in figures
         ]
         rows.append((name, amount(n), with_interval(percent(rate), one, ("class_error_rates", name)), *cells))
-    return table(["class", "segments", "error rate", "cost", "min cost", *_LOSSES], rows)
+    return table(["class", "segments", "error rate", "cost", "min cost", "Cllr", "min Cllr", "calibration loss"], rows)
 
 
 def _of_many(systems: Sequence[ClassEvaluation], shown: Sequence[int], *, apart: bool) -> Table:
@@ -395,9 +374,6 @@ def _remarks(one: ClassEvaluation) -> list[str]:
     return lines
 
 
-_DECISION_RATES = {"p_miss": "misses", "p_fa": "false alarms", "error_rate": "error rate", "c_avg": "C_avg"}
-
-
 def print_decisions(systems: Sequence[DecisionEvaluation], out: Console) -> None:
     """Print the error rates, costs and counts of decisions that were read from files."""
     for made in (_rates_of(systems), _costs_of(systems), *map(_actions_of, systems)):
@@ -411,7 +387,7 @@ def _rates_of(systems: Sequence[Any]) -> Any:
         return None
     rows = [(one.name, *(with_interval(percent(one.rates[name]), one, name) for name in names)) for one in systems]
     return table(
-        ["system", *(_DECISION_RATES[name] for name in names)], rows, caption=captioned("decisions as made", systems)
+        ["system", *(metric_of(name).label for name in names)], rows, caption=captioned("decisions as made", systems)
     )
 
 

@@ -14,13 +14,12 @@ from deciban.analysis.differences import beyond_doubt
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
+from deciban.evaluation.one_system import with_interval
 from deciban.evaluation.results import Results
-from deciban.evaluation.uncertainty import with_interval
 from deciban.messages import NEGATED, amount, counted, shortened
 from deciban.tables.results import (
     TableConsole,
     captioned,
-    class_columns,
     console,
     number,
     percent,
@@ -31,8 +30,9 @@ from deciban.tables.results import (
     print_two_class,
     say,
     say_all,
+    summary_columns,
     table,
-    two_class_columns,
+    two_class_caption,
 )
 from deciban.tables.writers import STYLES, UNLIMITED, WRITERS, Table
 
@@ -274,10 +274,8 @@ def _condition_rows(one: SystemConditions, part: ByConditions, equal: Sequence[E
 def _condition_table(one: SystemConditions, part: ByConditions, rows: Rows, equal: Sequence[Equalized]) -> Table:
     """All figures of each condition."""
     first: Any = one.pooled
-    if first.kind == "classes":
-        columns, caption = class_columns(first), "Cllr and information in bits"
-    else:
-        columns, caption = two_class_columns([first])
+    columns = summary_columns([first])
+    caption = "Cllr and information in bits" if first.kind == "classes" else two_class_caption(first)
     totals = part.trials or (equal[0].trials if equal else {})
     counted, count = _counts(totals, is_weighted=getattr(first, "is_weighted", False))
     cells = [

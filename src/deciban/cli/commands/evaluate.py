@@ -117,11 +117,11 @@ def eval_command(
         places["units"] = tuple(about.how_sure.files)
         print_json(results.to_dict(), files={"scores": files.score_paths, "key": [key], **places})
         return
-    from deciban.evaluation.requested import sentence
+    from deciban.evaluation.one_system import information_in_words
     from deciban.report.answers import verdict
 
     out = tables.console(shown.table_style)
-    of_systems = [verdict, sentence] if shown.information or given.get("capacity") else [verdict]
+    of_systems = [verdict, information_in_words] if shown.information or given.get("capacity") else [verdict]
     tables.print_results(
         results,
         out,
