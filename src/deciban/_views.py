@@ -60,6 +60,12 @@ def _frame(result: Any, by: str) -> Any:
     return frame_of(result, by)
 
 
+def _metrics(result: Any) -> Any:
+    from deciban.tables.frames import metric_table
+
+    return metric_table(result)
+
+
 def _plots() -> ModuleType:
     from deciban import plots
 
@@ -91,5 +97,5 @@ def _model_class(kind: str) -> type[Model]:
     return found
 
 
-register(table=_table, arrow=_arrow, frame=_frame, plots=_plots, page=_page, html=_html)
+register(table=_table, arrow=_arrow, frame=_frame, metrics=_metrics, plots=_plots, page=_page, html=_html)
 register(model_kinds=_model_kinds, model_class=_model_class)

@@ -5,6 +5,7 @@ import math
 import sys
 
 import numpy as np
+import pyarrow.compute as pc
 import pytest
 
 from deciban import Results, evaluate_files, train_files
@@ -68,3 +69,43 @@ def test_pandas_is_asked_for_in_words(monkeypatch):
     with pytest.raises(InputError, match="pandas"):
         TWO.to_frame()
     assert TWO.to_arrow().num_rows == 1
+
+
+def test_all_metrics_are_rows_of_one_table():
+    units = [f"s{k % 20}" for k in range(90)]
+    one = evaluate(
+        RNG.normal(1.0, 1.0, 50),
+        RNG.normal(-1.0, 1.0, 90),
+        tar_units=units[:50],
+        non_units=units,
+        operating_points=[0.5, 0.1],
+    )
+    rows = {(row.metric, row.place): row for row in Results((one, TWO)).metrics if row.system == one.name}
+    assert rows["eer", ""].value == one.eer
+    found = one.interval("eer")
+    assert (rows["eer", ""].low, rows["eer", ""].high, rows["eer", ""].corrected) == (
+        found.low,
+        found.high,
+        found.corrected,
+    )
+    for k, point in enumerate(one.operating_points):
+        place = one.point_names[k]
+        assert rows["act_dcf", place].value == point.act_dcf
+        assert rows["act_dcf", place].low == one.interval(("act_dcf", k)).low
+        assert rows["p_fa", place].value == point.p_fa
+    first, *_ = one.information_at
+    assert rows["information", "prior 0.5"].value == first.delivered
+    assert rows["misleading_tar", "factor 1"].value == one.misleading[0].p_tar
+    frame = Results((one, TWO)).metrics.to_frame()
+    assert frame.columns.tolist() == ["system", "condition", "metric", "place", "value", "low", "high", "corrected"]
+    assert frame[frame["system"] == "inf"]["low"].isna().all()
+    assert INFINITE.metrics.to_arrow().filter(pc.field("metric") == "cllr")["value"].to_pylist() == [math.inf]
+
+
+def test_metrics_of_classes_have_the_class_as_their_place():
+    rows = {(row.metric, row.place): row.value for row in MANY.metrics}
+    assert rows["error_rate", ""] == MANY.error_rate
+    assert rows["c_avg", MANY.point_names[1]] == MANY.points[1].c_avg
+    assert rows["mean_c_avg", ""] == MANY.mean_costs["c_avg"]
+    assert rows["class_error_rate", "x"] == MANY.class_error_rates[1]
+    assert rows["detection_cllr", "x"] == MANY.detectors["x"]["cllr"]

@@ -178,7 +178,7 @@ class Tabular(ABC):
         --------
         >>> import deciban
         >>> print(deciban.evaluate([1.0, 2.0, 3.0], [-3.0, -2.0, 1.5], operating_points=[0.5]).table().splitlines()[0])
-        system  EER (ROCCH)  minDCF  actDCF   Cllr  min Cllr  calibration loss     AUC
+        system  EER (ROCCH)  minDCF(0.5)  actDCF(0.5)   Cllr  min Cllr  calibration loss     AUC
         """
         written: str = registered("table")(self, style, width=width, all_classes=all_classes)
         return written
@@ -234,6 +234,25 @@ class Tabular(ABC):
         [0.889]
         """
         return registered("frame")(self, by)
+
+    @property
+    def metrics(self) -> Any:
+        """All metrics, one in each row: a sequence with ``to_arrow()`` and ``to_frame()``.
+
+        Returns
+        -------
+        deciban.tables.frames.MetricTable
+            Columns: system, condition, metric, place (operating point, prior or class), value, low, high, corrected.
+            Error rates are fractions, Cllr is in bits.
+
+        Examples
+        --------
+        >>> import deciban
+        >>> result = deciban.evaluate([1.0, 2.0, 3.0], [-3.0, -2.0, 1.5], operating_points=[0.5])
+        >>> [(row.metric, row.place, round(row.value, 3)) for row in result.metrics[:2]]
+        [('eer', '', 0.167), ('min_dcf', 'p_target 0.5', 0.333)]
+        """
+        return registered("metrics")(self)
 
     def explore(self, *, title: str | None = None, height: int = 720) -> Any:
         """Show the page that ``deciban report`` writes inside a notebook.

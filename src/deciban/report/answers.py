@@ -528,7 +528,7 @@ def next_steps(grounds: Grounds, answers: Sequence[Answer]) -> Answer:
 _SEPARATES = {
     "very well": "separates {} very well",
     "well": "separates {} well",
-    "in part": "separates {} only in part",
+    "in part": "separates {} moderately well",
     "hardly": "hardly separates {}",
     "no": "does not separate {}",
     _TOO_FEW: "has too few trials for a verdict",
@@ -552,8 +552,8 @@ def verdict(one: Any) -> str:
     >>> import numpy as np
     >>> from deciban import evaluate
     >>> rng = np.random.default_rng(1)
-    >>> verdict(evaluate(2.5 * rng.normal(2, 2, 2000), 2.5 * rng.normal(-2, 2, 2000), name="sysA"))
-    'sysA: separates targets from non-targets in part (EER 16 %), but its llrs are 2.5 times too extreme: calibrate.'
+    >>> verdict(evaluate(5 * rng.normal(2, 1.5, 2000), 5 * rng.normal(-2, 1.5, 2000), name="A"))
+    'A: separates targets from non-targets moderately well (EER 9 %), but its llrs are 2.8 times too extreme: calibrate.'
     """
     grounds = grounds_of(one)
     rate = one.error_rate if one.kind == "classes" else one.eer
@@ -575,15 +575,20 @@ def _calibration_in_words(one: Any, grounds: Grounds) -> str:
         return "and is well calibrated"
     if answer.mood == "unknown":
         return "and its calibration is not known"
-    faults, scale = list[str](), grounds.scale
-    if scale is not None and not _SURE <= scale <= _CAUTIOUS:
-        faults.append(f"are {_times(1 / scale)} too extreme" if scale < 1 else f"are {_times(scale)} too weak")
+    but = "but" if answer.mood == "bad" else "and is nearly calibrated, but"
+    return f"{but} {_fault(grounds, scores)}: calibrate"
+
+
+def _fault(grounds: Grounds, scores: str) -> str:
+    """Return the most important fault of calibration."""
+    scale = grounds.scale
+    if scale is not None and scale < _SURE:
+        return f"its {scores} are {_times(1 / scale)} too extreme"
+    if scale is not None and scale > _CAUTIOUS:
+        return f"its {scores} are {_times(scale)} too weak"
     if grounds.leaning:
-        faults.append(f"favour {grounds.leaning.replace(', by', ' by')}")
-    but = "but" if answer.mood == "bad" else "and nearly calibrated, but"
-    if not faults:
-        return f"but calibration loses {number(grounds.cllr - grounds.min_cllr)} bits: calibrate"
-    return f"{but} its {scores} {' and '.join(faults)}: calibrate"
+        return f"its {scores} favour {grounds.leaning.replace(', by', ' by')}"
+    return f"bad calibration costs {number(grounds.cllr - grounds.min_cllr)} bits"
 
 
 QUESTIONS = (apart, calibrated, fails, enough)

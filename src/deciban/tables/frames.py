@@ -1,14 +1,17 @@
-"""Figures of results as Arrow tables and data frames: one row for each system, operating point or class."""
+"""Metrics of results as Arrow tables and data frames: a row for each system, operating point, class or metric."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, overload
 
 import pyarrow as pa
 
 from deciban.errors import InputError
-from deciban.evaluation.one_system import Tabular
+from deciban.evaluation.metrics import METRICS, Metric
+from deciban.evaluation.one_system import Tabular, shown_interval
+from deciban.evaluation.uncertainty import Figure
 from deciban.trials.frames import require_library
 
 _INFINITE = {"inf": float("inf"), "-inf": float("-inf")}
@@ -99,3 +102,137 @@ def _bounds(intervals: Mapping[str, Any], before: str) -> dict[str, Any]:
         else:
             row |= _bounds(found, f"{before}{name}_")
     return row
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRow:
+    """The value of one metric.
+
+    Attributes
+    ----------
+    system, condition : str
+        The condition is empty for all trials.
+    metric : str
+        Name, as in `deciban.evaluation.metrics`.
+    place : str
+        Operating point, prior or class; empty if the metric has one value.
+    value : float
+    low, high, corrected : float or None
+        Limits of the confidence interval, and the value to expect on new units; None if unknown.
+    """
+
+    system: str
+    condition: str
+    metric: str
+    place: str
+    value: float
+    low: float | None
+    high: float | None
+    corrected: float | None
+
+
+class MetricTable(Sequence[MetricRow]):
+    """All metrics of results, one in each row; see `deciban.evaluation.Results.metrics`.
+
+    Parameters
+    ----------
+    rows : sequence of MetricRow
+    """
+
+    def __init__(self, rows: Sequence[MetricRow]) -> None:
+        self.rows = tuple(rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, at: int) -> MetricRow: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> MetricTable: ...
+
+    def __getitem__(self, at: int | slice) -> MetricRow | MetricTable:
+        return MetricTable(self.rows[at]) if isinstance(at, slice) else self.rows[at]
+
+    def __repr__(self) -> str:
+        return f"MetricTable({len(self)} rows)"
+
+    def to_arrow(self) -> pa.Table:
+        """Return the rows as an Arrow table; unknown values are null."""
+        texts, numbers = ("system", "condition", "metric", "place"), ("value", "low", "high", "corrected")
+        schema = pa.schema([(name, pa.string()) for name in texts] + [(name, pa.float64()) for name in numbers])
+        return pa.Table.from_pylist([asdict(row) for row in self.rows], schema=schema)
+
+    def to_frame(self) -> Any:
+        """Return the rows as a pandas data frame.
+
+        Raises
+        ------
+        InputError
+            If pandas is not installed.
+        """
+        require_library("pandas", "to_frame")
+        return self.to_arrow().to_pandas()
+
+
+def metric_table(result: Tabular) -> MetricTable:
+    """Return all metrics of results, one in each row.
+
+    Parameters
+    ----------
+    result : Results, Evaluation or ClassEvaluation
+    """
+    rows = list[MetricRow]()
+    for labels, one in result.labelled():
+        condition = labels.get("condition", labels.get("part", ""))
+        by = labels.get("by", "")
+        where = "" if condition in ("", "pooled") else f"{by}: {condition}" if by else condition
+        system, lists = (one if hasattr(one, "estimates") else one.found), dict[str, Any]()
+        for metric in METRICS:
+            if system.kind in metric.kinds:
+                rows += [_row(one.name, where, metric, *found, system) for found in _values(metric, system, lists)]
+        rows += _class_metrics(one.name, where, system)
+    return MetricTable(rows)
+
+
+def _row(name: str, condition: str, metric: Metric, key: Figure, place: str, value: float, one: Any) -> MetricRow:  # noqa: PLR0917
+    found = shown_interval(one, key)
+    if found is None:
+        return MetricRow(name, condition, metric.name, place, value, None, None, None)
+    return MetricRow(name, condition, metric.name, place, value, found.low, found.high, found.corrected)
+
+
+def _values(metric: Metric, one: Any, lists: dict[str, Any]) -> Iterator[tuple[Figure, str, float]]:
+    """Yield key, place and value of a metric; ``lists`` keeps the JSON of the system for the next metric."""
+    if metric.per == "system":
+        if metric.name.startswith("mean_") or hasattr(one, metric.name):
+            yield metric.name, "", one.value(metric.name)
+    elif metric.per == "point":
+        for k, name in enumerate(one.point_names):
+            yield (metric.name, k), name, one.value((metric.name, k))
+    else:
+        if not lists:
+            lists.update(one.to_dict())
+        place, key = metric.json
+        for k, entry in enumerate(lists.get(place) or ()):
+            value = entry.get(key)
+            if isinstance(value, int | float | str):
+                yield (metric.name, k), _place_of(entry), float(value)
+
+
+def _place_of(entry: Mapping[str, Any]) -> str:
+    """Return what the first value of an entry in JSON is about: a prior, a factor, a name."""
+    name, first = next(iter(entry.items()))
+    if isinstance(first, list):
+        first = first[0] if len(first) == 2 else "flat" if len(set(first)) == 1 else ",".join(f"{p:.4g}" for p in first)
+    return first if name == "name" else f"{name} {first:.6g}" if isinstance(first, float) else f"{name} {first}"
+
+
+def _class_metrics(name: str, condition: str, one: Any) -> Iterator[MetricRow]:
+    """Yield error rate and detection metrics of each class."""
+    for k, target in enumerate(getattr(one, "classes", ())):
+        rate = Metric("class_error_rate", "error rate", in_percent=True)
+        yield _row(name, condition, rate, ("class_error_rates", target), target, float(one.class_error_rates[k]), one)
+        for which, value in one.detectors.get(target, {}).items():
+            metric = Metric(f"detection_{which}", which)
+            yield _row(name, condition, metric, ("detectors", target, which), target, float(value), one)
