@@ -552,8 +552,8 @@ def verdict(one: Any) -> str:
     >>> import numpy as np
     >>> from deciban import evaluate
     >>> rng = np.random.default_rng(1)
-    >>> verdict(evaluate(5 * rng.normal(2, 1.5, 2000), 5 * rng.normal(-2, 1.5, 2000), name="A"))
-    'A: separates targets from non-targets moderately well (EER 9 %), but its llrs are 2.8 times too extreme: calibrate.'
+    >>> verdict(evaluate(9 * rng.normal(2, 1.2, 2000), 9 * rng.normal(-2, 1.2, 2000), name="A"))
+    'A: separates targets from non-targets well (EER 4.4 %), but its llrs are 3.3 times too extreme: calibrate.'
     """
     grounds = grounds_of(one)
     rate = one.error_rate if one.kind == "classes" else one.eer
