@@ -1,6 +1,11 @@
 from deciban.core.ranks.hull import Pav as Pav
 from deciban.core.ranks.hull import Rocch as Rocch
 from deciban.core.ranks.operating import OperatingPoint as OperatingPoint
+from deciban.metrics.classification import average_precision as average_precision
+from deciban.metrics.classification import ece as ece
+from deciban.metrics.classification import f1_at as f1_at
+from deciban.metrics.classification import matthews_at as matthews_at
+from deciban.metrics.classification import mce as mce
 from deciban.metrics.costs import DecisionErrors as DecisionErrors
 from deciban.metrics.costs import act_dcf as act_dcf
 from deciban.metrics.costs import bayes_error as bayes_error
