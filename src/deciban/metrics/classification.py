@@ -58,8 +58,8 @@ def ece(
 
     Notes
     -----
-    The value depends on the bins, is biased upward for few trials, and does not measure separation: scores
-    without information (llr 0) have an ECE of 0. Calibration loss (`calibration_loss`, ``Evaluation.calibration_loss``) has none of these faults.
+    The value depends on the bins, is biased upward for few trials, and does not measure separation: scores without
+    information (llr 0) have an ECE of 0. The calibration loss (``Evaluation.calibration_loss``) has none of these faults.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def _bins(
         each = np.bincount(place, weight, len(values))
         before = np.cumsum(each) - each
         at = np.minimum(((before + each / 2) * bins).astype(np.intp), bins - 1)[place]
-    total: FloatArray = np.bincount(at, weight, bins)
+    total = np.bincount(at, weight, bins).astype(np.float64)
     targets, means = np.bincount(at, target, bins), np.bincount(at, weight * posterior, bins)
     gap: FloatArray = np.divide(np.abs(targets - means), total, out=np.zeros(bins), where=total > 0)
     return total, gap
