@@ -338,7 +338,7 @@ def _chosen_thresholds(
     InputError
         If scores are of many classes, there are not as many systems as are evaluated, or these are in another order.
     FormatError, KeyMismatchError
-        As in `read_joined`.
+        As in `deciban.workflows.inputs.read_joined`.
     """
     kind, wanted = kind_called(source.kind_name()), options.figures
     if not kind.has_thresholds:
