@@ -134,10 +134,10 @@ def test_a_class_that_does_not_count_is_refused(files, label, kind):
 def test_copies_of_a_trial_have_one_weight(files):
     how = {"weights": "w", "duplicates": "keep-one"}
     (files / "key.csv").write_text(KEY + "a,target,2.0\n")
-    assert joined_by(files / "s.txt", files / "key.csv", **how).weight.tolist() == list(WEIGHTS.values())
+    assert joined_by(files / "s.txt", files / "key.csv", **how).batch.weight.tolist() == list(WEIGHTS.values())
     (files / "s.txt").write_text((files / "s.txt").read_text() + "a 2.0\n")
     (files / "key.csv").write_text(KEY)  # of the copies that were left out none is in the key
-    assert joined_by(files / "s.txt", files / "key.csv", **how).weight.tolist() == list(WEIGHTS.values())
+    assert joined_by(files / "s.txt", files / "key.csv", **how).batch.weight.tolist() == list(WEIGHTS.values())
     (files / "key.csv").write_text(KEY + "a,target,1\n")
     with pytest.raises(KeyMismatchError, match=r"key\.csv:7: trial \(a\) has the weight 1 .* but 2 at .*key\.csv:2"):
         joined_by(files / "s.txt", files / "key.csv", **how)

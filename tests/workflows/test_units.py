@@ -54,8 +54,9 @@ def joined(**options):
 def units(said=None, **options):
     """The units of the trials, and what is said of them."""
     about = Options.of("evaluate_files", {"units": said, **options})
-    source, said_of_units = units_of_batch(joined(**options), about.how_sure, kinds.kind_called("two-class"))
-    return source.batch.units, said_of_units
+    source = joined(**options)
+    source, messages = units_of_batch(source, about.how_sure, kinds.kind_called(source.kind_name()))
+    return source.batch.units, messages
 
 
 def names_of(found, known):
