@@ -28,7 +28,6 @@ from deciban.workflows.evaluate import evaluate_model, evaluate_source
 from deciban.workflows.inputs import Paths, ScoreFiles, named_scores
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.two_class import checked_figures
-from deciban.workflows.model_files import AnyModel, order_of_training, trained_model
 from deciban.workflows.options import HowSure, Options
 from deciban.workflows.units import units_of_batch
 
@@ -38,6 +37,8 @@ if TYPE_CHECKING:
     from deciban.analysis.systems import ScorePairs
     from deciban.evaluation.worst_trials import Menagerie
     from deciban.models import Model
+    from deciban.models.score_model import ScoreModel
+    from deciban.workflows.model_files import AnyModel
 
 
 def compare_files(
@@ -149,7 +150,7 @@ def compare_chosen(
     if not options.how_sure.intervals:
         raise InputError("intervals: a comparison is made of them. Leave intervals=False (--no-intervals) out.")
     options = replace(options, how_sure=replace(options.how_sure, keep=True))
-    loaded = None if model is None else trained_model(model, options.kind)
+    loaded = _trained(model, options)
     results = evaluate_model(loaded, files, options, quality=quality, progress=progress).results
     if loaded is not None and results.before is not None:
         before, (after,) = results.before.systems, results.systems
@@ -172,6 +173,15 @@ def compare_chosen(
     if progress is not None:
         progress("comparing")
     return compare_results(results, against=against or "all", **how)
+
+
+def _trained(model: AnyModel | None, options: Options) -> ScoreModel | None:
+    """Return a trained model for scores of the kind that the user named; None without a model."""
+    if model is None:
+        return None
+    from deciban.workflows.model_files import trained_model
+
+    return trained_model(model, options.kind)
 
 
 def menageries_of(
@@ -213,8 +223,10 @@ def score_pairs_of(
     from deciban.analysis.systems import score_pairs
 
     source, said = _of_two_classes(files, options, progress), list[Message]()
-    loaded: Any = None if model is None else trained_model(model, options.kind)
+    loaded: Any = _trained(model, options)
     if loaded is not None:
+        from deciban.workflows.model_files import order_of_training
+
         order, said = order_of_training(source.systems, loaded.trained_systems, loaded.n_systems_)
         source = ordered(source, systems=order)
     batch = batch_of(source)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +18,7 @@ from deciban.evaluation.results import Results
 from deciban.evaluation.worst_trials import WorstTrial, WorstTrials, merged_worst, worst_trials
 from deciban.io.reader import UnpairedError
 from deciban.io.recognition import is_longer, memory_of
-from deciban.io.shards.matrix_files import is_mask
-from deciban.io.source import single_files
+from deciban.io.source import Source, single_files
 from deciban.memory import memory_error
 from deciban.messages import Message, counted, names_apart
 from deciban.models import Model
@@ -39,7 +40,6 @@ from deciban.workflows.inputs import (
 )
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import Figures, HowSure, Options, Renamed, renamed
-from deciban.workflows.summaries import are_summaries, opened_summaries
 
 if TYPE_CHECKING:
     from deciban.trials.passes import Engine
@@ -70,12 +70,24 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> Opened:
     given = list(scores) if isinstance(scores, list | tuple) else [scores]
     has_objects, room = any(map(is_object, (*given, key))), options.scale.n_bytes
     named: Any = given if has_objects else paths_of(scores, also=(key, *options.files))
-    if key is None and are_summaries(named):
-        return opened_summaries(named, options)
-    is_asked = has_objects or options.scale.is_asked or is_mask(key, options.kind)  # matrices with a mask: by blocks
+    if key is None:
+        from deciban.workflows.summaries import are_summaries, opened_summaries
+
+        if are_summaries(named):
+            return opened_summaries(named, options)
+    is_asked = has_objects or options.scale.is_asked or _is_mask(key, options)  # matrices with a mask: by blocks
     if is_asked or memory_of(named, key) > room or is_longer(named, key, room):
         return open_source(named, key, options)
     return ScoreFiles.of(scores, key, options.reading)
+
+
+def _is_mask(key: PathLike | None, options: Options) -> bool:
+    """Return True if a key is a matrix that marks the cells that are trials."""
+    if not isinstance(key, str | os.PathLike) or not Path(key).is_file() or Source(key).kind != "NumPy":
+        return False
+    from deciban.io.shards.matrix_files import is_mask
+
+    return is_mask(key, options.kind)
 
 
 def evaluate_source(

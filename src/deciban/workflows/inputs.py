@@ -32,7 +32,6 @@ from deciban.workflows.kinds.base import named_apart
 from deciban.workflows.kinds.score_units import in_nats, prior_of_classes
 from deciban.workflows.options import TRIALS, HowSure, KindName, Options, Reading, renamed
 from deciban.workflows.partitions import sides_with_names
-from deciban.workflows.plans import plan_columns
 from deciban.workflows.units import in_words, weights_of_key
 
 Paths: TypeAlias = Sequence[PathLike | TwoFiles] | PathLike | TwoFiles
@@ -419,8 +418,11 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
 
 def condition_columns(options: Options) -> tuple[str, ...]:
     """Columns and sides by which trials are split, for conditions or by a plan."""
-    planned = () if options.plan is None else plan_columns(options.plan)
-    asked = (*options.split.partitions, *options.split.equalized, planned)
+    asked = [*options.split.partitions, *options.split.equalized]
+    if options.plan is not None:
+        from deciban.workflows.plans import plan_columns
+
+        asked.append(plan_columns(options.plan))
     return tuple(dict.fromkeys(one.side or one.name for columns in asked for one in columns))
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from deciban import tables
-from deciban.cli.shared.completion import files
 from deciban.cli.shared.options import (
     Asked,
     SectionedCommand,
     Shown,
+    files,
     joining_options,
     options,
     print_json,

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from deciban import plots, tables
-from deciban.cli.shared.completion import completer_of, files
-from deciban.cli.shared.options import Asked, SectionedCommand, Shown, joining_options, options, print_json, tell
+from deciban.cli.shared.options import Asked, SectionedCommand, Shown, files, joining_options, options, print_json, tell
 from deciban.cli.shared.parsing import Picture
 from deciban.cli.shared.progress import working
 
@@ -213,8 +213,16 @@ def _show(rules: list[Rule], weightings: list[RuleWeighting], style: str) -> Non
             out.print(tables.table(weighting.headings, weighting.rows))
 
 
+def _offer_presets(context: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the presets that a shell offers, which are those of ``--preset``."""
+    from deciban.cli.shared.completion import completer_of
+
+    complete = completer_of("--preset", None)
+    return [] if complete is None else complete(context, param, incomplete)
+
+
 @click.command("presets", cls=SectionedCommand)
-@click.argument("name", required=False, metavar="[NAME]", shell_complete=completer_of("--preset", None))
+@click.argument("name", required=False, metavar="[NAME]", shell_complete=_offer_presets)
 @options("preset-file", "tables", "json")
 def presets_command(name: str | None, *, as_toml: bool, shown: Shown) -> None:
     """List the plans of evaluations that --preset names, or explain one: what is computed, and who says so.

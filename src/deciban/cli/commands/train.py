@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deciban import calibration, fusion, tables
-from deciban.cli.shared.completion import files
 from deciban.cli.shared.options import (
     Asked,
     SectionedCommand,
     Shown,
+    files,
     joining_options,
     options,
     print_json,
