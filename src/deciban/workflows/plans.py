@@ -106,7 +106,7 @@ class Planned:
             return primary_of(plan, replace(made.found, name=found.name), how=made.rule)
         if self.conditions is not None:
             (part,) = self.conditions.partitions
-            names = [values[0] for values in part.partition.values]
+            names = [values[0] for values in part.values]
             factors = sharing_factors(part.totals, shares_of(plan, names, part.totals))
             source, _ = part.weighted(partial(weighted_by_condition, self.source), factors, is_classes=False)
             how = f"non-targets by {plan.share_column} in the shares of the plan"
