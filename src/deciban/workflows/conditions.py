@@ -29,7 +29,6 @@ from deciban.evaluation.conditions import ByConditions, Condition, Equalized, Sy
 from deciban.messages import WARNING, Message, counted
 from deciban.trials.lists import as_text
 from deciban.trials.names import IdMap
-from deciban.trials.passes import Engine
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource, Wanted
 from deciban.types import CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind
@@ -328,11 +327,9 @@ class Conditions:
 
     Attributes
     ----------
-    source : ShardSource
-    engine : Engine
     kind : AnyKind
     units : UnitsOfSource
-        Of all trials.
+        All trials.
     partitions, equalized : tuple of Partition
         Those whose conditions have figures, and those whose conditions count alike.
     of_cells : dict
@@ -343,8 +340,6 @@ class Conditions:
         Rows of the trials of each combination of values, where trials are in memory.
     """
 
-    source: ShardSource
-    engine: Engine
     kind: AnyKind
     units: UnitsOfSource
     partitions: tuple[Partition, ...]
@@ -354,20 +349,15 @@ class Conditions:
     rows: dict[Partition, dict[Values, IntArray]]
 
     @classmethod
-    def of(
-        cls, split: Split, source: ShardSource, engine: Engine, kind: AnyKind, units: UnitsOfSource, argument: str = ""
-    ) -> Conditions:
+    def of(cls, split: Split, kind: AnyKind, units: UnitsOfSource, argument: str = "") -> Conditions:
         """Split trials: one pass.
 
         Parameters
         ----------
         split : Split
-        source : ShardSource
-        engine : Engine
-            Where passes run.
         kind : AnyKind
         units : UnitsOfSource
-            Of all trials.
+            All trials.
         argument : str
             What asks for it, for messages; if it is empty, ``by`` and ``equalize``.
 
@@ -377,13 +367,13 @@ class Conditions:
             If there is no such column or file, there are more than 1,000 conditions, or a trial has no value in a
             column whose conditions are to count alike.
         """
-        splits = dict[Any, SplitByColumns]()
+        splits, source = dict[Any, SplitByColumns](), units.source
         for asked, each in (("by", split.partitions), ("equalize", split.equalized)):
             for columns in each:
                 splits[columns] = splits.get(columns) or SplitByColumns.in_source(source, columns, argument or asked)
         classes = kind.classes_by_truth(source.classes)
         n_classes = len(classes)
-        found = look_at_conditions(source, engine, [*splits.values()], n_classes)
+        found = look_at_conditions(source, units.engine, [*splits.values()], n_classes)
         known = {
             columns: Partition.of(one, facts, n_classes)
             for (columns, one), facts in zip(splits.items(), found, strict=True)
@@ -393,14 +383,14 @@ class Conditions:
         by = tuple(known[one] for one in split.partitions)
         if not argument:  # a plan gives shares to the values as they are
             by = tuple(one.sharing_own_values(classes) for one in by)
-        return cls(source, engine, kind, units, by, tuple(known[one] for one in split.equalized), {}, {}, {})
+        return cls(kind, units, by, tuple(known[one] for one in split.equalized), {}, {}, {})
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """Into how many conditions trials were split."""
         known = dict.fromkeys((*self.partitions, *self.equalized))
         found = [message_of(one) for one in known]
-        if self.equalized and self._are_trials and self.source.batch is None and not self.source.classes:
+        if self.equalized and self._are_trials and self.units.source.batch is None and not self.units.source.classes:
             words = "no intervals where every trial is a unit by itself and trials are read in pieces"
             found.append(Message(WARNING, "", f"equalize: {words}"))
         return tuple(found)
@@ -435,9 +425,9 @@ class Conditions:
     def weighted(self, part: Partition, factors: FloatArray, options: Options, *, system: int, name: str) -> Any:
         """Evaluate a system with trials that weigh what their conditions say, and keep that whatever is drawn."""
         found = self._in_order(part, system)
-        in_passes = self.source.batch is None
-        by_class = in_passes and bool(self.source.classes)
-        weigh = partial(weighted_by_condition, self.source) if found is None else found.weighted
+        in_passes = self.units.source.batch is None
+        by_class = in_passes and bool(self.units.source.classes)
+        weigh = partial(weighted_by_condition, self.units.source) if found is None else found.weighted
         source, home = part.weighted(weigh, factors, is_classes=by_class)
         units = replace(self.units, source=source)
         if not in_passes:
@@ -449,22 +439,25 @@ class Conditions:
         else:
             units = replace(units, n_conditions=len(factors))
         at = system if found is None else 0
-        return self.kind.evaluate_source(source, self.engine, options, system=at, name=name, units=units)
+        return self.kind.evaluate_source(units, options, system=at, name=name)
 
     def _in_order(self, part: Partition, system: int) -> SortedSource | None:
         """The trials of a system sorted by condition; None where that is of no use, or workers cannot read them."""
-        is_of_use = self.source.batch is None and self.engine.shares_memory
-        if not is_of_use or not part.is_spread(len(self.source.pieces)):
+        is_of_use = self.units.source.batch is None and self.units.engine.shares_memory
+        if not is_of_use or not part.is_spread(len(self.units.source.pieces)):
             return None
         if part not in self.in_order or self.in_order[part][0] != system:
             self.in_order.pop(part, None)  # the folder goes first
-            named, has = self.units.by_name is not None, self.source.has_units or self.source.are_units
+            named, has = self.units.by_name is not None, self.units.source.has_units or self.units.source.are_units
             wanted = Wanted(units=self.units.units is not None and has and not named, names=named)
-            self.in_order[part] = system, sorted_by_condition(self.source, self.engine, part.split, system, wanted)
+            self.in_order[part] = (
+                system,
+                sorted_by_condition(self.units.source, self.units.engine, part.split, system, wanted),
+            )
         return self.in_order[part][1]
 
     def _conditions(self, part: Partition) -> list[Condition]:
-        names, classes = part.names, self.kind.classes_by_truth(self.source.classes)
+        names, classes = part.names, self.kind.classes_by_truth(self.units.source.classes)
         return [
             Condition(called, dict(zip(names, values, strict=True)), {name: row[at] for name, at in classes})
             for called, values, row in zip(part.called, part.values, part.totals.tolist(), strict=True)
@@ -476,7 +469,7 @@ class Conditions:
             for one, values in zip(self._conditions(part), part.values, strict=True)
         ]
         totals = np.array([one.totals for one in part.facts.values()]).sum(axis=0).tolist()
-        trials = {name: totals[at] for name, at in self.kind.classes_by_truth(self.source.classes)}
+        trials = {name: totals[at] for name, at in self.kind.classes_by_truth(self.units.source.classes)}
         made = ByConditions(part.title, part.names, tuple(found), trials=trials)
         if self.units.units is None:
             return replace(made, no_differences="units are not known, or no intervals were asked for")
@@ -486,29 +479,29 @@ class Conditions:
     def _of_condition(self, part: Partition, values: Values, options: Options, system: int, name: str) -> Any:
         """Evaluate the trials of one condition."""
         found, at = self._in_order(part, system), (part, values)
-        if self.source.batch is not None:
-            source = self._taken(self.source.batch, part, values)
+        if self.units.source.batch is not None:
+            source = self._taken(self.units.source.batch, part, values)
         elif found is None:
             cells = part.occurring(values)
-            source = of_condition(self.source, part.split, cells, reduce(add, [part.facts[one] for one in cells]))
+            source = of_condition(self.units.source, part.split, cells, reduce(add, [part.facts[one] for one in cells]))
         else:
             source, system = found.of_condition(part.occurring(values)), 0
         if at not in self.of_cells:
-            self.of_cells[at] = replace(self._units_of(source), source=self.source)
+            self.of_cells[at] = replace(self._units_of(source), source=self.units.source)
         units = replace(self.of_cells[at], source=source)
-        return self.kind.evaluate_source(source, self.engine, options, system=system, name=name, units=units)
+        return self.kind.evaluate_source(units, options, system=system, name=name)
 
     def _taken(self, batch: Chunk, part: Partition, values: Values) -> ShardSource:
         """Return the trials of one condition; those that weigh nothing are none."""
         if part not in self.rows:
-            self.rows[part] = part.rows(batch, self.source.name)
+            self.rows[part] = part.rows(batch, self.units.source.name)
         cells = [self.rows[part][one] for one in part.occurring(values)]
         rows = np.sort(np.concatenate(cells)) if len(cells) > 1 else cells[0]
         if batch.weight is not None:
             rows = rows[batch.weight[rows] > 0]
         own = replace(batch, conditions=None, trials=None).take(rows)
         units = None if own.units is None else own.units.only_used()
-        return replace(self.source, pieces=(HeldPiece(replace(own, units=units), self.source.name),))
+        return replace(self.units.source, pieces=(HeldPiece(replace(own, units=units), self.units.source.name),))
 
     def _units_of(self, source: ShardSource) -> UnitsOfSource:
         """The units of some of the trials; none of fewer than two."""
@@ -519,9 +512,9 @@ class Conditions:
         if units is None or own.are_trials:
             return own
         if own.singles is not None:
-            survey = survey_trials(source, self.engine)
+            survey = survey_trials(source, self.units.engine)
             return replace(own, units=survey.units if survey.units.n_units > 1 else None, singles=survey)
-        facts = look_at_units(source, self.engine, (own.by_name,))[0]
+        facts = look_at_units(source, self.units.engine, (own.by_name,))[0]
         return replace(own, units=replace(units, keys=facts.keys) if len(facts.keys) > 1 else None)
 
 

@@ -146,17 +146,17 @@ def evaluate_source(
         most = number_of_worst(options.worst, source)
         if most and source.batch is None:
             sides_of_worst(source)  # which refuses before the passes
-        split, planned = _split(source, engine, kind, units, options)
+        split, planned = _split(kind, units, options)
         said = () if split is None else split.messages
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
             if whole.incomplete:
                 source = having(whole, (at,))
                 units = replace(units, source=source)
-                split, planned = _split(source, engine, kind, units, options)
+                split, planned = _split(kind, units, options)
             figures = kind.on_axis_of([source], options.figures if each is None else each[at])
             own = replace(options, figures=figures)
-            found.append(kind.evaluate_source(source, engine, own, system=at, name=name, units=units))
+            found.append(kind.evaluate_source(units, own, system=at, name=name))
             if split is not None:
                 by_condition.append(split.evaluated(found[-1], own, system=at))
             if planned is not None:
@@ -195,19 +195,17 @@ def _said_of_pieces(
     return (*weights, *units.said(n_units), Message("note", source.name, words))
 
 
-def _split(
-    source: ShardSource, engine: Engine, kind: AnyKind, units: UnitsOfSource, options: Options
-) -> tuple[Conditions | None, Planned | None]:
+def _split(kind: AnyKind, units: UnitsOfSource, options: Options) -> tuple[Conditions | None, Planned | None]:
     """The conditions that are asked for, and the plan; None of what is not asked."""
     split, planned = None, None
     if options.split.is_asked:
         from deciban.workflows.conditions import Conditions
 
-        split = Conditions.of(options.split, source, engine, kind, units)
+        split = Conditions.of(options.split, kind, units)
     if options.plan is not None:
         from deciban.workflows.plans import Planned
 
-        planned = Planned.of(options.plan, source, engine, kind, units)
+        planned = Planned.of(options.plan, kind, units)
     return split, planned
 
 

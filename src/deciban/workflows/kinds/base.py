@@ -57,7 +57,15 @@ A = TypeVar("A", bound=Aligned | AlignedClasses)
 
 
 class CountedUnits(Protocol):
-    """Units of the trials of a source, as evaluations ask for them; see `deciban.workflows.units.UnitsOfSource`."""
+    """A source of trials with their units, as evaluations need it; see `deciban.workflows.units.UnitsOfSource`."""
+
+    @property
+    def source(self) -> ShardSource:
+        """The trials."""
+
+    @property
+    def engine(self) -> Engine:
+        """Runs passes over trials that are not in memory."""
 
     @property
     def units(self) -> TrialUnits | None:
@@ -192,13 +200,11 @@ class Kind(ABC, Generic[S, K, A]):
     def n_evaluated(self, found: Any) -> int:
         """How many trials, which all count alike, an evaluation is of."""
 
-    def evaluate_source(
-        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: CountedUnits
-    ) -> Any:
+    def evaluate_source(self, units: CountedUnits, options: Options, *, system: int, name: str) -> Any:
         """Evaluate one system of a source; ``system`` is its position."""
-        batch = source.batch
+        source, batch = units.source, units.source.batch
         if batch is None:
-            return self.evaluate_pieces(source, engine, options, system=system, name=name, units=units)
+            return self.evaluate_pieces(units, options, system=system, name=name)
         resampling = options.how_sure.resampling(None if units.units is None else batch.units)
         if resampling is not None and batch.stratum is not None:
             resampling = replace(resampling, strata=batch.stratum)
@@ -206,9 +212,7 @@ class Kind(ABC, Generic[S, K, A]):
         return self.evaluate(trials, options.figures, source.classes, name=name, resampling=resampling)
 
     @abstractmethod
-    def evaluate_pieces(
-        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: CountedUnits
-    ) -> Any:
+    def evaluate_pieces(self, units: CountedUnits, options: Options, *, system: int, name: str) -> Any:
         """Evaluate one system of trials in pieces; ``system`` is its position."""
 
     @abstractmethod
