@@ -33,7 +33,7 @@ from deciban.workflows.units import units_of_batch
 
 if TYPE_CHECKING:
     from deciban.analysis.pilots import Pilot, Plan
-    from deciban.analysis.planning import Goal, TrialsPerSegment
+    from deciban.analysis.planning import TrialsPerSegment
     from deciban.analysis.systems import ScorePairs
     from deciban.evaluation.worst_trials import Menagerie
     from deciban.models import Model
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def compare_files(
-    scores: Paths | None = None,
+    scores: Paths | ScoreFiles | None = None,
     key: PathLike | None = None,
     *,
     model: PathLike | Model | None = None,
@@ -56,7 +56,7 @@ def compare_files(
 
     Parameters
     ----------
-    scores : sequence of paths
+    scores : sequence of paths, or ScoreFiles
         Score files of two systems or more; of one with a model.
     key : path, optional
         As in `deciban.evaluate_files`.
@@ -101,10 +101,34 @@ def compare_files(
     ('a − b', 5)
     """
     named, options = named_scores(scores, key, options)
-    chosen = Options.of("compare_files", {"missing": "drop", **options})
+    chosen = Options.of("compare_files", options if "options" in options else {"missing": "drop", **options})
     chosen.scale.refuse("a comparison")
-    how: Any = {"quality": quality, "against": against, "permutations": permutations, "progress": progress}
-    return compare_chosen(ScoreFiles.of(named, key, chosen.reading), chosen, model=model, **how)
+    if not chosen.how_sure.intervals:
+        raise InputError("intervals: a comparison is made of them. Leave intervals=False (--no-intervals) out.")
+    chosen = replace(chosen, how_sure=replace(chosen.how_sure, keep=True))
+    files, loaded = ScoreFiles.of(named, key, chosen.reading), _trained(model, chosen)
+    results = evaluate_model(loaded, files, chosen, quality=quality, progress=progress).results
+    if loaded is not None and results.before is not None:
+        before, (after,) = results.before.systems, results.systems
+        name = names_apart([loaded.row_name([one.name for one in before])], [one.name for one in before])[0]
+        systems = (*before, replace(after, name=name))
+        against = against or (name if len(before) > 1 else "all")
+        results = Results(systems, results.join, results.messages)
+    ratios = [
+        Message(WARNING, one.name, str(note))
+        for one in results.systems
+        for note in one.notes
+        if topic_of(note) == "ratios"
+    ]
+    results = replace(results, messages=(*results.messages, *ratios))
+    texts = (one.text for one in results.messages if isinstance(one, Message))
+    said = " ".join(text for text in texts if topic_of(text) == "no-intervals")
+    if said and any(one.uncertainty is None for one in results.systems):
+        raise InputError(said)
+    if progress is not None:
+        progress("comparing")
+    how: Any = {"level": chosen.how_sure.level, "permutations": permutations, "seed": chosen.how_sure.seed}
+    return compare_results(results, against=against or "all", **how)
 
 
 def require_figures(names: Sequence[str], kind: AnyKind, options: Options, argument: str) -> None:
@@ -134,45 +158,6 @@ def require_figures(names: Sequence[str], kind: AnyKind, options: Options, argum
     known = kind.compared_figures(options.figures)
     for name in names:
         figure_among(known, name, f"{kind.about} that has an interval", argument)
-
-
-def compare_chosen(
-    files: ScoreFiles,
-    options: Options,
-    *,
-    model: AnyModel | None = None,
-    quality: Any = None,
-    against: Against | str | None = None,
-    permutations: int = 0,
-    progress: Progress | None = None,
-) -> Comparison:
-    """Compare systems of files that are open already, by options that were sorted; see `compare_files`."""
-    if not options.how_sure.intervals:
-        raise InputError("intervals: a comparison is made of them. Leave intervals=False (--no-intervals) out.")
-    options = replace(options, how_sure=replace(options.how_sure, keep=True))
-    loaded = _trained(model, options)
-    results = evaluate_model(loaded, files, options, quality=quality, progress=progress).results
-    if loaded is not None and results.before is not None:
-        before, (after,) = results.before.systems, results.systems
-        name = names_apart([loaded.row_name([one.name for one in before])], [one.name for one in before])[0]
-        systems = (*before, replace(after, name=name))
-        against = against or (name if len(before) > 1 else "all")
-        results = Results(systems, results.join, results.messages)
-    how: Any = {"level": options.how_sure.level, "permutations": permutations, "seed": options.how_sure.seed}
-    ratios = [
-        Message(WARNING, one.name, str(note))
-        for one in results.systems
-        for note in one.notes
-        if topic_of(note) == "ratios"
-    ]
-    results = replace(results, messages=(*results.messages, *ratios))
-    texts = (one.text for one in results.messages if isinstance(one, Message))
-    said = " ".join(text for text in texts if topic_of(text) == "no-intervals")
-    if said and any(one.uncertainty is None for one in results.systems):
-        raise InputError(said)
-    if progress is not None:
-        progress("comparing")
-    return compare_results(results, against=against or "all", **how)
 
 
 def _trained(model: AnyModel | None, options: Options) -> ScoreModel | None:
@@ -256,7 +241,7 @@ def _in_units_of_files(source: ShardSource) -> list[AnyArray]:
 
 
 def plan_files(
-    scores: Paths | None = None,
+    scores: Paths | ScoreFiles | None = None,
     key: PathLike | None = None,
     *,
     figure: Figure | None = None,
@@ -273,7 +258,7 @@ def plan_files(
 
     Parameters
     ----------
-    scores : path, or sequence of one or two paths
+    scores : path, sequence of one or two paths, or ScoreFiles
         Scores of one system, or of two whose difference is planned for.
     key : path, optional
         As in `deciban.evaluate_files`.
@@ -308,24 +293,15 @@ def plan_files(
     >>> found.designs[0].reached <= 0.01 and found.designs[0].n_units > 100
     True
     """
-    from deciban.analysis.planning import Goal  # comparisons need no plans
+    from deciban.analysis.planning import Goal, plan_of_pilot  # comparisons need no plans
 
     named, options = named_scores(scores, key, options)
     chosen = Options.of("plan_files", options)
     designs: Any = {"segments": segments, "trials_per_segment": trials_per_segment, "level": chosen.how_sure.level}
     goal = Goal(width=width, difference=difference, relative=relative, power=power, **designs)
-    return plan_chosen(ScoreFiles.of(named, key, chosen.reading), chosen, goal, figure, progress)
-
-
-def plan_chosen(
-    files: ScoreFiles, options: Options, goal: Goal, figure: Figure | None, progress: Progress | None = None
-) -> Plan:
-    """Plan by options that were sorted already; see `plan_files`."""
-    from deciban.analysis.planning import plan_of_pilot
-
-    options.scale.refuse("a plan")
-    _refuse_other_options(options.how_sure)
-    source = files.as_source(options, progress)
+    chosen.scale.refuse("a plan")
+    _refuse_other_options(chosen.how_sure)
+    source = ScoreFiles.of(named, key, chosen.reading).as_source(chosen, progress)
     if len(source.systems) > 2:
         raise InputError(
             f"scores: {len(source.systems)} systems ({', '.join(source.systems)}). A plan is about one, or about the "
@@ -334,10 +310,9 @@ def plan_chosen(
     if progress is not None:
         progress("finding components of variance")
     kind = kind_called(source.kind_name())
-    chosen = kind.compared_figures(options.figures)[0] if figure is None else figure
-    pilot, messages = _pilot(source, kind, options, chosen)
-    found = plan_of_pilot(pilot, goal)
-    return replace(found, messages=messages)
+    figure = kind.compared_figures(chosen.figures)[0] if figure is None else figure
+    pilot, messages = _pilot(source, kind, chosen, figure)
+    return replace(plan_of_pilot(pilot, goal), messages=messages)
 
 
 def _refuse_other_options(how_sure: HowSure) -> None:

@@ -134,7 +134,7 @@ def applied_first(
     folder = ScratchFolder()
     with folder.or_nothing() as path:
         out = path / _FULL
-        told = apply_files(model, paths, out, quality=quality, progress=say, **options.arguments)
+        told = apply_files(model, paths, out, quality=quality, progress=say, options=options)
     return folder, out, [one for one in told if one.kind not in ("wrote", "model")]
 
 

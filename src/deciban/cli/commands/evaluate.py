@@ -58,7 +58,7 @@ def show_decisions(
     from deciban.workflows.decision_files import evaluate_decision_files
 
     with working() as say:
-        found = evaluate_decision_files(list(files), key, progress=say, **given, **asked.options.arguments)
+        found = evaluate_decision_files(list(files), key, progress=say, **given, options=asked.options)
     tell(found.messages, quiet=quiet)
     if shown.as_json:
         named = {"scores": files, "key": [key], "costs": [given["costs"]]}

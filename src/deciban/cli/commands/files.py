@@ -167,12 +167,11 @@ def summarize_command(
     deciban eval all.summary
     """
     from deciban.io.writing import refuse_overwriting
-    from deciban.workflows.summaries import SUMMARIZED, summarize_files
+    from deciban.workflows.summaries import summarize_files
 
     refuse_overwriting([output], [*shards, *filter(None, (key,))])
-    arguments = {name: value for name, value in asked.options.arguments.items() if name in SUMMARIZED}
     with working() as say:
-        messages = summarize_files(list(shards), output, key, progress=say, **given, **arguments)
+        messages = summarize_files(list(shards), output, key, progress=say, **given, options=asked.options)
     tell(messages, quiet=quiet)
     if as_json:
         _print_json(output, messages, scores=shards, key=[key])

@@ -39,7 +39,7 @@ def compare_command(
     deciban compare sysA.txt --key key.txt --model calibration.json
     deciban compare old.txt new.txt --key key.txt --fail-if-worse eer:0.002
     """
-    from deciban.workflows.comparing import compare_chosen, require_figures
+    from deciban.workflows.comparing import compare_files, require_figures
     from deciban.workflows.kinds import kind_of
 
     opened, gates = asked.files(asked.inputs(scores, key), key), given.pop("fail_if_worse") or ()
@@ -48,7 +48,7 @@ def compare_command(
     require_figures([name for name, _ in gates], kind, about, "fail_if_worse")
     given["permutations"] = given["permutations"] or 0
     with working() as say:
-        found = compare_chosen(opened, about, progress=say, **given)
+        found = compare_files(opened, options=about, progress=say, **given)
         worse = [words for figure, margin in gates for words in found.worse(figure, margin)]
     tell(found.results.messages, quiet=quiet)
     if shown.as_json:
@@ -87,9 +87,8 @@ def plan_command(
     deciban plan sysA.txt sysB.txt --key key.txt --difference 0.005 --power 0.9
     deciban plan sysA.txt --key key.txt --width 0.01 --segments 1,3,10 -o plan.svg
     """
-    from deciban.analysis.planning import Goal
     from deciban.io.writing import refuse_overwriting
-    from deciban.workflows.comparing import plan_chosen, require_figures
+    from deciban.workflows.comparing import plan_files, require_figures
     from deciban.workflows.kinds import kind_of
 
     picture.require()
@@ -98,9 +97,8 @@ def plan_command(
     require_figures([] if figure is None else [figure], kind_of(opened.scores[0], opened.key, about), about, "figure")
     refuse_overwriting(picture.paths, [*opened.paths, *about.files])
     said = {name: value for name, value in goal.items() if value is not None}
-    wanted = Goal(level=about.how_sure.level, **said)
     with working() as progress:
-        found = plan_chosen(opened, about, wanted, figure, progress)
+        found = plan_files(opened, options=about, figure=figure, progress=progress, **said)
     tell(found.messages, quiet=quiet)
 
     picture.save(lambda: plots.plan(found))  # before anything is printed: it may be impossible

@@ -163,11 +163,12 @@ class PlotRequest:
         return {"scores": files.score_paths, "key": [key], "units": list(about.how_sure.files)}
 
     def _of_comparison(self) -> Found:
-        from deciban.workflows.comparing import compare_chosen
+        from deciban.workflows.comparing import compare_files
 
         files, about, read = self._opened()
         with working() as say:
-            found = compare_chosen(files, about, model=self.own["model"], against=self.own["against"], progress=say)
+            how: Any = {"model": self.own["model"], "against": self.own["against"], "progress": say}
+            found = compare_files(files, options=about, **how)
         tell(found.results.messages, quiet=self.quiet)
         said = {**found.to_dict(), "files": read}
         if self.plot == "forest":

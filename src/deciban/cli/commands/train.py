@@ -187,7 +187,7 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
         require_llrs_writable(request.applied_to, request.llrs, options, to=request.to)
     options = replace(options, reading=options.reading.with_ids_read())
     model = model_of(options)
-    arguments = {**options.arguments, **(request.cross_validate or {}), **request.extra}
+    arguments = {"options": options, **(request.cross_validate or {}), **request.extra}
     if request.apply_key is not None:
         arguments |= {"test_scores": request.apply_to, "test_key": request.apply_key}
     with working() as tell_step:
