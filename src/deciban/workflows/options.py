@@ -616,12 +616,11 @@ class Options:
         ...
         TypeError: evaluate_files() got an unexpected keyword argument 'operating_point'. Did you mean operating_points?
         """
-        if isinstance(given.get("options"), cls):
+        whole = given.get("options")
+        if isinstance(whole, cls):
             if others := [name for name in given if name != "options"]:
-                raise TypeError(
-                    f"{function}() got options, and {', '.join(others)} besides. Give all of them in one way."
-                )
-            return given["options"]
+                raise TypeError(f"{function}() got options, and {', '.join(others)} besides. Give all in one way.")
+            return whole
         known = {name: part for part, made in _PARTS.items() for name in made.__dataclass_fields__}
         for name in given:
             elsewhere = (known.get(name) == "split" and given[name] and function not in _BY_CONDITION) or (
