@@ -100,7 +100,8 @@ def compare_files(
     >>> str(found.pairs[0]), found.difference("eer").n_units
     ('a − b', 5)
     """
-    named, options = named_scores(scores, key, options)
+    given: Any = scores
+    named, options = named_scores(given, key, options)
     chosen = Options.of("compare_files", options if "options" in options else {"missing": "drop", **options})
     chosen.scale.refuse("a comparison")
     if not chosen.how_sure.intervals:
@@ -295,7 +296,8 @@ def plan_files(
     """
     from deciban.analysis.planning import Goal, plan_of_pilot  # comparisons need no plans
 
-    named, options = named_scores(scores, key, options)
+    given: Any = scores
+    named, options = named_scores(given, key, options)
     chosen = Options.of("plan_files", options)
     designs: Any = {"segments": segments, "trials_per_segment": trials_per_segment, "level": chosen.how_sure.level}
     goal = Goal(width=width, difference=difference, relative=relative, power=power, **designs)

@@ -13,7 +13,6 @@ from deciban.cli.shared.options import (
     Asked,
     SectionedCommand,
     Shown,
-    files,
     joining_options,
     options,
     print_json,
@@ -22,6 +21,7 @@ from deciban.cli.shared.options import (
     typed,
     typed_for,
 )
+from deciban.cli.shared.parsing import files
 from deciban.cli.shared.progress import working
 
 

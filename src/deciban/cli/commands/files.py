@@ -14,14 +14,13 @@ from deciban.cli.shared.options import (
     Asked,
     SectionedCommand,
     Shown,
-    files,
     joining_options,
     options,
     print_json,
     require_own_stream,
     tell,
 )
-from deciban.cli.shared.parsing import PARSERS
+from deciban.cli.shared.parsing import PARSERS, files
 from deciban.cli.shared.progress import working
 from deciban.messages import lines, one_line
 

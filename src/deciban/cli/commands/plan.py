@@ -9,8 +9,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from deciban import plots, tables
-from deciban.cli.shared.options import Asked, SectionedCommand, Shown, files, joining_options, options, print_json, tell
-from deciban.cli.shared.parsing import Picture
+from deciban.cli.shared.options import Asked, SectionedCommand, Shown, joining_options, options, print_json, tell
+from deciban.cli.shared.parsing import Picture, files
 from deciban.cli.shared.progress import working
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import click
 
 from deciban import plots
-from deciban.cli.shared.options import Asked, SectionedCommand, files, joining_options, options, print_json, tell
-from deciban.cli.shared.parsing import PARSERS, Picture
+from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, print_json, tell
+from deciban.cli.shared.parsing import PARSERS, Picture, files
 from deciban.cli.shared.progress import working
 
 

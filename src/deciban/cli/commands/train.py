@@ -16,7 +16,6 @@ from deciban.cli.shared.options import (
     Asked,
     SectionedCommand,
     Shown,
-    files,
     joining_options,
     options,
     print_json,
@@ -24,7 +23,7 @@ from deciban.cli.shared.options import (
     require_own_stream,
     tell,
 )
-from deciban.cli.shared.parsing import METHODS
+from deciban.cli.shared.parsing import METHODS, files
 from deciban.cli.shared.progress import working
 from deciban.messages import as_objects
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import click
 from click.shell_completion import BashComplete, CompletionItem, add_completion_class
 
-from deciban.cli.shared.options import files
+from deciban.cli.shared.parsing import METHODS, files
 
 Completer: TypeAlias = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -47,8 +47,6 @@ def _presets() -> list[str]:
 
 
 def _methods() -> list[str]:
-    from deciban.cli.shared.parsing import METHODS
-
     return list(METHODS)
 
 

@@ -201,11 +201,6 @@ class Option(click.Option):
         return super().shell_complete(ctx, incomplete) if complete is None else complete(ctx, self, incomplete)
 
 
-def files(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Leave it to the shell to offer files."""
-    return [CompletionItem(incomplete, type="file")]
-
-
 class SectionedCommand(click.Command):
     """A command about scores of both kinds: its help lists the options of many classes by themselves."""
 
