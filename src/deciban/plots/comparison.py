@@ -551,10 +551,9 @@ def class_parameters(
             "many classes, and 'offset' or 'scale'."
         )
     rows: list[Interval | None] = [(one.value, one.low, one.high) for one in found]
-    label, at = "Offset (nats)" if what == "offset" else "Scale", _CHANGES_NOTHING[what]
-    return _drawn_in_rows(
-        [one.whom or what for one in found], {what: rows}, label, ax, line_kw, level=level, reference=at
-    )
+    names, label = [one.whom or what for one in found], "Offset (nats)" if what == "offset" else "Scale"
+    how: Any = {"level": level, "reference": _CHANGES_NOTHING[what]}
+    return _drawn_in_rows(names, {what: rows}, label, ax, line_kw, **how)
 
 
 def system_worth(

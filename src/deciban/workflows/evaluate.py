@@ -169,7 +169,7 @@ def evaluate_source(
         about = _said_of_pieces(source, options, found[0], units, engine.n_passes + n_before)
         report = report or _report_of_pieces(source, options, kind, found)
     ties = {one.name: one.n_tied for one in found} if kind.has_ties else {}
-    messages = (*_with_ties(source.messages, kind, report, ties), *about, *told, *said)
+    messages = (*messages_with_ties(source, kind, ties, report), *about, *told, *said)
     return Results(tuple(found), report, messages, **more)
 
 
@@ -209,15 +209,11 @@ def _split(kind: AnyKind, units: UnitsOfSource, options: Options) -> tuple[Condi
     return split, planned
 
 
-def messages_of_batch(source: ShardSource, kind: AnyKind, ties: Mapping[str, int | float]) -> list[Message]:
-    """Return the messages of a source in memory, with the number of ties of each system, if known."""
-    return _with_ties(source.messages, kind, source.report, ties)
-
-
-def _with_ties(
-    known: Sequence[Message], kind: AnyKind, report: JoinReport | None, ties: Mapping[str, int | float]
+def messages_with_ties(
+    source: ShardSource, kind: AnyKind, ties: Mapping[str, int | float], report: JoinReport | None = None
 ) -> list[Message]:
-    """Return the messages of a source; the one on joined trials gets the number of ties of each system."""
+    """Return the messages of a source; the one on joined trials gets the number of ties of each system, if known."""
+    known, report = source.messages, report or source.report
     assert report is not None  # noqa: S101  # trials in memory were joined
     join, before = kind.join_message(report, ties_in_words(ties) if ties else ""), kind.join_message(report, "")
     return [join if one == before else one for one in known] + ([] if before in known else [join])
@@ -588,22 +584,22 @@ def _modelled(
     with options.scale.engine() as engine:
         engine.make_room(source, options.scale.n_bytes)
         units = units_of_source(source, engine, options.how_sure, kind)
-    known = made_of(model, Scored.of(units.source, options), options)
-    source, (name,) = known.scored.source, known.result.systems
+    scored, trained, result, notes = made_of(model, Scored.of(units.source, options), options)
+    source, (name,) = scored.source, result.systems
     words = f"{name}: the {kind.output} that the model ({model.kind}) makes of the scores"
-    told = [*known.scored.messages, *known.messages, *combination_messages(model, measured)]
+    told = [*scored.messages, *notes, *combination_messages(model, measured)]
     told.append(Message("note", "", words + (" of all systems" if model.is_fusion else "")))
     before = evaluate_source(counting(source), options, progress, units=units, told=told)
-    after = evaluate_source(known.result, options, progress, units=units)
+    after = evaluate_source(result, options, progress, units=units)
     first = before.systems[0]
-    is_counted = known.scored.seen is None and not source.has_weights and hasattr(first, "n_tar")
+    is_counted = scored.seen is None and not source.has_weights and hasattr(first, "n_tar")
     counts = {"n_tar": first.n_tar, "n_non": first.n_non} if is_counted else None
     with options.scale.engine() as engine:
-        seen = seen_before(model, known.trained, engine, of_training=of_training, counts=counts)
+        seen = seen_before(model, trained, engine, of_training=of_training, counts=counts)
     about = before.join, (*before.messages, *seen)
     untouched = Results(before.systems, *about, **_besides(before))
     results = Results(after.systems, *about, before=untouched, **_besides(after))
-    compared = replace(known.scored, source=known.trained), options, units, source.classes
+    compared = replace(scored, source=trained), options, units, source.classes
     return ModelEvaluation(_with_plan(results, options), compared, source.renamed)
 
 

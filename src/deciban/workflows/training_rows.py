@@ -20,7 +20,7 @@ from deciban.models.mapped import counting, having, mapped, ordered
 from deciban.models.score_model import ScoreModel
 from deciban.trials.sources import ShardSource
 from deciban.types import Progress
-from deciban.workflows.evaluate import evaluate_source, messages_of_batch, opened
+from deciban.workflows.evaluate import evaluate_source, messages_with_ties, opened
 from deciban.workflows.inputs import is_object, paths_of
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.two_class import checked_figures
@@ -133,7 +133,7 @@ class Compared:
             ties = {one.name: one.n_tied for one in results.systems} if results and before and kind.has_ties else None
             ties = _ties(source) if ties is None and kind.has_ties else ties or {}
             units = () if self.units is None else self.units.messages
-            return [*messages_of_batch(source, kind, ties), *units, *self.scored.messages, *self.messages]
+            return [*messages_with_ties(source, kind, ties), *units, *self.scored.messages, *self.messages]
         found = [] if results is None else list(results.messages)
         if results is not None and results.join is not None and not before:
             join = kind.join_message(results.join, "")

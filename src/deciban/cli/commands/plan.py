@@ -40,9 +40,11 @@ def compare_command(
     deciban compare old.txt new.txt --key key.txt --fail-if-worse eer:0.002
     """
     from deciban.workflows.comparing import compare_files, require_figures
+    from deciban.workflows.inputs import ScoreFiles
     from deciban.workflows.kinds import kind_of
 
-    opened, gates = asked.files(asked.inputs(scores, key), key), given.pop("fail_if_worse") or ()
+    opened = ScoreFiles.of(asked.inputs(scores, key), key, asked.options.reading)
+    gates = given.pop("fail_if_worse") or ()
     about = asked.options_for(opened).with_figures(rule=given.pop("rule"))
     kind = kind_of(opened.scores[0], opened.key, about)
     require_figures([name for name, _ in gates], kind, about, "fail_if_worse")
@@ -89,10 +91,11 @@ def plan_command(
     """
     from deciban.io.writing import refuse_overwriting
     from deciban.workflows.comparing import plan_files, require_figures
+    from deciban.workflows.inputs import ScoreFiles
     from deciban.workflows.kinds import kind_of
 
     picture.require()
-    opened = asked.files(asked.inputs(scores, key), key)
+    opened = ScoreFiles.of(asked.inputs(scores, key), key, asked.options.reading)
     about = asked.options_for(opened)
     require_figures([] if figure is None else [figure], kind_of(opened.scores[0], opened.key, about), about, "figure")
     refuse_overwriting(picture.paths, [*opened.paths, *about.files])

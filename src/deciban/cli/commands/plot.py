@@ -155,7 +155,9 @@ class PlotRequest:
 
     def _opened(self) -> tuple[Any, Any, dict[str, Any]]:
         """Score files that are read as a whole, options for them, and the files for JSON."""
-        files = self.asked.files(self.asked.inputs(self.scores, self.key), self.key)
+        from deciban.workflows.inputs import ScoreFiles
+
+        files = ScoreFiles.of(self.asked.inputs(self.scores, self.key), self.key, self.asked.options.reading)
         about = self.asked.options_for(files).with_figures(**self.figures)
         return files, about, self._read_as(files, about, self.key) | {"model": [self.own["model"]]}
 
@@ -192,9 +194,9 @@ class PlotRequest:
 
     def _evaluated(self, scores: Any, key: str | None) -> tuple[Any, dict[str, Any]]:
         """Results of score files, and which files these are."""
-        from deciban.workflows.evaluate import evaluate_model
+        from deciban.workflows.evaluate import evaluate_model, opened
 
-        files = self.asked.opened(scores, key)
+        files = opened(scores, key, self.asked.options)
         about = self.asked.options_for(files).with_figures(**self.figures)
         is_many = about.kind == "classes"
         held, known = ("many classes", _CLASS_KINDS) if is_many else ("two classes", (*_KINDS, *_TEACHING_KINDS))

@@ -171,11 +171,12 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     from deciban.models.model import to_text
     from deciban.workflows import train_files
     from deciban.workflows.apply import require_llrs_writable
+    from deciban.workflows.evaluate import opened
 
     request.check(asked.options.files)
     if request.interval and not asked.options.how_sure.intervals:
         raise click.UsageError("--interval: bounds follow from how sure training is. Leave --no-intervals out.")
-    files = asked.opened(request.scores, request.key, groups=request.groups)
+    files = opened(request.scores, request.key, replace(asked.options, groups=request.groups))
     options, in_pieces = asked.options_for(files), not files.is_at_hand
     if in_pieces and request.cross_validate and request.llrs is not None and not request.apply_to:
         raise click.UsageError(

@@ -21,7 +21,7 @@ from deciban.errors import InputError
 from deciban.messages import Message, one_line
 
 if TYPE_CHECKING:
-    from deciban.workflows.inputs import Opened, Paths, ScoreFiles
+    from deciban.workflows.inputs import Opened, Paths
     from deciban.workflows.options import KindName, Options
 
 
@@ -325,7 +325,7 @@ class Asked:
         chosen |= {"missing": "error"} if subsets else {}
         arguments = {**chosen, "operating_points": points}
         try:
-            return cls(Options.of("deciban", arguments), subsets, two)
+            return cls(replace(Options.of("deciban", arguments), incomplete=subsets is not None), subsets, two)
         except InputError as error:
             if not {"preset", "p_out_of_set"} <= chosen.keys():
                 raise
@@ -348,18 +348,6 @@ class Asked:
         from deciban.workflows.inputs import named_scores
 
         return named_scores(list[PathLike | TwoFiles](scores), key, self.two)[0]
-
-    def files(self, scores: Paths, key: str | None) -> ScoreFiles:
-        """Score files and a key, opened once, to be read as a whole."""
-        from deciban.workflows.inputs import ScoreFiles
-
-        return ScoreFiles.of(scores, key, self.options.reading)
-
-    def opened(self, scores: Paths, key: str | None, *, groups: tuple[str, ...] | None = None) -> Opened:
-        """The same, or in pieces what does not fit in memory; with ``groups`` these can be held out together."""
-        from deciban.workflows.evaluate import opened
-
-        return opened(scores, key, replace(self.options, groups=groups, incomplete=self.subsets is not None))
 
     def options_for(self, files: Opened) -> Options:
         """The options, once it is known what the scores are about; those that would be overlooked are refused.
