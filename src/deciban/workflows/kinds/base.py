@@ -23,7 +23,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.passes import Engine
-from deciban.trials.sources import ShardSource, stacked
+from deciban.trials.sources import ShardSource
 from deciban.trials.units import units_of_trials
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
 from deciban.workflows.kinds.score_units import read_as, require_same, require_same_unit
@@ -377,10 +377,6 @@ class Kind(ABC, Generic[S, K, A]):
     def classes_of(self, scores: S) -> tuple[str, ...]:
         """Names of the classes, where there are many."""
         return getattr(scores, "classes", ())
-
-    def stacked(self, scores: Sequence[S]) -> AnyArray:
-        """Put scores of systems, in nats, into one array; see `deciban.trials.sources.stacked`."""
-        return stacked([one.nats if isinstance(one, Scores) else one.score for one in scores])
 
     def with_values(self, scores: S, values: FloatArray, name: str) -> S:
         """Scores with other numbers, in nats, on the same trials."""
