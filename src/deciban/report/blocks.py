@@ -19,6 +19,7 @@ from deciban.messages import names_apart
 from deciban.report.scripts import picture
 from deciban.report.tables import CORRECTED, MINUS, MISSING, TEXTS, count, figures_in_words, number, percent, typeset
 from deciban.tables.text import condition_rows, condition_table
+from deciban.tables.writers import Table
 
 _MOST_CURVES = 9
 """Conditions whose curves can be told apart by their colours."""
@@ -37,26 +38,17 @@ _MOST_PAIRED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class TextTable:
-    """A table, and what is said below it.
+class PageTable(Table):
+    """A table with sentences below it.
 
     Attributes
     ----------
-    headings : sequence of str
-    rows : sequence of sequence of str
-    n_left : int
-        Columns of texts.
     name : str
         The system that it is about; empty if there is one.
-    caption : str
     sentences : sequence of str
     """
 
-    headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    n_left: int = 1
     name: str = ""
-    caption: str = ""
     sentences: Sequence[str] = ()
 
 
@@ -67,13 +59,13 @@ class Section:
     Attributes
     ----------
     title : str
-    tables : sequence of TextTable
+    tables : sequence of PageTable
     pictures : sequence of dict
         What templates need of each.
     """
 
     title: str
-    tables: Sequence[TextTable]
+    tables: Sequence[PageTable]
     pictures: Sequence[dict[str, str]] = ()
 
 
@@ -114,7 +106,8 @@ def differences_of(results: Results[Any], before: Results[Any] | None) -> list[S
         return []
     n_left = 1 if len(found.pairs) == 1 else 3
     about, sentences = about_differences(found), sentences_of(found)
-    table = TextTable(headings_of(found), rows_of(found), n_left, caption=about, sentences=sentences)
+    headings, rows = tuple(headings_of(found)), tuple(map(tuple, rows_of(found)))
+    table = PageTable(headings, rows, n_left, caption=about, sentences=sentences)
     return [Section("Differences between systems", [table], _pictures_of_differences(found))]
 
 
@@ -167,7 +160,7 @@ def _pictures_by_condition(results: Results[Any], k: int) -> list[dict[str, str]
     return found
 
 
-def _table(one: SystemConditions, part: ByConditions, name: str) -> TextTable:
+def _table(one: SystemConditions, part: ByConditions, name: str) -> PageTable:
     """Return the metrics of a system: of all trials, of each condition, and with these equal."""
     names = [x for x in figures_in_words(one.pooled) if x not in _OWN_COUNTS and not x.endswith(CORRECTED)]
 
@@ -180,7 +173,7 @@ def _table(one: SystemConditions, part: ByConditions, name: str) -> TextTable:
     sentences = [f"{typeset_words(line)}." for line in part.without_figures]
     sentences += [f"Equalized: {same.rule}." for same in one.equalized if same.title == part.title]
     sentences += [f"{typeset_words(line)}." for line in beyond_doubt(part, LEVEL if known is None else known.level)]
-    return TextTable(found.headings, found.rows, found.n_left, name, sentences=sentences)
+    return PageTable(found.headings, found.rows, found.n_left, name=name, sentences=sentences)
 
 
 def typeset_words(line: str) -> str:
@@ -215,4 +208,4 @@ def primaries_of(results: Results[Any]) -> list[Section]:
     title = (
         f"Plan {first.plan.name}: not its primary number" if first.departs else f"Primary number of {first.plan.name}"
     )
-    return [Section(title, [TextTable(headings, rows, sentences=lines)])]
+    return [Section(title, [PageTable(headings, rows, sentences=lines)])]
