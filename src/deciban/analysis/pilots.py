@@ -527,10 +527,9 @@ class Plan(ByValue, Jsonable):
         pilot = self.pilot
         known = ("noun", "source", "n_units", "n_segments", "n_tar", "n_non", "value", "expected", "spread")
         of_pilot = {name: getattr(pilot, name) for name in known}
-        design = tuple(Design.__dataclass_fields__)
         found = {
             "figure": name_with_place(pilot.figure),
-            "systems": list(pilot.names),
+            "systems": pilot.names,
             "goal": {
                 "kind": self.wanted,
                 "target": self.target,
@@ -543,10 +542,10 @@ class Plan(ByValue, Jsonable):
             "variance": dict(self.levels),
             "crossed": self.is_crossed,
             "trials_per_segment": self.trials_per_segment,
-            "designs": [{name: getattr(one, name) for name in design} for one in self.designs],
-            "between": None if self.between is None else list(self.between),
+            "designs": self.designs,
+            "between": self.between,
             "endless": self.endless,
-            "curves": {"n_units": self.curve_units, "reached": list(self.curves)},
-            "sentences": list(self.lines),
+            "curves": {"n_units": self.curve_units, "reached": self.curves},
+            "sentences": self.lines,
         }
         return dict(plain(found))

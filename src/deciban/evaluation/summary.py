@@ -224,9 +224,7 @@ class UnitTrials(TrialsByUnit):
         found = units_of_classes(*units, (len(given[0]), len(given[1])))
         if found is None:
             return None
-        kept = [
-            None if w is None else _validate.weights(w, len(s), "weights") for s, w in zip(given, weights, strict=True)
-        ]
+        kept = [_validate.weights(w, len(s), "weights") for s, w in zip(given, weights, strict=True)]
         return cls((given[0], given[1]), found, (kept[0], kept[1]))
 
     @classmethod
@@ -325,28 +323,30 @@ def _mean_weight(weights: CountArray | None) -> float:
 
 
 def units_of_classes(
-    tar_units: Units, non_units: Units, sizes: tuple[int, int]
+    tar_units: Units, non_units: Units, sizes: tuple[int, int], noun: str = "unit"
 ) -> tuple[TrialUnits, TrialUnits] | None:
-    """Units of targets and of non-targets; None if there are none.
+    """Return the units (or segments) of targets and of non-targets; None if there are none.
 
     Raises
     ------
     InputError
         If those of one class are missing, or they are not as many as trials.
     """
-    given: Any = {"tar_units": tar_units, "non_units": non_units}
+    given: Any = {f"tar_{noun}s": tar_units, f"non_{noun}s": non_units}
     missing = [name for name, one in given.items() if one is None]
     if len(missing) == 2:
         return None
     if missing:
-        raise InputError(f"{missing[0]}: none given, but there are those of the other class. Name the units of both.")
+        raise InputError(f"{missing[0]}: none given, but there are those of the other class. Name the {noun}s of both.")
     if isinstance(tar_units, TrialUnits) and isinstance(non_units, TrialUnits):
         found = [tar_units, non_units]
     else:
-        found = together([(one, name) for name, one in given.items()])
+        found = together([(one, name) for name, one in given.items()], noun=noun)
     for (name, _), one, size in zip(given.items(), found, sizes, strict=True):
         if one.n_trials != size:
-            raise InputError(f"{name}: units of {one.n_trials} trials for {size} scores. Give one row for each trial.")
+            raise InputError(
+                f"{name}: {noun}s of {one.n_trials} trials for {size} scores. Give one row for each trial."
+            )
     return found[0], found[1]
 
 

@@ -59,7 +59,7 @@ def ece(
     Notes
     -----
     The value depends on the bins, is biased upward for few trials, and does not measure separation: scores without
-    information (llr 0) have an ECE of 0. The calibration loss (``Evaluation.calibration_loss``) has none of these faults.
+    information (llr 0) have an ECE of 0. The calibration loss (``Evaluation.calibration_loss``) does not.
 
     Examples
     --------
