@@ -1,4 +1,4 @@
-"""Settings of Sphinx for the site; `build.py` puts the pages together, and this file beside them."""
+"""Sphinx settings of the site; `build.py` copies this file next to the collected pages."""
 
 from typing import Any
 
@@ -38,10 +38,10 @@ html_theme_options = {"navigation_with_keys": True}
 
 
 def _is_plumbing(app: object, what: str, name: str, found: object, skip: bool, options: object) -> bool | None:  # noqa: ARG001, FBT001
-    """Whether a member says nothing by itself: fields of named tuples, which their class describes."""
+    """Return True for fields of named tuples, which their class documents."""
     return True if str(getattr(found, "__doc__", "")).startswith("Alias for field number") else None
 
 
 def setup(app: Any) -> None:
-    """Called by Sphinx."""
+    """Connect the filter of members to Sphinx."""
     app.connect("autodoc-skip-member", _is_plumbing)
