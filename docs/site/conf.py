@@ -30,7 +30,7 @@ toc_object_entries = False  # hundreds of names in the navigation of every page 
 
 html_theme = "furo"
 html_static_path = ["static"]
-html_css_files = ["pictures.css"]  # on dark pages, and on small screens
+html_css_files = ["pictures.css"]  # white background on dark pages
 html_title = f"deciban {__version__}"
 html_copy_source = False
 html_show_sphinx = False
