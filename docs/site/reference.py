@@ -111,9 +111,7 @@ def commands() -> str:
 
 def schemas() -> str:
     """Return the JSON Schemas of all commands."""
-    parts = [
-        "# JSON Schemas\n\n`deciban.json_schemas()` returns complete schemas; the common part is listed once.\n"
-    ]
+    parts = ["# JSON Schemas\n\n`deciban.json_schemas()` returns complete schemas; the common part is listed once.\n"]
     known = deciban.json_schemas()
     shared = next(iter(known.values()))["$defs"]
     for name, one in {**known, "common": shared["common"]}.items():
