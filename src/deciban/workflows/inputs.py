@@ -30,7 +30,7 @@ from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of
 from deciban.workflows.kinds.base import named_apart
 from deciban.workflows.kinds.score_units import in_nats, prior_of_classes
-from deciban.workflows.options import TRIALS, HowSure, KindName, Options, Reading, renamed
+from deciban.workflows.options import TRIALS, HowSure, KindName, Options, Reading, new_names, renamed
 from deciban.workflows.partitions import sides_with_names
 from deciban.workflows.units import in_words, weights_of_key
 
