@@ -25,8 +25,7 @@ from deciban.io.formats import BinaryFormat, Format, Options, bare_name, by_name
 from deciban.io.recognition import Opened, Recognized, readable_as, recognize
 from deciban.io.source import Source, TwoFiles, other_file, read_text, refuse_doubles
 from deciban.io.text.reader import Layout, TextBlocks, faults_in, lines_of_rows, parse_blocks
-from deciban.io.text.suggestions import in_lines
-from deciban.messages import counted
+from deciban.messages import counted, in_lines
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality, Trials
 from deciban.trials.joining.join import concatenate
 from deciban.trials.joining.renaming import RULES, Renaming, rules_in

@@ -21,9 +21,8 @@ from deciban.io.contents import ContentKind, only_format_errors
 from deciban.io.formats import BinaryFormat, Format, Options, TextFormat, binary_formats, by_name
 from deciban.io.source import Source, TwoFiles, clean_text, codec_of, files_of, numbered_lines, read_text, single_files
 from deciban.io.spreadsheets import Translated, has_decimal_commas, has_semicolons, of_semicolons, of_workbook
-from deciban.io.text.finding import columns_seen, find_layout, names_classes
+from deciban.io.text.finding import FirstLines
 from deciban.io.text.reader import Layout, TextBlocks
-from deciban.io.text.suggestions import ColumnsSeen
 from deciban.memory import TIMES_ITS_SIZE, Cost
 
 _SAMPLED_LINES, _SAMPLED_BYTES = 1000, 1 << 20
@@ -62,7 +61,7 @@ class Opened:
     asked: Format | None
     options: Options
     is_side: bool = False
-    _layouts: dict[ContentKind | None, Layout] = field(default_factory=dict)
+    _layouts: dict[ContentKind | None, Layout | None] = field(default_factory=dict)
 
     def format_for(self, need: ContentKind | None) -> Format | None:
         """The format that was named, or that the first bytes show; None for text, whose lines have to tell.
@@ -200,15 +199,26 @@ class Opened:
         Raises
         ------
         FormatError, InputError
-            As in `deciban.io.text.finding.find_layout`, or if there is no line.
+            As in `deciban.io.text.finding.FirstLines.layout`, or if there is no line.
         """
+        return self._only_layout(need) or self._first_lines(need).layout()
+
+    def _only_layout(self, need: ContentKind | None) -> Layout | None:
+        """The layout of the lines as what is needed; None if no layout fits, or several fit. Raises as `layout`."""
         if need not in self._layouts:
-            chosen, lines = self.format_for(need), self.lines
-            if not lines:
-                raise FormatError(f"{self.source.name}: the file is empty. Expected one trial per line.")
-            text_format = chosen if isinstance(chosen, TextFormat) else None
-            self._layouts[need] = find_layout(lines, self.source.name, replace(self.options, need=need), text_format)
+            self._layouts[need] = self._first_lines(need).only_layout()
         return self._layouts[need]
+
+    def _first_lines(self, need: ContentKind | None) -> FirstLines:
+        return replace(self._cut_lines, options=replace(self.options, need=need))
+
+    @cached_property
+    def _cut_lines(self) -> FirstLines:
+        """The first lines, cut into fields."""
+        if not self.lines:
+            raise FormatError(f"{self.source.name}: the file is empty. Expected one trial per line.")
+        text_format = self.asked if isinstance(self.asked, TextFormat) else None
+        return FirstLines.of(self.lines, self.source.name, self.options, text_format)
 
     def blocks(self, need: ContentKind | None, size: int | None = None) -> TextBlocks:
         """The lines of a text table, in blocks of a size if it is given; a big file is never in memory as a whole."""
@@ -222,8 +232,10 @@ class Opened:
         if self.asked is not None or self.options.columns is not None:
             return []
         if self.is_text:
-            seen = columns_seen(self.lines, self.options)
+            seen = self._cut_lines.seen() if self.lines else None
             return [] if seen is None else seen.ways(need)
+        from deciban.io.text.suggestions import ColumnsSeen  # only messages need it
+
         form, rows = self._recognized, list[list[str]]()
         if form is not None and form.sample is not None:
             with suppress(FormatError, ValueError, OSError, pa.ArrowException):
@@ -242,8 +254,8 @@ class Opened:
             found: dict[ContentKind, Layout] = {}
             for kind in kinds:
                 with suppress(FormatError, InputError):
-                    layout = self.layout(kind)
-                    if could_hold(layout.known, kind):
+                    layout = self._only_layout(kind)
+                    if layout is not None and could_hold(layout.known, kind):
                         found[kind] = layout
             found = self._by_label(found)
         except (FormatError, InputError, ValueError, pa.ArrowException):
@@ -256,7 +268,7 @@ class Opened:
         """The layouts that fit what the label of a plain table names: one of many classes, or targets."""
         if self.options.columns is not None or not any(layout.header for layout in found.values()):
             return found
-        of_classes = names_classes(self.lines, self.options)
+        of_classes = self._cut_lines.label_names_classes()
         named = [role_of(header) for header in next(layout.header for layout in found.values() if layout.header)]
         return {
             kind: layout

@@ -26,13 +26,14 @@ from deciban.io.columns.headers import (
     identity_of,
     some_of,
     unit_in_words,
+    words_in_options,
 )
 from deciban.io.columns.values import assemble, same_names
 from deciban.io.contents import ContentKind, Contents, RowError
 from deciban.io.formats import Options, TextFormat
 from deciban.io.source import BLANKS, clean_text, numbered_lines, without_comments
 from deciban.io.text.one_line import DELIMITERS, is_number, odd_character, shortened, split
-from deciban.io.text.suggestions import in_lines, words_in_options
+from deciban.messages import in_lines
 from deciban.steps import teller
 from deciban.trials import Origin
 from deciban.types import FloatArray
