@@ -35,7 +35,7 @@ from deciban.models.model import Bounds, to_text
 from deciban.models.score_model import ScoreModel, missing_measures_are_known
 from deciban.trials import Index, Key, Trials
 from deciban.trials.joining.join import align_incomplete, append_trials, new_rows
-from deciban.trials.joining.lookup import Wanted
+from deciban.trials.joining.lookup import Lookup
 from deciban.trials.joining.matching import JoinReport, match, picked
 from deciban.trials.lists import ROW
 from deciban.types import AnyArray, IntArray
@@ -241,7 +241,7 @@ def _union_in_words(inputs: Sequence[Input], rows: Sequence[IntArray], report: J
 
 def _share_trials(one: Trials, other: Trials) -> bool:
     """Whether two lists have a trial in common."""
-    rows = Wanted(one).find(other).rows
+    rows = Lookup(one).find(other).rows
     return rows is None or bool(np.any(rows >= 0))
 
 

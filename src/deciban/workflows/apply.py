@@ -36,7 +36,7 @@ from deciban.memory import memory_error
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.steps import teller
-from deciban.trials.joining.lookup import Wanted
+from deciban.trials.joining.lookup import Lookup
 from deciban.types import AnyArray, Progress
 from deciban.workflows.applied import (
     Tally,
@@ -548,7 +548,7 @@ def _replaced(values: Any, known: Any, kind: AnyKind, reading: Reading) -> tuple
     own, theirs = values.trials, known.trials
     if reading.renaming is not None:
         own, theirs = reading.renaming.both(own, theirs)
-    rows = None if reading.by_order else Wanted(own).find(theirs).rows
+    rows = None if reading.by_order else Lookup(own).find(theirs).rows
     if rows is None:
         return replace(values, score=known.score), []
     there: AnyArray = rows >= 0

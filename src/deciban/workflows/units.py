@@ -22,7 +22,7 @@ from deciban.io.shards.units import UnitsOf
 from deciban.memory import require_room_for_units
 from deciban.messages import WARNING, Message, Note, counted
 from deciban.trials import Aligned, AlignedClasses, ClassKey, Key, Trials
-from deciban.trials.joining.lookup import Wanted as WantedTrials
+from deciban.trials.joining.lookup import Lookup
 from deciban.trials.lists import PAIR, ROW, as_text
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource, Wanted
@@ -143,7 +143,7 @@ def in_words(weight: CountArray) -> str:
 
 
 def _refuse_other_copies(trials: Trials, name: str) -> None:
-    first, copy = WantedTrials(trials).surplus
+    first, copy = Lookup(trials).surplus
     one, other = weight_column(trials.take(first), name), weight_column(trials.take(copy), name)
     differ = np.flatnonzero(one != other)
     if len(differ):

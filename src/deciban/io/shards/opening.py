@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,12 +17,12 @@ import pyarrow as pa
 from deciban._files import ScratchFolder, display_name, is_open_file
 from deciban.errors import DecibanError, FormatError, InputError
 from deciban.io.columns.columnar import Roles
-from deciban.io.columns.rows import Rows, RowTable
+from deciban.io.columns.rows import RowTable
 from deciban.io.formats import Options, bare_name
 from deciban.io.reader import require_as_many
 from deciban.io.recognition import is_stream
 from deciban.io.shards.files import ParquetRows, TableFile, is_columnar, open_files, table_files
-from deciban.io.shards.joining import Question, joined_by_name
+from deciban.io.shards.joining import JoinedTables, JoinRequest, joined_by_name
 from deciban.io.shards.layout import Layout, beside, source_of_rows
 from deciban.io.shards.matrices import ArrayCells, Matrix, matrix_source, table_of_matrix
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr, open_matrix
@@ -33,7 +33,7 @@ from deciban.io.shards.writing import cut_anew, n_of_both, of_both, rows_of_grou
 from deciban.io.source import TwoFiles, refuse_doubles
 from deciban.messages import Message
 from deciban.trials.frames import as_table
-from deciban.trials.joining.matching import JoinReport, refuse_names_by_order
+from deciban.trials.joining.matching import refuse_names_by_order
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import ShardSource
 
@@ -376,11 +376,8 @@ def _source_of_tables(
         truth = Roles.of(key, how.options("class-key" if is_classes else "key", of_key=True))
     layout = layout_of(scores, truth, how, who)
     is_alone = len(scores) == 1 and key is None and how.duplicates == "error" and how.ids is None
-    if is_alone:
-        double = any(name in tables[0].is_double for names in layout.scores for name in names)
-        made = Together(tables[0].rows, layout, double, None, None)
-    else:
-        made = _together(scores, truth, layout, how)
+    double = any(name in one.table.is_double for one in scores for name in one.scores)
+    made = JoinedTables(tables[0].rows, layout, double) if is_alone else _joined(scores, truth, layout, how, double)
     words = truth.words if who is None else f"target if and only if the speakers agree ({', '.join(who.called)})"
     messages = [Message("read", one.table.name, one.words) for one in scores]
     messages.append(Message("key", truth.table.name, words))
@@ -404,18 +401,13 @@ def _source_of_tables(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Together:
-    """Rows with all that is asked of them, where everything stands in them, and how trials met."""
-
-    rows: Sequence[Rows]
-    layout: Layout
-    is_double: bool
-    report: JoinReport | None
-    kept: Any
-
-
-def _together(scores: Sequence[Roles], truth: Roles, layout: Layout, how: HowToRead) -> Together:
+def _joined(
+    scores: Sequence[Roles],
+    truth: Roles,
+    layout: Layout,
+    how: HowToRead,
+    is_double: bool,  # noqa: FBT001
+) -> JoinedTables:
     """Put several tables together, by their order or by the names of trials."""
     columns, renamed = _renamed(scores, truth, layout)
     is_by_row = not truth.sides and all(one.table.target is not None for one in scores)
@@ -423,13 +415,8 @@ def _together(scores: Sequence[Roles], truth: Roles, layout: Layout, how: HowToR
         require_as_many({one.table.name: n_of_both(one.table) for one in scores})
     if how.by_order or is_by_row:
         refuse_names_by_order(how.ids)
-        rows = beside([*(one.table for one in scores), truth.table], columns)
-        double = any(name in one.table.is_double for one in scores for name in one.scores)
-        return Together(rows, renamed, double, None, None)
-    made = joined_by_name(Question(scores, truth, columns, renamed, how))
-    double = any(name in made.is_double for names in renamed.scores for name in names)
-    found = replace(renamed, where={}, converted=None, ratios=frozenset(), incomplete=how.incomplete)
-    return Together(made.rows, found, double or how.incomplete, made.report, made.kept)
+        return JoinedTables(beside([*(one.table for one in scores), truth.table], columns), renamed, is_double)
+    return joined_by_name(JoinRequest(scores, truth, columns, renamed, how))
 
 
 def _renamed(scores: Sequence[Roles], truth: Roles, layout: Layout) -> tuple[list[Mapping[str, str]], Layout]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from deciban._arrow import borders, of_numpy, text_of, to_numpy
 from deciban._arrow import compute as pc
 from deciban.errors import DecibanError, InputError, KeyMismatchError
-from deciban.trials.joining.lookup import Wanted
+from deciban.trials.joining.lookup import Lookup
 from deciban.trials.lists import ROW, Trials
 from deciban.trials.names import IdMap, encode, positions
 from deciban.types import AnyArray, BoolArray, IntArray
@@ -344,7 +344,7 @@ def _matched(offered: Trials, wanted: Trials, rules: tuple[str, ...]) -> int:
     how = Renaming(",".join(rules), rules)
     try:
         theirs, ours = how.both(offered, wanted)
-        rows = Wanted(ours).find(theirs).rows
+        rows = Lookup(ours).find(theirs).rows
     except DecibanError:
         return 0
     return len(wanted) if rows is None else int(np.count_nonzero(rows >= 0))
