@@ -313,7 +313,8 @@ def matrices_by_key(
         return tuple(scores), key  # a stream can be read only once
     columns = {one: names for one in scores if (names := _names_of_classes(one))}
     if not columns or "key" not in readable_as(key, ("key", "class-key")):
-        are_matrices = all(one.files[0].asked is by_name(_NAME) for one in scores)
+        named = [one.files[0].asked for one in scores]
+        are_matrices = all(one is not None and one.name == _NAME for one in named)
         alike = are_matrices and _is_free(key.files[0]) and key.files[0].lines[:1] == scores[0].files[0].lines[:1]
         return tuple(scores), _as_matrix(key) if alike and not readable_as(key, ("key", "class-key")) else key
     try:

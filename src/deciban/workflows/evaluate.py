@@ -15,8 +15,7 @@ from deciban.evaluation import Evaluation
 from deciban.evaluation.results import Results
 from deciban.evaluation.worst_trials import WorstTrial, WorstTrials, merged_worst, worst_trials
 from deciban.io.reader import UnpairedError
-from deciban.io.recognition import is_longer, memory_of
-from deciban.io.shards.matrix_files import is_mask
+from deciban.io.recognition import is_longer, is_mask, memory_of
 from deciban.io.source import single_files
 from deciban.memory import memory_error
 from deciban.messages import Message, counted, names_apart

@@ -18,7 +18,6 @@ from deciban.engines.units import TrialFacts, UnitFacts, UnitsFound, UnitsInPiec
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.values import refuse_gaps, weights_of
 from deciban.io.contents import RowError
-from deciban.io.shards.units import UnitsOf
 from deciban.memory import require_room_for_units
 from deciban.messages import WARNING, Message, Note, counted
 from deciban.trials import Aligned, AlignedClasses, ClassKey, Key, Trials
@@ -408,6 +407,8 @@ def _units_named(trials: Trials, naming: UnitNaming, counting: BoolArray | None,
         return units_of_trials(trials, counting, noun=noun)
     called = {side: name for name, side in trials.origin.sides}
     sides = {side: called.get(side, side) for side in trials.sides if side != ROW[0]}
+    from deciban.io.shards.units import UnitsOf  # speakers are mostly found from target trials
+
     units = UnitsOf.named(naming.parts, sides, [*trials.conditions], trials.origin.name, apart=naming.apart)
     of_side = {column: side for side, column in sides.items()}
     columns = {
