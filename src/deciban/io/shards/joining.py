@@ -17,14 +17,13 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy
 from deciban._files import ScratchFolder
-from deciban._validate.arrays import Vocabulary
 from deciban.core.resampling.units import Keys
 from deciban.errors import InputError, KeyMismatchError
 from deciban.io.columns.columnar import Roles
 from deciban.io.columns.rows import Rows, RowTable, placed
-from deciban.io.columns.values import names_in, plain, refuse_missing, settled
-from deciban.io.shards.layout import LabelColumn, Layout, OfTwoFiles, Truth, rows_with
-from deciban.io.shards.meaning import HowToRead
+from deciban.io.columns.values import names_in, plain, refuse_missing
+from deciban.io.shards.layout import Layout, Truth, rows_with
+from deciban.io.shards.meaning import HowToRead, labels_in
 from deciban.memory import Cost, rows_that_fit
 from deciban.steps import teller
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
@@ -230,9 +229,7 @@ class JoinRequest:
         roles = self.scores[at]
         if roles.table is self.truth.table or self.layout.classes:
             return None
-        column, vocabulary = roles.column("label"), Vocabulary.of(None if roles.table.told else self.how.labels)
-        label = None if column is None else LabelColumn(column, settled(vocabulary, column, roles.table.rows))
-        return label if roles.table.target is None else OfTwoFiles(roles.table.target, label)
+        return labels_in(roles, self.how)
 
 
 def joined_by_name(request: JoinRequest) -> JoinedTables:

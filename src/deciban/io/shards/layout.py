@@ -41,13 +41,14 @@ from deciban.trials.tables import LOG_10, texts_alike
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
 
 
+@dataclass(frozen=True, slots=True)
 class Truth(ABC):
     """Tells the truth of rows.
 
     Attributes
     ----------
     columns : tuple of str
-        What it is made of.
+        The columns of which it is made.
     """
 
     columns: tuple[str, ...]
@@ -65,52 +66,26 @@ class Truth(ABC):
 
 @dataclass(frozen=True, slots=True)
 class LabelColumn(Truth):
-    """A column of labels.
+    """A column of labels; ``vocabulary`` is the meaning of their words."""
 
-    Attributes
-    ----------
-    column : str
-    vocabulary : Vocabulary
-        What words mean.
-    """
-
-    column: str
     vocabulary: Vocabulary
-
-    @property
-    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
-        """See `Truth`."""
-        return (self.column,)
 
     def of(self, table: pa.Table) -> AnyArray:
         """See `Truth.of`."""
-        column = plain(table.column(self.column))
-        refuse_missing(column, self.column, "label")
+        column = plain(table.column(self.columns[0]))
+        refuse_missing(column, self.columns[0], "label")
         return truth_of(column, self.vocabulary)[0]
 
 
 @dataclass(frozen=True, slots=True)
 class OfTwoFiles(Truth):
-    """A column that says of which of two files a row is, of targets or of non-targets.
+    """The column with the file of each row, of targets or of non-targets; labels in these files must be the same."""
 
-    Attributes
-    ----------
-    column : str
-    label : LabelColumn, optional
-        Labels in these files, which must say the same.
-    """
-
-    column: str
     label: LabelColumn | None = None
-
-    @property
-    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
-        """See `Truth`."""
-        return (self.column,) if self.label is None else (self.column, *self.label.columns)
 
     def of(self, table: pa.Table) -> AnyArray:
         """See `Truth.of`."""
-        found = to_numpy(plain(table.column(self.column)))
+        found = to_numpy(plain(table.column(self.columns[0])))
         if self.label is not None:
             differs = self.label.of(table) != found
             if differs.any():
@@ -123,37 +98,23 @@ class OfTwoFiles(Truth):
 class EqualColumns(Truth):
     """Two columns of names, which are equal in target trials."""
 
-    columns: tuple[str, str]
-
     def of(self, table: pa.Table) -> AnyArray:
         """See `Truth.of`."""
-        one, other = (plain(table.column(name)) for name in self.columns)
-        return to_numpy(pc.cast(same_names(one, other, self.columns), pa.bool_()))
+        one, other = self.columns
+        same = same_names(plain(table.column(one)), plain(table.column(other)), (one, other))
+        return to_numpy(pc.cast(same, pa.bool_()))
 
 
 @dataclass(frozen=True, slots=True)
 class ClassColumn(Truth):
-    """A column of names of classes.
+    """A column of names of classes; ``places`` are the positions of the classes among the scores."""
 
-    Attributes
-    ----------
-    column : str
-    places : mapping of str to int
-        Position of every class among the scores.
-    """
-
-    column: str
     places: Mapping[str, int]
-
-    @property
-    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
-        """See `Truth`."""
-        return (self.column,)
 
     def of(self, table: pa.Table) -> AnyArray:
         """See `Truth.of`."""
-        column = plain(table.column(self.column))
-        refuse_missing(column, self.column, "class")
+        column = plain(table.column(self.columns[0]))
+        refuse_missing(column, self.columns[0], "class")
         codes, names = encode(pc.cast(column, pa.string()), "class")
         place: AnyArray = np.array([self.places.get(name, -1) for name in names.to_pylist()], np.int64)
         found = place[codes] if len(codes) else np.zeros(0, np.int64)
@@ -170,16 +131,8 @@ class ClassColumn(Truth):
 
 @dataclass(frozen=True, slots=True)
 class SpeakersAgree(Truth):
-    """Trials of two sides, whose speakers are known: targets are those with one speaker on both.
+    """Columns with the names of both sides, whose speakers are known: they are the same in target trials."""
 
-    Attributes
-    ----------
-    columns : pair of str
-        With the names of enrolment and of test.
-    who : WhoIsWho
-    """
-
-    columns: tuple[str, str]
     who: WhoIsWho
 
     def of(self, table: pa.Table) -> AnyArray:

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import of_numpy, to_numpy
-from deciban.core.resampling.units import TrialUnits, independent, mixed_bits
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.rows import Rows, RowTable
 from deciban.io.formats import bare_name
@@ -294,9 +293,7 @@ def _rows_of(
 
 @dataclass(frozen=True, slots=True)
 class NumberedTruth(Truth):
-    """Truth that is known by numbers or booleans."""
-
-    columns: tuple[str, ...] = ("label",)
+    """A column of booleans, or of numbers of classes."""
 
     def of(self, table: pa.Table) -> AnyArray:
         """See `Truth.of`."""
@@ -305,16 +302,6 @@ class NumberedTruth(Truth):
 
 PLACE = "place"
 """Column of `MatrixRows` with the number of the cell."""
-
-
-@dataclass(frozen=True, slots=True)
-class EachCell(EachTrial):
-    """Every cell is a unit, known by its number."""
-
-    def of(self, table: pa.Table, start: int) -> TrialUnits:  # noqa: ARG002  # the number is known
-        """See `EachTrial.of`."""
-        keys = mixed_bits(to_numpy(table.column(PLACE)))
-        return TrialUnits((np.arange(len(keys)),), keys, "trial", independent("trial"))
 
 
 def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho | None, how: HowToRead) -> ShardSource:
@@ -345,7 +332,7 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
     named = () if classes or first.names is None else PAIR
     units = None
     if how.units is not None or (how.find_segments if classes else how.find_speakers and are_listed and who is None):
-        units = EachCell((PLACE,)) if first.names is None else EachTrial(PAIR[: 1 if classes else 2])
+        units = EachTrial((PLACE,), are_numbers=True) if first.names is None else EachTrial(PAIR[: 1 if classes else 2])
     if who is not None and first.names is None:
         names = who.in_lines(first.shape[0], 0, "rows"), who.in_lines(first.shape[1], 1, "columns")
         systems = [replace(one, names=names) for one in systems]
@@ -448,13 +435,13 @@ def _truth(first: Matrix, key: Matrix | None, who: WhoIsWho | None, how: HowToRe
             "mask has a cell for each score, at the same place."
         )
     if is_classes:
-        return NumberedTruth()
+        return NumberedTruth(("label",))
     if key.kind != np.bool_ and key.kind.kind != "i" and key.is_mask is None:
         raise InputError(
             f"{key.name}: a mask of {key.kind}. Save it as booleans (True is target), or as int8 with 1 for targets, "
             "-1 for non-targets and 0 for what is no trial."
         )
-    return NumberedTruth()
+    return NumberedTruth(("label",))
 
 
 def _speakers(first: Matrix, who: WhoIsWho, how: HowToRead) -> SpeakersAgree:
