@@ -15,7 +15,7 @@ from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, identity_of
 from deciban.io.columns.rows import RowTable
 from deciban.io.contents import ContentKind, Contents, RowError
 from deciban.io.formats import BinaryFormat, Options
-from deciban.io.recognition import Opened, Recognized
+from deciban.io.recognition import OpenedFile, Recognized
 from deciban.io.source import Source
 from deciban.trials import Origin
 from deciban.trials.frames import as_table, column_of
@@ -48,7 +48,7 @@ def held(contents: Contents, name: str) -> Recognized:
     )
     source = Source(BytesIO())
     source.name = source.path = name
-    return Recognized(name, (Opened(source, form, Options()),))
+    return Recognized(name, (OpenedFile(source, form, Options()),))
 
 
 def contents_of_frame(

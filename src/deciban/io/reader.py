@@ -22,7 +22,7 @@ from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import KIND_OF, ContentKind, Contents, field_of
 from deciban.io.formats import BinaryFormat, Format, Options, bare_name, by_name
-from deciban.io.recognition import Opened, Recognized, readable_as, recognize
+from deciban.io.recognition import OpenedFile, Recognized, readable_as, recognize
 from deciban.io.source import Source, TwoFiles, other_file, read_text, refuse_doubles
 from deciban.io.text.reader import Layout, TextBlocks, faults_in, lines_of_rows, parse_blocks
 from deciban.messages import counted, in_lines
@@ -134,7 +134,7 @@ def read_input(
     return found
 
 
-def _read_one(opened: Opened, options: Options) -> Input:
+def _read_one(opened: OpenedFile, options: Options) -> Input:
     chosen, source, translated = opened.format_for(options.need), opened.source, opened.translated
     options = replace(options, name=_system_name(source.path, options.name))
     if isinstance(chosen, BinaryFormat):
@@ -161,7 +161,7 @@ def _read_one(opened: Opened, options: Options) -> Input:
     return Input(contents, layout.format, source if translated is None else translated.source, layout)
 
 
-def text_faults(files: Iterable[Opened], need: ContentKind, size: int | None = None) -> Iterator[FormatError]:
+def text_faults(files: Iterable[OpenedFile], need: ContentKind, size: int | None = None) -> Iterator[FormatError]:
     """Find all lines of score files that cannot be read, in blocks of a size; nothing in files that are no text."""
     for opened in files:
         if not opened.is_text:
@@ -340,7 +340,7 @@ def matrices_by_key(
     return tuple(_as_matrix(one) if one in columns else one for one in scores), key
 
 
-def _is_free(file: Opened) -> bool:
+def _is_free(file: OpenedFile) -> bool:
     """Whether this is a text file of which nothing is said."""
     return file.asked is None and file.options.columns is None and file.source.kind == "text"
 

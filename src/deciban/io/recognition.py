@@ -43,7 +43,7 @@ _TEXT_FORMAT_OF: dict[ContentKind | None, str] = {"segment-quality": "bosaris-qu
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class OpenedFile:
     """One file, looked at as often as needed and read once; layouts that were found are kept.
 
     Attributes
@@ -285,14 +285,14 @@ class Recognized:
     ----------
     path : path
         As the user gave it.
-    files : tuple of Opened
+    files : tuple of OpenedFile
         More than one if it is a pattern, or two files; the first tells what it holds.
     sides : pair of Recognized, optional
         Of two files: that of targets, and that of non-targets.
     """
 
     path: PathLike | TwoFiles
-    files: tuple[Opened, ...]
+    files: tuple[OpenedFile, ...]
     sides: tuple[Recognized, Recognized] | None = None
 
 
@@ -349,7 +349,7 @@ def recognize(
         return Recognized(path, (*tar.files, *non.files), (tar, non))
     options = Options(columns=columns, vocabulary=Vocabulary.of(labels), of_key=of_key)
     asked = None if format is None else by_name(format)
-    opened = tuple(Opened(Source(one), asked, options) for one in files_of(path))
+    opened = tuple(OpenedFile(Source(one), asked, options) for one in files_of(path))
     given: Any = path
     return Recognized(opened[0].source.path if is_open_file(path) else given, opened)
 

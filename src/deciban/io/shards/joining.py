@@ -22,7 +22,7 @@ from deciban.errors import InputError, KeyMismatchError
 from deciban.io.columns.columnar import Roles
 from deciban.io.columns.rows import Rows, RowTable, placed
 from deciban.io.columns.values import names_in, plain, refuse_missing
-from deciban.io.shards.layout import Layout, Truth, rows_with
+from deciban.io.shards.layout import RowLayout, Truth, rows_with
 from deciban.io.shards.meaning import HowToRead, labels_in
 from deciban.memory import Cost, rows_that_fit
 from deciban.steps import teller
@@ -49,7 +49,7 @@ class JoinedTables:
     Attributes
     ----------
     rows : sequence of Rows
-    layout : Layout
+    layout : RowLayout
         Where everything stands in the rows.
     is_double : bool
         Whether scores are float64.
@@ -60,7 +60,7 @@ class JoinedTables:
     """
 
     rows: Sequence[Rows]
-    layout: Layout
+    layout: RowLayout
     is_double: bool
     report: JoinReport | None = None
     kept: Any = None
@@ -177,7 +177,7 @@ class JoinRequest:
         Of the key, or the first of scores once more.
     columns : sequence of mapping of str to str
         What columns are called afterwards and before, of each table; the key last.
-    layout : Layout
+    layout : RowLayout
         Where everything stands afterwards.
     how : HowToRead
     """
@@ -185,7 +185,7 @@ class JoinRequest:
     scores: Sequence[Roles]
     truth: Roles
     columns: Sequence[Mapping[str, str]]
-    layout: Layout
+    layout: RowLayout
     how: HowToRead
 
     @cached_property

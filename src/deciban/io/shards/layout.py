@@ -283,7 +283,7 @@ class QualityOf:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class RowLayout:
     """Where things stand in rows.
 
     Attributes
@@ -462,13 +462,13 @@ class TrialRows(Piece):
     Attributes
     ----------
     rows : Rows
-    layout : Layout
+    layout : RowLayout
     start : int
         Number of the first of them among all rows.
     """
 
     rows: Rows
-    layout: Layout
+    layout: RowLayout
     start: int = 0
 
     @property
@@ -486,7 +486,7 @@ class TrialRows(Piece):
         return self.layout.chunk(self.rows.table(self.layout.columns(wanted)), wanted, self.rows, self.start)
 
 
-def source_of_rows(rows: Sequence[Rows], layout: Layout, **about: Any) -> ShardSource:
+def source_of_rows(rows: Sequence[Rows], layout: RowLayout, **about: Any) -> ShardSource:
     """Rows as a source; ``about`` is what else there is to say of it."""
     starts = accumulate((one.n_rows for one in rows), initial=0)
     return ShardSource(

@@ -21,8 +21,8 @@ from deciban.io.shards.layout import (
     Converted,
     EqualColumns,
     LabelColumn,
-    Layout,
     OfTwoFiles,
+    RowLayout,
     SpeakersAgree,
     Truth,
     require_values,
@@ -256,7 +256,7 @@ def systems_in(tables: Sequence[Roles], *, is_classes: bool) -> list[str]:
     return names_apart([table if names.count(name) > 1 else name for name, table in found], ())
 
 
-def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho | None) -> Layout:
+def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho | None) -> RowLayout:
     """Where everything stands in one table whose columns have the names that they have in several.
 
     Parameters
@@ -288,7 +288,7 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
     is_log10 = [] if classes else [unit == "log10" for one in scores for unit in one.units.values()]
     if len(set(is_log10)) > 1:
         raise InputError("scores of some systems are declared to be common logarithms, others not. Write one again.")
-    return Layout(
+    return RowLayout(
         scores=columns,
         classes=classes,
         truth=truth_in(key, classes, how, who),

@@ -23,8 +23,8 @@ from deciban.io.reader import require_as_many
 from deciban.io.recognition import is_stream
 from deciban.io.shards.files import ParquetRows, TableFile, is_columnar, open_files, table_files
 from deciban.io.shards.joining import JoinedTables, JoinRequest, joined_by_name
-from deciban.io.shards.layout import Layout, beside, source_of_rows
-from deciban.io.shards.matrices import ArrayCells, Matrix, matrix_source, table_of_matrix
+from deciban.io.shards.layout import RowLayout, beside, source_of_rows
+from deciban.io.shards.matrices import ArrayCells, MatrixInput, matrix_source, table_of_matrix
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr, open_matrix
 from deciban.io.shards.meaning import HowToRead, kind_of_tables, layout_of, splitting, systems_in
 from deciban.io.shards.text import write_table_of
@@ -37,13 +37,13 @@ from deciban.trials.joining.matching import refuse_names_by_order
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import ShardSource
 
-Opened: TypeAlias = RowTable | Matrix
+TableOrMatrix: TypeAlias = RowTable | MatrixInput
 
 MOST_ROWS = 1 << 24
 """Rows of a row group above which it is not read at once."""
 
 
-def opened_input(given: Any, how: HowToRead, *, of_key: bool = False, name: str = "scores") -> Opened:
+def opened_input(given: Any, how: HowToRead, *, of_key: bool = False, name: str = "scores") -> TableOrMatrix:
     """Find out what an input is.
 
     Parameters
@@ -71,7 +71,7 @@ def opened_input(given: Any, how: HowToRead, *, of_key: bool = False, name: str 
     return _files(given, how, of_key=of_key)
 
 
-def _files(given: Any, how: HowToRead, *, of_key: bool) -> Opened:
+def _files(given: Any, how: HowToRead, *, of_key: bool) -> TableOrMatrix:
     if is_zarr(given):
         return open_matrix(given)
     files = table_files(given)
@@ -144,7 +144,7 @@ def _called(table: RowTable, files: Sequence[TableFile], made: Sequence[TableFil
     return replace(table, rows=tuple(rows), reading=reading, kept=folder)
 
 
-def _object(given: Any, how: HowToRead, *, of_key: bool, name: str) -> Opened:
+def _object(given: Any, how: HowToRead, *, of_key: bool, name: str) -> TableOrMatrix:
     found = matrix_of(given, name)
     if found is not None:
         return found
@@ -171,7 +171,7 @@ def _library(given: Any) -> str:
     return type(given).__module__.partition(".")[0]
 
 
-def matrix_of(given: Any, name: str) -> Matrix | None:
+def matrix_of(given: Any, name: str) -> MatrixInput | None:
     """An array as a matrix, or a vector of one number per trial; None if it is none.
 
     Raises
@@ -192,7 +192,7 @@ def matrix_of(given: Any, name: str) -> Matrix | None:
     step = None
     if chunks:  # of dask a tuple of sizes for each axis, of zarr one size
         step = int(np.max(chunks[0]))
-    return Matrix(name, ArrayCells(given, name), tuple(map(int, given.shape)), kind, rows_per_chunk=step)
+    return MatrixInput(name, ArrayCells(given, name), tuple(map(int, given.shape)), kind, rows_per_chunk=step)
 
 
 def files_of_dataset(given: Any) -> list[TableFile] | None:
@@ -341,16 +341,16 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
         opened_input(one, how, name=f"scores {at + 1}" if len(given) > 1 else "scores") for at, one in enumerate(given)
     ]
     truth = None if key is None else opened_input(key, how, of_key=True, name="key")
-    matrices = [one for one in opened if isinstance(one, Matrix)]
+    matrices = [one for one in opened if isinstance(one, MatrixInput)]
     if len(matrices) == len(opened) and not isinstance(truth, RowTable) and how.ids is None:
         return matrix_source(matrices, truth, who, how)
-    if how.by_order and (matrices or isinstance(truth, Matrix)):
+    if how.by_order and (matrices or isinstance(truth, MatrixInput)):
         raise InputError(
             "by_order: a matrix and a table have no order in common. Trials of a matrix meet those of a table by their "
             "names: leave by_order out (--by-order)."
         )
-    tables = [table_of_matrix(one) if isinstance(one, Matrix) else one for one in opened]
-    return _source_of_tables(tables, table_of_matrix(truth) if isinstance(truth, Matrix) else truth, who, how)
+    tables = [table_of_matrix(one) if isinstance(one, MatrixInput) else one for one in opened]
+    return _source_of_tables(tables, table_of_matrix(truth) if isinstance(truth, MatrixInput) else truth, who, how)
 
 
 def _is_single(given: Any) -> bool:
@@ -404,7 +404,7 @@ def _source_of_tables(
 def _joined(
     scores: Sequence[Roles],
     truth: Roles,
-    layout: Layout,
+    layout: RowLayout,
     how: HowToRead,
     is_double: bool,  # noqa: FBT001
 ) -> JoinedTables:
@@ -419,7 +419,7 @@ def _joined(
     return joined_by_name(JoinRequest(scores, truth, columns, renamed, how))
 
 
-def _renamed(scores: Sequence[Roles], truth: Roles, layout: Layout) -> tuple[list[Mapping[str, str]], Layout]:
+def _renamed(scores: Sequence[Roles], truth: Roles, layout: RowLayout) -> tuple[list[Mapping[str, str]], RowLayout]:
     """What columns of each table are called where all are together, and where they are; those of the key as before."""
     taken = set(truth.table.schema.names)
     columns: list[Mapping[str, str]] = []
