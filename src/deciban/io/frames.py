@@ -117,7 +117,7 @@ def contents_of_frame(
     options = Options(need=need, columns=listed, vocabulary=Vocabulary.of(labels), name=system, unit=unit)
     held_table = RowTable.of_table(table, name, "data frame", max(table.nbytes, 1))
     try:
-        return ReadAs.of(held_table, options).made(held_table.ranges, Origin(name, "data frame"))
+        return ReadAs.of(held_table, options).made(held_table.rows, Origin(name, "data frame"))
     except RowError as error:
         words = str(error).replace("--labels target=WORD,nontarget=WORD", _LABELS)
         raise FormatError(f"{held_table.rows[0].where(error.row)}: {words}.") from error

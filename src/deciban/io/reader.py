@@ -66,8 +66,8 @@ def read_contents(
     FormatError, InputError, OSError
         As in `deciban.read_scores`.
     """
-    how: dict[str, Any] = {"format": format, "columns": columns, "labels": labels, "name": name}
-    return read_input(path, need=need, unit=unit_of(log10=log10, lr=lr), **how).contents
+    unit = unit_of(log10=log10, lr=lr)
+    return read_input(path, need=need, format=format, columns=columns, labels=labels, name=name, unit=unit).contents
 
 
 _CUT_OFF = "the last line has no line end: the file may be cut off"

@@ -22,7 +22,7 @@ from deciban.evaluation.reliability import remark_on_llrs
 from deciban.evaluation.summary import summarize
 from deciban.io.columns.columnar import ReadAs
 from deciban.io.columns.headers import unit_in_words
-from deciban.io.columns.rows import Range, Rows
+from deciban.io.columns.rows import Rows
 from deciban.io.cost_files import CostTable, read_costs
 from deciban.io.formats import by_name
 from deciban.io.reader import Input
@@ -100,7 +100,7 @@ def pieces_to_decide(path: PathLike, kind: AnyKind, options: Options) -> PiecesT
     reader = ReadAs.of(table, how.options(kind.need)).settled()
 
     def read(rows: Rows) -> Input:
-        return Input(reader.contents([Range.all_of(rows)], rows.name), by_name("parquet"))
+        return Input(reader.contents([rows], rows.name), by_name("parquet"))
 
     unit = unit_in_words(reader.roles.units.values())
     reading = table.reading if unit in table.reading else table.reading + unit

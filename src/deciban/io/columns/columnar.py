@@ -47,7 +47,7 @@ from deciban.io.columns.headers import (
     with_only_score,
     without_other_numbers,
 )
-from deciban.io.columns.rows import Range, RowTable, place_in, places_in, refuse_equal_names, table_of_ranges
+from deciban.io.columns.rows import Rows, RowTable, place_in, places_in, refuse_equal_names, table_of_all
 from deciban.io.columns.values import assemble, plain, refuse_missing, same_names, settled
 from deciban.io.contents import ContentKind, Contents, Written, only_format_errors
 from deciban.io.formats import Options
@@ -257,12 +257,12 @@ class ReadAs:
             classes = tuple(sorted(names))
         return replace(self, options=replace(self.options, vocabulary=vocabulary), classes=classes)
 
-    def contents(self, ranges: Sequence[Range], name: str) -> Contents:
+    def contents(self, parts: Sequence[Rows], name: str) -> Contents:
         """What some neighbouring rows hold.
 
         Parameters
         ----------
-        ranges : sequence of Range
+        parts : sequence of Rows
         name : str
             What messages call them.
 
@@ -271,14 +271,14 @@ class ReadAs:
         FormatError, OSError
             If something cannot be read, or stand where it stands; the message names file and place.
         """
-        with only_format_errors(name, "a table", partial(place_in, ranges)):
-            return self.made(ranges, Origin(name, self.table.reading, places=partial(places_in, ranges)))
+        with only_format_errors(name, "a table", partial(place_in, parts)):
+            return self.made(parts, Origin(name, self.table.reading, places=partial(places_in, parts)))
 
     def whole(self) -> Contents:
         """What all rows hold; raises as `contents`."""
-        return self.contents(self.table.ranges, self.table.name)
+        return self.contents(self.table.rows, self.table.name)
 
-    def made(self, ranges: Sequence[Range], origin: Origin) -> Contents:
+    def made(self, parts: Sequence[Rows], origin: Origin) -> Contents:
         """What some neighbouring rows hold.
 
         Raises
@@ -286,8 +286,8 @@ class ReadAs:
         RowError, FormatError, InputError
             If something cannot stand where it stands.
         """
-        name, roles, size = origin.name, [*self.read.values()], sum(one.rows.n_bytes for one in ranges)
-        table = table_of_ranges(ranges, list(self.read)) if ranges else self.table.schema.empty_table()
+        name, roles, size = origin.name, [*self.read.values()], sum(one.n_bytes for one in parts)
+        table = table_of_all(parts, list(self.read)) if parts else self.table.schema.empty_table()
         check_size(len(table), len(roles), size, name)
         if not len(table):
             raise FormatError(f"{name}: holds no trial, only the names of columns.")
@@ -316,7 +316,7 @@ def contents_of(table: RowTable, options: Options) -> Contents:
     FormatError, OSError
         As `ReadAs.contents`.
     """
-    with only_format_errors(table.name, "a table", partial(place_in, table.ranges)):
+    with only_format_errors(table.name, "a table", partial(place_in, table.rows)):
         return ReadAs.of(table, options, of_folders=True).whole()
 
 

@@ -18,7 +18,7 @@ from deciban._validate.arrays import Vocabulary
 from deciban._validate.probabilities import logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
-from deciban.io.columns.rows import Range, Rows, RowTable, place_in, placed, table_of_ranges
+from deciban.io.columns.rows import Rows, RowsWithin, RowTable, place_in, placed, table_of_all
 from deciban.io.columns.values import (
     coded_column,
     names_in,
@@ -162,7 +162,7 @@ class RowsBeside(Rows):
     ----------
     name : str
     n_rows : int
-    parts : tuple of tuple of Range
+    parts : tuple of tuple of Rows
         Of each table.
     columns : tuple of mapping of str to str
         Of each table, what its columns are called there.
@@ -170,25 +170,25 @@ class RowsBeside(Rows):
 
     name: str
     n_rows: int
-    parts: tuple[tuple[Range, ...], ...]
+    parts: tuple[tuple[Rows, ...], ...]
     columns: tuple[Mapping[str, str], ...]
 
     def table(self, columns: Sequence[str]) -> pa.Table:
         """See `Rows.table`."""
         found: dict[str, pa.ChunkedArray] = {}
-        for ranges, names in zip(self.parts, self.columns, strict=True):
+        for some, names in zip(self.parts, self.columns, strict=True):
             asked = [name for name in columns if name in names]
             if asked:
-                whole = table_of_ranges(ranges, [names[name] for name in asked])
+                whole = table_of_all(some, [names[name] for name in asked])
                 found |= dict(zip(asked, whole.columns, strict=True))
         return pa.table([found[name] for name in columns], list(columns))
 
     def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
         """See `Rows.where`: the place in the table that has the columns."""
-        for ranges, names in zip(self.parts, self.columns, strict=True):
+        for some, names in zip(self.parts, self.columns, strict=True):
             asked = [names[name] for name in columns if name in names]
             if asked:
-                return place_in(ranges, row, asked)
+                return place_in(some, row, asked)
         return Rows.where(self, row, columns)
 
 
@@ -216,28 +216,30 @@ def beside(tables: Sequence[RowTable], columns: Sequence[Mapping[str, str]]) -> 
             )
     coarsest = min(tables, key=lambda table: len(table.rows))
     stops = list(accumulate(one.n_rows for one in coarsest.rows))
-    ranges = [cut(table, stops) for table in tables]
+    parts = [cut(table, stops) for table in tables]
     return tuple(
-        RowsBeside(piece.name, piece.n_rows, tuple(own[at] for own in ranges), tuple(columns))
+        RowsBeside(piece.name, piece.n_rows, tuple(own[at] for own in parts), tuple(columns))
         for at, piece in enumerate(coarsest.rows)
     )
 
 
-def cut(table: RowTable, stops: Sequence[int]) -> list[tuple[Range, ...]]:
-    """The ranges of a table that end where they should."""
-    found: list[tuple[Range, ...]] = []
+def cut(table: RowTable, stops: Sequence[int]) -> list[tuple[Rows, ...]]:
+    """Return the rows of a table up to each stop, from the stop before it on."""
+    found: list[tuple[Rows, ...]] = []
     at = start = 0
     first = 0
     for stop in stops:
-        ranges: list[Range] = []
+        parts: list[Rows] = []
         while first < stop:
             piece = table.rows[at]
             last = min(stop, start + piece.n_rows)
-            ranges.append(Range(piece, first - start, last - start))
+            whole = last - first == piece.n_rows
+            part = RowsWithin(piece.name, last - first, piece, first - start, piece.n_bytes)
+            parts.append(piece if whole else part)
             first = last
             if last == start + piece.n_rows:
                 at, start = at + 1, last
-        found.append(tuple(ranges))
+        found.append(tuple(parts))
     return found
 
 

@@ -80,8 +80,7 @@ def _files(given: Any, how: HowToRead, *, of_key: bool) -> TableOrMatrix:
     if len(files) > 1 or is_columnar(files[0].path):
         packed = [file for file in files if not is_columnar(file.path)]
         if not packed or Path(given).is_dir():  # a folder holds nothing else, or it is refused
-            table = open_files(given, files, how.options(of_key=of_key))
-            return _cut_anew(table, files, how.options(of_key=of_key)) if _has_large(table) else table
+            return _cut_anew(open_files(given, files, how.options(of_key=of_key)), files, how.options(of_key=of_key))
     return _written(given, files, how, of_key=of_key)
 
 
@@ -105,14 +104,11 @@ def _written(given: Any, files: Sequence[TableFile], how: HowToRead, *, of_key: 
         return replace(table, name=name, system=bare_name(name), paths=(given,), told=told)
 
 
-def _has_large(table: RowTable) -> bool:
-    """Whether a row group of a Parquet file holds more rows than are read at once."""
-    return any(isinstance(one, ParquetRows) and one.n_rows > MOST_ROWS for one in table.rows)
-
-
 def _cut_anew(table: RowTable, files: Sequence[TableFile], options: Options) -> RowTable:
-    """The same with row groups that a process can hold: files with larger ones are written again, as a stream."""
+    """Return the table with row groups that a process can hold: files with larger ones are written again."""
     large = {one.path for one in table.rows if isinstance(one, ParquetRows) and one.n_rows > MOST_ROWS}
+    if not large:
+        return table
     folder = ScratchFolder()
     with folder.or_nothing() as path:
         made = []
@@ -236,15 +232,13 @@ def write_object(given: Any, target: Path, name: str, memory: int) -> None:
     FormatError
         If it fails on the way.
     """
-    if _library(given) == "polars" and hasattr(given, "sink_parquet"):
-        with _told(name):
-            given.sink_parquet(
-                target, compression="zstd", compression_level=1, row_group_size=rows_of_group(pa.schema([]), memory)
-            )
-        return
-    with _told(name):
-        schema, batches = _batches(given, name)
-        write_batches(target, schema, batches, memory=memory)
+    with _naming(name):
+        if _library(given) == "polars" and hasattr(given, "sink_parquet"):
+            n_rows = rows_of_group(pa.schema([]), memory)
+            given.sink_parquet(target, compression="zstd", compression_level=1, row_group_size=n_rows)
+        else:
+            schema, batches = _batches(given, name)
+            write_batches(target, schema, batches, memory=memory)
 
 
 def _batches(given: Any, name: str) -> tuple[pa.Schema, Iterable[Any]]:
@@ -270,7 +264,7 @@ def _batches(given: Any, name: str) -> tuple[pa.Schema, Iterable[Any]]:
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
+def _naming(name: str) -> Iterator[None]:
     """Whatever a library raises becomes an error that names the object; a full disk stays one."""
     try:
         yield
@@ -331,7 +325,8 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
     given = list(scores) if isinstance(scores, list | tuple) else [scores]
     if not given:
         raise InputError("scores: none given. At least one table or matrix is needed.")
-    named = () if speakers is None else (speakers,) if _is_single(speakers) else tuple(speakers)
+    is_single = isinstance(speakers, str | os.PathLike | Mapping) or not isinstance(speakers, Sequence)
+    named = () if speakers is None else (speakers,) if is_single else tuple(speakers)
     who = WhoIsWho.of(named) if named else None
     if who is not None and key is not None:
         raise InputError(
@@ -351,10 +346,6 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
         )
     tables = [table_of_matrix(one) if isinstance(one, MatrixInput) else one for one in opened]
     return _source_of_tables(tables, table_of_matrix(truth) if isinstance(truth, MatrixInput) else truth, who, how)
-
-
-def _is_single(given: Any) -> bool:
-    return isinstance(given, str | os.PathLike | Mapping) or not isinstance(given, Sequence)
 
 
 def _source_of_tables(

@@ -18,7 +18,6 @@ from deciban._files import PathLike, ScratchFolder, display_name, is_open_file, 
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError
 from deciban.io.columns.columnar import ReadAs, table_of
-from deciban.io.columns.rows import Range
 from deciban.io.contents import ContentKind, Contents, only_format_errors
 from deciban.io.formats import BinaryFormat, Options, bare_name
 from deciban.io.reader import read_input
@@ -257,7 +256,7 @@ def contents_in_batches(
         reader = ReadAs.of(table, options, of_folders=True).settled()
         tell, done = teller(table.n_rows, "rows"), 0
         for rows in table.rows:
-            yield rows.name, reader.contents([Range.all_of(rows)], rows.name)
+            yield rows.name, reader.contents([rows], rows.name)
             done += rows.n_rows
             tell(done)
         return
