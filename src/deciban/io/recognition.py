@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from deciban._files import PathLike, Readable, is_open_file, looked_ahead
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import Columns, could_hold, fits_label, role_of
-from deciban.io.contents import ContentKind, only_format_errors
+from deciban.io.contents import ContentKind, Contents, only_format_errors
 from deciban.io.formats import BinaryFormat, Format, Options, TextFormat, binary_formats, by_name
 from deciban.io.source import Source, TwoFiles, clean_text, codec_of, files_of, numbered_lines, read_text, single_files
 from deciban.io.spreadsheets import Translated, has_decimal_commas, has_semicolons, of_semicolons, of_workbook
@@ -352,6 +353,29 @@ def recognize(
     opened = tuple(OpenedFile(Source(one), asked, options) for one in files_of(path))
     given: Any = path
     return Recognized(opened[0].source.path if is_open_file(path) else given, opened)
+
+
+def held_in_memory(contents: Contents, name: str) -> Recognized:
+    """Return tables in memory as an input that readers and workflows take like a file.
+
+    Examples
+    --------
+    >>> from deciban.io.reader import read_input
+    >>> from deciban.trials import Key
+    >>> key = Contents.of(Key.of({"trial": ["a", "b"]}, [True, False]))
+    >>> read_input(held_in_memory(key, "frame"), need="key").contents.label_counts
+    '1 target · 1 non-target'
+    """
+    form = BinaryFormat(
+        name="memory",
+        summary="Tables in memory.",
+        reads=contents.kinds,
+        read=lambda source, options: contents,  # noqa: ARG005  # what reads files is called so
+        holds=lambda source, options: contents.kinds,  # noqa: ARG005
+    )
+    source = Source(BytesIO())
+    source.name = source.path = name
+    return Recognized(name, (OpenedFile(source, form, Options()),))
 
 
 def is_stream(path: Readable) -> bool:
