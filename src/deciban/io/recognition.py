@@ -147,7 +147,8 @@ class OpenedFile:
     def class_shape(self) -> tuple[int, int] | None:
         """The number of rows, or more, and of classes of a table of text or Parquet; None for other files."""
         if self.is_text:
-            return self._most_rows, self.layout("class-scores").roles.count("score")
+            n_lines = sum(block.count(b"\n") for _, block in self.blocks("class-scores")) + 1
+            return n_lines, self.layout("class-scores").roles.count("score")
         if self.source.kind != "Parquet" or self.source.is_folder:
             return None
         from pyarrow.parquet import ParquetFile
@@ -158,11 +159,6 @@ class OpenedFile:
         with ParquetFile(str(opened) if isinstance(opened, Path) else opened) as file:
             roles = schema_roles(file.schema_arrow, replace(self.options, need="class-scores"), self.source.name)
             return file.metadata.num_rows, list(roles).count("score")
-
-    @property
-    def _most_rows(self) -> int:
-        """The number of lines of a text file, which is at least the number of its rows."""
-        return sum(block.count(b"\n") for _, block in self.blocks("class-scores")) + 1
 
     @cached_property
     def lines(self) -> tuple[str, ...]:

@@ -235,7 +235,8 @@ class ReadAs:
         if described.get("class_scores") is True and options.need is None:
             options = replace(options, need="class-scores")
         listed = described.get("classes")
-        classes = tuple(listed) if isinstance(listed, list) and _are_names(listed) else None
+        are_names = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
+        classes = tuple(listed) if are_names else None
         return cls(roles, declared_by_metadata(options, table.schema, name), plain, notes, classes)
 
     @property
@@ -462,10 +463,6 @@ def _are_roles(roles: Sequence[object]) -> bool:
     known = all(isinstance(role, str) and (role in ROLES or role.startswith(CONDITION)) for role in roles)
     single = [role for role in roles if role != "score"]
     return known and len(set(single)) == len(single)
-
-
-def _are_names(names: Sequence[object]) -> bool:
-    return all(isinstance(name, str) for name in names)
 
 
 def _plain_type(field: pa.Field) -> pa.DataType:

@@ -626,3 +626,9 @@ def words_in_options(words: Sequence[str]) -> list[str]:
     sides = [(tar, non) for tar, non in sides if tar and non][: None if unknown else 1]
     words_of = (f"target={'|'.join(tar)},nontarget={'|'.join(non)}" for tar, non in sides)
     return [f"--labels {shlex.quote(one)}" for one in words_of]
+
+
+def unknown_label(word: str, known: Vocabulary, place: str = "") -> str:
+    """Return the message on a label without a meaning; ``place`` follows the word."""
+    words = f"unknown label {word!r}{place}; known are {known}"
+    return f"{words}. Say what your words mean: --labels target=WORD,nontarget=WORD"

@@ -13,7 +13,7 @@ from deciban._arrow import constant, of_numpy, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import InputError
-from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of
+from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of, unknown_label
 from deciban.io.columns.rows import Rows
 from deciban.io.contents import Contents, RowError
 from deciban.io.formats import Options
@@ -156,11 +156,7 @@ def truth_of(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> tupl
     unknown = [word for word, meaning in meanings.items() if meaning is None]
     if unknown:
         row = int(np.argmax(codes == list(meanings).index(unknown[0])))
-        raise RowError(
-            f"unknown label {unknown[0]!r}; known are {vocabulary}. Say what your words mean: "
-            "--labels target=WORD,nontarget=WORD",
-            row,
-        )
+        raise RowError(unknown_label(unknown[0], vocabulary), row)
     known = {word: meaning for word, meaning in meanings.items() if meaning is not None}
     return np.array(list(known.values()), np.bool_)[codes], known
 

@@ -45,6 +45,7 @@ from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError
+from deciban.io.columns.headers import unknown_label
 from deciban.io.contents import ContentKind, Contents, only_format_errors
 from deciban.io.formats import Options
 from deciban.io.matrices.named_matrix import contents_of_grid
@@ -208,10 +209,7 @@ def _meanings(words: list[str], vocabulary: Vocabulary, table: _Table) -> tuple[
         if meaning is None:
             number, fields = next((number, fields) for number, fields in table.lines() if word in fields[1:])
             title = table.header[fields.index(word, 1)]
-            raise FormatError(
-                f"{table.name}:{number}: unknown label {word!r} in column {title!r}; known are {known}. "
-                "Say what your words mean: --labels target=WORD,nontarget=WORD."
-            )
+            raise FormatError(f"{table.name}:{number}: {unknown_label(word, known, f' in column {title!r}')}.")
     return {"": 0} | {word: 1 if meaning else -1 for word, meaning in meanings.items()}, ""
 
 

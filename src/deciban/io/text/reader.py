@@ -26,6 +26,7 @@ from deciban.io.columns.headers import (
     identity_of,
     some_of,
     unit_in_words,
+    unknown_label,
     words_in_options,
 )
 from deciban.io.columns.values import assemble, same_names
@@ -221,7 +222,8 @@ def parse_blocks(blocks: TextBlocks, origin: Origin, system: str, options: Optio
         for _, block in blocks:
             body = _body(_with_whole_fields(block, layout), layout, name)
             parts.append(_columns(body, layout))
-            is_odd = is_odd or (len(parts[-1][0]) > 0 and _is_odd(body, parts[-1], layout))
+            if not is_odd and len(parts[-1][0]):
+                is_odd = _has_odd_quotes(body, layout) or _may_overflow(parts[-1], layout, body)
         # Arrow is generous with quotes, and takes 1e999 for inf: such lines are looked at one by one.
         if is_odd and (odd := next(faults_in(blocks, options.vocabulary), None)) is not None:
             raise odd
@@ -236,11 +238,6 @@ def parse_blocks(blocks: TextBlocks, origin: Origin, system: str, options: Optio
         line = None if row is None or fault is not None else lines_of_rows(blocks, [row])[0]
         place = name if line is None else f"{name}:{line}"
         raise fault or FormatError(f"{place}: {error}") from error
-
-
-def _is_odd(body: bytes, columns: list[pa.ChunkedArray], layout: Layout) -> bool:
-    """Return True if Arrow may have read some lines of a block otherwise than they are meant."""
-    return _has_odd_quotes(body, layout) or _may_overflow(columns, layout, body)
 
 
 def _together(parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
@@ -463,10 +460,7 @@ def _problem(role: str, field: str, vocabulary: Vocabulary) -> str | None:
     if role == "score":
         return _problem_of_score(field)
     if role == "label" and vocabulary.meaning(field) is None:
-        return (
-            f"unknown label {field!r}; known are {vocabulary}. Say what your words mean: "
-            "--labels target=WORD,nontarget=WORD"
-        )
+        return unknown_label(field, vocabulary)
     if role in IDENTITY and not field:
         return f"the name of the {role} is empty"
     return None
