@@ -235,8 +235,8 @@ class ReadAs:
         if described.get("class_scores") is True and options.need is None:
             options = replace(options, need="class-scores")
         listed = described.get("classes")
-        are_names = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
-        classes = tuple(listed) if are_names else None
+        has_names = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
+        classes = tuple(described["classes"]) if has_names else None
         return cls(roles, declared_by_metadata(options, table.schema, name), plain, notes, classes)
 
     @property
