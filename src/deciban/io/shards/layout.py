@@ -32,8 +32,8 @@ from deciban.io.columns.values import (
 from deciban.io.contents import RowError
 from deciban.io.shards.units import EachTrial, UnitsOf, WhoIsWho, keys_of_sides
 from deciban.io.source import other_file
-from deciban.messages import counted
 from deciban.trials import SegmentQuality, Trials
+from deciban.trials.joining.matching import require_one_length
 from deciban.trials.lists import as_text
 from deciban.trials.names import encode
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
@@ -209,11 +209,7 @@ def beside(tables: Sequence[RowTable], columns: Sequence[Mapping[str, str]]) -> 
     """
     key = tables[-1]
     for table in tables:
-        if table.n_rows != key.n_rows:
-            raise KeyMismatchError(
-                f"{table.name} holds {counted(table.n_rows, 'score')}, {key.name} {counted(key.n_rows, 'trial')}. "
-                "Matching by order needs as many of one as of the other."
-            )
+        require_one_length(table.name, table.n_rows, key.name, key.n_rows)
     coarsest = min(tables, key=lambda table: len(table.rows))
     stops = list(accumulate(one.n_rows for one in coarsest.rows))
     parts = [cut(table, stops) for table in tables]

@@ -421,8 +421,8 @@ def _values(tables: Sequence[Any]) -> dict[str, Any]:
     names = ", ".join(table.trials.origin.name for table in tables)
     if isinstance(first, Scores) and len({table.log10 for table in tables}) > 1:
         raise InputError(
-            f"{names}: common and natural logarithms cannot be put into one table. Turn the former into "
-            "the latter, with Scores.in_nats()."
+            f"{names}: scores in common and in natural logarithms. Turn the former into the latter, with "
+            "Scores.in_nats()."
         )
     if isinstance(first, ClassScores) and any(table.classes != first.classes for table in tables):
         raise InputError(f"{names}: have different classes.")
@@ -555,11 +555,6 @@ def _alike(tables: Sequence[Table]) -> list[Table]:
             raise InputError(
                 f"{names}: scores of two systems, {first.name!r} and {other.name!r}. Only parts of one system can be "
                 "merged: give them one name, or put the systems side by side with stack."
-            )
-        if isinstance(other, Scores) and other.log10 != first.log10:
-            raise InputError(
-                f"{names}: scores in common and in natural logarithms. Turn the former into the latter, with "
-                "Scores.in_nats()."
             )
         parts.append(
             _in_class_order(other, first.classes, names) if isinstance(other, ClassScores | ClassKey) else other

@@ -320,13 +320,23 @@ def refuse_names_by_order(ids: Renaming | None) -> None:
         raise InputError("ids, by_order: by order no names are compared. Leave one of the two out.")
 
 
+def require_one_length(name: str, n_scores: int, key: str, n_trials: int) -> None:
+    """Refuse to match scores and a key by order if there are not as many of one as of the other.
+
+    Raises
+    ------
+    KeyMismatchError
+    """
+    if n_scores != n_trials:
+        raise KeyMismatchError(
+            f"{name} holds {counted(n_scores, 'score')}, {key} {counted(n_trials, 'trial')}. Matching by order needs "
+            "as many of one as of the other."
+        )
+
+
 def _by_order(tables: Sequence[TrialTable], key: Table) -> Match[Table]:
     for table in tables:
-        if len(table) != len(key):
-            raise KeyMismatchError(
-                f"{table.trials.origin.name} holds {counted(len(table), 'score')}, {key.trials.origin.name} "
-                f"{counted(len(key), 'trial')}. Matching by order needs as many of one as of the other."
-            )
+        require_one_length(table.trials.origin.name, len(table), key.trials.origin.name, len(key))
     return Match(key, (None,) * len(tables), JoinReport(len(key), 0, 0, 0))
 
 
