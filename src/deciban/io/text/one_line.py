@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -140,3 +141,27 @@ def may_be_decimals(sample: Sequence[str]) -> bool:
     (True, False)
     """
     return all(_PAIR_OR_DECIMAL.fullmatch(line.strip()) for line in sample)
+
+
+NO_NAN = "infinite scores are allowed, NaN is not: repair the file or drop the trial"
+"""The end of messages on scores that are NaN."""
+
+
+def problem_of_score(field: str, hint: str, way_out: str) -> str | None:
+    """Return what is wrong with a score, None if nothing is.
+
+    Parameters
+    ----------
+    field : str
+    hint : str
+        The end of the message on a field that is no number.
+    way_out : str
+        What to do about NaN.
+    """
+    if not is_number(field):
+        return f"the score {field!r} is not a number{hint}"
+    if math.isnan(float(field)):
+        return f"the score is NaN; {way_out}"
+    if math.isinf(float(field)) and "inf" not in field.casefold():
+        return f"the score {field!r} is beyond the largest float, 1.8e308; write inf if infinite is meant"
+    return None

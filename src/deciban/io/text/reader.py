@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,7 +32,7 @@ from deciban.io.columns.values import assemble, same_names
 from deciban.io.contents import ContentKind, Contents, RowError
 from deciban.io.formats import Options, TextFormat
 from deciban.io.source import BLANKS, clean_text, numbered_lines, without_comments
-from deciban.io.text.one_line import DELIMITERS, is_number, odd_character, shortened, split
+from deciban.io.text.one_line import DELIMITERS, NO_NAN, is_number, odd_character, problem_of_score, shortened, split
 from deciban.messages import in_lines
 from deciban.steps import teller
 from deciban.trials import Origin
@@ -469,12 +468,6 @@ def _problem(role: str, field: str, vocabulary: Vocabulary) -> str | None:
 def _problem_of_score(field: str) -> str | None:
     if field == "-":
         return "there is no score, only '-': leave such lines out, or read a column that has all (--columns)"
-    if not is_number(field):
-        comma = "; it has a decimal comma, write numbers with a point" if _DECIMAL_COMMA.fullmatch(field) else ""
-        odd = odd_character(field)
-        return f"the score {field!r} is not a number{f': it has {odd}' if odd else comma}"
-    if math.isnan(float(field)):
-        return "the score is NaN; infinite scores are allowed, NaN is not: repair the file or drop the trial"
-    if math.isinf(float(field)) and "inf" not in field.casefold():
-        return f"the score {field!r} is beyond the largest float, 1.8e308; write inf if infinite is meant"
-    return None
+    hint = "; it has a decimal comma, write numbers with a point" if _DECIMAL_COMMA.fullmatch(field) else ""
+    odd = "" if is_number(field) else odd_character(field)
+    return problem_of_score(field, f": it has {odd}" if odd else hint, NO_NAN)
