@@ -328,14 +328,14 @@ def _is_header_of(roles: Sequence[str], fields: Sequence[str], vocabulary: Vocab
 
 
 def _check_named(roles: Sequence[str], needed: str | None) -> None:
-    named = {"enroll", "test"} if {"enroll", "test", "side"} & set(roles) else {"trial"}
+    named = ("enroll", "test") if {"enroll", "test", "side"} & set(roles) else ("trial",)
     values = {role for role in roles if role != IGNORED and role[0] != CONDITION}
     if values <= {"score", "label", "class"} and values and (needed is None or needed in values):
         return  # values without names: trials are known by their rows
-    for role in named | ({needed} if needed else set()):
-        if role not in roles:
-            more = f", and the {needed}" if needed else ""
-            raise InputError(f"columns: no column is the {role}. Name enroll and test, or trial{more}.")
+    lacking = [role for role in (*named, *(() if needed is None else (needed,))) if role not in roles]
+    if lacking:
+        more = f", and the {needed}" if needed else ""
+        raise InputError(f"columns: no column is the {lacking[0]}. Name enroll and test, or trial{more}.")
 
 
 def _names_roles(fields: Sequence[str]) -> bool:
