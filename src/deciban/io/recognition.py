@@ -383,32 +383,6 @@ def is_stream(path: Readable) -> bool:
     )
 
 
-def is_mask(path: object, kind: str | None = None) -> bool:
-    """Return True if a key is a NumPy matrix that says which cells of a matrix of scores are trials.
-
-    It is boolean, or has a -1 for a non-target; numbers of 0 and 1 alone are labels of classes as one-hot rows.
-
-    Parameters
-    ----------
-    path : path or None
-    kind : {"two-class", "classes"}, optional
-        The kind of scores, where the user named it.
-
-    Raises
-    ------
-    InputError
-        If the kind is not named and each row of a boolean matrix has one True, as masks and one-hot rows may have.
-    """
-    if kind == "classes" or not isinstance(path, str | os.PathLike) or not Path(path).is_file():
-        return False
-    source = Source(path)
-    if not source.is_plain or source.kind != "NumPy":
-        return False
-    from deciban.io.shards.matrix_files import marks_trials  # most keys are text
-
-    return marks_trials(source, kind)
-
-
 def readable_as(
     path: PathLike | Recognized,
     kinds: Iterable[ContentKind],

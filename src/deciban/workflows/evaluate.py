@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +17,8 @@ from deciban.evaluation import Evaluation
 from deciban.evaluation.results import Results
 from deciban.evaluation.worst_trials import WorstTrial, WorstTrials, merged_worst, worst_trials
 from deciban.io.reader import UnpairedError
-from deciban.io.recognition import is_longer, is_mask, memory_of
-from deciban.io.source import single_files
+from deciban.io.recognition import is_longer, memory_of
+from deciban.io.source import Source, single_files
 from deciban.memory import memory_error
 from deciban.messages import Message, counted, names_apart
 from deciban.models import Model
@@ -37,7 +39,7 @@ from deciban.workflows.inputs import (
     ties_in_words,
 )
 from deciban.workflows.kinds import AnyKind, kind_called
-from deciban.workflows.options import Figures, HowSure, Options, Renamed, renamed
+from deciban.workflows.options import Figures, HowSure, KindName, Options, Renamed, renamed
 from deciban.workflows.summaries import are_summaries, opened_summaries
 
 if TYPE_CHECKING:
@@ -71,10 +73,19 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> Opened:
     named: Any = given if has_objects else paths_of(scores, also=(key, *options.files))
     if key is None and are_summaries(named):
         return opened_summaries(named, options)
-    is_asked = has_objects or options.scale.is_asked or is_mask(key, options.kind)  # matrices with a mask: by blocks
+    is_asked = has_objects or options.scale.is_asked or _is_mask(key, options.kind)  # matrices with a mask: by blocks
     if is_asked or memory_of(named, key) > room or is_longer(named, key, room):
         return open_source(named, key, options)
     return ScoreFiles.of(scores, key, options.reading)
+
+
+def _is_mask(key: Any, kind: KindName | None) -> bool:
+    """Return True if a key marks the trials of a matrix; see `deciban.io.shards.matrix_files.is_mask`."""
+    if not isinstance(key, str | os.PathLike) or not Path(key).is_file() or Source(key).kind != "NumPy":
+        return False
+    from deciban.io.shards.matrix_files import is_mask  # most keys are text
+
+    return is_mask(key, kind)
 
 
 def evaluate_source(

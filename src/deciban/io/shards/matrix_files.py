@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,8 +56,27 @@ def is_matrix_file(path: Path) -> bool:
         return any(map(file.has, (*_SCORES, _MASK)))
 
 
-def marks_trials(source: Source, kind: str | None) -> bool:
-    """Return True if a NumPy array is a mask; see `deciban.io.recognition.is_mask`."""
+def is_mask(path: object, kind: str | None = None) -> bool:
+    """Return True if a key is a NumPy matrix that says which cells of a matrix of scores are trials.
+
+    It is boolean, or has a -1 for a non-target; numbers of 0 and 1 alone are labels of classes as one-hot rows.
+
+    Parameters
+    ----------
+    path : path or None
+    kind : {"two-class", "classes"}, optional
+        The kind of scores, where the user named it.
+
+    Raises
+    ------
+    InputError
+        If the kind is not named and each row of a boolean matrix has one True, as masks and one-hot rows may have.
+    """
+    if kind == "classes" or not isinstance(path, str | os.PathLike) or not Path(path).is_file():
+        return False
+    source = Source(path)
+    if not source.is_plain or source.kind != "NumPy":
+        return False
     with source.stream() as stream:
         shape, _, of_cells = read_header(stream, source.name)
     if len(shape) != 2 or shape[1] < 2 or of_cells.kind not in "bif":
