@@ -43,15 +43,15 @@ def test_the_tutorial_runs_on_files_of_the_same_form(tmp_path, deciban, python):
     assert "without system_b" not in page
 
 
-def test_the_tutorial_says_what_is_printed(real_data, tmp_path, deciban, python, stable):
+def test_the_tutorial_says_what_is_printed(real_data, tmp_path, deciban, python, missing):
     for name in ("system_a.txt", "system_b.txt"):
         shutil.copyfile(real_data / "asvspoof19_la_dev_cm2" / name, tmp_path / name)
     python(SPLIT, tmp_path)
     printed = [deciban(line, tmp_path) for line in COMMANDS]
     fused, evaluated = TABLES
-    assert "training: converged in N steps, gradient G" in stable(fused)
-    assert stable(fused) == stable(printed[0])
-    assert stable(evaluated) == stable(printed[2])
+    assert "training: converged in" in fused
+    assert missing(printed[0], fused) == ""
+    assert missing(printed[2], evaluated) == ""
 
 
 def test_the_other_calls_of_the_page_run(tmp_path, deciban):
