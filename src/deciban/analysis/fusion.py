@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from deciban.analysis.compared import PairedUnits
 from deciban.analysis.systems import LabelledData, copied, system_names
-from deciban.calibration.cross import trained_on
 from deciban.core.ranks.operating import PointLike
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.core.training.moments import are_same
@@ -634,7 +633,7 @@ class FusionTask:
         scored = own.source if there.all() else having(own.source, range(len(systems)), every=False)
         try:
             with missing_measures_are_known():
-                trained_on(model, scored, None, 0)
+                model.fit_pieces(scored, None, 0)
         except TrialError as error:
             raise error.among(np.flatnonzero(there)) from None
         return model

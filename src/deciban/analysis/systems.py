@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.calibration.cross import SourceParts, trained_on
+from deciban.calibration.cross import SourceParts
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, TwoClassFigures
@@ -576,7 +576,7 @@ class Tried:
         """The cost of one that is trained on all trials, of these trials."""
         own = ordered(self.parts.source, systems=systems)
         with missing_measures_are_known():
-            model = trained_on(copied(self.cost.fusion), own, self.parts.engine, self.parts.memory)
+            model = copied(self.cost.fusion).fit_pieces(own, self.parts.engine, self.parts.memory)
         return self.cost(mapped(own, model, "fusion"), self.parts.engine)
 
 

@@ -18,7 +18,7 @@ from deciban._validate import classes as _validate_classes
 from deciban.calibration.nonparametric import PavCalibrator
 from deciban.calibration.parametric import AffineCalibrator
 from deciban.core.classes.loglik import relative, row_blocks
-from deciban.core.classes.transforms import TransformFit, normalized
+from deciban.core.classes.transforms import TransformFit, normalized, train_transform
 from deciban.core.rules.expected import ClassCosts
 from deciban.core.training.moments import overflown, refuse_overflow
 from deciban.core.training.multiclass_training import ClassFit
@@ -109,7 +109,7 @@ class MulticlassCalibrator(ClassMap):
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
         ridge, scale, offset = self._ridge(), self._has_scale, self._has_offset
-        if scale and (n_alike := data.tell_nothing()):
+        if scale and (n_alike := data.counted.n_alike):
             raise InputError(_SAYS_NOTHING.format(n_alike))
         try:
             fit = data.train(ridge=ridge, scale=scale, offset=offset)
@@ -264,8 +264,7 @@ class _Transformation(ClassMap):
                 f"prior: class {int(np.argmin(data.prior))} has prior 0, but a transformation of each class needs them "
                 "all. Leave its column out, or give it a prior above 0."
             )
-        found: TransformFit = data.train_transform(**how)
-        return found
+        return train_transform(data.counted, classes=data.classes, **how)
 
 
 class ClassScaleTransformation(_Transformation):
@@ -405,7 +404,7 @@ class MatrixTransformation(_Transformation):
                 f"loglik: {data.n_classes} classes; a full matrix is trained for at most {_MOST_CLASSES}. Use "
                 "ClassScaleTransformation or MulticlassCalibrator, or train on groups of classes."
             )
-        if data.may_be_infinite:
+        if data.counted.may_be_infinite:
             data.look(partial(_checked, _require_finite))
         fit = self._transformed(data, is_diagonal=False)
         results = self._results_of(fit)
@@ -712,7 +711,7 @@ def _train(data: SourceClasses, detectors: Sequence[Calibrator]) -> float:
     llrs = data.source.map(partial(_detection_llrs, prior), has_units=False, are_units=False)  # once, if in memory
     for k, (detector, share) in enumerate(zip(detectors, _shares(amounts, prior), strict=True)):
         about["systems"] = llrs.classes[k : k + 1]
-        detector.fit_pieces(llrs.map(partial(_of_detector, k, share), **about), data.engine, data.memory)
+        detector.fit_pieces(llrs.map(partial(_of_detector, k, share), **about), data.engine, data.memory or 0)
     del llrs  # which are by far the most that is held
     costs: ClassCosts = data.look(partial(_costs, prior, tuple(detectors)))
     return mixed(costs.of_class, prior)

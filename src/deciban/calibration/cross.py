@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.calibration.folds import folded, folds_of, words_of
-from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, TrialError
 from deciban.models.mapped import naming_rows, ordered
 from deciban.models.score_model import ARGUMENTS, ScoreModel, measure_table, missing_measures_are_known, tell_missing
@@ -128,11 +127,11 @@ def cross_validated(
         raise InputError(
             f"calibrator: got {type(calibrator).__name__}. Pass a calibrator or a fusion, such as AffineCalibrator()."
         )
-    columns = _checked_scores(scores)
+    is_fusion = isinstance(calibrator, ScoreModel) and calibrator.is_fusion
+    columns = _checked_scores(scores, any_shape=not isinstance(calibrator, ScoreModel) or is_fusion)
     truth, weight = _validate.labels(is_target, sample_weight, len(columns))
     given = dict(zip(ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
     quality = _checked_quality(calibrator, given, len(columns))
-    is_fusion = isinstance(calibrator, ScoreModel) and calibrator.is_fusion
     systems: Any = Columns.of(columns) if is_fusion else (columns,)
     chunk = Chunk(systems, truth, weight=weight, quality=cast("Any", quality or None))
     parts = SourceParts.in_memory(in_memory(chunk), n_folds, groups=groups, seed=seed)
@@ -162,9 +161,9 @@ def _checked_quality(calibrator: Trainable, given: dict[str, ArrayLike | None], 
     return {name: measure_table(values, name, n_trials) for name, values in tables.items()}
 
 
-def _checked_scores(scores: ArrayLike) -> AnyArray:
+def _checked_scores(scores: ArrayLike, *, any_shape: bool) -> AnyArray:
     array = _validate.array(scores, "scores")
-    if array.ndim < 2:
+    if array.ndim < 2 or not any_shape:
         return _validate.scores(array, "scores")
     if array.ndim == 2:
         return _validate.score_matrix(array, "scores")
@@ -257,16 +256,13 @@ def _inputs(model: Any, chunk: Chunk) -> AnyArray:
     return found
 
 
-def trained_on(
-    model: Any, source: ShardSource, engine: Engine | None, memory: int, *, units: TrialUnits | None = None
-) -> Any:
-    """Train a model on the trials of a source, by arrays where these are in one batch, with units of that batch."""
-    chunk = source.batch
-    if chunk is None:
+def _trained(model: Any, source: ShardSource, engine: Engine | None, memory: int) -> Any:
+    """Train a model on the trials of a source; a class from elsewhere takes arrays."""
+    if isinstance(model, ScoreModel):
         return model.fit_pieces(source, engine, memory)
-    more: dict[str, Any] = {"classes": source.classes} if source.classes else {}
-    more |= {**(chunk.quality or {}), **({} if units is None else {"units": units})}
-    return model.fit(_inputs(model, chunk), chunk.labels, sample_weight=chunk.weight, **more)
+    chunk = source.batch
+    assert chunk is not None  # noqa: S101  # it was passed with arrays
+    return model.fit(chunk.scores[0], chunk.labels, sample_weight=chunk.weight, **(chunk.quality or {}))
 
 
 def _ends(chunk: Chunk) -> tuple[IntArray, IntArray]:
@@ -417,7 +413,7 @@ class SourceParts:
             try:
                 with missing_measures_are_known():
                     own = ordered(left, systems=chosen)
-                    models[out] = trained_on(copy.deepcopy(model), own, self.engine, self.memory)
+                    models[out] = _trained(copy.deepcopy(model), own, self.engine, self.memory)
             except TrialError as error:
                 batch = self.source.batch
                 assert batch is not None  # noqa: S101  # passes name trials

@@ -209,7 +209,8 @@ class LinearFusion(Fusion):
             If a score is NaN, shapes do not fit, a class is empty, the classes are separated and there is no penalty,
             or infinite scores contradict each other or the truth.
         """
-        return self.fit_pieces(LabelledSystems.checked(scores, is_target, sample_weight).source(units), None, 0)
+        source = LabelledSystems.checked(scores, is_target, sample_weight).source(units)
+        return self.fit_pieces(source, None, 0, units=units)
 
     def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
         fit = self._train(data.linear(scores_alone))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,7 +32,7 @@ from deciban.fusion.quality_measures import (
     require_matrix,
 )
 from deciban.models.loading import model_of
-from deciban.models.model import Bounds, ParameterCovariance
+from deciban.models.model import Bounds, ParameterCovariance, Plain
 from deciban.models.score_model import ParameterRow, objective_line, tell_lacking, tell_missing
 from deciban.models.sources import SourceTrials
 from deciban.models.two_class import Fusion, results_of
@@ -40,6 +40,10 @@ from deciban.trials.passes import Engine
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.trials.speakers import UnitsOfPieces
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
+
+if TYPE_CHECKING:
+    from deciban.core.training.batches import PartsOfTrials
+    from deciban.core.training.linear_training import LinearFit
 
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
 
@@ -178,6 +182,7 @@ class QualityFusion(Fusion):
     standardized_trial_quality_weights_: FloatArray
     quality_sides_: tuple[str, ...]
     backoff_: LinearFusion
+    _in_terms: tuple[QualityTerms, LinearFit]
 
     def __init__(
         self,
@@ -247,24 +252,29 @@ class QualityFusion(Fusion):
         data = LabelledSystems.checked(scores, is_target, sample_weight)
         passed = Measures.of(len(data.score), enroll=enroll_quality, test=test_quality, trial=trial_quality)
         quality: Any = {f"{side}_quality": table for side, table in passed.tables.items()}
-        return self.fit_pieces(data.source(units, quality=quality), None, 0)
+        return self.fit_pieces(data.source(units, quality=quality), None, 0, units=units)
 
-    def fit_pieces(
-        self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None
-    ) -> Self:
-        """Train on trials in pieces; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
-        symmetric, data = self._is_symmetric(), SourceTrials(source, engine, memory, units)
+    def _data(
+        self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | TrialUnits | None
+    ) -> SourceTrials:
         if not source.quality and engine is not None:
             raise InputError(f"{type(self).__name__}: needs quality measures, and {source.name} has none.")
+        data: SourceTrials = super()._data(source, engine, memory, units)
         data.quality = source.quality
+        return data
+
+    def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
+        symmetric = self._is_symmetric()
         lacking: _Lacking = data.look(partial(_lacking, self.combine, symmetric))
         n_measures = dict(lacking.n_measures)
         terms = _terms_of_source(data, self.combine, n_measures, symmetric=symmetric)
         backoff = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
         backoff.system_names = self.system_names
-        backoff.fit_pieces(source.map(_without_quality, quality=()), engine, memory, units=units)
-        parts = data.made_by(partial(_measured, self.combine, terms))
-        fit = self._train(parts)
+        backoff.fit_pieces(
+            data.source.map(_without_quality, quality=()), data.engine, data.memory or 0, units=data.units
+        )
+        fit = self._train(self._of_terms(data, terms))
+        self._in_terms = terms, fit
         if terms.indices:
             of_terms = fit.weights[-len(terms.indices) :]
             terms.refuse_lost(float(data.look(partial(_lost, self.combine, terms, of_terms)).high))
@@ -279,19 +289,19 @@ class QualityFusion(Fusion):
         self.offset_, self.backoff_ = fit.offset + offset, backoff
         self.penalized_objective_ = penalized(fit, self.ridge)
         n_lacking, n = (int(one) for one in lacking.sums.total)
-        self.training_ = data.training(results_of(fit) | {"n_without_quality": n_lacking})
         if n_lacking:
             where = "" if data.batch is None else f", the first at index {lacking.first}"
             tell_lacking("QualityFusion", n_lacking, n, where, "left out where the quality part was trained")
+        return results_of(fit) | {"n_without_quality": n_lacking}
 
-        def uncertainty(counting: SourceTrials, own: TrialUnits) -> ParameterCovariance:
-            given = parts if counting is data else counting.made_by(partial(_measured, self.combine, terms))
-            found = self._influences(given, own, fit.weights, fit.offset)
-            changes = self._in_units_of_measures(terms, found.values)
-            return ParameterCovariance.of(replace(found, values=changes), own)
+    def _of_terms(self, data: SourceTrials, terms: QualityTerms) -> Trials | PartsOfTrials:
+        """Scores, measures of trials and terms of measures, as columns to train on."""
+        return data.made_by(partial(_measured, self.combine, terms), key="terms")
 
-        self._learn_uncertainty(data, uncertainty)
-        return self
+    def _uncertainty(self, data: SourceTrials, units: TrialUnits) -> ParameterCovariance:
+        terms, fit = self._in_terms
+        found = self._influences(self._of_terms(data, terms), units, fit.weights, fit.offset)
+        return ParameterCovariance.of(replace(found, values=self._in_units_of_measures(terms, found.values)), units)
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
@@ -567,7 +577,7 @@ def _terms_of_source(
     InputError
         If no trial of a class has all measures, or these are too large or small.
     """
-    parts, amounts = undecided(data.made_by(partial(_measured, combine, None)), 1.0, 1.0)
+    parts, amounts = undecided(data.made_by(partial(_measured, combine, None), key="measures"), 1.0, 1.0)
     for amount, name in zip(amounts.total, ("non-target", "target"), strict=True):
         if not amount:
             raise no_trial_with_all(name)

@@ -61,7 +61,9 @@ def counting_llrs(trials: WeightedScores) -> WeightedScores:
 class TwoClassModel(ScoreModel):
     """A model that is trained on trials of two classes."""
 
-    def _data(self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | None) -> Any:
+    def _data(
+        self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | TrialUnits | None
+    ) -> Any:
         from deciban.models.sources import SourceTrials
 
         return SourceTrials(source, engine, memory, units)
@@ -119,8 +121,8 @@ class Calibrator(TwoClassModel):
         """
         score = _validate.scores(scores, "scores")
         truth, weight = _validate.labels(is_target, sample_weight, len(score))
-        chunk = Chunk((score,), truth, checked_units(units, len(score)), weight)
-        return self.fit_pieces(in_memory(chunk), None, 0)
+        own = checked_units(units, len(score))
+        return self.fit_pieces(in_memory(Chunk((score,), truth, own, weight)), None, 0, units=own)
 
     def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
         """How sure training is, by a jackknife, as there is no formula.
@@ -138,10 +140,6 @@ class Calibrator(TwoClassModel):
             return one
 
         return JackknifeMaps.leaving_out(lambda group, n: trained_on(data.without(group, n)), units)
-
-    @abstractmethod
-    def _fit(self, data: Any) -> Mapping[str, Plain]:
-        """Set the parameters, and return what else is worth knowing; data are `SourceTrials`."""
 
     def transform(self, scores: ArrayLike) -> FloatArray:
         """Turn scores into log-likelihood ratios.

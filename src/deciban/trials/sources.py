@@ -287,6 +287,8 @@ class ShardSource:
     systems : tuple of str
     classes : tuple of str
         Of many classes; empty of two.
+    is_numbered : bool
+        Whether the classes have no names but these numbers.
     is_double : bool
         Whether scores are float64; else all of them are float32.
     has_units, has_weights : bool
@@ -332,6 +334,7 @@ class ShardSource:
     pieces: tuple[Piece, ...]
     systems: tuple[str, ...]
     classes: tuple[str, ...] = ()
+    is_numbered: bool = False
     is_double: bool = True
     has_units: bool = False
     are_units: bool = False
@@ -438,7 +441,7 @@ class ShardSource:
         return bytes_of_row(n_numbers, size, weighted=self.has_weights)
 
 
-def in_memory(chunk: Chunk, classes: tuple[str, ...] = (), *, incomplete: bool = False) -> ShardSource:
+def in_memory(chunk: Chunk, classes: tuple[str, ...] = (), **about: Any) -> ShardSource:
     """A source of one batch that is made of arrays.
 
     Parameters
@@ -446,12 +449,12 @@ def in_memory(chunk: Chunk, classes: tuple[str, ...] = (), *, incomplete: bool =
     chunk : Chunk
     classes : tuple of str
         Of a source of many classes.
-    incomplete : bool
-        Whether scores may be NaN, for none.
+    **about
+        Other attributes of the source: ``incomplete`` and ``is_numbered``.
     """
     names = tuple(f"system {k}" for k in range(len(chunk.scores)))
-    about: Any = {"has_weights": chunk.weight is not None, "incomplete": incomplete}
-    return ShardSource("", (HeldPiece(chunk, ""),), names, classes, quality=tuple(chunk.quality or ()), **about)
+    about |= {"has_weights": chunk.weight is not None, "quality": tuple(chunk.quality or ())}
+    return ShardSource("", (HeldPiece(chunk, ""),), names, classes, **about)
 
 
 @dataclass(frozen=True, eq=False)

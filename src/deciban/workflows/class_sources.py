@@ -72,7 +72,7 @@ class CalibratedPieces(CalibratedTrials):
         """See `CalibratedTrials.changed`: trials are changed when they are read."""
         data, source = self.data, self.data.source
         made = replace(source, pieces=source.each(partial(_changed, step)), is_double=True)
-        return CalibratedPieces(SourceClasses(made, data.engine, data.prior, data.memory), is_finite=is_finite)
+        return CalibratedPieces(data.on(made), is_finite=is_finite)
 
     @property
     def totals(self) -> FloatArray:
@@ -81,7 +81,7 @@ class CalibratedPieces(CalibratedTrials):
 
     def lack_rivals(self) -> bool:
         """See `CalibratedTrials.lack_rivals`."""
-        return not self.data.first.rivals.any()
+        return not self.data.counted.first.rivals.any()
 
     def train(self, **form: Any) -> ClassFit:
         """See `CalibratedTrials.train`: some passes."""
@@ -132,10 +132,10 @@ def calibration_in_pieces(
     FormatError, OSError
         As reading does.
     """
-    data = SourceClasses(ordered(source, systems=[system]), engine, None, memory)  # at a flat prior
+    data = SourceClasses(ordered(source, systems=[system]), engine, memory)  # at a flat prior
     total, every = mixed(summary.flat_surprise, data.prior), np.arange(data.n_classes)
     is_wrong = summary.checks.n_wrong > 0  # then nothing can be trained, and the first look at trials refuses them
-    given = CalibratedPieces(data, is_finite=not is_wrong and not data.first.has_infinite)
+    given = CalibratedPieces(data, is_finite=not is_wrong and not data.counted.first.has_infinite)
     limits = CalibrationLimits(given, every, data.n_classes, total, is_wrong=is_wrong)
     forms = [(True, True), (True, False), (False, True)]
     both, scaled, shifted = (_least(data, limits, scale=scale, offset=offset) for scale, offset in forms)
@@ -155,7 +155,7 @@ def _least(data: SourceClasses, limits: CalibrationLimits, *, scale: bool, offse
     except InputError:
         return limits.least(scale=scale, offset=offset)
     if scale and fit.weights[0] <= 0.0:  # scores that say the opposite: of scales of at least 0, 0 is best
-        return limits.least(scale=scale, offset=offset) if data.first.has_infinite else without
+        return limits.least(scale=scale, offset=offset) if data.counted.first.has_infinite else without
     return no_worse(Best(fit.objective, float(fit.weights[0]) if scale else 1.0, fit.offsets), without)
 
 

@@ -53,6 +53,21 @@ class CountedTrials:
         return self.prior
 
     @property
+    def amounts(self) -> FloatArray:
+        """How much the trials of each class count."""
+        return self.trials.amounts
+
+    @property
+    def n_alike(self) -> int:
+        """Number of trials if the first system scores all of them alike; else 0."""
+        return len(self.trials) if self.trials.alike[0] else 0
+
+    @property
+    def may_be_infinite(self) -> bool:
+        """Return True if some scores may be infinite."""
+        return True
+
+    @property
     def left(self) -> ClassTrials:
         """The trials that infinite scores do not decide."""
         is_open = ~decided(self.trials)[0]

@@ -223,6 +223,21 @@ class PartsOfClassTrials(Parts[CountedTrials]):
         return self.prior[self.prior > 0.0]
 
     @property
+    def amounts(self) -> FloatArray:
+        """How much the trials of each class count."""
+        return self.first.amounts.total
+
+    @property
+    def n_alike(self) -> int:
+        """Number of trials if the first system scores all of them alike; else 0."""
+        return self.first.n_left if self.first.alike[0] and not self.first.has_infinite else 0
+
+    @property
+    def may_be_infinite(self) -> bool:
+        """Return True if some scores are infinite."""
+        return self.first.has_infinite
+
+    @property
     def left(self) -> ClassTrialsInParts:
         """The trials that infinite scores do not decide."""
         return self.undecided(self.called, offset=False)[0]
