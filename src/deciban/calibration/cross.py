@@ -127,12 +127,13 @@ def cross_validated(
         raise InputError(
             f"calibrator: got {type(calibrator).__name__}. Pass a calibrator or a fusion, such as AffineCalibrator()."
         )
-    is_fusion = isinstance(calibrator, ScoreModel) and calibrator.is_fusion
-    columns = _checked_scores(scores, any_shape=not isinstance(calibrator, ScoreModel) or is_fusion)
+    columns = _checked_scores(scores)
     truth, weight = _validate.labels(is_target, sample_weight, len(columns))
     given = dict(zip(ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
     quality = _checked_quality(calibrator, given, len(columns))
-    systems: Any = Columns.of(columns) if is_fusion else (columns,)
+    systems: Any = (columns,)
+    if isinstance(calibrator, ScoreModel):
+        systems = Columns.of(columns) if calibrator.is_fusion else (_validate.scores(columns, "scores"),)
     chunk = Chunk(systems, truth, weight=weight, quality=cast("Any", quality or None))
     parts = SourceParts.in_memory(in_memory(chunk), n_folds, groups=groups, seed=seed)
     llrs = parts.crossed(calibrator, "").batch
@@ -161,9 +162,9 @@ def _checked_quality(calibrator: Trainable, given: dict[str, ArrayLike | None], 
     return {name: measure_table(values, name, n_trials) for name, values in tables.items()}
 
 
-def _checked_scores(scores: ArrayLike, *, any_shape: bool) -> AnyArray:
+def _checked_scores(scores: ArrayLike) -> AnyArray:
     array = _validate.array(scores, "scores")
-    if array.ndim < 2 or not any_shape:
+    if array.ndim < 2:
         return _validate.scores(array, "scores")
     if array.ndim == 2:
         return _validate.score_matrix(array, "scores")

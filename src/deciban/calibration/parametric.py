@@ -90,7 +90,11 @@ class AffineCalibrator(TrainedByRule, Calibrator):
         return scores_alone if self._has_scale else scores_as_they_are
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
-        fit = self._train(data.linear(self._form), intercept=self._has_offset)
+        from deciban.core.training.linear_training import train_trials  # models that are trained need none of it
+
+        form = {"intercept": self._has_offset, "called": self.called}
+        fit = train_trials(data.linear(self._form), *self._rule(), **form)
+        self._note(fit)
         self.scale_, self.offset_ = float(fit.weights[0]) if self._has_scale else 1.0, fit.offset
         return self._results_of(fit)
 

@@ -213,7 +213,10 @@ class LinearFusion(Fusion):
         return self.fit_pieces(source, None, 0, units=units)
 
     def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
-        fit = self._train(data.linear(scores_alone))
+        from deciban.core.training.linear_training import train_trials  # models that are trained need none of it
+
+        fit = train_trials(data.linear(scores_alone), *self._rule(), called=self.called)
+        self._note(fit)
         self.weights_, self.standardized_weights_, self.offset_ = fit.weights, fit.standardized, fit.offset
         self.penalized_objective_ = penalized(fit, self.ridge)
         return results_of(fit)

@@ -264,6 +264,8 @@ class QualityFusion(Fusion):
         return data
 
     def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
+        from deciban.core.training.linear_training import train_trials  # models that are trained need none of it
+
         symmetric = self._is_symmetric()
         lacking: _Lacking = data.look(partial(_lacking, self.combine, symmetric))
         n_measures = dict(lacking.n_measures)
@@ -273,7 +275,8 @@ class QualityFusion(Fusion):
         backoff.fit_pieces(
             data.source.map(_without_quality, quality=()), data.engine, data.memory or 0, units=data.units
         )
-        fit = self._train(self._of_terms(data, terms))
+        fit = train_trials(self._of_terms(data, terms), *self._rule(), called=self.called)
+        self._note(fit)
         self._in_terms = terms, fit
         if terms.indices:
             of_terms = fit.weights[-len(terms.indices) :]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,7 +21,7 @@ from deciban.core.rules.expected import (
     scoring_rule_cost,
     scoring_rule_costs,
 )
-from deciban.errors import InputError, TrialError, warn
+from deciban.errors import warn
 from deciban.models.model import JackknifeMaps, Plain, Uncertainty, bare_copy, checked_units
 from deciban.models.score_model import Labelled, ParameterRow, ScoreModel
 from deciban.trials.sources import Chunk, ShardSource, Wanted, in_memory
@@ -244,29 +244,6 @@ class TrainedByRule(TwoClassModel):
         costs: ClassCosts = found_in(llrs, engine, wanted, step, "adding up costs")
         tar, non = costs.of_class
         return mixed(tar, non, log_odds)
-
-    def _train(self, given: Trials | PartsOfTrials, **form: Any) -> LinearFit:
-        """Train on trials in memory or in parts, which have no class weights yet."""
-        from deciban.core.training.linear_training import train_trials  # models that are trained need none of it
-
-        alpha, beta, log_odds, ridge = self._rule()
-        rule: Mapping[str, Any] = {"alpha": alpha, "beta": beta, "log_odds": log_odds, "ridge": ridge}
-        try:
-            fit = train_trials(given, **rule, **form)
-        except TrialError as error:
-            numbers = getattr(given, "numbers", None)
-            raise error if numbers is None else error.among(numbers) from None
-        infinite = given.infinite_columns() if np.any(fit.weights <= 0.0) else ()
-        for k, is_infinite in enumerate(infinite):
-            weight = fit.weights[k]
-            if weight <= 0.0 and is_infinite:
-                raise InputError(
-                    f"scores: the best weight of {self.called([k])} is {weight:.3g}, but some of its scores are "
-                    "infinite: they would be taken for certainty of the wrong class. Negate the scores if larger ones "
-                    "favour non-target, or make infinite ones finite."
-                )
-        self._note(fit)
-        return fit
 
     def _influences(
         self, given: Trials | PartsOfTrials, units: TrialUnits, weights: FloatArray, offset: float, **form: Any

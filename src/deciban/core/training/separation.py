@@ -392,10 +392,16 @@ def undecided(trials: Any, alpha: float, beta: float) -> tuple[Any, Amounts]:
         return found
     if trials.weights is not None and not trials.weights.all():
         counting = np.flatnonzero(trials.weights)
-        try:
-            return undecided(trials.take(counting), alpha, beta)
-        except TrialError as error:
-            raise error.among(counting) from None
+        numbers = counting if trials.numbers is None else trials.numbers[counting]
+        return undecided(replace(trials.take(counting), numbers=numbers), alpha, beta)
+    try:
+        return _undecided(trials, alpha, beta)
+    except TrialError as error:
+        raise error if trials.numbers is None else error.among(trials.numbers) from None
+
+
+def _undecided(trials: Trials, alpha: float, beta: float) -> tuple[Trials, Amounts]:
+    """`undecided` of trials in memory that all count."""
     is_target, verdict, total = trials.is_target, _verdict(trials), trials.amounts
     if verdict is None:
         return trials, Amounts(total, (0.0, 0.0), _counts(is_target))
