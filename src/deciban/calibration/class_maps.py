@@ -470,14 +470,12 @@ def _require_finite(loglik: ScoreArray, weight: CountArray | None = None) -> Non
     if _validate.all_finite(loglik):
         return
     infinite = np.isinf(loglik).any(axis=1)
-    found = np.flatnonzero(infinite if weight is None else infinite & (weight > 0))
-    if len(found):
-        raise TrialError(
-            f"loglik: {len(found)} of {len(loglik)} trials have infinite log-likelihoods, the first ",
-            int(found[0]),
-            ". A matrix needs finite ones: bound them, or use MulticlassCalibrator or "
-            "ClassScaleTransformation, which take them.",
-        )
+    words = f"loglik: {{n}} of {len(loglik)} trials have infinite log-likelihoods, the first "
+    way = (
+        ". A matrix needs finite ones: bound them, or use MulticlassCalibrator or ClassScaleTransformation, which take "
+        "them."
+    )
+    _validate.refuse_trials(infinite if weight is None else infinite & (weight > 0), words, way)
 
 
 def _schema_of(calibrator: type[Calibrator]) -> dict[str, Any]:
@@ -793,10 +791,6 @@ def _joined(llr: FloatArray, prior: FloatArray) -> FloatArray:
         log_posterior = -np.logaddexp(0.0, log_rest - log_prior - llr[rows])
         lost[rows] = np.isneginf(log_posterior).all(axis=1)
         llr[rows] = log_posterior - log_prior
-    if lost.any():
-        raise TrialError(
-            f"loglik: all detectors reject {np.count_nonzero(lost)} trials for certain, the first ",
-            int(np.argmax(lost)),
-            ", so that no class is left. Train with smoothing=1 or a bound.",
-        )
+    words = "loglik: all detectors reject {n} trials for certain, the first "
+    _validate.refuse_trials(lost, words, ", so that no class is left. Train with smoothing=1 or a bound.")
     return llr

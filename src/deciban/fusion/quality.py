@@ -16,8 +16,8 @@ from deciban.core.training.linear_objective import Trials
 from deciban.core.training.moments import equal_classes, moments, ranges
 from deciban.core.training.separation import undecided
 from deciban.core.training.sums import Ends, Sums
-from deciban.errors import InputError, TrialError
-from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, penalized, require_systems
+from deciban.errors import InputError
+from deciban.fusion.linear import LinearFusion, combined, penalized, require_systems, source_of_systems
 from deciban.fusion.quality_measures import (
     QUALITY_SIDES,
     Measures,
@@ -249,10 +249,11 @@ class QualityFusion(Fusion):
         DecibanWarning
             If trials lack a measure.
         """
-        data = LabelledSystems.checked(scores, is_target, sample_weight)
-        passed = Measures.of(len(data.score), enroll=enroll_quality, test=test_quality, trial=trial_quality)
+        n_trials = len(_validate.matrix(scores, "scores", "system"))
+        passed = Measures.of(n_trials, enroll=enroll_quality, test=test_quality, trial=trial_quality)
         quality: Any = {f"{side}_quality": table for side, table in passed.tables.items()}
-        return self.fit_pieces(data.source(units, quality=quality), None, 0, units=units)
+        source = source_of_systems(scores, is_target, sample_weight, units, quality)
+        return self.fit_pieces(source, None, 0, units=units)
 
     def _data(
         self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | TrialUnits | None
@@ -433,13 +434,8 @@ class QualityFusion(Fusion):
         if (of_trial := measures.tables.get("trial")) is not None:
             with np.errstate(over="ignore", invalid="ignore"):
                 part += of_trial @ self.trial_quality_weights_
-        if (wrong := np.flatnonzero(~np.isfinite(part))).size:
-            raise TrialError(
-                f"quality: measures of {len(wrong)} trials are so large that their products do not fit a float, the "
-                "first ",
-                int(numbers[wrong[0]]),
-                ". Were those of training in another unit?",
-            )
+        words = "quality: measures of {n} trials are so large that their products do not fit a float, the first "
+        _validate.refuse_trials(~np.isfinite(part), words, ". Were those of training in another unit?", numbers)
         llr += part
         return llr
 

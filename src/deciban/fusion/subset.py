@@ -16,7 +16,7 @@ from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import WeightedScores
 from deciban.errors import InputError, TrialError
-from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
+from deciban.fusion.linear import LinearFusion, combined, require_systems, source_of_systems
 from deciban.models.loading import model_of
 from deciban.models.mapped import ScoredBy, having, mapped, occurring_subsets, ordered, scored_by
 from deciban.models.model import Bounds, Plain, Training, content_of
@@ -321,7 +321,7 @@ class SubsetFusion(Fusion):
             If a score is missing and that is to be an error, if there would be too many fusions, or if one cannot be
             trained, for want of a class for example; see `LinearFusion.fit`. The message names its systems.
         """
-        source = LabelledSystems.checked(scores, is_target, sample_weight, missing=True).source(units)
+        source = source_of_systems(scores, is_target, sample_weight, units, missing=True)
         return self.fit_pieces(source, None, 0, units=units)
 
     def _data(

@@ -17,12 +17,10 @@ from deciban._validate.classes import Names
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import DecibanWarning, InputError, warn
 from deciban.models.model import Bounds, JackknifeMaps, Model, ParameterCovariance, Plain, Uncertainty
-from deciban.trials.sources import Chunk
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.units import TrialUnits
-    from deciban.core.rules.expected import WeightedScores
     from deciban.trials.passes import Engine
     from deciban.trials.sources import ShardSource
     from deciban.trials.speakers import UnitsOfPieces
@@ -402,48 +400,6 @@ def missing_measures_are_known() -> Iterator[None]:
 
 Form: TypeAlias = Callable[[Sequence[ScoreArray]], tuple[Sequence[ScoreArray], ScoreArray | None]]
 """What makes columns to train on, and what is added to the llr as it is, out of the scores of systems."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Labelled:
-    """Checked scores of one system or several; a class may be missing in a batch.
-
-    Attributes
-    ----------
-    score : (n_trials,) or (n_trials, n_systems) array
-        As it came: never copied if it is an array of floats.
-    is_target : (n_trials,) bool array
-    weight : (n_trials,) array, optional
-        Weight of each trial: whole numbers as int64, else float64.
-    """
-
-    score: ScoreArray
-    is_target: BoolArray
-    weight: CountArray | None = None
-
-    @classmethod
-    def of(cls, trials: Chunk) -> Labelled:
-        """The first system of a batch."""
-        return cls(trials.scores[0], trials.labels, trials.weight)
-
-    @property
-    def counting(self) -> Labelled:
-        """Without the trials of weight 0."""
-        if self.weight is None or self.weight.all():
-            return self
-        some = self.weight > 0
-        return Labelled(self.score[some], self.is_target[some], self.weight[some])
-
-    def by_class(self, score: ScoreArray | None = None) -> tuple[WeightedScores, WeightedScores]:
-        """Scores of these trials, or other ones, with their weights: of targets and of non-targets."""
-        found, rows = self.score if score is None else score, self.is_target
-        weights = (None, None) if self.weight is None else (self.weight[rows], self.weight[~rows])
-        return (found[rows], weights[0]), (found[~rows], weights[1])
-
-    def as_sets(self, score: ScoreArray | None = None) -> dict[str, Any]:
-        """The same as the arguments of a metric of two sets."""
-        (tar, tar_weights), (non, non_weights) = self.by_class(score)
-        return {"tar": tar, "non": non, "tar_weights": tar_weights, "non_weights": non_weights}
 
 
 def scores_alone(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], ScoreArray | None]:

@@ -23,7 +23,6 @@ from deciban.core.training.sums import T
 from deciban.errors import InputError
 from deciban.models.mapped import mapped
 from deciban.models.model import Plain, Training, digits_of, in_digits
-from deciban.models.score_model import Labelled
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, Columns, HeldPiece, Piece, ShardSource, Wanted
 from deciban.trials.speakers import UnitsOfPieces, counting
@@ -259,7 +258,8 @@ class SourceTrials(LabelledSource):
         if self.engine is None:
             from deciban.metrics.scores import SortedScores
 
-            return SortedScores(**self.look(Labelled.of).as_sets())
+            assert self.batch is not None  # noqa: S101  # without an engine, all trials are in one batch
+            return SortedScores(**self.batch.as_sets())
         self.look(_nothing)
         found: SortedScores = self.engine.ranks(self.source, self.memory or 0)
         return found

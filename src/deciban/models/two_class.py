@@ -23,7 +23,7 @@ from deciban.core.rules.expected import (
 )
 from deciban.errors import warn
 from deciban.models.model import JackknifeMaps, Plain, Uncertainty, bare_copy, checked_units
-from deciban.models.score_model import Labelled, ParameterRow, ScoreModel
+from deciban.models.score_model import ParameterRow, ScoreModel
 from deciban.trials.sources import Chunk, ShardSource, Wanted, in_memory
 from deciban.types import AnyArray, FloatArray
 
@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 
 def costs_of_mapped(transform: Callable[[FloatArray], FloatArray], trials: Chunk) -> ClassCosts:
     """Sum up logarithmic costs of what a map makes of the scores of targets, and of non-targets."""
-    data = Labelled.of(trials)
-    tar, non = data.by_class(transform(data.score.astype(np.float64, copy=False)))
+    tar, non = trials.by_class(transform(trials.scores[0].astype(np.float64, copy=False)))
     return ClassCosts(log_costs(counting_llrs(tar), counting_llrs(non), 0.0))
 
 
@@ -48,7 +47,7 @@ def _costs_by_rule(log_odds: float, alpha: float, beta: float, llrs: Chunk) -> C
     """Sum up costs of llrs by a member of the beta family at prior log odds; None of no trial."""
     if llrs.truth is None or not len(llrs.truth):
         return None
-    tar, non = map(counting_llrs, Labelled.of(llrs).by_class())
+    tar, non = map(counting_llrs, llrs.by_class())
     return ClassCosts(scoring_rule_costs(tar, non, log_odds, alpha, beta))
 
 

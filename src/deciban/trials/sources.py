@@ -21,6 +21,7 @@ from deciban.messages import Message
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit
 
 if TYPE_CHECKING:  # which need Arrow, and are made above
+    from deciban.core.rules.expected import WeightedScores
     from deciban.trials.joining.matching import JoinReport
     from deciban.trials.lists import Trials
 
@@ -115,6 +116,17 @@ class Chunk:
     def stacked(self) -> AnyArray:
         """The scores of all systems in one array; see `stacked`."""
         return stacked(self.scores)
+
+    def by_class(self, score: ScoreArray | None = None) -> tuple[WeightedScores, WeightedScores]:
+        """Scores of targets and of non-targets with their weights: of the first system, or those that are passed."""
+        found, rows = self.scores[0] if score is None else score, self.labels
+        weights = (None, None) if self.weight is None else (self.weight[rows], self.weight[~rows])
+        return (found[rows], weights[0]), (found[~rows], weights[1])
+
+    def as_sets(self, score: ScoreArray | None = None) -> dict[str, Any]:
+        """The same as the arguments of a metric of two sets."""
+        (tar, tar_weights), (non, non_weights) = self.by_class(score)
+        return {"tar": tar, "non": non, "tar_weights": tar_weights, "non_weights": non_weights}
 
     def take(self, rows: AnyArray) -> Chunk:
         """Some of the trials, by their numbers or by a mask."""
