@@ -73,6 +73,10 @@ class CountedTrials:
         is_open = ~decided(self.trials)[0]
         return self.trials if is_open.all() else self.trials.take(np.flatnonzero(is_open))
 
+    def each(self, look: Callable[[CountedTrials], F]) -> F:
+        """What a look at them finds."""
+        return look(self)
+
     def each_by_unit(self, look: Callable[[CountedTrials, TrialUnits], F], units: TrialUnits) -> F:
         """What a look at them finds, with their units, out of those of all trials that the user knows."""
         return look(self, units if self.numbers is None else units.take(self.numbers))
