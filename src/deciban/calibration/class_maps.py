@@ -21,7 +21,7 @@ from deciban.core.classes.loglik import relative, row_blocks
 from deciban.core.classes.transforms import TransformFit, normalized, train_transform
 from deciban.core.rules.expected import ClassCosts
 from deciban.core.training.moments import overflown, refuse_overflow
-from deciban.core.training.multiclass_training import ClassFit
+from deciban.core.training.multiclass_training import ClassFit, train_counted
 from deciban.core.training.sums import Sums
 from deciban.errors import InputError, TrialError, warn
 from deciban.models.model import Plain
@@ -112,7 +112,7 @@ class MulticlassCalibrator(ClassMap):
         if scale and (n_alike := data.counted.n_alike):
             raise InputError(_SAYS_NOTHING.format(n_alike))
         try:
-            fit = data.train(ridge=ridge, scale=scale, offset=offset)
+            fit = train_counted(data.counted, ridge=ridge, scale=scale, offset=offset)
         except InputError:
             if scale and not _falls(data):  # separated, but the wrong way round; or nothing to learn at all
                 return self._without_scale(data, _FAVOURS_OTHERS)
@@ -264,7 +264,7 @@ class _Transformation(ClassMap):
                 f"prior: class {int(np.argmin(data.prior))} has prior 0, but a transformation of each class needs them "
                 "all. Leave its column out, or give it a prior above 0."
             )
-        return train_transform(data.counted, classes=data.classes, **how)
+        return train_transform(data.counted, **how)
 
 
 class ClassScaleTransformation(_Transformation):

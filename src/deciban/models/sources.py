@@ -18,7 +18,6 @@ from deciban.core.by_value import Additive
 from deciban.core.classes.certainty import CountedTrials, which_count
 from deciban.core.training.batches import PartsOfClassTrials, PartsOfTrials
 from deciban.core.training.linear_objective import Trials
-from deciban.core.training.multiclass_training import ClassFit, train_counted
 from deciban.core.training.sums import T
 from deciban.errors import InputError
 from deciban.models.mapped import mapped
@@ -368,9 +367,10 @@ class SourceClasses(LabelledSource):
     def counted(self) -> Any:
         """Those that count in training: `CountedTrials`, or `PartsOfClassTrials` where passes read them."""
         if self.batch is not None:
-            return _counted(self.prior, self.batch)[0]
-        about: Any = {"prior": self.prior, "names": self.classes, "memory": self.memory}
-        return PartsOfClassTrials(*self.passes(partial(_counted, self.prior)), **about)
+            return _counted(self.prior, self.classes, self.batch)[0]
+        about: Any = {"is_possible": self.prior > 0.0, "names": self.classes, "memory": self.memory}
+        passes = self.passes(partial(_counted, self.prior, self.classes))
+        return PartsOfClassTrials(*passes, prior=self.prior[self.prior > 0.0], **about)
 
     @property
     def amounts(self) -> FloatArray:
@@ -379,13 +379,9 @@ class SourceClasses(LabelledSource):
         found[self.prior > 0.0] = self.counted.amounts
         return found
 
-    def train(self, **form: Any) -> ClassFit:
-        """See `deciban.core.training.multiclass_training.train_counted`."""
-        return train_counted(self.counted, classes=self.classes, **form)
 
-
-def _counted(prior: FloatArray, chunk: Chunk) -> tuple[CountedTrials, BoolArray]:
+def _counted(prior: FloatArray, names: Names, chunk: Chunk) -> tuple[CountedTrials, BoolArray]:
     """Make trials of those of a piece that count."""
     truth, weight = chunk.labels, chunk.float_weight
-    counted = CountedTrials.of(chunk.stacked, truth, prior, weight)
+    counted = CountedTrials.of(chunk.stacked, truth, prior, weight, names)
     return counted, which_count(truth, prior, weight)

@@ -198,8 +198,6 @@ class CalibratedTrials:
         The same trials, if they are in memory.
     survey : Survey, optional
         Of trials in memory.
-    classes : tuple of str, optional
-        Names of the classes, for messages.
     is_finite : bool, optional
         Whether all log-likelihoods are finite; found out in memory.
 
@@ -215,11 +213,10 @@ class CalibratedTrials:
         at_hand: OpenTrials | None = None,
         survey: Survey | None = None,
         *,
-        classes: Names = None,
         is_finite: bool = True,
     ) -> None:
-        self.counted, self.prior, self._at_hand = counted, counted.possible_prior, at_hand
-        self._survey, self._classes = survey, classes
+        self.counted, self.prior, self._at_hand = counted, counted.prior, at_hand
+        self._survey = survey
         self.is_finite = is_finite if at_hand is None else all_finite(at_hand.trials.loglik)
 
     @classmethod
@@ -239,7 +236,7 @@ class CalibratedTrials:
         given: Any = self.counted
         if self._at_hand is None:
             made = replace(given, each=lambda look: given.each(partial(_changed, step, look)))
-            return CalibratedTrials(made, classes=self._classes, is_finite=is_finite)
+            return CalibratedTrials(made, is_finite=is_finite)
         at_hand = step(self._at_hand)
         trials, weights = at_hand.trials, given.trials.weights
         return CalibratedTrials(CountedTrials.of(trials.loglik[:, None, :], trials.label, self.prior, weights), at_hand)
@@ -251,7 +248,7 @@ class CalibratedTrials:
 
     def train(self, **form: Any) -> ClassFit:
         """See `deciban.core.training.multiclass_training.train_counted`."""
-        return train_counted(self.counted, self._survey, classes=self._classes, **form)
+        return train_counted(self.counted, self._survey, **form)
 
     def leads(self) -> FloatArray:
         """See `OpenTrials.leads`."""

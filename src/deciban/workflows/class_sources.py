@@ -76,7 +76,7 @@ def calibration_in_pieces(
     total, every = mixed(summary.flat_surprise, data.prior), np.arange(data.n_classes)
     is_wrong = summary.checks.n_wrong > 0  # then nothing can be trained, and the first look at trials refuses them
     is_finite = not is_wrong and not data.counted.first.has_infinite
-    given = CalibratedTrials(data.counted, classes=data.classes, is_finite=is_finite)
+    given = CalibratedTrials(data.counted, is_finite=is_finite)
     limits = CalibrationLimits(given, every, data.n_classes, total, is_wrong=is_wrong)
     forms = [(True, True), (True, False), (False, True)]
     both, scaled, shifted = (_least(data, limits, scale=scale, offset=offset) for scale, offset in forms)
@@ -92,7 +92,7 @@ def _least(data: SourceClasses, limits: CalibrationLimits, *, scale: bool, offse
         return limits.least(scale=scale, offset=offset)
     without = given_up(limits.total, data.prior, scale=scale)
     try:
-        fit: ClassFit = data.train(scale=scale, offset=offset)
+        fit: ClassFit = limits.given.train(scale=scale, offset=offset)
     except InputError:
         return limits.least(scale=scale, offset=offset)
     if scale and fit.weights[0] <= 0.0:  # scores that say the opposite: of scales of at least 0, 0 is best

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from scipy.linalg import helmert
 
-from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials
 from deciban.core.classes.counts import ordered_by_class
 from deciban.core.training import moments
@@ -157,7 +156,6 @@ def train_counted(
     scale: bool = True,
     offset: bool = True,
     has_optimum: bool = False,
-    classes: Names = None,
 ) -> ClassFit:
     """Minimize the cross-entropy of ``b + sum_k a_k lam_k``.
 
@@ -173,8 +171,6 @@ def train_counted(
         Whether these are trained; otherwise scales are 1, and offsets 0.
     has_optimum : bool
         Whether that was proved elsewhere: then one that is very far away is not taken for one at infinity.
-    classes : tuple of str, optional
-        Their names, for messages.
 
     Raises
     ------
@@ -183,8 +179,8 @@ def train_counted(
         if infinite log-likelihoods say the opposite of the truth, leave nothing to train on, or leave no limit to an
         offset.
     """
-    possible, prior, is_possible = counted.possible, counted.possible_prior, counted.is_possible
-    trials, certain = counted.undecided(lambda k: called(int(possible[k]), classes), offset=offset)
+    prior, is_possible = counted.prior, counted.is_possible
+    trials, certain = counted.undecided(offset=offset)
     if survey is None or survey.trials is not trials:
         survey = Survey(trials)
     form = {"ridge": ridge, "scale": scale, "offset": offset}
