@@ -28,7 +28,6 @@ from deciban.models.score_model import ARGUMENTS, ScoreModel, missing_measures_a
 from deciban.models.two_class import Fusion
 from deciban.trials.passes import Engine
 from deciban.trials.sources import Chunk, ShardSource
-from deciban.trials.speakers import counting
 from deciban.types import AnyArray, BoolArray, FloatArray, Progress
 
 
@@ -547,7 +546,7 @@ class Criterion:
             nothing = np.zeros(1), None
             return self.fusion.cost_of_pieces(llrs, engine) / self.fusion.cost_of(nothing, nothing)
         assert llrs.batch is not None  # noqa: S101  # those who name a point pass arrays
-        own, p = counting(llrs.batch), self.point
+        own, p = llrs.batch.counting, self.point
         scores = SortedScores(**own.as_sets())
         return float(scores.act_dcf(p_target=p.p_target, c_miss=p.c_miss, c_fa=p.c_fa))
 

@@ -475,7 +475,7 @@ def _require_finite(loglik: ScoreArray, weight: CountArray | None = None) -> Non
         ". A matrix needs finite ones: bound them, or use MulticlassCalibrator or ClassScaleTransformation, which take "
         "them."
     )
-    _validate.refuse_trials(infinite if weight is None else infinite & (weight > 0), words, way)
+    _validate.refuse_trials(np.asarray(infinite if weight is None else infinite & (weight > 0)), words, way)
 
 
 def _schema_of(calibrator: type[Calibrator]) -> dict[str, Any]:

@@ -395,7 +395,7 @@ def _require_finite(features: ScoreArray) -> None:
     if not _validate.all_finite(features):
         words = f"features: {{n}} of {len(features)} trials have features that are NaN or infinite, the first "
         way = ". Gaussian models need finite ones: leave these trials out, or fill them in."
-        _validate.refuse_trials(~np.isfinite(features).all(axis=1), words, way)
+        _validate.refuse_trials(np.asarray(~np.isfinite(features).all(axis=1)), words, way)
 
 
 def _ranges(n_classes: int, trials: Chunk) -> FeatureRanges:

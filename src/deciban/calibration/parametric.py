@@ -22,7 +22,6 @@ from deciban.models.model import ParameterCovariance, Plain, Uncertainty
 from deciban.models.score_model import Form, scores_alone, scores_as_they_are
 from deciban.models.two_class import Calibrator, TrainedByRule, outcome, outcome_of, results_of
 from deciban.trials.sources import Chunk
-from deciban.trials.speakers import counting
 from deciban.types import CountArray, FloatArray, ScoreArray
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ class AffineCalibrator(TrainedByRule, Calibrator):
     def _fit(self, data: Any) -> Mapping[str, Plain]:
         from deciban.core.training.linear_training import train_trials  # models that are trained need none of it
 
-        form = {"intercept": self._has_offset, "called": self.called}
+        form: Any = {"intercept": self._has_offset, "called": self.called}
         fit = train_trials(data.linear(self._form), *self._rule(), **form)
         self._note(fit)
         self.scale_, self.offset_ = float(fit.weights[0]) if self._has_scale else 1.0, fit.offset
@@ -351,7 +350,7 @@ def _ends(model: BetaCalibrator, trials: Chunk) -> Ends:
 
 def _ends_of(trials: Chunk) -> tuple[Ends, tuple[int, int]]:
     """The ends of the scores of non-targets and of targets that count, and how many there are of each."""
-    own = [scores for scores, _ in counting(trials).by_class()[::-1]]
+    own = [scores for scores, _ in trials.counting.by_class()[::-1]]
     low, high = [np.min(one, initial=np.inf) for one in own], [np.max(one, initial=-np.inf) for one in own]
     return Ends.of(low, high), (len(own[0]), len(own[1]))
 
@@ -638,7 +637,7 @@ def _find_ranges(trials: Chunk) -> _Ranges:
 
 def _powers(middle: FloatArray, size: FloatArray, mean: Sequence[float], power: int, trials: Chunk) -> ClassCosts:
     """Sum up powers of ``(score - middle) / size - mean`` in each class, with exact sums."""
-    tar, non = counting(trials).by_class()
+    tar, non = trials.counting.by_class()
 
     def of_class(k: int, scores: ScoreArray, weights: CountArray | None) -> MeanCost:
         return MeanCost.of(scores, lambda own: ((own - middle[k]) / size[k] - mean[k]) ** power, weights)

@@ -205,7 +205,7 @@ class LinearFusion(Fusion):
             or infinite scores contradict each other or the truth.
         """
         source = source_of_systems(scores, is_target, sample_weight, units)
-        return self.fit_pieces(source, None, 0, units=units)
+        return self.fit_pieces(source, None, 0, units=source.held_units)
 
     def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
         from deciban.core.training.linear_training import train_trials  # models that are trained need none of it

@@ -253,7 +253,7 @@ class QualityFusion(Fusion):
         passed = Measures.of(n_trials, enroll=enroll_quality, test=test_quality, trial=trial_quality)
         quality: Any = {f"{side}_quality": table for side, table in passed.tables.items()}
         source = source_of_systems(scores, is_target, sample_weight, units, quality)
-        return self.fit_pieces(source, None, 0, units=units)
+        return self.fit_pieces(source, None, 0, units=source.held_units)
 
     def _data(
         self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | TrialUnits | None

@@ -322,7 +322,7 @@ class SubsetFusion(Fusion):
             trained, for want of a class for example; see `LinearFusion.fit`. The message names its systems.
         """
         source = source_of_systems(scores, is_target, sample_weight, units, missing=True)
-        return self.fit_pieces(source, None, 0, units=units)
+        return self.fit_pieces(source, None, 0, units=source.held_units)
 
     def _data(
         self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | TrialUnits | None
@@ -351,6 +351,7 @@ class SubsetFusion(Fusion):
                     raise error.among(seen.rows_of(subset), before=before, after=after) from error
                 raise InputError(f"{before}{error}{after}") from error
         self._n_systems, self.fusions_ = len(complete), fusions
+        counts: Mapping[Subset, tuple[int, ...]]
         if seen.seen is None:
             whole = seen.record = self.whole.training_
             assert whole is not None  # noqa: S101  # it was trained a moment ago

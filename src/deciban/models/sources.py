@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +24,7 @@ from deciban.models.mapped import mapped
 from deciban.models.model import Plain, Training, digits_of, in_digits
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, Columns, HeldPiece, Piece, ShardSource, Wanted
-from deciban.trials.speakers import UnitsOfPieces, counting
+from deciban.trials.speakers import UnitsOfPieces
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -61,8 +61,10 @@ class Record(Additive):
         seen: Any = [*chunk.scores, *measures]
         if not measures and (isinstance(chunk.scores, Columns) or chunk.scores[0].ndim > 1):
             seen = chunk.stacked.reshape(len(labels), -1)
-        counts = np.bincount(labels, minlength=n_classes).tolist()
-        return cls(tuple(counts), digits_of(seen, labels, chunk.float_weight))
+        n_tar = int(np.count_nonzero(labels))
+        of_two = labels.dtype == np.bool_
+        counts = (len(labels) - n_tar, n_tar) if of_two else tuple(np.bincount(labels, minlength=n_classes).tolist())
+        return cls(counts, digits_of(seen, labels, chunk.float_weight))
 
 
 class LabelledSource(ABC):
@@ -103,7 +105,7 @@ class LabelledSource(ABC):
     ) -> None:
         self.source, self.engine, self.memory = source, engine, memory
         self.batch = source.batch if engine is None else None
-        own = None if self.batch is None or units is None else self.batch.units
+        own = None if engine is not None or units is None else source.held_units
         self.units: Any = units if own is None else UnitsOfPieces(own)
         self._record: Record | None = None
 
@@ -170,7 +172,7 @@ class LabelledSource(ABC):
         """Return the trials that count in the uncertainty and their units; None if no units were given."""
         if self.units is None or self.batch is None:
             return self, None if self.units is None else self.units.units
-        own = counting(self.batch)
+        own = self.batch.counting
         assert own.units is not None  # noqa: S101  # they are those of the batch
         own = replace(own, units=own.units.only_used())
         return self.on(replace(self.source, pieces=(HeldPiece(own, self.source.name),))), own.units
@@ -197,7 +199,7 @@ class SourceTrials(LabelledSource):
     """
 
     n_classes = 2
-    counts_of: ClassVar = {"n_tar": 1, "n_non": 0}
+    counts_of: Mapping[str, int] = {"n_tar": 1, "n_non": 0}
 
     def __init__(
         self,
@@ -266,7 +268,7 @@ class SourceTrials(LabelledSource):
 
 def _left_out(units: UnitsOfPieces, group: int, n_groups: int, piece: Piece, wanted: Wanted) -> Chunk:
     """Read the trials of a piece without a group of units."""
-    chunk = counting(piece.read(replace(units.wanted(wanted, with_keys=True), truth=True, weight=True)))
+    chunk = piece.read(replace(units.wanted(wanted, with_keys=True), truth=True, weight=True)).counting
     if chunk.truth is None or not len(chunk.truth):
         return chunk
     is_out = [side == group for side in units.groups(chunk, n_groups)]
@@ -296,7 +298,7 @@ def _made_by_unit(make: Makes[Any], look: Callable[[Any, TrialUnits], Any], chun
 
 def _with_units(look: Callable[[Chunk, TrialUnits], Any], units: UnitsOfPieces, chunk: Chunk) -> Any:
     """Look at the trials of a piece that count, with their units."""
-    own = counting(chunk)
+    own = chunk.counting
     if own.truth is None or not len(own.truth):
         return None
     found = look(own, units.of(own))

@@ -117,6 +117,13 @@ class Chunk:
         """The scores of all systems in one array; see `stacked`."""
         return stacked(self.scores)
 
+    @property
+    def counting(self) -> Chunk:
+        """The trials that count: those of weight 0 make no units, and join none."""
+        if self.weight is None or np.all(self.weight > 0):
+            return self
+        return self.take(self.weight > 0)
+
     def by_class(self, score: ScoreArray | None = None) -> tuple[WeightedScores, WeightedScores]:
         """Scores of targets and of non-targets with their weights: of the first system, or those that are passed."""
         found, rows = self.scores[0] if score is None else score, self.labels
@@ -372,6 +379,11 @@ class ShardSource:
     def batch(self) -> Chunk | None:
         """All trials, where they are in memory; else None."""
         return self.pieces[0].batch if len(self.pieces) == 1 else None
+
+    @property
+    def held_units(self) -> TrialUnits | None:
+        """Units of the trials, where these are in memory."""
+        return None if self.batch is None else self.batch.units
 
     @property
     def is_at_hand(self) -> bool:

@@ -558,9 +558,9 @@ def fit_source(model: ScoreModel, source: ShardSource, options: Options, units: 
     """
     with _running(source, options) as (engine, memory), missing_measures_are_known(), reasons_are_shown():
         own: Any = None
-        if units is not None and source.batch is not None:
-            own = source.batch.units
-        elif units is not None:
+        if units is not None and engine is None:
+            own = source.held_units
+        elif units is not None and engine is not None:
             own = replace(units, source=source, engine=engine).for_training()
         model.fit_pieces(source, engine, memory, units=own)
 

@@ -26,7 +26,7 @@ from deciban.trials.joining.lookup import Wanted as WantedTrials
 from deciban.trials.lists import PAIR, ROW, as_text
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource, Wanted
-from deciban.trials.speakers import SpeakersByName, UnitsOfPieces, counting
+from deciban.trials.speakers import SpeakersByName, UnitsOfPieces
 from deciban.trials.units import side_of, units_of_trials
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind
@@ -510,7 +510,7 @@ class UnitsOfSource:
 
 def _counted(chunk: Chunk) -> int:
     """How many trials count."""
-    own = counting(chunk)
+    own = chunk.counting
     return 0 if own.truth is None else len(own.truth)
 
 
