@@ -21,7 +21,7 @@ from deciban.evaluation.summary import Resampling
 from deciban.evaluation.two_class import evaluate_labelled
 from deciban.fusion import LinearFusion
 from deciban.fusion.linear import source_of_systems
-from deciban.fusion.quality_measures import QUALITY_SIDES, Measures
+from deciban.fusion.quality_measures import Measures
 from deciban.metrics import SortedScores
 from deciban.models.mapped import having, mapped, ordered
 from deciban.models.score_model import ARGUMENTS, ScoreModel, missing_measures_are_known
@@ -72,8 +72,7 @@ class LabelledData:
         if unknown := set(given) - set(ARGUMENTS):
             raise InputError(f"quality: {min(unknown)!r} is none of {', '.join(ARGUMENTS)}, as `fit` calls them.")
         n_trials = len(_validate.matrix(scores, "scores", "system"))
-        measures = Measures.of(n_trials, **{kind: given.get(f"{kind}_quality") for kind in QUALITY_SIDES})
-        tables: Any = {f"{side}_quality": table for side, table in measures.tables.items()}
+        tables = Measures.of(n_trials, given).arguments
         return cls(source_of_systems(scores, is_target, sample_weight, None, tables or None, missing=fusion.of_subsets))
 
     @property

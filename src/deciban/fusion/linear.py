@@ -254,6 +254,13 @@ class LinearFusion(Fusion):
         super().set_parameters(parameters)
 
 
+def linear_like(fusion: Fusion, names: tuple[str, ...]) -> LinearFusion:
+    """Return an untrained linear fusion with the objective of another fusion, and names of its systems."""
+    found = LinearFusion(p_target=fusion.p_target, alpha=fusion.alpha, beta=fusion.beta, ridge=fusion.ridge)
+    found.system_names = names
+    return found
+
+
 def posterior_divergence(
     llr: ArrayLike, is_target: ArrayLike, *, p_target: float = 0.5, sample_weight: ArrayLike | None = None
 ) -> FloatArray:

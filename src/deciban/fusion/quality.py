@@ -17,9 +17,8 @@ from deciban.core.training.moments import equal_classes, moments, ranges
 from deciban.core.training.separation import undecided
 from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError
-from deciban.fusion.linear import LinearFusion, combined, penalized, require_systems, source_of_systems
+from deciban.fusion.linear import LinearFusion, combined, linear_like, penalized, require_systems, source_of_systems
 from deciban.fusion.quality_measures import (
-    QUALITY_SIDES,
     Measures,
     QualityTerms,
     combined_measures,
@@ -33,7 +32,7 @@ from deciban.fusion.quality_measures import (
 )
 from deciban.models.loading import model_of
 from deciban.models.model import Bounds, ParameterCovariance, Plain
-from deciban.models.score_model import ParameterRow, objective_line, tell_lacking, tell_missing
+from deciban.models.score_model import ARGUMENTS, ParameterRow, objective_line, tell_lacking, tell_missing
 from deciban.models.sources import SourceTrials
 from deciban.models.two_class import Fusion, results_of
 from deciban.trials.passes import Engine
@@ -250,8 +249,8 @@ class QualityFusion(Fusion):
             If trials lack a measure.
         """
         n_trials = len(_validate.matrix(scores, "scores", "system"))
-        passed = Measures.of(n_trials, enroll=enroll_quality, test=test_quality, trial=trial_quality)
-        quality: Any = {f"{side}_quality": table for side, table in passed.tables.items()}
+        given = dict(zip(ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
+        quality = Measures.of(n_trials, given).arguments
         source = source_of_systems(scores, is_target, sample_weight, units, quality)
         return self.fit_pieces(source, None, 0, units=source.held_units)
 
@@ -271,11 +270,9 @@ class QualityFusion(Fusion):
         lacking: _Lacking = data.look(partial(_lacking, self.combine, symmetric))
         n_measures = dict(lacking.n_measures)
         terms = _terms_of_source(data, self.combine, n_measures, symmetric=symmetric)
-        backoff = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
-        backoff.system_names = self.system_names
-        backoff.fit_pieces(
-            data.source.map(_without_quality, quality=()), data.engine, data.memory or 0, units=data.units
-        )
+        alone = data.source.map(_without_quality, quality=())
+        backoff = linear_like(self, self.system_names)
+        backoff.fit_pieces(alone, data.engine, data.memory or 0, units=data.units)
         fit = train_trials(self._of_terms(data, terms), *self._rule(), called=self.called)
         self._note(fit)
         self._in_terms = terms, fit
@@ -315,8 +312,7 @@ class QualityFusion(Fusion):
 
     def _bounds(self, scores: Any, llr: FloatArray, level: float, **quality: Any) -> Bounds:
         matrix = np.asarray(scores, np.float64)
-        passed = Measures.of(len(matrix), **{side: quality.get(f"{side}_quality") for side in QUALITY_SIDES})
-        measures = combined_measures(passed, self.combine)
+        measures = combined_measures(Measures.of(len(matrix), quality), self.combine)
         known, found = measures.present, self._require_uncertainty()
         assert isinstance(found, ParameterCovariance)  # noqa: S101  # this kind has nothing else
         low, high = np.empty(len(llr)), np.empty(len(llr))
@@ -380,7 +376,8 @@ class QualityFusion(Fusion):
         self.require_fitted()
         matrix = _validate.score_matrix(scores, "scores")
         require_systems(matrix, self.n_systems_)
-        measures = Measures.of(len(matrix), enroll=enroll_quality, test=test_quality, trial=trial_quality)
+        given = dict(zip(ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
+        measures = Measures.of(len(matrix), given)
         measures.require(raw_sizes(self.combine, self._n_measures()))
         measures = combined_measures(measures, self.combine)
         if measures.present.all():
@@ -595,9 +592,7 @@ def _terms_of_source(
 
 def _measures_of(chunk: Chunk, combine: Any) -> Measures:
     """The combined measures of a piece."""
-    tables = chunk.quality or {}
-    given = {side: tables.get(f"{side}_quality") for side in ("enroll", "test", "trial")}
-    return combined_measures(Measures.of(len(chunk.scores[0]), **given), combine)
+    return combined_measures(Measures.of(len(chunk.scores[0]), chunk.quality or {}), combine)
 
 
 def _without_quality(piece: Piece, wanted: Wanted) -> Chunk:

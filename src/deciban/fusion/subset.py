@@ -16,7 +16,7 @@ from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import WeightedScores
 from deciban.errors import InputError, TrialError
-from deciban.fusion.linear import LinearFusion, combined, require_systems, source_of_systems
+from deciban.fusion.linear import LinearFusion, combined, linear_like, require_systems, source_of_systems
 from deciban.models.loading import model_of
 from deciban.models.mapped import ScoredBy, having, mapped, occurring_subsets, ordered, scored_by
 from deciban.models.model import Bounds, Plain, Training, content_of
@@ -339,7 +339,7 @@ class SubsetFusion(Fusion):
         wanted = [complete] if missing != "subset" else wanted_subsets(complete, seen.occurring, max_missing)
         fusions = {}
         for subset in wanted:
-            fusion = self._untrained(subset)
+            fusion = linear_like(self, tuple(self.called([k]) for k in subset))
             try:
                 own = seen.trained_on(subset)
                 fusions[subset] = fusion.fit_pieces(own, seen.engine, seen.memory, units=seen.units)
@@ -367,11 +367,6 @@ class SubsetFusion(Fusion):
             results |= {f"n_exactly_{name}": sum(counts.get(subset, ())), f"n_trained_{name}": sum(one.counts.values())}
             results[f"status_{name}"] = one.results["status"]
         return results
-
-    def _untrained(self, subset: Subset) -> LinearFusion:
-        fusion = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
-        fusion.system_names = tuple(self.called([k]) for k in subset)
-        return fusion
 
     def transform(self, scores: ArrayLike) -> FloatArray:
         """Fuse the scores of trials.
