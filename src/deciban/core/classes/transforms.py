@@ -17,9 +17,9 @@ from deciban.core.training.linear_training import LARGE, Fit, Way
 from deciban.core.training.moments import require_scales, standardization
 from deciban.core.training.multiclass_objective import NO_TRIALS, ClassTrials, Errors, farthest_move
 from deciban.core.training.multiclass_training import sample
-from deciban.core.training.separation import SUSPICIOUS, refuse_infinite
+from deciban.core.training.separation import refuse_infinite
 from deciban.core.training.sums import Ends, Sums, SumsUpTo
-from deciban.core.training.trust_region import PRECISE, Derivatives, Minimum
+from deciban.core.training.trust_region import PRECISE, SUSPICIOUS, Derivatives, Minimum
 from deciban.errors import InputError
 from deciban.types import FloatArray, IntArray, ScoreArray
 
@@ -280,7 +280,7 @@ def train_transform(
     objective = TransformObjective(trials, np.log(prior), center, width, is_diagonal, basis, penalty, reach)
     found = _descend(objective)
     separated = _is_apart(objective, found.point, found.at)
-    found = refuse_infinite(objective, found, objective.largest_move, separated=separated, ridge_helps=ridge == 0.0)
+    found = refuse_infinite(objective, found, separated=separated, ridge_helps=ridge == 0.0)
     matrix, offsets = _unpacked(objective, found.polished)
     return TransformFit(
         weights=matrix.ravel(),

@@ -21,7 +21,7 @@ import numpy as np
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.proper import Terms, beta_cost_non, kernel, slope_kernel
 from deciban.core.training.sums import Ends, F, Sums, SumsUpTo
-from deciban.core.training.trust_region import Derivatives
+from deciban.core.training.trust_region import SIZE, SUSPICIOUS, Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
 _OFF_CENTER = 10.0
@@ -411,6 +411,16 @@ class LinearObjective:
         """Whether a point proves that there is none: without penalty nothing keeps the weights finite then."""
         return not self.penalty.any() and self.is_apart(at)
 
+    def largest_move(self, parameters: FloatArray, step: FloatArray) -> float:
+        """How far a step moves the log odds of a trial, at most, relative to their size; or a bound that is low."""
+        n = len(self.center)
+        with np.errstate(all="ignore"):
+            farthest = (self.trials.reach + np.abs(self.center)) / self.width
+            bound = float(np.abs(step[:n]) @ farthest + np.abs(step[n:]).sum())
+        if bound <= SUSPICIOUS:
+            return bound
+        return float(self.trials.each(partial(_moved, self.form, parameters, step)).high)
+
     def __call__(self, parameters: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
         """Value and gradient at a point, and the Hessian if none is given.
 
@@ -527,6 +537,17 @@ class LinearObjective:
         if self.intercept:
             features[-1] = 1.0
         return FeatureBlock(features)
+
+
+def _moved(form: LinearObjective, point: FloatArray, step: FloatArray, trials: Trials) -> Ends:
+    """Find how far a step moves log odds, at most, relative to their size."""
+    level, largest = replace(form, trials=trials), 0.0
+    with np.errstate(all="ignore"):
+        for rows in level.blocks():
+            block = level.scores(rows)
+            size = 1.0 + SIZE * np.abs(block.combined(point) + level.log_odds)
+            largest = np.fmax.reduce(np.abs(block.combined(step)) / size, initial=largest)
+    return Ends.up_to(largest)
 
 
 def _terms(form: LinearObjective, point: AnyArray, with_hessian: bool, trials: Trials) -> SumsUpTo:  # noqa: FBT001

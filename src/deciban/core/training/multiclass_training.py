@@ -21,7 +21,7 @@ from deciban.core.training.linear_objective import length_bound
 from deciban.core.training.linear_training import INFORMATIVE, LARGE, ROUGH, Fit, Way
 from deciban.core.training.moments import SAMPLE, drawn_near, require_scales, standardization, widths_near
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
-from deciban.core.training.separation import SUSPICIOUS, refuse_infinite
+from deciban.core.training.separation import refuse_infinite
 from deciban.core.training.trust_region import PRECISE, Minimum
 from deciban.errors import InputError
 from deciban.types import FloatArray
@@ -295,18 +295,8 @@ def _require_finite(objective: ClassObjective, found: Minimum) -> Minimum:
     is_penalized = bool(objective.penalty.any())
     if not objective.basis[: objective.n_systems].any():
         return found  # that no class is beyond the reach of offsets is known from the start
-
-    def move(point: FloatArray, step: FloatArray) -> float:
-        bound = objective.move_bound(step)
-        return bound if bound < SUSPICIOUS else objective.largest_move(point, step)
-
-    return refuse_infinite(
-        objective,
-        found,
-        move,
-        separated=not is_penalized and (objective.is_apart(found.at) or _is_apart_at_last(objective, found)),
-        ridge_helps=not is_penalized,
-    )
+    separated = not is_penalized and (objective.is_apart(found.at) or _is_apart_at_last(objective, found))
+    return refuse_infinite(objective, found, separated=separated, ridge_helps=not is_penalized)
 
 
 def _is_apart_at_last(objective: ClassObjective, found: Minimum) -> bool:
