@@ -57,9 +57,10 @@ class Measures:
         InputError
             As `deciban.models.score_model.measure_table`.
         """
-        names = zip(QUALITY_SIDES, ARGUMENTS, strict=True)
-        found = {side: (values, name) for side, name in names if (values := given.get(name)) is not None}
-        tables = {side: with_one_nan(measure_table(*one, n_trials)) for side, one in found.items()}
+        tables: dict[str, ScoreArray] = {}
+        for side, name in zip(QUALITY_SIDES, ARGUMENTS, strict=True):
+            if (values := given.get(name)) is not None:
+                tables[side] = with_one_nan(measure_table(values, name, n_trials))
         return cls.in_tables(tables, n_trials)
 
     @property

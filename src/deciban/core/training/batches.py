@@ -46,7 +46,7 @@ class PartsOfTrials(Parts[Trials]):
     def undecided(self, alpha: float, beta: float) -> tuple[TrialsInParts, Amounts]:
         """Have a first look, once; see `deciban.core.training.separation.undecided`."""
         if self._first is None or self._first[0] != (alpha, beta):
-            self._first = (alpha, beta), self.each(partial(_first_look, alpha, beta, self.memory))
+            self._first = (alpha, beta), self.each(partial(FirstLook.of, alpha, beta, self.memory))
         found = self._first[1]
         self._infinite = found.infinite
         return TrialsInParts(self, found, (0.0, 0.0), (alpha, beta)), found.amounts
@@ -143,8 +143,8 @@ class FirstLook(Additive):
     deviations: tuple[Deviations, Deviations]
 
     @classmethod
-    def of(cls, trials: Trials, alpha: float, beta: float, size: int = DRAWN) -> FirstLook:
-        """Look at one part.
+    def of(cls, alpha: float, beta: float, memory: int | None, trials: Trials) -> FirstLook:
+        """Look at one part, by a rule.
 
         Raises
         ------
@@ -155,6 +155,7 @@ class FirstLook(Additive):
         ends = [(np.min(one[:], initial=np.inf), np.max(one[:], initial=-np.inf)) for one in left.columns]
         infinite = np.array(trials.infinite_columns(), np.bool_)
         found = Ends.of([low for low, _ in ends], [high for _, high in ends])
+        size = sample_size(DRAWN, memory, 2 * (1 + trials.n_columns))
         drawn = Drawn.of(replace(left, reach=np.inf), 2, size, _numbers(left))
         non, tar = (_deviations(left, rows) for rows in (~left.is_target, left.is_target))
         return cls(amounts, left.amounts, found, infinite, drawn, (non, tar))
@@ -169,11 +170,6 @@ def _deviations(trials: Trials, rows: BoolArray) -> Deviations:
 def _numbers(trials: Trials) -> tuple[Any, ...]:
     """What tells these trials from others."""
     return (*trials.columns, trials.is_target) if trials.base is None else (trials.base, trials.is_target)
-
-
-def _first_look(alpha: float, beta: float, memory: int | None, trials: Trials) -> FirstLook:
-    """Have the first look at one part, by a rule."""
-    return FirstLook.of(trials, alpha, beta, sample_size(DRAWN, memory, 2 * (1 + trials.n_columns)))
 
 
 def _undecided(class_weights: Pair, rule: Pair, reach: float, trials: Trials) -> Trials:
@@ -231,7 +227,7 @@ class PartsOfClassTrials(Parts[CountedTrials], CountedClasses):
     @cached_property
     def first(self) -> FirstClassLook:
         """What the first look finds."""
-        found: FirstClassLook = self.each(partial(_first_look_at_classes, self.memory))
+        found: FirstClassLook = self.each(partial(FirstClassLook.of, self.memory))
         return found
 
     def undecided(self, *, offset: bool) -> tuple[ClassTrialsInParts, float]:
@@ -366,7 +362,7 @@ class FirstClassLook:
         return bool(self.infinite.any())
 
     @classmethod
-    def of(cls, counted: CountedTrials, memory: int | None = None) -> FirstClassLook:
+    def of(cls, memory: int | None, counted: CountedTrials) -> FirstClassLook:
         """Look at one part.
 
         Raises
@@ -404,11 +400,6 @@ class FirstClassLook:
 def _alike(systems: ScoreArray) -> BoolArray:
     """Which systems score all of these trials in the same way."""
     return np.array([len(systems) < 2 or are_alike(systems[:, k]) for k in range(systems.shape[1])], np.bool_)
-
-
-def _first_look_at_classes(memory: int | None, counted: CountedTrials) -> FirstClassLook:
-    """Have the first look at one part."""
-    return FirstClassLook.of(counted, memory)
 
 
 def _selected(

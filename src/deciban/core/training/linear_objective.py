@@ -460,7 +460,7 @@ class LinearObjective:
 
     def blocks(self, *, with_hessian: bool = False, share: float = 1.0) -> list[slice]:
         """All trials, cut into pieces whose temporaries are small, with a share of the temporary memory."""
-        n = self.n_parameters
+        n = len(self.center) + self.intercept
         is_raw = self.suits_rows and self.dtype is np.float64
         columns = _OWN_COLUMNS + (0 if is_raw else n) + (n if with_hessian else 0)
         budget = share * _BYTES[len(self.center) > 1] * len(self.trials) / columns
