@@ -136,9 +136,7 @@ def cross_validated(
         systems = Columns.of(columns) if calibrator.is_fusion else (_validate.scores(columns, "scores"),)
     chunk = Chunk(systems, truth, weight=weight, quality=cast("Any", quality or None))
     parts = SourceParts.in_memory(in_memory(chunk), n_folds, groups=groups, seed=seed)
-    llrs = parts.crossed(calibrator, "").batch
-    assert llrs is not None  # noqa: S101  # they are in memory
-    llr: FloatArray = np.asarray(llrs.scores[0])
+    llr: FloatArray = np.asarray(parts.crossed(calibrator, "").held.scores[0])
     if not quality:
         return llr
     present = np.asarray(~np.isnan(np.column_stack(list(quality.values()))).any(axis=1), np.bool_)
@@ -261,8 +259,7 @@ def _trained(model: Any, source: ShardSource, engine: Engine | None, memory: int
     """Train a model on the trials of a source; a class from elsewhere takes arrays."""
     if isinstance(model, ScoreModel):
         return model.fit_pieces(source, engine, memory)
-    chunk = source.batch
-    assert chunk is not None  # noqa: S101  # it was passed with arrays
+    chunk = source.held
     return model.fit(chunk.scores[0], chunk.labels, sample_weight=chunk.weight, **(chunk.quality or {}))
 
 
@@ -335,8 +332,7 @@ class SourceParts:
         InputError
             As `folds_of`.
         """
-        chunk = source.batch
-        assert chunk is not None  # noqa: S101  # who asks knows
+        chunk = source.held
         numbers = [chunk.stacked.reshape(len(chunk.labels), -1), *(chunk.quality or {}).values()]
         # Quality measures distinguish trials with equal scores.
         each = np.column_stack(numbers) if len(numbers) > 1 else numbers[0]
@@ -416,9 +412,7 @@ class SourceParts:
                     own = ordered(left, systems=chosen)
                     models[out] = _trained(copy.deepcopy(model), own, self.engine, self.memory)
             except TrialError as error:
-                batch = self.source.batch
-                assert batch is not None  # noqa: S101  # passes name trials
-                raise error.among(np.flatnonzero(_shares_none(out, batch)), before=before) from error
+                raise error.among(np.flatnonzero(_shares_none(out, self.source.held)), before=before) from error
             except InputError as error:
                 raise InputError(f"{before}{error}") from error
         step = partial(_crossed, models, chosen, tuple(self.source.systems[k] for k in chosen))

@@ -312,7 +312,7 @@ def posterior_divergence(
     """
     from deciban._validate.probabilities import tell_of_two  # fusions need none of it
 
-    trials: Any = source_of_systems(llr, is_target, sample_weight).batch
+    trials = source_of_systems(llr, is_target, sample_weight).held
     tell_of_two(trials.stacked)
     log_odds = _validate.single_log_odds(p_target)
     n_systems = len(trials.scores)

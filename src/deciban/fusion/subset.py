@@ -158,8 +158,7 @@ class ScoredSource:
 
     def rows_of(self, subset: Subset) -> IntArray:
         """The positions of these trials among those that were given, which are in memory."""
-        batch = self.given.batch
-        assert batch is not None  # noqa: S101  # others have a name
+        batch = self.given.held
         there = [~np.isnan(batch.scores[k]) for k in subset] if self.seen is not None else []
         there += [] if batch.weight is None or self.seen is None else [batch.weight > 0]
         return np.flatnonzero(np.logical_and.reduce(there)) if there else np.arange(len(batch.labels))

@@ -213,8 +213,7 @@ class UnionHull(Model):
 
         source = source_of_systems(scores, is_target, sample_weight)
         self.n_systems_ = len(source.systems)
-        assert source.batch is not None  # noqa: S101  # it was made of arrays
-        self.system_, self.threshold_, self.n_fa_, self.n_miss_ = union_vertices(source.batch)
+        self.system_, self.threshold_, self.n_fa_, self.n_miss_ = union_vertices(source.held)
         results = {
             "vertices": len(self.system_),
             "changes_of_system": int(np.count_nonzero(np.diff(self.system_[1:-1]))),

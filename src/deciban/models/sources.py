@@ -259,8 +259,7 @@ class SourceTrials(LabelledSource):
         if self.engine is None:
             from deciban.metrics.scores import SortedScores
 
-            assert self.batch is not None  # noqa: S101  # without an engine, all trials are in one batch
-            return SortedScores(**self.batch.as_sets())
+            return SortedScores(**self.source.held.as_sets())
         self.look(_nothing)
         found: SortedScores = self.engine.ranks(self.source, self.memory or 0)
         return found

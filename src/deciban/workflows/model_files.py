@@ -22,7 +22,7 @@ from deciban.models import Model, load_model
 from deciban.models.mapped import ScoredBy, counting, having, mapped, naming_rows, ordered, scored_by
 from deciban.models.model import digits_of, in_digits
 from deciban.models.score_model import ARGUMENTS, ScoreModel, missing_measures_are_known, reasons_are_shown
-from deciban.trials import ClassScores, Origin, Scores, Trials
+from deciban.trials import Trials
 from deciban.trials.lists import PAIR
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, ShardSource, Wanted
@@ -421,29 +421,20 @@ class Scored:
         return having(self.source, every) if all(self.seen.counts.get(every, (0, 0))) else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MadeOf:
-    """What a trained model makes of a source.
-
-    Attributes
-    ----------
-    scored : Scored
-        Its systems in the order of training.
-    trained : ShardSource
-        The same with the classes in that order, too.
-    result : ShardSource
-        What the model makes of the trials that count.
-    messages : tuple of Message
-    """
-
-    scored: Scored
-    trained: ShardSource
-    result: ShardSource
-    messages: tuple[Message, ...]
-
-
-def made_of(model: ScoreModel, scored: Scored, options: Options) -> MadeOf:
+def made_of(
+    model: ScoreModel, scored: Scored, options: Options
+) -> tuple[Scored, ShardSource, ShardSource, list[Message]]:
     """Find the systems of a trained model in a source, and have it map them.
+
+    Returns
+    -------
+    Scored
+        The systems in the order of training.
+    ShardSource
+        The same with the classes in that order, too.
+    ShardSource
+        What the model makes of the trials that count.
+    list of Message
 
     Raises
     ------
@@ -464,7 +455,7 @@ def made_of(model: ScoreModel, scored: Scored, options: Options) -> MadeOf:
     own, told = in_class_order(model, source)
     result = mapped(counting(own), model, kind.name_after(model, source.systems))
     result = ordered(result, classes=source.classes or None)
-    return MadeOf(scored, own, result, (*messages, *told))
+    return scored, own, result, [*messages, *told]
 
 
 def in_class_order(model: ScoreModel, source: ShardSource) -> tuple[ShardSource, list[Message]]:
@@ -475,17 +466,8 @@ def in_class_order(model: ScoreModel, source: ShardSource) -> tuple[ShardSource,
     InputError
         If they are other classes.
     """
-    kind = kind_called(model.scores_kind)
-    template, told = kind.matched(model, _template(source))
-    return ordered(source, classes=kind.classes_of(template) or None), told
-
-
-def _template(source: ShardSource) -> Any:
-    """Scores of one trial, of these classes: for those who ask which they are."""
-    if not source.classes:
-        return Scores.of({"trial": ["any"]}, [0.0])
-    scores = ClassScores.of({"trial": ["any"]}, source.classes, np.zeros((1, len(source.classes))))
-    return replace(scores, trials=replace(scores.trials, origin=Origin(source.name)))
+    classes, told = kind_called(model.scores_kind).class_order(model, source.classes, source.name)
+    return ordered(source, classes=classes or None), told
 
 
 def _ways(model: Any, source: ShardSource, options: Options) -> list[Message]:

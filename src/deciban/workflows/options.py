@@ -111,12 +111,19 @@ def renamed(systems: Sequence[Any], names: Names | None) -> tuple[list[Any], Ren
     """
     if names is None:
         return list(systems), None
-    before = [system.name for system in systems]
+    before = tuple(system.name for system in systems)
+    after = new_names(before, names)
+    return [replace(system, name=name) for system, name in zip(systems, after, strict=True)], Renamed(before, after)
+
+
+def new_names(before: Sequence[str], names: Names | None) -> tuple[str, ...]:
+    """Return the names that a user gave to systems; see `renamed`."""
+    if names is None:
+        return tuple(before)
     after = names.of_others(before) if isinstance(names, Renamed) else _names(before, names)
     if twice := sorted({name for name in after if after.count(name) > 1}):
         raise InputError(f"names: {', '.join(map(repr, twice))} is the name of two systems. Give each its own.")
-    found = [replace(system, name=name) for system, name in zip(systems, after, strict=True)]
-    return found, Renamed(tuple(before), tuple(after))
+    return tuple(after)
 
 
 def _names(before: Sequence[str], names: Sequence[str] | Mapping[str, str]) -> list[str]:
@@ -598,6 +605,8 @@ class Options:
     def of(cls, function: str, given: Mapping[str, Any]) -> Self:
         """Sort the keyword arguments of a function into reading, figures and uncertainty.
 
+        In their place, ``options`` may hold all of them, sorted already.
+
         Raises
         ------
         TypeError
@@ -614,6 +623,11 @@ class Options:
         ...
         TypeError: evaluate_files() got an unexpected keyword argument 'operating_point'. Did you mean operating_points?
         """
+        whole = given.get("options")
+        if isinstance(whole, cls):
+            if others := [name for name in given if name != "options"]:
+                raise TypeError(f"{function}() got options, and {', '.join(others)} besides. Give all in one way.")
+            return whole
         known = {name: part for part, made in _PARTS.items() for name in made.__dataclass_fields__}
         for name in given:
             elsewhere = (known.get(name) == "split" and given[name] and function not in _BY_CONDITION) or (
@@ -637,13 +651,6 @@ class Options:
         }
         _refuse_units(parts["reading"])
         return cls(**parts, kind=kind, plan=plan, worst=given.get("worst"))
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The same as keyword arguments, of which `of` makes it again."""
-        parts = [getattr(self, part) for part in _PARTS]
-        own = {"kind": self.kind, "preset": self.plan, "worst": self.worst}
-        return {one.name: getattr(part, one.name) for part in parts for one in fields(part)} | own
 
     def of_systems(self, known: Renamed | None) -> Options:
         """The same for other trials of systems that were given names."""

@@ -27,8 +27,6 @@ from deciban.models.score_model import ScoreModel
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import AlignedClasses, ClassKey, ClassScores
 from deciban.trials.classes import align_class_systems
-from deciban.trials.passes import Engine
-from deciban.trials.sources import ShardSource
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
 from deciban.workflows.kinds.base import CountedUnits, Form, Kind, Scored, Units, of_trials
 from deciban.workflows.kinds.score_units import (
@@ -302,9 +300,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """Segments of all classes."""
         return int(found.counts.sum())
 
-    def evaluate_pieces(
-        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: CountedUnits
-    ) -> ClassEvaluation:
+    def evaluate_pieces(self, units: CountedUnits, options: Options, *, system: int, name: str) -> ClassEvaluation:
         """Evaluate log-likelihoods of one system of segments in pieces.
 
         Raises
@@ -315,9 +311,9 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         from deciban.workflows.class_sources import evaluate_class_pieces
 
         self.refuse_figures(options.figures)
-        require = partial(self.require_trials, has_weights=source.has_weights)
+        require = partial(self.require_trials, has_weights=units.source.has_weights)
         about: Any = {"system": system, "name": name, "require": require}
-        return evaluate_class_pieces(source, engine, options, units.of_classes, **about)
+        return evaluate_class_pieces(units.source, units.engine, options, units.of_classes, **about)
 
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
         """Single figures, and those at each target prior; none of single classes."""
@@ -374,27 +370,23 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         text = prior_text(reading, classes)
         return super().record(reading, classes, units) | ({} if text is None else {POSTERIOR_PRIOR: text})
 
-    def matched(self, model: ScoreModel, scores: ClassScores) -> tuple[ClassScores, list[Message]]:
-        """Scores with the classes in the order of training, and what is to be said about it.
-
-        Raises
-        ------
-        InputError
-            If they are other classes.
-        """
+    def class_order(
+        self, model: ScoreModel, classes: tuple[str, ...], name: str
+    ) -> tuple[tuple[str, ...], list[Message]]:
+        """Return the classes in the order of training; numbers stand for the classes in their order."""
         trained: tuple[str, ...] | None = getattr(model, "classes_", None)
-        n_classes = len(trained) if trained else int(getattr(model, "n_classes_", len(scores.classes)))
-        if trained is not None and set(trained) == set(scores.classes):
-            return (scores if scores.classes == trained else scores.of_classes(trained)), []
+        n_classes = len(trained) if trained else int(getattr(model, "n_classes_", len(classes)))
+        if trained is not None and set(trained) == set(classes):
+            return trained, []
         numbered = tuple(map(str, range(n_classes)))
-        if len(scores.classes) == n_classes and (trained is None or numbered in (trained, scores.classes)):
+        if len(classes) == n_classes and (trained is None or numbered in (trained, classes)):
             if trained is None or trained == numbered:
-                return scores, []
-            return scores, [Message("note", "", f"classes in the order of training: {', '.join(trained)}")]
+                return classes, []
+            return classes, [Message("note", "", f"classes in the order of training: {', '.join(trained)}")]
         known = f" ({', '.join(trained)})" if trained else ""
         raise InputError(
-            f"{scores.trials.origin.name}: has scores for {', '.join(scores.classes[:20])}, but the model was trained "
-            f"on {n_classes} classes{known}. Name the columns to take (--classes)."
+            f"{name}: has scores for {', '.join(classes[:20])}, but the model was trained on {n_classes} "
+            f"classes{known}. Name the columns to take (--classes)."
         )
 
     def written(self, found: Input, scores: ClassScores, target: PathLike, to: str | None, form: Form) -> list[Message]:
