@@ -25,7 +25,7 @@ from deciban.trials.joining.lookup import Lookup
 from deciban.trials.lists import PAIR, ROW, as_text
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource, Wanted
-from deciban.trials.speakers import SpeakersByName, UnitsOfPieces, counting
+from deciban.trials.speakers import SpeakersByName, UnitsOfPieces
 from deciban.trials.units import side_of, units_of_trials
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind
@@ -458,7 +458,7 @@ class UnitsOfSource:
 
 def _counted(chunk: Chunk) -> int:
     """How many trials count."""
-    own = counting(chunk)
+    own = chunk.counting
     return 0 if own.truth is None else len(own.truth)
 
 
