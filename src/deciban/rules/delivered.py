@@ -77,9 +77,10 @@ class Information(ByValue):
         return self.minimum
 
     def __str__(self) -> str:
-        """In words."""
-        text = f"tells {self.delivered:.4g} of {self.entropy:.4g} {self.unit}"
-        return text if self.available is None else f"{text}; {self.available:.4g} if it were calibrated"
+        """Return the information in words."""
+        unit = self.unit.removesuffix("s") if self.entropy == 1.0 else self.unit
+        text = f"{self.delivered:.4g} of {self.entropy:.4g} {unit}"
+        return text if self.available is None else f"{text}, {self.available:.4g} after calibration"
 
 
 def expected_cost(
@@ -168,7 +169,7 @@ def information(
     Examples
     --------
     >>> print(information([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], p_target=0.5))
-    tells 0.3059 of 1 bits; 0.6667 if it were calibrated
+    0.3059 of 1 bit, 0.6667 after calibration
     """
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
     log_odds = _validate.single_log_odds(p_target, prior_log_odds, way="Ask for one after the other")
@@ -221,7 +222,7 @@ def class_information(
     --------
     >>> loglik = [[2.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.5, 1.5], [1.0, 1.5, 0.0]]
     >>> print(class_information(loglik, [0, 1, 2, 2]))
-    tells 0.6205 of 1.585 bits; 0.8649 if it were calibrated
+    0.6205 of 1.585 bits, 0.8649 after calibration
     """
     trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     checked = trials.prior(prior)
