@@ -30,6 +30,7 @@ from deciban.io.source import require_one_stream
 from deciban.memory import Cost, memory_error, memory_for_trials, rows_that_fit
 from deciban.messages import Message, counted
 from deciban.trials import Origin, Trials
+from deciban.trials.classes import messages_on_ratios
 from deciban.trials.joining.join import append_trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.joining.renaming import IdsLike, Renamed, near_names
@@ -384,6 +385,7 @@ def validate(
             for one in (scored, listed):
                 words = f"{renaming.words} changed {counted(one.n_changed, 'name')} of {one.name}"
                 messages.append(Message("ids", "", words))
+        messages += messages_on_ratios(scored.contents.systems)
         faults = _faults(scored, listed, any_order=any_order, may_be_near=renaming is None)
         return Validation(tuple(messages), tuple(faults))
 

@@ -16,8 +16,9 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, refuse
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure
-from deciban.messages import WARNING, Message, names_apart, topic_of
+from deciban.messages import Message, names_apart, topic_of
 from deciban.trials import Trials
+from deciban.trials.classes import Looks, ratio_messages
 from deciban.trials.lists import PAIR, ROW
 from deciban.trials.units import side_of, units_of_columns
 from deciban.types import Progress
@@ -154,13 +155,6 @@ def compare_chosen(
         against = against or (name if len(before) > 1 else "all")
         results = Results(systems, results.join, results.messages)
     how: Any = {"level": options.how_sure.level, "permutations": permutations, "seed": options.how_sure.seed}
-    ratios = [
-        Message(WARNING, one.name, str(note))
-        for one in results.systems
-        for note in one.notes
-        if topic_of(note) == "ratios"
-    ]
-    results = replace(results, messages=(*results.messages, *ratios))
     texts = (one.text for one in results.messages if isinstance(one, Message))
     said = " ".join(text for text in texts if topic_of(text) == "no-intervals")
     if said and any(one.uncertainty is None for one in results.systems):
@@ -352,7 +346,8 @@ def _pilot(joined: JoinedScores, options: Options, figure: Figure) -> tuple[Pilo
         figures=checked_figures(joined.on_axis(options.figures)),
         weights=(None, None) if weight is None else (weight[some[0]], weight[some[1]]),
     )
-    return pilot, (*joined.all_messages(), *said)
+    looks = [Looks.of_llrs(one.score) for one in joined.aligned]
+    return pilot, (*joined.all_messages(), *said, *ratio_messages(zip(joined.names, looks, strict=True)))
 
 
 def _segments_of(trials: Trials, units: TrialUnits) -> TrialUnits | None:
