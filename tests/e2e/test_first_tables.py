@@ -234,3 +234,17 @@ def test_files_that_a_pattern_names_are_called_by_their_folder(run):
         code, out, err = run(f"eval runs/*.csv -q{more}")
         assert code == 0, err
         assert out.splitlines()[1].split()[0] == "runs"
+
+
+def test_a_folder_of_text_is_refused_with_the_pattern_that_reads_it(run):
+    rng = np.random.default_rng(5)
+    label = np.arange(300) % 3 == 0
+    score = rng.normal(np.where(label, 2.0, -2.0), 2.0)
+    Path("parts").mkdir()
+    for k in range(3):
+        rows = (f"t{i},{int(label[i])},{score[i].item()!r}" for i in range(k, 300, 3))
+        write(f"parts/{k}.csv", ["id,label,score", *rows])
+    code, _, err = run("eval parts")
+    assert code == 2
+    pattern = re.search(r"name the files by a pattern: ('\S+')", err)[1]
+    assert figures(run, f"eval {pattern}")["auc"] == pytest.approx(roc_auc_score(label, score))

@@ -324,6 +324,7 @@ def validate(
     any_order: bool = False,
     ids: IdsLike | PathLike | None = None,
     memory: str | int | None = None,
+    lr: bool = False,
 ) -> Validation:
     """Compare a submission with the list of trials that it should score.
 
@@ -344,6 +345,8 @@ def validate(
     memory : str or int, optional
         Bytes that may be taken, as ``"2GB"`` or a number; left out, half of what is free. Text, Parquet and Arrow that
         would take more are read in batches.
+    lr : bool
+        The scores are likelihood ratios. Without it, scores that look like likelihood ratios get a note.
 
     Returns
     -------
@@ -385,7 +388,7 @@ def validate(
             for one in (scored, listed):
                 words = f"{renaming.words} changed {counted(one.n_changed, 'name')} of {one.name}"
                 messages.append(Message("ids", "", words))
-        messages += messages_on_ratios(scored.contents.systems)
+        messages += [] if lr else messages_on_ratios(scored.contents.systems)
         faults = _faults(scored, listed, any_order=any_order, may_be_near=renaming is None)
         return Validation(tuple(messages), tuple(faults))
 

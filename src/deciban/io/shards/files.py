@@ -438,9 +438,11 @@ def _opened(file: TableFile, *, at_once: bool) -> tuple[pa.Schema, list[FileRows
     if source.kind not in ("Parquet", "Arrow") if at_once else not is_columnar(file.path):
         if not source.size:
             raise FormatError(f"{source.name}: the file is empty (0 bytes). Write it again, or take it away.")
+        folder = Path(file.path).parent
+        ending = ".parquet" if any(folder.glob("*.parquet")) else "".join(Path(file.path).suffixes)
         raise FormatError(
             f"{source.name}: no Parquet file, and no Arrow file of the kind with a footer. Files that are read as one "
-            "table are all of these kinds. Take it away, or name the others by a pattern ('shards/*.parquet')."
+            f"table are all of these kinds. Take it away, or name the files by a pattern: '{folder}/*{ending}'."
         )
     return _opened_parquet(file, source) if source.kind == "Parquet" else _opened_arrow(file, source)
 
