@@ -21,7 +21,7 @@ from deciban.models.mapped import ordered
 from deciban.trials import Trials
 from deciban.trials.classes import Looks, ratio_messages
 from deciban.trials.lists import PAIR, ROW
-from deciban.trials.sources import Chunk, ShardSource
+from deciban.trials.sources import ShardSource
 from deciban.trials.tables import LOG_10
 from deciban.trials.units import side_of, units_of_columns
 from deciban.types import AnyArray, Progress
@@ -179,7 +179,7 @@ def menageries_of(
 
     source = _of_two_classes(files, options, progress)
     source, said = units_of_batch(source, options.how_sure, kind_called("two-class"))
-    batch = batch_of(source)
+    batch = source.held
     if batch.units is None:
         found = "; ".join(one.text for one in said).rstrip(".") or "none were looked for"
         raise InputError(f"units: a zoo is of speakers, {found}. Name what trials share (units=, --units).")
@@ -209,7 +209,7 @@ def score_pairs_of(
 
         order, said = order_of_training(source.systems, loaded.trained_systems, loaded.n_systems_)
         source = ordered(source, systems=order)
-    batch = batch_of(source)
+    batch = source.held
     points = checked_figures(options.figures).operating_points
     about: Any = {"names": source.systems, "sample_weight": batch.weight, "model": loaded, "operating_points": points}
     found = score_pairs(np.column_stack(_in_units_of_files(source)), batch.labels, **about)
@@ -223,15 +223,9 @@ def _of_two_classes(files: ScoreFiles, options: Options, progress: Progress | No
     return source
 
 
-def batch_of(source: ShardSource) -> Chunk:
-    """Return all trials of a source that is in memory."""
-    assert source.batch is not None  # noqa: S101  # who calls this has read all trials
-    return source.batch
-
-
 def _in_units_of_files(source: ShardSource) -> list[AnyArray]:
     """Return the scores of each system, common logarithms where the file has these."""
-    pairs = zip(batch_of(source).scores, source.units, strict=True)
+    pairs = zip(source.held.scores, source.units, strict=True)
     return [scores / LOG_10 if unit == "log10" else scores for scores, unit in pairs]
 
 
@@ -333,9 +327,9 @@ def _pilot(source: ShardSource, kind: AnyKind, options: Options, figure: Figure)
         first, *others = results.systems
         found = pilot_of_evaluations(first, others[0] if others else None, figure)
         return found, tuple(one for one in results.messages if isinstance(one, Message))
-    kind.require_trials(batch_of(source).labels, ())
+    kind.require_trials(source.held.labels, ())
     source, said = units_of_batch(source, replace(options.how_sure, intervals=True), kind)
-    batch = batch_of(source)
+    batch = source.held
     units, weight, truth, trials = batch.units, batch.weight, batch.labels, batch.trials
     if units is None or trials is None:
         raise InputError(f"units: {' '.join(one.text for one in said) or 'there are none'}")

@@ -265,9 +265,7 @@ def _joined(
 def _evaluated(
     source: ShardSource, options: Options, found: Sequence[DecisionFile], kind: KindName, table: CostTable | None
 ) -> list[DecisionEvaluation]:
-    batch = source.batch
-    assert batch is not None  # noqa: S101  # all trials were read
-    resampling = options.how_sure.resampling(batch.units)
+    batch, resampling = source.held, options.how_sure.resampling(source.held.units)
     own = source.classes or ("target", "nontarget")
     classes = own if table is None else table.classes
     if kind == "classes" and set(own) != set(classes):

@@ -401,10 +401,6 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         """What results call that which a model makes of systems: a calibrated system is still that system."""
         return super().name_after(model, systems) if model.is_fusion else systems[0]
 
-    def matched(self, model: ScoreModel, scores: Scores) -> tuple[Scores, list[Message]]:
-        """The same: there is one column."""
-        return scores, []
-
     def with_trials(self, found: Input, trials: Trials) -> Input:
         """An input with these of its trials; its lines stay only if all do, and hold one score each."""
         contents = found.contents
