@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deciban._files import PathLike
-from deciban.analysis.compared import figure_among
 from deciban.analysis.comparison import Against, Comparison, compare_results
 from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, refuse
+from deciban.evaluation.metrics import key_among
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure
 from deciban.messages import Message, names_apart, topic_of
@@ -152,7 +152,7 @@ def require_figures(names: Sequence[str], kind: AnyKind, options: Options, argum
     """
     known = kind.compared_figures(options.figures)
     for name in names:
-        figure_among(known, name, f"{kind.about} that has an interval", argument)
+        key_among(known, name, f"{kind.about} that has an interval", argument)
 
 
 def _trained(model: AnyModel | None, options: Options) -> ScoreModel | None:

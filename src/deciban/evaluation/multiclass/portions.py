@@ -27,8 +27,7 @@ from deciban.core.rules.proper import softplus
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
 from deciban.core.training.trust_region import Minimum, minimize
 from deciban.evaluation.bands import Bands
-from deciban.evaluation.influences import shifts_of
-from deciban.evaluation.linear_figures import OF_MAPS
+from deciban.evaluation.linear_figures import OF_MAPS, shifts_of
 from deciban.evaluation.multiclass.class_figures import (
     MOST_KEPT,
     NO_COSTS,

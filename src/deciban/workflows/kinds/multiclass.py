@@ -14,6 +14,7 @@ from deciban._arrow import of_numpy
 from deciban._files import PathLike
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.evaluation import ClassEvaluation, ClassFigures
+from deciban.evaluation.metrics import METRICS, keys_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
 from deciban.evaluation.summary import Resampling
 from deciban.evaluation.uncertainty import Figure
@@ -318,14 +319,8 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
         """Single figures, and those at each target prior; none of single classes."""
         given: dict[str, Any] = {} if figures.p_target is None else {"p_target": figures.p_target}
-        at_points = ("c_avg", "min_c_avg", "normalized", "normalized_min")
-        return (
-            *("cllr", "min_cllr", "calibration_loss", "information", "cross_entropy", "error_rate", "brier"),
-            *(f"mean_{name}" for name in at_points),
-            *((name, k) for name in at_points for k in range(len(ClassFigures(**given).p_target))),
-            *(("information", 0), ("available", 0)),
-            *((("information", 1),) if figures.prior is not None else ()),
-        )
+        n_points, n_priors = len(ClassFigures(**given).p_target), 1 if figures.prior is None else 2
+        return tuple(keys_of(METRICS, self.name, {"point": n_points, "prior": n_priors}))
 
     def size(self, scores: ClassScores) -> str:
         """How many segments and classes there are scores of."""
