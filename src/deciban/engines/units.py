@@ -41,7 +41,7 @@ from deciban.messages import Message
 from deciban.metrics import SortedScores
 from deciban.trials.passes import Engine, Looks, found_in
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
-from deciban.trials.speakers import SpeakersByName, TargetPairs, counting
+from deciban.trials.speakers import SpeakersByName, TargetPairs
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 _SLICE = 1 << 14
@@ -73,7 +73,7 @@ class UnitReader:
 
     def trials(self, chunk: Chunk) -> UnitTrials:
         """Return the trials that count, with their units."""
-        chunk = counting(chunk)
+        chunk = chunk.counting
         own = chunk.units if self.by_name is None else self.by_name.units_of(chunk)
         assert own is not None  # noqa: S101  # they were asked for
         rows, weight, stratum = (chunk.labels, ~chunk.labels), chunk.weight, chunk.stratum if self.n_strata else None
@@ -259,7 +259,7 @@ class TrialFacts:
     @classmethod
     def of(cls, chunk: Chunk) -> TrialFacts:
         """From trials of a piece."""
-        chunk = counting(chunk)
+        chunk = chunk.counting
         own = np.ones(len(chunk.labels)) if chunk.weight is None else chunk.weight.astype(np.float64)
         both = [own[chunk.labels], own[~chunk.labels]]
         keys = None if chunk.units is None else keys_of_singles(chunk.units)
@@ -508,7 +508,7 @@ def look_at_units(
 
 
 def _facts_of(ways: Sequence[SpeakersByName | None], chunk: Chunk) -> _Facts | None:
-    chunk = counting(chunk)
+    chunk = chunk.counting
     if not len(chunk.labels):
         return None
     units: list[Any] = [chunk.units if way is None else way.units_of(chunk) for way in ways]
