@@ -22,7 +22,6 @@ from deciban.core.resampling.clusters import StratumWeights
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.engines.counting import N_SAMPLED, OF_EACH_SAMPLED, SortRoom, row_size
 from deciban.engines.sorting import Ranges, SortedFiles
-from deciban.engines.threads import in_threads
 from deciban.evaluation.multiclass.evaluate import ClassTotals, GroupedProblem
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.problem_sums import Asked, CountedProblems, ProblemSums, rival_shares, trial_odds
@@ -32,7 +31,7 @@ from deciban.memory import give_back, rows_that_fit
 from deciban.multiclass.analysis import confusion_of, subset_costs_of, subset_counts_of
 from deciban.multiclass.recalibration import ClassCalibration
 from deciban.multiclass.tables import Detectors, Grouping, Pairs, ScoredClasses
-from deciban.trials.passes import Engine, Work, both, found_in
+from deciban.trials.passes import Engine, Work, both, found_in, in_threads
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 

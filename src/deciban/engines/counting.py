@@ -13,14 +13,13 @@ from deciban._files import ScratchFolder
 from deciban.core.ranks.counts import SortedClass, whole_if_possible
 from deciban.core.ranks.value_counts import N_BYTES, ValueCounts, compiled, expected_bytes
 from deciban.engines.sorting import Adding, Ascending, Ranges, SortedFiles, Sums, borders_of
-from deciban.engines.threads import in_threads
 from deciban.evaluation.results import Evaluation
 from deciban.evaluation.summary import Resampling, Summary, TrialsByUnit, TwoClassFigures
 from deciban.evaluation.two_class import evaluation_of
 from deciban.memory import Cost, give_back, n_processors, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.trials.joining.join import require_two_classes
-from deciban.trials.passes import Engine
+from deciban.trials.passes import Engine, in_threads
 from deciban.trials.sources import Piece, ShardSource, Wanted
 from deciban.types import CountArray, FloatArray, ScoreArray
 

@@ -21,13 +21,12 @@ import numpy as np
 from deciban.core.ranks.counts import SortedClass, ascending, is_whole
 from deciban.core.ranks.hull import CoarseTable, Groups, Lines, Pairs, groups_of, steps
 from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_counts
-from deciban.engines.threads import in_threads
 from deciban.evaluation.curves import drawn_lines
 from deciban.evaluation.requested import PosteriorCosts, posterior_costs_of
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import ScoredTrials
-from deciban.trials.passes import Work
+from deciban.trials.passes import Work, in_threads
 from deciban.trials.sources import Piece, Wanted
 from deciban.types import AnyArray, CountArray, FloatArray, ScoreArray
 
