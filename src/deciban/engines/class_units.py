@@ -328,7 +328,9 @@ class InfluencesInPieces:
         if design.n_units < 2:
             return None
         assert isinstance(summary.problems, CountedProblems)  # noqa: S101  # they are read in pieces
-        portions = Portions.of(summary, found, design.clusters, summary.problems.pair_pavs)
+        pairs = summary.problems.pairs()
+        pavs = {} if pairs is None else {name: one.pav for name, one in pairs.scores.items()}
+        portions = Portions.of(summary, found, design.clusters, pavs)
         keeps = keeps_curve(len(self.who.units.keys), len(axis_of(summary)), self.resampling.keep)
         gathered, sample = Gathered(design, keeps_curve=keeps), self._sample(sums)
         sizes = {name: _bytes_of(portions.size(name), design) for name in portions.names}

@@ -225,7 +225,7 @@ class Sums(NamedTuple):
     groups: list[Groups]
     pairs: Pairs
     costs: tuple[MeanCost, ...]
-    """Of targets and of non-targets; empty where they are not asked for."""
+    """Of targets and of non-targets."""
     posteriors: tuple[PosteriorCosts, ...]
 
     def then(self, above: Sums) -> Sums:
@@ -244,8 +244,8 @@ class Adding:
 
     Attributes
     ----------
-    figures : TwoClassFigures or None
-        What is asked for; None where only the hull is.
+    figures : TwoClassFigures
+        What is asked for.
     totals : (tar, non)
         Trials of each class, or their weight.
     lines : Lines
@@ -254,22 +254,17 @@ class Adding:
         Trials of which groups are made at once.
     """
 
-    figures: TwoClassFigures | None
+    figures: TwoClassFigures
     totals: tuple[float, float]
     lines: Lines
     step: int
 
     @classmethod
-    def of(cls, figures: TwoClassFigures | None, n_tar: float, n_non: float, step: int) -> Adding:
+    def of(cls, figures: TwoClassFigures, n_tar: float, n_non: float, step: int) -> Adding:
         """With the lines of all plots and of what is asked for."""
-        of_miss, of_fa = np.zeros(0), np.zeros(0)
-        if figures is not None:
-            of_miss, of_fa = (
-                np.sort(np.concatenate((drawn_lines(), own))) for own in (figures.fmr_at, figures.fnmr_at)
-            )
-        return cls(
-            figures, (n_tar, n_non), Lines(of_miss * n_tar, of_fa * n_non), int(np.clip(step, _FEWEST_STEP, _MOST_STEP))
-        )
+        of_miss, of_fa = (np.sort(np.concatenate((drawn_lines(), own))) for own in (figures.fmr_at, figures.fnmr_at))
+        lines = Lines(of_miss * n_tar, of_fa * n_non)
+        return cls(figures, (n_tar, n_non), lines, int(np.clip(step, _FEWEST_STEP, _MOST_STEP)))
 
     def __call__(self, tar: SortedClass, non: SortedClass, below: tuple[float, float]) -> Sums:
         """Sum up over two classes, of which so many targets and non-targets are below."""
@@ -281,26 +276,18 @@ class Adding:
             some_tar, some_non = part_of(tar, of_tar), part_of(non, of_non)
             groups = groups_of(some_tar, some_non)
             pairs, thinned = Pairs.of(groups), groups.thinned(below, self.totals, self.lines)
-            costs: tuple[MeanCost, ...] = ()
-            posteriors: tuple[PosteriorCosts, ...] = ()
-            if self.figures is not None:
-                trials = ScoredTrials((some_tar.scores, some_tar.weights), (some_non.scores, some_non.weights))
-                costs = log_cost_ascending(*trials.tar, sign=-1), log_cost_ascending(*trials.non, sign=1)
-                posteriors = posterior_costs_of(trials, self.figures)
-            yield Sums([thinned], pairs, costs, posteriors)
+            trials = ScoredTrials((some_tar.scores, some_tar.weights), (some_non.scores, some_non.weights))
+            costs = log_cost_ascending(*trials.tar, sign=-1), log_cost_ascending(*trials.non, sign=1)
+            yield Sums([thinned], pairs, costs, posterior_costs_of(trials, self.figures))
             below = below[0] + pairs.n_tar, below[1] + pairs.n_non
 
     def summary(self, parts: Iterable[Sums], tar: SortedClass, non: SortedClass, *, is_weighted: bool) -> Summary:
         """Of all parts, from low to high, which are these two classes."""
-        assert self.figures is not None  # noqa: S101  # costs were summed up
         whole = functools.reduce(Sums.then, parts)
-        ranks = SortedScores.of_sorted(tar, non, table=_table(whole, tar, non))
+        table = CoarseTable(*Groups.joined(whole.groups), tar, non, whole.pairs)
+        ranks = SortedScores.of_sorted(tar, non, table=table)
         of_tar, of_non = whole.costs
         return Summary(self.figures, ranks, of_tar, of_non, is_weighted, whole.posteriors)
-
-
-def _table(whole: Sums, tar: SortedClass, non: SortedClass) -> CoarseTable:
-    return CoarseTable(*Groups.joined(whole.groups), tar, non, whole.pairs)
 
 
 def log_cost_ascending(scores: ScoreArray, weights: CountArray | None, *, sign: int) -> MeanCost:
@@ -318,13 +305,13 @@ class SortedFiles:
     folder : path
     ranges : sequence of ranges
         From low to high.
-    figures : TwoClassFigures or None
-        What is asked for; None where only the hull is.
+    figures : TwoClassFigures
+        What is asked for.
     step : int
         Trials of which groups are made at once.
     """
 
-    def __init__(self, folder: Path, ranges: Sequence[_Range], figures: TwoClassFigures | None, step: int) -> None:
+    def __init__(self, folder: Path, ranges: Sequence[_Range], figures: TwoClassFigures, step: int) -> None:
         self.folder, self.ranges = folder, ranges
         self.has_weights = ranges[0].non.has_weights
         self.starts = [np.cumsum([0, *(one[c].n for one in ranges)]).tolist() for c in (0, 1)]
@@ -347,11 +334,6 @@ class SortedFiles:
         """Sort every range, and summarize all."""
         parts = list(in_threads(self._sorted, range(len(self.ranges)), n_threads))
         return self.adding.summary(parts, self._mapped(1), self._mapped(0), is_weighted=self.has_weights)
-
-    def table(self) -> CoarseTable:
-        """Sort every range, and count both classes."""
-        whole = functools.reduce(Sums.then, map(self._sorted, range(len(self.ranges))))
-        return _table(whole, self._mapped(1), self._mapped(0))
 
     def _mapped(self, c: int) -> SortedClass:
         n = self.starts[c][-1]

@@ -58,7 +58,7 @@ from deciban.evaluation.summary import N_GROUPS, Resampling
 from deciban.evaluation.uncertainty import Bootstrap, Figure, Uncertainty
 from deciban.multiclass import PairwiseAnalysis
 from deciban.multiclass.costs import calibrated_surprises
-from deciban.multiclass.tables import ByClass, Pairs, ScoredClasses
+from deciban.multiclass.tables import ByClass, Pairs, ScoredClasses, scores_of
 from deciban.types import BoolArray, FloatArray, IntArray
 
 PAIR_FIGURES = ("cllr", "min_cllr", "calibration_loss")
@@ -90,7 +90,7 @@ def add_pairs(
     for i in range(1, len(leads.lengths)):
         for first in range(0, i, at_once):
             others = np.arange(first, min(first + at_once, i))
-            pavs = {(i, j): pairs.scores(i, j).pav for j in others.tolist()}
+            pavs = {(i, j): scores_of(pairs.sides(i, j)).pav for j in others.tolist()}
             parts = list(pair_parts(leads, pavs, {pair: n * k for k, pair in enumerate(pavs)}))
             sums = CostSums.empty(centre_of(parts, means.block, (n * len(others), len(design.home))), design)
             for part in parts:
@@ -160,7 +160,7 @@ def _shifts(pairs: Pairs, left_out: LeftOut, whole: FloatArray, i: int, others: 
     for number in range(left_out.n_groups):
         stays = left_out.stays(number) > 0.0
         rows = [np.flatnonzero(stays[own]) + own.start for own in pairs.leads.slices]
-        parts[number] = [pairs.scores(i, j, rows).recalibrated.cllr() for j in others.tolist()]
+        parts[number] = [scores_of(pairs.sides(i, j, rows)).recalibrated.cllr() for j in others.tolist()]
     return shifts_of(whole, parts, OF_MAPS)
 
 
@@ -211,7 +211,7 @@ class Portions:
                 for at, (own, rivals) in enumerate(zip(places, figures.rivals(len(summary.classes)), strict=True))
             )
         )
-        bare = replace(summary, problems=InTurn.empty(summary.classes), counted_odds=None, accepted=None, whole=None)
+        bare = replace(summary, problems=InTurn.empty(summary.classes), accepted=None, whole=None)
         return cls(bare, found, design, bests, pavs if found.pairwise is not None else {})
 
     @property

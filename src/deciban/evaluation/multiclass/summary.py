@@ -31,18 +31,11 @@ from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
-from deciban.evaluation.multiclass.problem_sums import PRIORS, CountedProblems, DecidedAt, pooled_odds
+from deciban.evaluation.multiclass.problem_sums import PRIORS, CountedProblems, DecidedAt, odds_of, odds_share
 from deciban.evaluation.multiclass.result import ClassCurves, ClassPoint
 from deciban.evaluation.reliability import PooledOdds, reliability_of_classes
 from deciban.multiclass import DetectionAnalysis
-from deciban.multiclass.analysis import (
-    SubsetCosts,
-    c_avg_of,
-    confusion_of,
-    detection_analysis_of,
-    open_set_cost,
-    subset_c_avg_of,
-)
+from deciban.multiclass.analysis import SubsetCosts, confusion_of, detection_analysis_of, open_set_cost, subset_c_avg_of
 from deciban.multiclass.costs import (
     calibrated_surprises,
     mixed,
@@ -52,7 +45,7 @@ from deciban.multiclass.costs import (
     trial_surprises,
 )
 from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
-from deciban.multiclass.tables import AnyDetectors, ByClass, Detectors, Pairs, ScoredClasses
+from deciban.multiclass.tables import ByClass, Detectors, Pairs, ScoredClasses, scores_of
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, Names, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
@@ -189,55 +182,44 @@ Problems: TypeAlias = InTurn | CountedProblems
 def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], DetectionAnalysis, ClassCurves]:
     """Average costs at each point, the detectors at the first one, and the curves of both.
 
-    Detectors are sorted once for all points and curves. Where a class is out of set, the shares of the rivals depend on
-    the prior of the target: curves of detectors have those of the first point, and each further point needs detectors
-    of its own for its least costs.
+    Detectors are sorted once for all points and curves, of which average costs are means. Where a class is out of set,
+    the shares of the rivals depend on the prior of the target: curves of detectors have those of the first point, and
+    each further point needs detectors of its own for its least costs.
     """
-    points = summary.figures.p_target
-    axis = prior_axis(summary.figures.thresholds)
-    found, costs = _first(summary, axis)
-    each = [found.at(k) for k in range(len(points))]
-    if summary.accepted is not None:
-        more = enumerate(points[1:], start=1)
-        each[1:] = [_analysis(summary, summary.problems.detectors(k), np.array([p])).at(0) for k, p in more]
-    are_at_hand = summary.accepted is None and isinstance(summary.problems, InTurn)
+    points, axis = summary.figures.p_target, prior_axis(summary.figures.thresholds)
+    parts, c_avg_at = [np.array(points), expit(axis), expit(summary.places), PRIORS], None
+    n, upto = len(points), np.cumsum([len(one) for one in parts])
+    found = _analysis(summary, 0, np.concatenate(parts if summary.accepted is None else parts[:2]))
+    each = [found.at(k) for k in range(n)]
+    if summary.accepted is None:
+        costs, _, c_avg, c_avg_at = np.split(found.cost.mean(axis=0), upto[:-1])
+    else:
+        assert summary.figures.p_out_of_set is not None  # noqa: S101  # then decisions were counted
+        priors = np.concatenate((parts[0], parts[2]))
+        both = open_set_cost(summary.accepted, summary.counts, priors, summary.figures.p_out_of_set)
+        costs, c_avg = both[:n], both[n:]
+        each[1:] = [_analysis(summary, k, np.array([p])).at(0) for k, p in enumerate(points[1:], start=1)]
     curves = ClassCurves(
         prior_log_odds=summary.places,
-        c_avg=costs[len(points) :],
+        c_avg=c_avg,
         detector_log_odds=axis,
-        act_error=found.cost[:, len(points) :],
-        min_error=found.min_cost[:, len(points) :],
+        act_error=found.cost[:, n : upto[1]],
+        min_error=found.min_cost[:, n : upto[1]],
         reliability=reliability_of_classes(summary.pooled_odds, summary.prior),
         sample=None if summary.whole is None else summary.whole.sample,
-        c_avg_at=c_avg_of(summary.problems.detectors(0), np.asarray(logit(PRIORS))) if are_at_hand else None,
+        c_avg_at=c_avg_at,
     )
     at_points = tuple(
         ClassPoint(p, cost, cost / OperatingPoint(p).default_cost, float(one.mean_min_cost))
-        for p, cost, one in zip(points, costs.tolist(), each, strict=False)
+        for p, cost, one in zip(points, costs.tolist(), each, strict=True)
     )
     return at_points, each[0], curves
 
 
-def _first(summary: ClassSummary, axis: FloatArray) -> tuple[DetectionAnalysis, FloatArray]:
-    """What the detectors at the first point say, which are gone when the next ones are made.
-
-    An analysis at the points and at the places of the curves of detectors, and average detection costs at the points
-    and at the places of their own curve.
-    """
-    points, detectors = summary.figures.p_target, summary.problems.detectors(0)
-    priors = np.append(points, expit(summary.places))
-    if summary.accepted is None:
-        costs = c_avg_of(detectors, np.asarray(logit(priors)))
-    else:
-        assert summary.figures.p_out_of_set is not None  # noqa: S101  # then decisions were counted
-        costs = open_set_cost(summary.accepted, summary.counts, priors, summary.figures.p_out_of_set)
-    return _analysis(summary, detectors, np.append(points, expit(axis))), costs
-
-
-def _analysis(summary: ClassSummary, detectors: AnyDetectors, p_target: FloatArray) -> DetectionAnalysis:
-    """One set of detectors, without that of a class that is out of set."""
-    n_classes = len(summary.classes)
-    log_odds = np.asarray(logit(p_target))
+def _analysis(summary: ClassSummary, at: int, p_target: FloatArray) -> DetectionAnalysis:
+    """Return what one set of detectors says at some priors, without that of a class that is out of set."""
+    n_classes, log_odds = len(summary.classes), np.asarray(logit(p_target))
+    detectors = summary.problems.detectors(at)
     found = detection_analysis_of(detectors, p_target, log_odds, np.ones(n_classes), summary.classes)
     if summary.figures.p_out_of_set is None:
         return found
@@ -390,8 +372,6 @@ class ClassSummary:
         Trials accepted at the points and at the priors of the curve, where a class is out of set.
     checks : ScoreChecks
         What the scores look like.
-    counted_odds : PooledOdds or None
-        Posteriors of the recognized class at the prior, where problems are counted.
     is_weighted : bool
     whole : WholeOnly or None
     decided : DecidedAt or None
@@ -410,7 +390,6 @@ class ClassSummary:
     problems: Problems
     accepted: CountArray | None
     checks: ScoreChecks
-    counted_odds: PooledOdds | None
     is_weighted: bool
     whole: WholeOnly | None = None
     decided: DecidedAt | None = None
@@ -462,7 +441,6 @@ class ClassSummary:
             problems=InTurn.empty(classes) if only_sums else in_turn,
             accepted=None if out_of_set is None else _accepted(trials, figures, out_of_set),
             checks=ScoreChecks.of(trials),
-            counted_odds=None,
             is_weighted=trials.weights is not None,
             whole=all_at_once,
             decided=DecidedAt.of(trials, prior),
@@ -476,9 +454,10 @@ class ClassSummary:
     @property
     def pooled_odds(self) -> PooledOdds:
         """Posteriors of the recognized class of all trials together."""
-        if self.counted_odds is not None:
-            return self.counted_odds
-        return pooled_odds(self.in_turn.trials, self.prior)
+        if isinstance(self.problems, CountedProblems):
+            return self.problems.odds
+        trials = self.problems.trials
+        return PooledOdds.of(scores_of(odds_of(trials, self.prior, odds_share(self.prior, trials.totals()))))
 
     @property
     def in_turn(self) -> InTurn:
