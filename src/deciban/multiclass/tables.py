@@ -213,8 +213,11 @@ class Detectors:
 
     def __iter__(self) -> Iterator[SortedScores]:
         """Scores of each detector."""
-        for at in range(len(self.prior)):
-            yield scores_of(self.sides(at, rival_shares(self.prior, self.totals, at)))
+        return map(self.scores, range(len(self.prior)))
+
+    def scores(self, target: int) -> SortedScores:
+        """Scores of one detector."""
+        return scores_of(self.sides(target, rival_shares(self.prior, self.totals, target)))
 
     def sides(self, target: int, share: FloatArray | None) -> tuple[Side, Side]:
         """Return non-targets and targets of a detector, which weigh as `rival_shares` says."""

@@ -383,6 +383,12 @@ class DealtUnits:
     keys: Keys | None
     most: int
 
+    @classmethod
+    def of(cls, design: UnitDesign, units: TrialUnits, most: int) -> DealtUnits:
+        """Of all units; where each trial is one by itself, their keys do not matter."""
+        are_single = len(units.codes) < 2 and design.n_units == design.weights.n_trials.sum()
+        return cls(design, None if are_single else units.keys, most)
+
     @cached_property
     def group(self) -> IntArray:
         """The group of each unit."""

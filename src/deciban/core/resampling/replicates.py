@@ -213,6 +213,8 @@ class LeftOut:
 
     Attributes
     ----------
+    keys : (n_units,) uint64 array
+        Of the units.
     sides : list of (n_trials,) int arrays
         The groups of the units of each trial.
     is_possible : bool
@@ -222,7 +224,8 @@ class LeftOut:
     """
 
     def __init__(self, means: ClassMeans, n_groups: int) -> None:
-        group = groups_of_units(means.units.keys, n_groups)
+        self.keys = means.units.keys
+        group = groups_of_units(self.keys, n_groups)
         self.sides: list[IntArray] = [group[codes] for codes in means.units.codes]
         self.share, self._stratum, self.n_groups = means.share, means.block.stratum, int(group.max(initial=0)) + 1
         whole = means.design.weights.totals * means.design.share

@@ -21,7 +21,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.figures import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.result import ClassEvaluation
-from deciban.evaluation.multiclass.summary import ClassSummary, ScoreChecks, detection_costs, units_of_trials
+from deciban.evaluation.multiclass.summary import ClassSummary, InTurn, ScoreChecks, detection_costs, units_of_trials
 from deciban.evaluation.reliability import beyond, far_off, no_log_likelihoods
 from deciban.evaluation.summary import Resampling
 from deciban.messages import Note, counted
@@ -450,7 +450,7 @@ def class_evaluation_of(
         decided=summary.decided,
     )
     noted = replace(result, notes=class_notes(result, summary.checks))
-    if summary.units is None:
+    if not isinstance(summary.problems, InTurn) or summary.problems.units is None:
         return noted
     from deciban.evaluation.multiclass.portions import class_uncertainty_of  # most evaluations of arrays do without
 

@@ -10,7 +10,6 @@ import functools
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
@@ -20,10 +19,9 @@ from scipy.special import expit, logit, logsumexp
 from deciban._validate.arrays import all_finite
 from deciban._validate.probabilities import like_posteriors
 from deciban.core.classes.certainty import ruled_out
-from deciban.core.classes.counts import Shown, accepted_open_set, chosen
+from deciban.core.classes.counts import Shown, accepted_open_set
 from deciban.core.classes.loglik import are_alike, relative
 from deciban.core.ranks.operating import OperatingPoint
-from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.unit_counts import joined_units, merged_units
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import MeanCost
@@ -36,16 +34,9 @@ from deciban.evaluation.multiclass.result import ClassCurves, ClassPoint
 from deciban.evaluation.reliability import PooledOdds, reliability_of_classes
 from deciban.multiclass import DetectionAnalysis
 from deciban.multiclass.analysis import SubsetCosts, confusion_of, detection_analysis_of, open_set_cost, subset_c_avg_of
-from deciban.multiclass.costs import (
-    calibrated_surprises,
-    mixed,
-    quadratic_costs,
-    surprises,
-    trial_quadratic_costs,
-    trial_surprises,
-)
+from deciban.multiclass.costs import mixed, quadratic_costs, surprises
 from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
-from deciban.multiclass.tables import ByClass, Detectors, Pairs, ScoredClasses, scores_of
+from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses, scores_of
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, Names, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
@@ -228,73 +219,6 @@ def _analysis(summary: ClassSummary, at: int, p_target: FloatArray) -> Detection
     return replace(found, classes=summary.classes[:-1], **arrays)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClassUnitTrials:
-    """Trials that count, class by class.
-
-    Attributes
-    ----------
-    costs : ByClass
-        Rows are the logarithmic cost at the flat prior and at the prior, in nats, the quadratic cost, and the position
-        of the class that was decided for.
-    stratum : (n_trials,) int array
-        Position of what has a mean of its own: the class, or of a group of classes each of these.
-    units : TrialUnits
-    least : (n_trials,) array or None
-        Logarithmic cost after the best scale and offsets, at the flat prior; None where these were not trained.
-    """
-
-    costs: ByClass
-    stratum: IntArray
-    units: TrialUnits
-    least: FloatArray | None = None
-
-    @classmethod
-    def of(
-        cls,
-        trials: ScoredClasses,
-        prior: FloatArray,
-        units: TrialUnits,
-        *,
-        stratum: IntArray | None = None,
-        calibration: ClassCalibration | None = None,
-    ) -> ClassUnitTrials:
-        """From checked trials with their units; a part may lack classes.
-
-        Parameters
-        ----------
-        trials : ScoredClasses
-        prior : (n_classes,) array
-            Positive.
-        units : TrialUnits
-            In the order of the trials.
-        stratum : (n_trials,) int array, optional
-            Ascending within each class; the class when left out.
-        calibration : ClassCalibration, optional
-            At the flat prior.
-        """
-        n_classes = trials.n_classes
-        rows = [trials.rows(k) for k in range(n_classes)]
-        order, flat = np.concatenate(rows), np.full(n_classes, 1.0 / n_classes)
-        surprise = trial_surprises(trials, flat)
-        costs: FloatArray = np.stack(
-            (
-                surprise,
-                surprise if np.array_equal(prior, flat) else trial_surprises(trials, prior),
-                trial_quadratic_costs(trials, prior),
-                chosen(trials.loglik, prior)[order].astype(np.float64),
-            )
-        )
-        least = None if calibration is None else calibrated_surprises(trials, calibration.scale, calibration.offset)
-        by_class = ByClass(costs, np.array([len(one) for one in rows]), trials.weights_of(order))
-        own = by_class.label if stratum is None else stratum[order]
-        return cls(by_class, own, units.take(order), least)
-
-    def means(self) -> ClassMeans:
-        """The parts of which influences of units are sums."""
-        return ClassMeans.of(self.costs.label, self.stratum, self.costs.weights, self.units)
-
-
 def units_of_trials(units: Units, n_trials: int) -> TrialUnits | None:
     """Units as they were given, for so many trials; None if there are none.
 
@@ -473,15 +397,6 @@ class ClassSummary:
         raise InputError(
             "summaries: one is of trials whose detectors were counted, and no longer adds up. Merge first."
         )
-
-    @cached_property
-    def units(self) -> ClassUnitTrials | None:
-        """What trials cost, with the speakers or other units that they share; None where these are not known."""
-        known = self.problems
-        if not isinstance(known, InTurn) or known.units is None:
-            return None
-        best = None if self.whole is None else self.whole.calibration
-        return ClassUnitTrials.of(known.trials, self.prior, known.units, stratum=known.stratum, calibration=best)
 
     def __add__(self, other: object) -> ClassSummary:
         return merged_classes([self, other]) if isinstance(other, ClassSummary) else NotImplemented
