@@ -19,7 +19,7 @@ from deciban.core.ranks.counts import SortedClass
 from deciban.core.resampling.clusters import StratumWeights
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.engines.counting import N_SAMPLED, OF_EACH_SAMPLED, SortRoom, row_size
-from deciban.engines.sorting import Ranges, SortedFiles
+from deciban.engines.sorting import Ranges
 from deciban.evaluation.multiclass.evaluate import ClassTotals, GroupedProblem
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.problem_sums import (
@@ -277,18 +277,15 @@ class _Sorting:
         *,
         has_weights: bool,
     ) -> None:
-        self.problems, self.asked = problems, asked
-        self.room, self.folders = room, [path / f"{at}" for at in range(len(problems))]
-        self.files = list[Ranges]()
-        for problem, folder, sample in zip(problems, self.folders, samples, strict=True):
+        self.problems, self.asked, self.room, self.files = problems, asked, room, list[Ranges]()
+        for at, (problem, sample) in enumerate(zip(problems, samples, strict=True)):
+            folder, weighted = path / f"{at}", has_weights or problem.share is not None
             folder.mkdir()
-            weighted = has_weights or problem.share is not None
-            self.files.append(room.ranges(folder / "range", sample, problem.n_trials, has_weights=weighted))
+            self.files.append(room.ranges(folder, sample, problem.n_trials, has_weights=weighted))
 
     def put(self, at: int, c: int, scores: AnyArray, weights: CountArray | None) -> None:
         """Write ascending scores of a class of a problem; from any thread."""
-        files = self.files[at]
-        files.put(c, scores, np.ones(len(scores)) if files.has_weights and weights is None else weights)
+        self.files[at].put(c, scores, weights)
 
     def put_all(self, found: ProblemScores) -> None:
         """Write the scores that another process sent."""
@@ -297,14 +294,13 @@ class _Sorting:
 
     def counted(self, at: int) -> CountedProblem | PooledOdds:
         """Sort the scores of a problem, and count what is asked of it."""
-        files, folder, (what, *about) = self.files[at], self.folders[at], self.problems[at].name
-        ranges = files.settled(self.room.most(files.kind, has_weights=files.has_weights))
-        summary = SortedFiles(folder, ranges, TwoClassFigures(), self.room.step).sort(1)
+        what, *about = self.problems[at].name
+        summary = self.room.summary(self.files[at], TwoClassFigures(), 1)
         if what == "odds":
             found: CountedProblem | PooledOdds = PooledOdds.of(summary.ranks)
         else:
             found = CountedProblem(summary, self.asked.thresholds[about[0]] if what == "detector" else np.zeros(0))
-        shutil.rmtree(folder)
+        shutil.rmtree(self.files[at].path.parent)
         return found
 
 

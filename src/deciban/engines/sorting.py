@@ -165,13 +165,15 @@ class Ranges:
     """
 
     def __init__(self, path: Path, borders: ScoreArray, kind: Any, *, has_weights: bool) -> None:
-        self.borders, self.kind, self.has_weights = borders, kind, has_weights
+        self.path, self.borders, self.kind, self.has_weights = path, borders, kind, has_weights
         self._lock = [threading.Lock() for _ in range(len(borders) + 1)]
         made = ([_File(Path(f"{path}-{at}-{c}"), kind, has_weights) for c in (0, 1)] for at in range(len(self._lock)))
         self.ranges = [_Range(*one) for one in made]
 
     def put(self, c: int, scores: ScoreArray, weights: FloatArray | None) -> None:
-        """Write ascending scores of class 0 or 1."""
+        """Write ascending scores of class 0 or 1; where there are no weights, they are 1."""
+        if weights is None and self.has_weights:
+            weights = np.ones(len(scores))
         cuts = [0, *np.searchsorted(scores, self.borders, side="right").tolist(), len(scores)]
         for at, (start, end) in enumerate(itertools.pairwise(cuts)):
             if end > start:

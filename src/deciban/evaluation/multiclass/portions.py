@@ -504,9 +504,8 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     if units is None:
         return None
     at_hand = AtHand(summary, found, trials, units, summary.in_turn.stratum)
-    block = at_hand.block
-    means = ClassMeans.of(at_hand.label, block.stratum, block.weights, units.take(at_hand.order))
-    design = means.design
+    means = ClassMeans.of(at_hand.label, at_hand.block.stratum, at_hand.block.weights, units.take(at_hand.order))
+    design, block = means.design, means.block
     if design.n_units < 2:
         return None
     portions = Portions.of(summary, found, design, units, at_hand.detectors, {})
