@@ -35,28 +35,33 @@ class Section:
     folder, title, words : str
     pages : tuple of str
         Relative to the root of the repository, in their order.
+    groups : dict of str to tuple of str
+        Titles of groups of pages within the section. Pages outside a group are listed last.
     """
 
     folder: str
     title: str
     words: str
     pages: tuple[str, ...]
+    groups: dict[str, tuple[str, ...]]
 
     def place(self, page: str) -> str:
-        """Where a page lies on the site."""
+        """Return the path of a page on the site."""
         name = Path(page).name
         name = f"{Path(page).parent.name}.md" if name == "README.md" else name.lower()
         return f"{self.folder}/{name}"
 
 
 def sections() -> list[Section]:
-    """All parts, with the pages that lie in folders of their names."""
+    """Return all sections, with the pages in the folders of their names."""
     found = []
     for given in tomllib.loads((SITE / "pages.toml").read_text())["section"]:
+        groups = {one["title"]: tuple(one["pages"]) for one in given.pop("group", [])}
+        listed = [*given["pages"], *(page for pages in groups.values() for page in pages)]
         inside = (ROOT / "docs" / given["folder"]).glob("*.md")
-        own = sorted({str(path.relative_to(ROOT)) for path in inside} - {*given["pages"]})
-        if given["pages"] or own:
-            found.append(Section(**{**given, "pages": (*given["pages"], *own)}))
+        own = sorted({str(path.relative_to(ROOT)) for path in inside} - {*listed})
+        if listed or own:
+            found.append(Section(**{**given, "pages": (*listed, *own), "groups": groups}))
     return found
 
 
@@ -104,10 +109,19 @@ def moved(text: str, page: str, known: Mapping[str, str]) -> str:
 
 
 def index_of(part: Section, pages: Sequence[str], written: str = "") -> str:
-    """The first page of a section: one that is written, or its title, and the list of its pages."""
-    names = "\n".join(Path(page).stem for page in pages if Path(page).name != "index.md")
+    """Return the first page of a section: its text, or its title, and the list of its pages."""
     text = written or f"# {part.title}\n\n{part.words}\n"
-    return f"{text}\n```{{toctree}}\n:maxdepth: 1\n\n{names}\n```\n"
+    groups = {title: [part.place(page) for page in group] for title, group in part.groups.items()}
+    grouped = {page for group in groups.values() for page in group}
+    rest = [page for page in pages if page not in grouped]
+    lists = [_list_of(group, f":caption: {title}\n") for title, group in groups.items()]
+    return "\n".join([text, *lists, *([_list_of(rest)] if rest else [])])
+
+
+def _list_of(pages: Sequence[str], caption: str = "") -> str:
+    """Return the table of contents of some pages of a section."""
+    names = "\n".join(Path(page).stem for page in pages if Path(page).name != "index.md")
+    return f"```{{toctree}}\n:maxdepth: 1\n{caption}\n{names}\n```\n"
 
 
 def with_pictures(text: str, folder: Path) -> str:

@@ -18,10 +18,10 @@ FORBIDDEN = PAGE[PAGE.index("## Words that name no module") :]
 
 
 def rows():
-    """Word, and names in code, of every row of every table."""
+    """Term, and names in code, of every row of every table."""
     for line in PAGE.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split(" | ")]
-        if line.startswith("| ") and cells[0] != "word":
+        if line.startswith("| ") and cells[0] != "term":
             yield cells[0], re.findall(r"`([^`]+)`", cells[2])
 
 
@@ -72,7 +72,7 @@ def is_there(name, known):
     return set(name.split(".")) <= known["name"]
 
 
-def test_every_word_has_a_name_in_code_and_no_other_row():
+def test_every_term_has_a_name_in_code_and_no_other_row():
     words = [word for word, _ in rows()]
     assert len(words) == len(set(words)) > 50
     assert all(ROWS.values())

@@ -1,4 +1,4 @@
-"""What the page on trials that do not fit in memory shows runs, and prints what it says."""
+"""The code and commands of the page on data larger than memory run and print what the page shows."""
 
 import gzip
 import re
@@ -17,16 +17,21 @@ COMMANDS = re.findall(r"^    (deciban .*)$", PAGE, flags=re.MULTILINE)
 
 
 def test_code_of_the_page_prints_what_the_page_says():
-    assert run_python(PAGE) == 2
+    assert run_python(PAGE) == 3
 
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_commands_of_the_page_run(line, tmp_path, deciban):
     rng = np.random.default_rng(2)
-    label = rng.random(20_000) < 0.1
-    score = np.where(label, 2.0, -2.0) + rng.normal(0.0, 1.5, len(label))
-    (tmp_path / "trials").mkdir()
-    pq.write_table(pa.table({"score": score, "label": label}), tmp_path / "trials" / "part.parquet")
+    label = rng.random(5000) < 0.3
+    named = [f"trial{k}" for k in range(len(label))]
+    known = {"trial": named, "label": label, "speaker": rng.integers(0, 50, len(label))}
+    for folder in ("trials", "other-trials", "eval", "other-eval"):
+        (tmp_path / folder).mkdir()
+        score = np.where(label, 2.0, -2.0) + rng.normal(0.0, 2.0, len(label))
+        pq.write_table(pa.table(known | {"score": score}), tmp_path / folder / "part.parquet")
+    lines = [f"{name},{int(one)}" for name, one in zip(named, label, strict=True)]
+    (tmp_path / "eval.csv").write_text("\n".join(["trial,label", *lines]) + "\n")
     spoken = rng.integers(0, 3, 300)
     rows = rng.normal(size=(300, 3)) + 1.5 * np.eye(3)[spoken]
     (tmp_path / "languages").mkdir()

@@ -25,7 +25,6 @@ NAMES = (
     "fuse-with-missing-trials",
     "validate-a-submission",
     "print-for-a-paper",
-    "slurm-without-dask",
     "five-conditions",
     "plug-in-a-format",
 )

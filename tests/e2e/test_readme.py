@@ -19,6 +19,7 @@ STEPS = (ROOT / "docs" / "start" / "first-steps.md").read_text()
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("readme")
     write_demo(path)
+    write_labels_and_scores(path)
     deciban.train_files(path / "sysA.txt", path / "key.txt", AffineCalibrator()).model.save(path / "model.json")
     (path / "classes").mkdir()
     write_files(path / "classes")
@@ -30,6 +31,15 @@ def folder(tmp_path_factory):
     ):
         (path / "classes" / made).rename(path / called)
     return path
+
+
+def write_labels_and_scores(path):
+    """Write the trials of system B as the CSV file that the README describes."""
+    labels = {"target": 1, "nontarget": 0}
+    scores = [line.split()[-1] for line in (path / "sysB.txt").read_text().splitlines()]
+    truth = [labels[line.split()[-1]] for line in (path / "key.txt").read_text().splitlines()]
+    rows = [f"{label},{score}\n" for label, score in zip(truth, scores, strict=True)]
+    (path / "scores.csv").write_text("".join(["label,score\n", *rows]))
 
 
 def blocks(language, text=README):
@@ -51,6 +61,12 @@ def test_commands_of_the_readme_run(folder, deciban):
         deciban(line, folder)
         for name in re.findall(r"(?:-o|--llrs) (\S+)", line):
             assert (folder / name).stat().st_size > 500, line
+
+
+@pytest.mark.usefixtures("pictures")
+def test_the_readme_shows_what_is_printed(folder, walk):
+    _, examples = README.split("## A CSV file", 1)
+    walk(f"## A CSV file{examples}", folder)
 
 
 @pytest.mark.parametrize("text", [README, STEPS], ids=["readme", "first steps"])
