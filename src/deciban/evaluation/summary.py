@@ -190,11 +190,7 @@ class TrialsByUnit(ABC):
         sums: SingleSums = self.look(partial(UnitTrials.single_sums, cells=cells, facts=facts, known=facts.dealt()))
         tar, non = sums.counts((costs.n_tar, costs.n_non))
         design = facts.design(costs.with_trials(facts.n).one_trial)
-        return TrialsInCells(costs, tar, non, design, self.rows_of(sums))
-
-    def rows_of(self, sums: SingleSums) -> RowsOfTrials | None:  # noqa: ARG002  # of those in memory
-        """Return the row of each trial in the counts; None where trials are not in memory."""
-        return None
+        return TrialsInCells(costs, tar, non, design, sums.rows(self.about.n_units))
 
     def replicated(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
         """Figures of replicates of the bootstrap, and which replicates have trials of both classes.
@@ -319,12 +315,7 @@ class UnitTrials(TrialsByUnit):
     def single_sums(self, cells: Cells, facts: SingleFacts, known: Keys | None) -> SingleSums:
         """Return the trials, each of which is a unit, by group and cell; facts and known keys are of all trials."""
         places = [cells.of(scores).astype(np.int64, copy=False) for scores in self.scores]
-        keys = [own.keys[own.codes[0]] for own in self.units]
-        return SingleSums.of(places, keys, self.weights, facts, known, (N_GROUPS, cells.n_cells))
-
-    def rows_of(self, sums: SingleSums) -> RowsOfTrials | None:
-        """See `TrialsByUnit.rows_of`."""
-        return sums.rows(self.units)
+        return SingleSums.of(places, self.units, self.weights, facts, known, (N_GROUPS, cells.n_cells))
 
     def drawn(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
         """See `TrialsByUnit.drawn`."""

@@ -440,20 +440,20 @@ class SingleSums:
     ----------
     own, squares, fourths : (2, n_groups, n_cells) arrays
         Trials, or their weight, and sums of the second and fourth powers of weights with the factors of a jackknife.
-    placed : tuple of (place, mass), or None
-        Of each class, if wanted: the cell of each trial, counted through all groups, and these weights.
+    placed : tuple of (units, place, mass), or None
+        Of each class, if wanted: the units of trials, the cell of each, counted through all groups, and these weights.
     """
 
     own: CountArray
     squares: CountArray
     fourths: CountArray
-    placed: tuple[tuple[IntArray, FloatArray | None], ...] | None = None
+    placed: tuple[tuple[IntArray, IntArray, FloatArray | None], ...] | None = None
 
     @classmethod
     def of(
         cls,
         cells: Sequence[IntArray],
-        keys: Sequence[Keys],
+        units: Sequence[TrialUnits],
         weights: Sequence[CountArray | None],
         facts: SingleFacts,
         known: Keys | None,
@@ -465,7 +465,7 @@ class SingleSums:
         ----------
         cells : pair of (n,) int arrays
             Of targets and of non-targets.
-        keys : pair of (n,) uint64 arrays
+        units : pair of TrialUnits
         weights : pair of (n,) arrays or None
         facts : SingleFacts
             Of all trials.
@@ -476,24 +476,28 @@ class SingleSums:
 
         Examples
         --------
-        >>> facts = SingleFacts.of([np.ones(2), np.ones(1)], np.arange(3, dtype=np.uint64))
-        >>> keys, cells = [facts.keys[:2], facts.keys[2:]], [np.array([0, 0]), np.array([1])]
-        >>> found = SingleSums.of(cells, keys, (None, None), facts, facts.dealt(), (1, 2))
-        >>> found.own.tolist()
-        [[[2, 0]], [[0, 1]]]
+        >>> units = TrialUnits.each(3)
+        >>> sides = [units.take(np.array([0, 1])), units.take(np.array([2]))]
+        >>> facts = SingleFacts.of([np.ones(2), np.ones(1)], units.keys)
+        >>> cells = [np.array([0, 0]), np.array([1])]
+        >>> found = SingleSums.of(cells, sides, (None, None), facts, facts.dealt(), (1, 2))
+        >>> rows = found.rows(3)
+        >>> found.own.tolist(), rows.row.tolist(), rows.share.round(3).tolist()
+        ([[[2, 0]], [[0, 1]]], [0, 0, 1], [0.707, 1.0, 0.0])
         """
         (n_groups, n_cells), sums, placed = shape, [], []
-        classes = zip(cells, keys, weights, facts.weights[:, 0].tolist(), facts.n.tolist(), strict=True)
+        classes = zip(cells, units, weights, facts.weights[:, 0].tolist(), facts.n.tolist(), strict=True)
         for cell, own, weight, total, n in classes:
+            keys = own.keys[own.codes[0]]
             if known is None:
-                group = groups_of_keys(own, n_groups)
+                group = groups_of_keys(keys, n_groups)
             else:
-                group = np.searchsorted(known, own) % max(min(n_groups, len(known)), 1)
-            mass = None if weight is None else jackknife_weights(weight, total, n)
-            placed.append((group * n_cells + cell, mass))
-            sums.append(sums_of_singles(placed[-1][0], weight, mass, shape))
-        own, squares, fourths = (np.stack(pair) for pair in zip(*sums, strict=True))
-        return cls(own, squares, fourths, tuple(placed))
+                group = np.searchsorted(known, keys) % max(min(n_groups, len(known)), 1)
+            place, mass = group * n_cells + cell, None if weight is None else jackknife_weights(weight, total, n)
+            placed.append((own.codes[0], place, mass))
+            sums.append(sums_of_singles(place, weight, mass, shape))
+        counts, squares, fourths = (np.stack(pair) for pair in zip(*sums, strict=True))
+        return cls(counts, squares, fourths, tuple(placed))
 
     def __add__(self, other: SingleSums) -> SingleSums:
         """Add the trials of another part."""
@@ -518,23 +522,23 @@ class SingleSums:
             found.append(SingleCounts(table, nobody, in_cells[c], group, np.zeros_like(own), own, by_cell, n_alike))
         return found[0], found[1]
 
-    def rows(self, units: Sequence[TrialUnits]) -> RowsOfTrials | None:
-        """Return the row of each trial, of all of which these are the sums; None if it is not known where they are."""
+    def rows(self, n_units: int) -> RowsOfTrials | None:
+        """Return the row of each unit, of all of which these are the sums; None if it is not known where trials are."""
         if self.placed is None:
             return None
-        n_units, n_rows, roots = units[0].n_units, 0, list[FloatArray]()
+        n_rows, roots = 0, list[FloatArray]()
         row: IntArray = np.full(n_units, -1, np.int32)  # the last share, of no row, is 0
         weight = np.ones(n_units)
-        for own, squares, (place, mass) in zip(units, self.squares, self.placed, strict=True):
+        for squares, (unit, place, mass) in zip(self.squares, self.placed, strict=True):
             flat = squares.ravel()
             filled, number = np.flatnonzero(flat), np.full(flat.size, -1, np.int32)
             number[filled] = np.arange(n_rows, n_rows + len(filled))
-            row[own.codes[0]] = number[place]
-            weight[own.codes[0]] = 1.0 if mass is None else mass
+            row[unit] = number[place]
+            weight[unit] = 1.0 if mass is None else mass
             roots.append(np.sqrt(flat[filled].astype(np.float64)))
             n_rows += len(filled)
         share = np.append(1.0 / np.concatenate(roots), 0.0)
-        return RowsOfTrials(row, share, None if all(mass is None for _, mass in self.placed) else weight)
+        return RowsOfTrials(row, share, None if all(mass is None for *_, mass in self.placed) else weight)
 
 
 def jackknife_weights(weights: CountArray, total: float, n_trials: int) -> FloatArray:
