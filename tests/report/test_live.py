@@ -8,7 +8,7 @@ import pytest
 from deciban.evaluation import Results, evaluate
 from deciban.report import render
 from deciban.report.live import as_script_data, live_data
-from deciban.report.rendering import Page
+from deciban.report.tables import Page
 from support.pages import script_data
 
 from .conftest import HOSTILE

@@ -9,7 +9,9 @@ import pyarrow.parquet as pq
 
 from deciban.trials.sources import Wanted
 from deciban.workflows.inputs import read_joined
+from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import Options
+from deciban.workflows.units import units_of_batch
 
 
 def gathered(source, *, units=False, weight=False):
@@ -40,15 +42,10 @@ def in_memory(scores, key=None, *, units=None, **options):
     unit = options.pop("unit", None)
     options |= {} if unit is None else {unit: True}
     asked = Options.of("evaluate_files", options | ({} if units is None else {"units": units}))
-    joined = read_joined(scores, key, asked)
-    columns = [np.atleast_2d(one.score.T).astype(np.float64) for one in joined.aligned]
-    columns.append(np.atleast_2d(joined.truth.astype(np.float64)))
+    source = read_joined(scores, key, asked)
     if units is not None:
-        found, _ = joined.units(asked.how_sure)
-        columns += [np.atleast_2d(found.keys[side].astype(np.float64)) for side in found.codes]
-    if joined.weight is not None:
-        columns.append(np.atleast_2d(joined.weight.astype(np.float64)))
-    return _sorted(np.concatenate(columns).T), joined.report
+        source, _ = units_of_batch(source, asked.how_sure, kind_called(source.kind_name()))
+    return _sorted(_rows(source.batch)), source.report
 
 
 def trials(rng, n=60, **more):

@@ -114,7 +114,7 @@ def test_trials_are_matched_by_order_before_some_are_chosen(both):
             "read_joined", {"where": {"sex": "f"}, "by_order": True, "kind": both.name, "classes": _named(both)}
         ),
     )
-    np.testing.assert_array_equal(joined.aligned[0].scores.score, both.values[0][rows][::-1])
+    np.testing.assert_array_equal(joined.batch.scores[0], both.values[0][rows][::-1])
     assert joined.report.matched == len(rows)
     asked = {"where": {"sex": "f"}, "by_order": True, "classes": _named(both), "kind": both.name}
     found = evaluate_files(both.folder / "s.npy", both.key, **asked)

@@ -78,15 +78,15 @@ def test_weights_follow_their_trials(files):
     (files / "other.csv").write_text("\n".join([key[0], *reversed(key[1:])]))
     for name in ("key.csv", "other.csv"):
         joined = joined_by(files / "s.txt", files / name, weights="w")
-        names = [joined.aligned[0].trials.name_of(i)[1:-1] for i in range(5)]
-        assert dict(zip(names, joined.weight.tolist(), strict=True)) == WEIGHTS
-    assert joined_by(files / "s.txt", files / "key.csv").weight is None
+        names = [joined.batch.trials.name_of(i)[1:-1] for i in range(5)]
+        assert dict(zip(names, joined.batch.weight.tolist(), strict=True)) == WEIGHTS
+    assert joined_by(files / "s.txt", files / "key.csv").batch.weight is None
 
 
 def test_trials_that_are_left_out_take_their_weights_with_them(files):
     (files / "some.txt").write_text("a 2\nd 1.5\ne -1\n")
     joined = joined_by(files / "some.txt", files / "key.csv", weights="w", missing="drop")
-    assert joined.weight.tolist() == [2, 0, 3]
+    assert joined.batch.weight.tolist() == [2, 0, 3]
     assert "weights  " + str(files / "key.csv") + "   column 'w'   from 2 to 3 · 1 of 3 are 0" in map(
         str, joined.messages
     )
@@ -96,7 +96,7 @@ def test_only_trials_that_are_used_need_a_weight(files):
     (files / "key.csv").write_text(KEY.replace("0.5", "").replace("+3", "many"))
     (files / "some.txt").write_text("a 2\nc 0.5\n")
     joined = joined_by(files / "some.txt", files / "key.csv", weights="w", missing="drop")
-    assert joined.weight.tolist() == [2, 1]
+    assert joined.batch.weight.tolist() == [2, 1]
     with pytest.raises(InputError, match=r"key\.csv:3: no value in column 'w'"):
         joined_by(files / "s.txt", files / "key.csv", weights="w")
 
@@ -116,7 +116,7 @@ def test_a_key_without_the_column(files):
     with pytest.raises(InputError, match=r"plain\.csv: no column 'w' says how much trials count; there are none"):
         joined_by(files / "s.txt", files / "plain.csv", weights="w")
     joined = joined_by(files / "s.txt", files / "plain.csv", weights="w", weights_required=False)
-    assert joined.weight is None
+    assert joined.batch.weight is None
     assert any("has no column 'w' of weights: all its trials count alike" in fact for fact in map(str, joined.messages))
     with pytest.raises(InputError, match=r"no column 'v' says how much trials count; there are w"):
         joined_by(files / "s.txt", files / "key.csv", weights="v")
@@ -134,10 +134,10 @@ def test_a_class_that_does_not_count_is_refused(files, label, kind):
 def test_copies_of_a_trial_have_one_weight(files):
     how = {"weights": "w", "duplicates": "keep-one"}
     (files / "key.csv").write_text(KEY + "a,target,2.0\n")
-    assert joined_by(files / "s.txt", files / "key.csv", **how).weight.tolist() == list(WEIGHTS.values())
+    assert joined_by(files / "s.txt", files / "key.csv", **how).batch.weight.tolist() == list(WEIGHTS.values())
     (files / "s.txt").write_text((files / "s.txt").read_text() + "a 2.0\n")
     (files / "key.csv").write_text(KEY)  # of the copies that were left out none is in the key
-    assert joined_by(files / "s.txt", files / "key.csv", **how).weight.tolist() == list(WEIGHTS.values())
+    assert joined_by(files / "s.txt", files / "key.csv", **how).batch.weight.tolist() == list(WEIGHTS.values())
     (files / "key.csv").write_text(KEY + "a,target,1\n")
     with pytest.raises(KeyMismatchError, match=r"key\.csv:7: trial \(a\) has the weight 1 .* but 2 at .*key\.csv:2"):
         joined_by(files / "s.txt", files / "key.csv", **how)

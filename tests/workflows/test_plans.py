@@ -240,6 +240,5 @@ def test_a_plan_is_given_whole_to_options():
     options = Options.of("evaluate_files", {"preset": "sre12", "operating_points": [0.5, 0.001]})
     assert options.plan == preset("sre12")
     assert [one.p_target for one in options.figures.operating_points] == [0.01, 0.001, 0.5]
-    assert Options.of("evaluate_files", options.arguments).figures == options.figures
     with pytest.raises(InputError, match="the last class is out of set, with prior 0.2"):
         Options.of("evaluate_files", {"preset": "lre09-open", "p_out_of_set": 0.3})

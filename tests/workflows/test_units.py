@@ -13,11 +13,12 @@ import deciban
 from deciban import FormatError, InputError, KeyMismatchError
 from deciban.core.resampling.units import keys_of
 from deciban.trials.units import speakers_of
-from deciban.workflows import Options, read_joined
+from deciban.workflows import Options, kinds, read_joined
 from deciban.workflows.evaluate import evaluate_source
 from deciban.workflows.inputs import ScoreFiles
 from deciban.workflows.kinds import two_class
 from deciban.workflows.kinds.two_class import TwoClass
+from deciban.workflows.units import units_of_batch
 
 ROWS = [  # enroll, test, label, the speakers of both sides, day, weight
     ("m1", "ann one", "target", "ann", "ann", "mon", 1),
@@ -53,7 +54,9 @@ def joined(**options):
 def units(said=None, **options):
     """The units of the trials, and what is said of them."""
     about = Options.of("evaluate_files", {"units": said, **options})
-    return joined(**options).units(about.how_sure)
+    source = joined(**options)
+    source, messages = units_of_batch(source, about.how_sure, kinds.kind_called(source.kind_name()))
+    return source.batch.units, messages
 
 
 def names_of(found, known):

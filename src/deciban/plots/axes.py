@@ -178,6 +178,9 @@ Ends: TypeAlias = tuple[float, float]
 Outline: TypeAlias = tuple[FloatArray, FloatArray]
 """Places of a line, to the right and upwards."""
 
+Interval: TypeAlias = tuple[float, float | None, float | None]
+"""A number, and the ends of its interval."""
+
 Kind = TypeVar("Kind")
 """Properties of a line or a marker, in matplotlib's words."""
 
@@ -358,6 +361,22 @@ class Canvas:
         if ends and None not in ends:
             self.ax.plot(ends, [row, row], **{**mark.main, "marker": "|", "markersize": _TIP, "label": "_nolegend_"})
         self.ax.plot([value], [row], **mark.main)
+
+    def draw_rows(self, marked: Sequence[Sequence[Interval | None]], spread: float) -> None:
+        """Draw numbers in rows, each with its interval.
+
+        Parameters
+        ----------
+        marked : sequence of sequences
+            Of each mark a number for each row, with both ends of its interval where these are known.
+        spread : float
+            Share of the height of a row over which several marks are spread.
+        """
+        for k, (mark, rows) in enumerate(zip(self.marks, marked, strict=True)):
+            shift = 0.0 if len(marked) == 1 else spread * (k / (len(marked) - 1) - 0.5)
+            for row, one in enumerate(rows):
+                if one is not None:
+                    self.draw_interval(mark, row + shift, one[0], one[1:])
 
     def finish(self, x: str, y: str, *, has_legend: bool = True) -> Axes:
         """Label both axes, draw the legend, systems first, and return the Axes.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.models.multiclass import ClassModel, parameter_intervals, weight_intervals
 from deciban.models.score_model import ScoreModel
-from deciban.plots.axes import GREY, POINT_MARKERS, Canvas, Mark, Style, in_percent
+from deciban.plots.axes import GREY, POINT_MARKERS, Canvas, Interval, Mark, Style, in_percent
 from deciban.plots.curves import REFERENCE, write_priors
 from deciban.plots.files import (
     families_for,
@@ -82,9 +82,7 @@ def forest_of_many(
     for k, panel in enumerate(panels[:n]):
         canvas = Canvas([labels[0]], panel, line_kw, size=(_PANEL, height), dots={**DOTS, "markersize": 3.5})
         panel.axvline(0.0, **REFERENCE)
-        for place, one in enumerate(pair[k] for pair in rows):
-            if one is not None:
-                _draw_share(canvas, canvas.marks[0], place, one)
+        canvas.draw_rows([[_share(pair[k]) for pair in rows]], 0.0)
         canvas.name_rows(labels)
         panel.xaxis.set_major_formatter(in_percent)
         panel.set_title(figures[k].replace(" at ", "\nat "), fontsize=letters(9))
@@ -94,11 +92,9 @@ def forest_of_many(
     return first
 
 
-def _draw_share(canvas: Canvas, mark: Mark, row: float, one: FigureDifference) -> None:
-    """Draw a difference as a share of the greater figure."""
-    if one.relative is not None:
-        middle, *ends = one.relative
-        canvas.draw_interval(mark, row, middle, ends)
+def _share(one: FigureDifference | None) -> Interval | None:
+    """Return a difference as a share of the greater metric."""
+    return None if one is None else one.relative
 
 
 def draw_curves(ax: Axes, mark: Mark, one: CurveDifference, *, share: int) -> None:
@@ -215,11 +211,7 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None
         return forest_of_many(names, labels, rows, line_kw)
     row = _ROW * min(max(1.0, len(names) / _TOGETHER), _HIGHEST)
     canvas = _rows(names, labels, ax, line_kw, row)
-    for k, (mark, pair) in enumerate(zip(canvas.marks, rows, strict=True)):
-        shift = 0.0 if len(rows) == 1 else _SPREAD * (k / (len(rows) - 1) - 0.5)
-        for place, one in enumerate(pair):
-            if one is not None:
-                _draw_share(canvas, mark, place + shift, one)
+    canvas.draw_rows([list(map(_share, pair)) for pair in rows], _SPREAD)
     canvas.ax.xaxis.set_major_formatter(in_percent)
     return canvas.finish(SHARE, "")
 
@@ -228,9 +220,8 @@ def _of_one_figure(found: Sequence[tuple[str, FigureDifference]], ax: Axes | Non
     """A row for each pair, in the unit of the figure."""
     labels = [name for name, _ in found]
     canvas = _rows(labels[:1], labels, ax, line_kw, _ROW)
-    for place, (_, one) in enumerate(found):
-        interval = one.interval
-        canvas.draw_interval(canvas.marks[0], place, interval.estimate, (interval.low, interval.high))
+    intervals = [one.interval for _, one in found]
+    canvas.draw_rows([[(one.estimate, one.low, one.high) for one in intervals]], 0.0)
     first = found[0][1]
     label = f"Difference of {first.words}"
     if _is_share(first):
@@ -458,15 +449,6 @@ _SQUARE = (5.6, 5.0)
 _LINE_STYLES = ("-", "--", "-.", ":")
 
 
-class Row(NamedTuple):
-    """What a row shows: a number, and its interval if there is one."""
-
-    name: str
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-
-
 def fusion_weights(model: ScoreModel, ax: Axes | None = None, *, level: float = LEVEL, **line_kw: Any) -> Axes:
     """Draw what each system weighs in a fusion, with intervals where training was told the units.
 
@@ -507,10 +489,11 @@ def fusion_weights(model: ScoreModel, ax: Axes | None = None, *, level: float = 
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['system 0', 'system 1']
     """
-    rows = [Row(one.name, one.weight, one.low, one.high) for one in weight_intervals(model, level=level)]
+    known = weight_intervals(model, level=level)
+    rows: list[Interval | None] = [(one.weight, one.low, one.high) for one in known]
     per = "standard deviation" if model.scores_kind == "two-class" else "width"
     label = f"Weight (nats per {per} of the scores)"
-    return _drawn_in_rows(["weight"], [rows], label, ax, line_kw, level=level)
+    return _drawn_in_rows([one.name for one in known], {"weight": rows}, label, ax, line_kw, level=level)
 
 
 def class_parameters(
@@ -567,9 +550,10 @@ def class_parameters(
             f"what: a {type(model).__name__} has no {what!r} to draw. Pass a calibrator by one scale or a fusion of "
             "many classes, and 'offset' or 'scale'."
         )
-    rows = [Row(one.whom or what, one.value, one.low, one.high) for one in found]
-    label = "Offset (nats)" if what == "offset" else "Scale"
-    return _drawn_in_rows([what], [rows], label, ax, line_kw, level=level, reference=_CHANGES_NOTHING[what])
+    rows: list[Interval | None] = [(one.value, one.low, one.high) for one in found]
+    names, label = [one.whom or what for one in found], "Offset (nats)" if what == "offset" else "Scale"
+    how: Any = {"level": level, "reference": _CHANGES_NOTHING[what]}
+    return _drawn_in_rows(names, {what: rows}, label, ax, line_kw, **how)
 
 
 def system_worth(
@@ -615,20 +599,18 @@ def system_worth(
     known = {name: losses for name, losses in sets.items() if any(losses)}
     if not known:
         raise InputError("result: there is no system whose loss is known. `worth_of_systems(...)` finds losses.")
-    rows = [
-        [_row_of(f"without {one.name}", loss) for one, loss in zip(result, losses, strict=True)]
-        for losses in known.values()
-    ]
-    return _drawn_in_rows(list(known), rows, "Rise of Cllr (bits)", ax, line_kw, level=level)
+    rows = {name: [_with_ends(one) for one in losses] for name, losses in known.items()}
+    labels = [f"without {one.name}" for one in result]
+    return _drawn_in_rows(labels, rows, "Rise of Cllr (bits)", ax, line_kw, level=level)
 
 
-def _row_of(name: str, loss: Loss | None) -> Row:
-    return Row(name, None) if loss is None else Row(name, loss.value, loss.low, loss.high)
+def _with_ends(loss: Loss | None) -> Interval | None:
+    return None if loss is None else (loss.value, loss.low, loss.high)
 
 
 def _drawn_in_rows(
     names: Sequence[str],
-    marked: Sequence[Sequence[Row]],
+    marked: Mapping[str, Sequence[Interval | None]],
     label: str,
     ax: Axes | None,
     line_kw: Style,
@@ -637,13 +619,9 @@ def _drawn_in_rows(
     reference: float = 0.0,
 ) -> Axes:
     """A row for each name, with a dot and an interval of each kind of mark; and a line at what says nothing."""
-    canvas = _rows(names, [one.name for one in marked[0]], ax, line_kw, _MODEL_ROW, reference)
-    for k, (mark, own) in enumerate(zip(canvas.marks, marked, strict=True)):
-        shift = 0.0 if len(marked) == 1 else _APART * (k / (len(marked) - 1) - 0.5)
-        for at, one in enumerate(own):
-            if one.value is not None:
-                canvas.draw_interval(mark, at + shift, one.value, (one.low, one.high))
-    if any(one.low is not None for own in marked for one in own):
+    canvas = _rows(list(marked), names, ax, line_kw, _MODEL_ROW, reference)
+    canvas.draw_rows(list(marked.values()), _APART)
+    if any(one is not None and one[1] is not None for own in marked.values() for one in own):
         color = canvas.marks[0].color if len(marked) == 1 else GREY
         canvas.explain(f"{100 * level:.4g} % interval", color=color, marker="|", markersize=7)
     return canvas.finish(label, "")

@@ -20,7 +20,7 @@ from deciban.evaluation import ClassEvaluation, ClassResults, Results
 from deciban.evaluation.conditions import ByConditions, SystemConditions
 from deciban.evaluation.uncertainty import Figure, shown_interval
 from deciban.evaluation.worst_trials import ANIMALS, Menagerie
-from deciban.plots.axes import HALO, Canvas, Style, in_percent, new_axes, systems_of
+from deciban.plots.axes import HALO, Canvas, Interval, Style, in_percent, new_axes, systems_of
 from deciban.plots.curves import REFERENCE
 from deciban.plots.files import LEAST, NAME_WIDTH, PALETTE, families_for, letters, paper, readable, style_ticks, wrapped
 from deciban.types import FloatArray
@@ -461,22 +461,26 @@ def by_condition(
     size = (_WIDTH, _HEAD + row * max(len(labels), 3))
     canvas = Canvas(names, ax, line_kw, size=size, by_rows=True, dots=dots)
     spread = _SPREAD if len(systems) <= _TOGETHER else _WIDER
-    for k, (mark, one, part) in enumerate(zip(canvas.marks, systems, parts, strict=True)):
-        shift = 0.0 if len(systems) == 1 else spread * (k / (len(systems) - 1) - 0.5)
-        rows = [one.pooled, *(condition.found for condition in part.conditions)]
-        rows += [same.found for same in _equalized(one, part)]
+    rows = list[list[Interval | None]]()
+    for mark, one, part in zip(canvas.marks, systems, parts, strict=True):
         canvas.ax.axvline(_value(one.pooled, chosen), **{**REFERENCE, "color": mark.color})
-        for row, found in enumerate(rows):
-            if found is not None:
-                sure = shown_interval(found, chosen)
-                ends = () if sure is None else (sure.low, sure.high)
-                canvas.draw_interval(mark, row + shift, _value(found, chosen), ends)
+        each = [one.pooled, *(condition.found for condition in part.conditions)]
+        each += [same.found for same in _equalized(one, part)]
+        rows.append([None if found is None else _with_ends(found, chosen) for found in each])
+    canvas.draw_rows(rows, spread)
     canvas.name_rows(labels)
     words = in_words(chosen, pooled)
     if _is_share(chosen):
         canvas.ax.xaxis.set_major_formatter(in_percent)
         words += " (%)"
     return canvas.finish(words, "", has_legend=len(systems) > 1)
+
+
+def _with_ends(one: Any, figure: Figure) -> Interval:
+    """Return a metric of an evaluation with the ends of its interval, if it has one."""
+    found = shown_interval(one, figure)
+    ends = (None, None) if found is None else (found.low, found.high)
+    return _value(one, figure), *ends
 
 
 def condition_map(

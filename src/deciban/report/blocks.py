@@ -17,7 +17,9 @@ from deciban.evaluation.preset_table import Primary
 from deciban.evaluation.results import Results
 from deciban.messages import names_apart
 from deciban.report.scripts import picture
-from deciban.report.tables import CORRECTED, MINUS, MISSING, TEXTS, count, number, percent, points_of, summary, typeset
+from deciban.report.tables import CORRECTED, MINUS, MISSING, TEXTS, count, figures_in_words, number, percent, typeset
+from deciban.tables.text import condition_rows, condition_table
+from deciban.tables.writers import Table
 
 _MOST_CURVES = 9
 """Conditions whose curves can be told apart by their colours."""
@@ -25,10 +27,6 @@ _MOST_CURVES = 9
 
 _MOST_SYSTEMS = 3
 """Of more systems there is one picture by condition, and none of their curves: they would not fit into a page."""
-
-
-_MOST_COUNTS = 3
-"""Classes of whose trials a table has a column each."""
 
 
 _OWN_COUNTS = ("PRBEP", "targets", "non-targets", "tied across classes", "segments")
@@ -40,26 +38,17 @@ _MOST_PAIRED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class TextTable:
-    """A table, and what is said below it.
+class PageTable(Table):
+    """A table with sentences below it.
 
     Attributes
     ----------
-    headings : sequence of str
-    rows : sequence of sequence of str
-    n_left : int
-        Columns of texts.
     name : str
         The system that it is about; empty if there is one.
-    caption : str
     sentences : sequence of str
     """
 
-    headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    n_left: int = 1
     name: str = ""
-    caption: str = ""
     sentences: Sequence[str] = ()
 
 
@@ -70,13 +59,13 @@ class Section:
     Attributes
     ----------
     title : str
-    tables : sequence of TextTable
+    tables : sequence of PageTable
     pictures : sequence of dict
         What templates need of each.
     """
 
     title: str
-    tables: Sequence[TextTable]
+    tables: Sequence[PageTable]
     pictures: Sequence[dict[str, str]] = ()
 
 
@@ -117,7 +106,8 @@ def differences_of(results: Results[Any], before: Results[Any] | None) -> list[S
         return []
     n_left = 1 if len(found.pairs) == 1 else 3
     about, sentences = about_differences(found), sentences_of(found)
-    table = TextTable(headings_of(found), rows_of(found), n_left, caption=about, sentences=sentences)
+    headings, rows = tuple(headings_of(found)), tuple(map(tuple, rows_of(found)))
+    table = PageTable(headings, rows, n_left, caption=about, sentences=sentences)
     return [Section("Differences between systems", [table], _pictures_of_differences(found))]
 
 
@@ -170,32 +160,20 @@ def _pictures_by_condition(results: Results[Any], k: int) -> list[dict[str, str]
     return found
 
 
-def _table(one: SystemConditions, part: ByConditions, name: str) -> TextTable:
-    """All figures of a system: of all trials, of each condition, and with these equal."""
-    pooled: Any = one.pooled
-    equal = [same for same in one.equalized if same.title == part.title]
-    totals = part.trials or (equal[0].trials if equal else {})
-    counted = list(totals) if len(totals) <= _MOST_COUNTS else []
-    figures = [x for x in _figures(pooled) if x not in _OWN_COUNTS and not x.endswith(CORRECTED)]
-    width = len(part.columns)
+def _table(one: SystemConditions, part: ByConditions, name: str) -> PageTable:
+    """Return the metrics of a system: of all trials, of each condition, and with these equal."""
+    names = [x for x in figures_in_words(one.pooled) if x not in _OWN_COUNTS and not x.endswith(CORRECTED)]
 
-    def row(front: list[str], trials: Any, found: Any) -> tuple[str, ...]:
-        numbers = [trials[x] for x in counted] or [sum(trials.values())] if trials else []
-        counts = [count(n) for n in numbers] or [""] * max(len(counted), 1)
-        cells = _figures(found)
-        return (*front, *[""] * (width - len(front)), *counts, *(cells.get(x, MISSING) for x in figures))
+    def metrics(found: Any) -> list[str]:
+        known = figures_in_words(found)
+        return [known.get(name, MISSING) for name in names]
 
-    rows = [row(["pooled"], totals, pooled)]
-    for same in (one for one in part.conditions if one.found is not None):
-        values = ["no value" if value is None else value for value in same.values.values()]
-        rows.append(row(values, same.trials, same.found))
-    rows += [row(["equalized"], None, same.found) for same in equal]
-    known = pooled.uncertainty
+    found = condition_table(condition_rows(one, part, "no value"), part, names, metrics, write_count=count)
+    known = one.pooled.uncertainty
     sentences = [f"{typeset_words(line)}." for line in part.without_figures]
-    sentences += [f"Equalized: {same.rule}." for same in equal]
+    sentences += [f"Equalized: {same.rule}." for same in one.equalized if same.title == part.title]
     sentences += [f"{typeset_words(line)}." for line in beyond_doubt(part, LEVEL if known is None else known.level)]
-    headings = (*part.columns, *(counted or ["trials"]), *figures)
-    return TextTable(headings, rows, width, name, sentences=sentences)
+    return PageTable(found.headings, found.rows, found.n_left, name=name, sentences=sentences)
 
 
 def typeset_words(line: str) -> str:
@@ -206,15 +184,6 @@ def typeset_words(line: str) -> str:
     """
     written = re.sub(r"(?<=[ \[])-(?=\d)", MINUS, line)
     return written[:1].upper() + written[1:]
-
-
-def _figures(one: Any) -> dict[str, str]:
-    """Figures of an evaluation by what a page calls them."""
-    if one.kind == "classes":
-        from deciban.report.multiclass import figures_of_classes
-
-        return figures_of_classes(one)
-    return summary([one])[0] if points_of([one]) else {}
 
 
 def primaries_of(results: Results[Any]) -> list[Section]:
@@ -239,4 +208,4 @@ def primaries_of(results: Results[Any]) -> list[Section]:
     title = (
         f"Plan {first.plan.name}: not its primary number" if first.departs else f"Primary number of {first.plan.name}"
     )
-    return [Section(title, [TextTable(headings, rows, sentences=lines)])]
+    return [Section(title, [PageTable(headings, rows, sentences=lines)])]

@@ -14,8 +14,8 @@ from deciban.io.source import require_one_stream, single_files
 from deciban.io.writing import plainly_opened, refuse_overwriting
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
-from deciban.report.rendering import Page, render_page
-from deciban.report.tables import Provenance, date_written
+from deciban.report.rendering import render_page
+from deciban.report.tables import Page, Provenance, date_written
 from deciban.types import Progress
 from deciban.workflows.evaluate import ModelEvaluation, evaluate_model, opened
 from deciban.workflows.inputs import Opened, Paths, named_scores, paths_of

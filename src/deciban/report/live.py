@@ -12,7 +12,7 @@ import shlex
 import zlib
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, ndtr
@@ -27,12 +27,8 @@ from deciban.evaluation.reliability import consistency_of
 from deciban.evaluation.results import Results
 from deciban.plots.calibration import MOST_WITH_BANDS
 from deciban.report.blocks import about_differences, comparison_of
-from deciban.report.tables import MINUS, TEXTS, capitalize_first
+from deciban.report.tables import MINUS, TEXTS, Page, capitalize_first
 from deciban.types import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from deciban.report.rendering import Page
-
 
 EXACT_ROOM = 500_000
 """Characters that steps of errors of all systems may take."""
@@ -332,7 +328,7 @@ def live_data(page: Page, colors: Sequence[str]) -> dict[str, Any] | None:
     --------
     >>> from deciban import evaluate
     >>> from deciban.evaluation import Results
-    >>> from deciban.report.rendering import Page
+    >>> from deciban.report.tables import Page
     >>> data = live_data(Page(results=Results((evaluate([1.0, 2.0], [0.0]),))), ["#0072B2"])
     >>> data["sets"][0]["systems"][0]["n_tar"], len(data["priors"]) == len(data["log_odds"])
     (2, True)

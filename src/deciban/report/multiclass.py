@@ -11,7 +11,6 @@ import numpy as np
 from deciban import plots
 from deciban.evaluation import ClassEvaluation, ClassResults
 from deciban.evaluation.multiclass.problem_sums import PRIORS, DecidedAt
-from deciban.evaluation.uncertainty import corrected_of
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import error_in_words
 from deciban.plots.triangle import triangle_of
@@ -26,8 +25,7 @@ from deciban.report.page import (
     with_pictures,
     worth_section,
 )
-from deciban.report.rendering import Page
-from deciban.report.tables import CORRECTED, MULTICLASS, count, number, percent, side_by_side, sure
+from deciban.report.tables import MULTICLASS, Page, costs_of_classes, count, figures_of_classes, number, side_by_side
 from deciban.types import IntArray
 
 _MOST_PANELS = 30
@@ -306,7 +304,7 @@ def multiclass_page(page: Page) -> str:
         first=first,
         summaries=[(name, side_by_side(some, [figures_of_classes(one) for one, _ in some])) for name, some in sides],
         costs=[
-            (name, side_by_side(some, [_costs(one) for one, _ in some]))
+            (name, side_by_side(some, [costs_of_classes(one) for one, _ in some]))
             for name, some in (sides if len(first.points) > 1 else ())
         ],
         **_of_model(page, first.classes),
@@ -320,52 +318,6 @@ def _named(results: ClassResults, before: ClassResults | None) -> Named:
     """All systems with their colours, those before calibration first."""
     systems = (*(() if before is None else before.systems), *results.systems)
     return list(zip(systems, plots.system_colors(len(systems)), strict=True))
-
-
-def figures_of_classes(one: ClassEvaluation) -> dict[str, str]:
-    """Figures of a system by what they are called; of several costs the mean."""
-    several = len(one.points) > 1
-    entropy = f"{number(one.cross_entropy)} of {number(one.prior_entropy)}"
-    losses = {"Cllr": "cllr", "min Cllr": "min_cllr", "calibration loss": "calibration_loss"}
-    found = {
-        "segments": count(float(one.counts.sum())),
-        **(_mean_cost(one) if several else _cost(one, 0)),
-        **{words: sure(number(getattr(one, name)), one, name) for words, name in losses.items()},
-        "information": sure(number(one.information), one, "information"),
-        "error rate": sure(percent(one.error_rate), one, "error_rate"),
-        "Brier": sure(number(one.brier), one, "brier"),
-        "cross-entropy": sure(entropy, one, "cross_entropy"),
-    }
-    for name, figure, _ in one.minima:
-        value = corrected_of(one, figure)
-        if value is not None:
-            found[f"{name}{CORRECTED}"] = number(value, 4 if name == "min C_avg" else 3)
-    return found
-
-
-def _costs(one: ClassEvaluation) -> dict[str, str]:
-    """The average cost at every point, and its mean."""
-    found = _mean_cost(one)
-    for k in range(len(one.points)):
-        found |= _cost(one, k)
-    return found
-
-
-def _mean_cost(one: ClassEvaluation) -> dict[str, str]:
-    costs, words = one.mean_costs, MULTICLASS["mean_cost"]
-    return {
-        words: sure(number(costs["normalized"], 4), one, "mean_normalized"),
-        f"{words}, minimum": sure(number(costs["normalized_min"], 4), one, "mean_normalized_min"),
-    }
-
-
-def _cost(one: ClassEvaluation, k: int) -> dict[str, str]:
-    point = one.points[k]
-    words = f"C_avg at {point.p_target:g}"
-    return {
-        words: sure(number(point.c_avg, 4), one, ("c_avg", k)),
-        f"{words}, minimum": sure(number(point.min_c_avg, 4), one, ("min_c_avg", k)),
-    }
 
 
 def _subsets(one: ClassEvaluation) -> list[tuple[str, str, str]]:

@@ -30,12 +30,13 @@ from deciban.report import tables
 from deciban.report.answers import in_words
 from deciban.report.blocks import differences_of, primaries_of, sections_of
 from deciban.report.live import ROOM, as_script_data, condition_data, live_data, room_for
-from deciban.report.rendering import Page
 from deciban.report.scripts import chart_style, picture, policy, scripts_for
 from deciban.report.tables import (
+    CORRECTED,
     MISSING,
     TEXTS,
     TWO_CLASS,
+    Page,
     about_intervals,
     anchor,
     breakable,
@@ -43,11 +44,10 @@ from deciban.report.tables import (
     compare,
     count,
     definition_of,
-    figures_of,
+    figures_in_words,
     matched,
     number,
     percent,
-    points_of,
     scarce_errors,
     side_by_side,
     sure,
@@ -574,11 +574,10 @@ def _objective_gain(analysis: FusionAnalysis) -> list[str]:
 
 def _figures(one: Any) -> dict[str, str]:
     """Some figures of an evaluation by what they are called."""
-    if one.kind == "classes":
-        from deciban.report.multiclass import figures_of_classes  # pages of two classes do without
-
-        return {name: text for name, text in figures_of_classes(one).items() if name.startswith(_SHOWN_OF_CLASSES)}
-    return {row.name: row.text for row in figures_of(one, points_of([one])) if row.name.startswith(_SHOWN)}
+    is_multiclass = one.kind == "classes"
+    shown = _SHOWN_OF_CLASSES if is_multiclass else _SHOWN
+    known = {name: text for name, text in figures_in_words(one).items() if name.startswith(shown)}
+    return {name: text for name, text in known.items() if is_multiclass or not name.endswith(CORRECTED)}
 
 
 def _n_trials(one: Any) -> str:

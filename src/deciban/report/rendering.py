@@ -16,38 +16,10 @@ from deciban.io.writing import plainly_opened, refuse_overwriting
 if TYPE_CHECKING:
     from deciban.analysis import FusionFigures, Selection
     from deciban.models import Model
-    from deciban.report.tables import Provenance
+    from deciban.report.tables import Page
 
 
 _ABOUT = {"two-class": "two classes", "classes": "many classes"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """What a page shows; see `render`.
-
-    The ``level`` is that of bands around maps, None for no bands; the ``command`` are words of a shell that evaluate
-    the same scores, for readers who want to go on.
-    """
-
-    results: Results[Any]
-    title: str | None = None
-    message_lines: tuple[str, ...] = ()
-    train: Results[Any] | None = None
-    before: Results[Any] | None = None
-    train_before: Results[Any] | None = None
-    model: Model | None = None
-    figures: FusionFigures | None = None
-    selection: Selection | None = None
-    level: float | None = LEVEL
-    provenance: Provenance | None = None
-    command: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers of what it shows: test, and training if there is some, each maybe before calibration."""
-        sets = {"before": self.before, "train": self.train, "train_before": self.train_before}
-        more = {name: shown.systems_to_dicts() for name, shown in sets.items() if shown is not None}
-        return {**self.results.to_dict(), **more}
 
 
 def render(
@@ -101,6 +73,8 @@ def render(
     >>> "<h1>First try</h1>" in page, "16.67 %" in page
     (True, True)
     """
+    from deciban.report.tables import Page
+
     shown = _as_results(results, "results")
     _require_model(model, shown.kind)
     page = Page(

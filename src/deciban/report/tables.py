@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
@@ -21,9 +21,10 @@ from markupsafe import Markup, escape
 from deciban._files import PathLike
 from deciban._version import __version__
 from deciban.core.ranks.hull import FEW_ERRORS
+from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import number_and_source
 from deciban.errors import InputError
-from deciban.evaluation import Evaluation, PointResult, Results
+from deciban.evaluation import ClassEvaluation, Evaluation, PointResult, Results
 from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import Figure as SureFigure
 from deciban.evaluation.uncertainty import (
@@ -35,6 +36,10 @@ from deciban.evaluation.uncertainty import (
     with_interval,
 )
 from deciban.io.source import TwoFiles, described
+
+if TYPE_CHECKING:
+    from deciban.analysis import FusionFigures, Selection
+    from deciban.models import Model
 
 MINUS = "\u2212"
 
@@ -202,6 +207,34 @@ class Provenance:
         seeds = dict.fromkeys(str(one.bootstrap.seed) for one in known if one.bootstrap is not None)
         said.append(("Seed", ", ".join(seeds) if seeds else "none: nothing on this page was drawn at random"))
         return said
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What a page shows; see `deciban.report.render`.
+
+    The ``level`` is that of bands around maps, None for no bands; the ``command`` are words of a shell that evaluate
+    the same scores, for readers who want to go on.
+    """
+
+    results: Results[Any]
+    title: str | None = None
+    message_lines: tuple[str, ...] = ()
+    train: Results[Any] | None = None
+    before: Results[Any] | None = None
+    train_before: Results[Any] | None = None
+    model: Model | None = None
+    figures: FusionFigures | None = None
+    selection: Selection | None = None
+    level: float | None = LEVEL
+    provenance: Provenance | None = None
+    command: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers of what it shows: test, and training if there is some, each maybe before calibration."""
+        sets = {"before": self.before, "train": self.train, "train_before": self.train_before}
+        more = {name: shown.systems_to_dicts() for name, shown in sets.items() if shown is not None}
+        return {**self.results.to_dict(), **more}
 
 
 def date_written() -> str:
@@ -537,3 +570,54 @@ def _difference(base: Figure, last: Figure) -> str:
     text = last.write(abs(change)).replace(" %", " pp")
     sign = "+" if change > 0 else MINUS
     return text if text == last.write(0.0).replace(" %", " pp") else sign + text
+
+
+def figures_of_classes(one: ClassEvaluation) -> dict[str, str]:
+    """Figures of a system by what they are called; of several costs the mean."""
+    several = len(one.points) > 1
+    entropy = f"{number(one.cross_entropy)} of {number(one.prior_entropy)}"
+    losses = {"Cllr": "cllr", "min Cllr": "min_cllr", "calibration loss": "calibration_loss"}
+    found = {
+        "segments": count(float(one.counts.sum())),
+        **(_mean_cost(one) if several else _cost(one, 0)),
+        **{words: sure(number(getattr(one, name)), one, name) for words, name in losses.items()},
+        "information": sure(number(one.information), one, "information"),
+        "error rate": sure(percent(one.error_rate), one, "error_rate"),
+        "Brier": sure(number(one.brier), one, "brier"),
+        "cross-entropy": sure(entropy, one, "cross_entropy"),
+    }
+    for name, figure, _ in one.minima:
+        value = corrected_of(one, figure)
+        if value is not None:
+            found[f"{name}{CORRECTED}"] = number(value, 4 if name == "min C_avg" else 3)
+    return found
+
+
+def costs_of_classes(one: ClassEvaluation) -> dict[str, str]:
+    """The average cost at every point, and its mean."""
+    found = _mean_cost(one)
+    for k in range(len(one.points)):
+        found |= _cost(one, k)
+    return found
+
+
+def _mean_cost(one: ClassEvaluation) -> dict[str, str]:
+    costs, words = one.mean_costs, MULTICLASS["mean_cost"]
+    return {
+        words: sure(number(costs["normalized"], 4), one, "mean_normalized"),
+        f"{words}, minimum": sure(number(costs["normalized_min"], 4), one, "mean_normalized_min"),
+    }
+
+
+def _cost(one: ClassEvaluation, k: int) -> dict[str, str]:
+    point = one.points[k]
+    words = f"C_avg at {point.p_target:g}"
+    return {
+        words: sure(number(point.c_avg, 4), one, ("c_avg", k)),
+        f"{words}, minimum": sure(number(point.min_c_avg, 4), one, ("min_c_avg", k)),
+    }
+
+
+def figures_in_words(one: Any) -> dict[str, str]:
+    """Return the metrics of an evaluation of either kind as text, by the names that pages use."""
+    return figures_of_classes(one) if one.kind == "classes" else summary([one])[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,7 +13,7 @@ from rich.console import Console
 from deciban.analysis.differences import beyond_doubt
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
-from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
+from deciban.evaluation.conditions import ByConditions, SystemConditions
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import with_interval
 from deciban.messages import NEGATED, amount, shortened
@@ -214,8 +214,6 @@ _MOST_COUNTS = 3
 _MOST_NAMED = 3
 """Conditions that a line below the table names."""
 
-_MISSING = "(no value)"
-
 
 def print_conditions(results: Any, out: Console) -> None:
     """Print tables by condition, for each system and each partition, and which conditions differ beyond doubt.
@@ -231,11 +229,10 @@ def print_conditions(results: Any, out: Console) -> None:
         titles = [part.title for part in one.partitions]
         alone = [ByConditions(same.title, (), ()) for same in one.equalized if same.title not in titles]
         for part in (*one.partitions, *alone):
-            equal = [same for same in one.equalized if same.title == part.title]
             out.print("")
             say(out, f"{of}{'equalized over' if part in alone else 'by'} {part.title}", "bold")
-            rows = _condition_rows(one, part, equal)
-            out.print(_condition_table(one, part, rows, equal))
+            rows = condition_rows(one, part)
+            out.print(_table_of_metrics(rows, part))
             named, front = [(names, found) for names, _, found in rows], part.columns or ("trials",)
             if len(one.pooled.point_names) > 1:
                 out.print(points_table(named, front, in_full=False))
@@ -243,55 +240,73 @@ def print_conditions(results: Any, out: Console) -> None:
                 out.print(by_rule)
             level = LEVEL if one.pooled.uncertainty is None else one.pooled.uncertainty.level
             remarks = () if part in alone else (*_remarks(part), *beyond_doubt(part, level))
-            say_all(out, (*remarks, *(f"equalized: {same.rule}" for same in equal)), "yellow")
+            rules = [f"equalized: {same.rule}" for same in one.equalized if same.title == part.title]
+            say_all(out, (*remarks, *rules), "yellow")
+
+
+def _table_of_metrics(rows: Rows, part: ByConditions) -> Table:
+    """Return the table with the main metrics of each condition."""
+    pooled = rows[0][2]
+    if pooled.kind == "classes":
+        columns, caption = class_columns(pooled), "Cllr and information in bits"
+    else:
+        columns, caption = two_class_columns(pooled)
+    unit = " (weight)" if getattr(pooled, "is_weighted", False) else ""
+    found = condition_table(rows, part, columns, lambda one: [cell(one) for cell in columns.values()], unit=unit)
+    return replace(found, caption=captioned(caption, [pooled]))
 
 
 Rows: TypeAlias = list[tuple[list[str], Any, Any]]
+"""Of each row of a table by condition the names in front, the numbers of trials by class, and the evaluation."""
 
 
-def _condition_rows(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized]) -> Rows:
-    """Return the names, the counts and the evaluation of each row; conditions without metrics have no row."""
+def condition_rows(one: SystemConditions, part: ByConditions, no_value: str = "(no value)") -> Rows:
+    """Return the rows of a table by condition: all trials, the conditions that have metrics, and these equalized."""
+    equal = [same for same in one.equalized if same.title == part.title]
     others = [""] * (len(part.columns) - 1)
-    rows: Rows = [
-        ([_MISSING if value is None else value for value in condition.values.values()], condition, condition.found)
-        for condition in part.conditions
-        if condition.found is not None
-    ]
-    equalized: Rows = [(["equalized", *others], None, same.found) for same in equal]
-    return [(["pooled", *others], None, one.pooled), *rows, *equalized]
-
-
-def _condition_table(one: SystemConditions, part: ByConditions, rows: Rows, equal: Sequence[Equalized]) -> Table:
-    """All figures of each condition."""
-    first: Any = one.pooled
-    if first.kind == "classes":
-        columns, caption = class_columns(first), "Cllr and information in bits"
-    else:
-        columns, caption = two_class_columns(first)
     totals = part.trials or (equal[0].trials if equal else {})
-    counted, count = _counts(totals, is_weighted=getattr(first, "is_weighted", False))
-    cells = [
-        (*names, *count(condition, names), *(cell(found) for cell in columns.values()))
-        for names, condition, found in rows
-    ]
-    headings = [*(part.columns or ("trials",)), *counted, *columns]
-    return table(headings, cells, n_left=max(len(part.columns), 1), caption=captioned(caption, [first]))
+    rows: Rows = [(["pooled", *others], totals, one.pooled)]
+    for condition in (same for same in part.conditions if same.found is not None):
+        values = [no_value if value is None else value for value in condition.values.values()]
+        rows.append((values, condition.trials, condition.found))
+    return rows + [(["equalized", *others], None, same.found) for same in equal]
 
 
-def _counts(
-    totals: Mapping[str, int | float], *, is_weighted: bool
-) -> tuple[list[str], Callable[[Condition | None, Sequence[str]], list[str]]]:
-    """Headings of the columns that say how many trials there are, and what stands in them."""
+def condition_table(
+    rows: Rows,
+    part: ByConditions,
+    headings: Iterable[str],
+    write: Callable[[Any], Iterable[str]],
+    *,
+    write_count: Callable[[Any], str] = amount,
+    unit: str = "",
+) -> Table:
+    """Return a table by condition.
+
+    Parameters
+    ----------
+    rows : list
+        See `condition_rows`.
+    part : ByConditions
+    headings : iterable of str
+        Names of the metrics.
+    write : function
+        Writes the metrics of an evaluation.
+    write_count : function
+        Writes a number of trials.
+    unit : str
+        Added to the headings of these numbers.
+    """
+    totals = rows[0][1]
     each = list(totals) if len(totals) <= _MOST_COUNTS else []
-
-    def cells(condition: Condition | None, names: Sequence[str]) -> list[str]:
-        if condition is None and names[0] == "equalized":
-            return [""] * max(len(each), 1)
-        trials = totals if condition is None else condition.trials
-        counts = [trials[name] for name in each] or [sum(trials.values())]
-        return [amount(n) for n in counts]
-
-    return [f"{name} (weight)" if is_weighted else name for name in each or ["trials"]], cells
+    cells = list[Sequence[str]]()
+    for names, trials, found in rows:
+        counts = [""] * max(len(each), 1)
+        if trials is not None:
+            counts = [write_count(n) for n in [trials[name] for name in each] or [sum(trials.values())]]
+        cells.append((*names, *counts, *write(found)))
+    front = part.columns or ("trials",)
+    return table([*front, *(name + unit for name in each or ["trials"]), *headings], cells, n_left=len(front))
 
 
 def _remarks(part: ByConditions) -> list[str]:

@@ -6,7 +6,6 @@ from deciban.workflows.deciding import decide_files as decide_files
 from deciban.workflows.decision_files import DecidedResults as DecidedResults
 from deciban.workflows.decision_files import evaluate_decision_files as evaluate_decision_files
 from deciban.workflows.evaluate import evaluate_files as evaluate_files
-from deciban.workflows.inputs import JoinedScores as JoinedScores
 from deciban.workflows.inputs import read_joined as read_joined
 from deciban.workflows.inspection import inspect_file as inspect_file
 from deciban.workflows.kinds import kind_of_scores as kind_of_scores

@@ -38,6 +38,7 @@ from deciban.trials.joining.join import align_incomplete, append_trials, new_row
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.joining.matching import JoinReport, match, picked
 from deciban.trials.lists import ROW
+from deciban.trials.sources import stacked
 from deciban.types import AnyArray, IntArray
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
 from deciban.workflows.kinds.base import Form, named_apart
@@ -424,7 +425,8 @@ def applied(what: ToApply, inputs: list[Input], names: Sequence[str], meet: Call
         ordered, notes = kind.matched(model, kind.in_nats(system, reading))
         columns.append(ordered)
         tally.notes |= dict.fromkeys(notes)
-    scores, bounds, tally.systems = kind.stacked(columns), None, tuple(one.name for one in columns)
+    scores, bounds = stacked([one.score for one in columns]), None
+    tally.systems = tuple(one.name for one in columns)
     if model.of_subsets:
         with naming_trials(trials.name_of):
             tally.ways.update(dict(model.subsets_of(scores)))  # type: ignore[attr-defined]

@@ -17,27 +17,32 @@ from deciban.errors import InputError, refuse
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure
 from deciban.messages import WARNING, Message, names_apart, topic_of
+from deciban.models.mapped import ordered
 from deciban.trials import Trials
 from deciban.trials.lists import PAIR, ROW
+from deciban.trials.sources import Chunk, ShardSource
+from deciban.trials.tables import LOG_10
 from deciban.trials.units import side_of, units_of_columns
-from deciban.types import Progress
+from deciban.types import AnyArray, Progress
 from deciban.workflows.evaluate import evaluate_model, evaluate_source
-from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, named_scores, read_joined, source_of
+from deciban.workflows.inputs import Paths, ScoreFiles, named_scores
+from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.two_class import checked_figures
-from deciban.workflows.model_files import AnyModel, order_of_training, trained_model
 from deciban.workflows.options import HowSure, Options
+from deciban.workflows.units import units_of_batch
 
 if TYPE_CHECKING:
     from deciban.analysis.pilots import Pilot, Plan
-    from deciban.analysis.planning import Goal, TrialsPerSegment
+    from deciban.analysis.planning import TrialsPerSegment
     from deciban.analysis.systems import ScorePairs
     from deciban.evaluation.worst_trials import Menagerie
     from deciban.models import Model
-    from deciban.workflows.kinds import AnyKind
+    from deciban.models.score_model import ScoreModel
+    from deciban.workflows.model_files import AnyModel
 
 
 def compare_files(
-    scores: Paths | None = None,
+    scores: Paths | ScoreFiles | None = None,
     key: PathLike | None = None,
     *,
     model: PathLike | Model | None = None,
@@ -51,7 +56,7 @@ def compare_files(
 
     Parameters
     ----------
-    scores : sequence of paths
+    scores : sequence of paths, or ScoreFiles
         Score files of two systems or more; of one with a model.
     key : path, optional
         As in `deciban.evaluate_files`.
@@ -95,11 +100,36 @@ def compare_files(
     >>> str(found.pairs[0]), found.difference("eer").n_units
     ('a − b', 5)
     """
-    named, options = named_scores(scores, key, options)
-    chosen = Options.of("compare_files", {"missing": "drop", **options})
+    given: Any = scores
+    named, options = named_scores(given, key, options)
+    chosen = Options.of("compare_files", options if "options" in options else {"missing": "drop", **options})
     chosen.scale.refuse("a comparison")
-    how: Any = {"quality": quality, "against": against, "permutations": permutations, "progress": progress}
-    return compare_chosen(ScoreFiles.of(named, key, chosen.reading), chosen, model=model, **how)
+    if not chosen.how_sure.intervals:
+        raise InputError("intervals: a comparison is made of them. Leave intervals=False (--no-intervals) out.")
+    chosen = replace(chosen, how_sure=replace(chosen.how_sure, keep=True))
+    files, loaded = ScoreFiles.of(named, key, chosen.reading), _trained(model, chosen)
+    results = evaluate_model(loaded, files, chosen, quality=quality, progress=progress).results
+    if loaded is not None and results.before is not None:
+        before, (after,) = results.before.systems, results.systems
+        name = names_apart([loaded.row_name([one.name for one in before])], [one.name for one in before])[0]
+        systems = (*before, replace(after, name=name))
+        against = against or (name if len(before) > 1 else "all")
+        results = Results(systems, results.join, results.messages)
+    ratios = [
+        Message(WARNING, one.name, str(note))
+        for one in results.systems
+        for note in one.notes
+        if topic_of(note) == "ratios"
+    ]
+    results = replace(results, messages=(*results.messages, *ratios))
+    texts = (one.text for one in results.messages if isinstance(one, Message))
+    said = " ".join(text for text in texts if topic_of(text) == "no-intervals")
+    if said and any(one.uncertainty is None for one in results.systems):
+        raise InputError(said)
+    if progress is not None:
+        progress("comparing")
+    how: Any = {"level": chosen.how_sure.level, "permutations": permutations, "seed": chosen.how_sure.seed}
+    return compare_results(results, against=against or "all", **how)
 
 
 def require_figures(names: Sequence[str], kind: AnyKind, options: Options, argument: str) -> None:
@@ -131,43 +161,13 @@ def require_figures(names: Sequence[str], kind: AnyKind, options: Options, argum
         figure_among(known, name, f"{kind.about} that has an interval", argument)
 
 
-def compare_chosen(
-    files: ScoreFiles,
-    options: Options,
-    *,
-    model: AnyModel | None = None,
-    quality: Any = None,
-    against: Against | str | None = None,
-    permutations: int = 0,
-    progress: Progress | None = None,
-) -> Comparison:
-    """Compare systems of files that are open already, by options that were sorted; see `compare_files`."""
-    if not options.how_sure.intervals:
-        raise InputError("intervals: a comparison is made of them. Leave intervals=False (--no-intervals) out.")
-    options = replace(options, how_sure=replace(options.how_sure, keep=True))
-    loaded = None if model is None else trained_model(model, options.kind)
-    results = evaluate_model(loaded, files, options, quality=quality, progress=progress).results
-    if loaded is not None and results.before is not None:
-        before, (after,) = results.before.systems, results.systems
-        name = names_apart([loaded.row_name([one.name for one in before])], [one.name for one in before])[0]
-        systems = (*before, replace(after, name=name))
-        against = against or (name if len(before) > 1 else "all")
-        results = Results(systems, results.join, results.messages)
-    how: Any = {"level": options.how_sure.level, "permutations": permutations, "seed": options.how_sure.seed}
-    ratios = [
-        Message(WARNING, one.name, str(note))
-        for one in results.systems
-        for note in one.notes
-        if topic_of(note) == "ratios"
-    ]
-    results = replace(results, messages=(*results.messages, *ratios))
-    texts = (one.text for one in results.messages if isinstance(one, Message))
-    said = " ".join(text for text in texts if topic_of(text) == "no-intervals")
-    if said and any(one.uncertainty is None for one in results.systems):
-        raise InputError(said)
-    if progress is not None:
-        progress("comparing")
-    return compare_results(results, against=against or "all", **how)
+def _trained(model: AnyModel | None, options: Options) -> ScoreModel | None:
+    """Return a trained model for scores of the kind that the user named; None without a model."""
+    if model is None:
+        return None
+    from deciban.workflows.model_files import trained_model
+
+    return trained_model(model, options.kind)
 
 
 def menageries_of(
@@ -183,16 +183,15 @@ def menageries_of(
     """
     from deciban.evaluation.worst_trials import menagerie
 
-    joined = _of_two_classes(files, options, progress)
-    units, said = joined.units(options.how_sure)
-    if units is None:
+    source = _of_two_classes(files, options, progress)
+    source, said = units_of_batch(source, options.how_sure, kind_called("two-class"))
+    batch = batch_of(source)
+    if batch.units is None:
         found = "; ".join(one.text for one in said).rstrip(".") or "none were looked for"
         raise InputError(f"units: a zoo is of speakers, {found}. Name what trials share (units=, --units).")
-    about = joined.truth, units
-    systems = [
-        menagerie(one.scores.score, *about, sample_weight=joined.weight, name=one.name) for one in joined.aligned
-    ]
-    return systems, (*joined.all_messages(), *said)
+    scores = zip(source.systems, _in_units_of_files(source), strict=True)
+    systems = [menagerie(one, batch.labels, batch.units, sample_weight=batch.weight, name=name) for name, one in scores]
+    return systems, (*source.messages, *said)
 
 
 def score_pairs_of(
@@ -209,28 +208,41 @@ def score_pairs_of(
     """
     from deciban.analysis.systems import score_pairs
 
-    joined = _of_two_classes(files, options, progress)
-    order, said = list(range(len(joined.aligned))), list[Message]()
-    loaded: Any = None if model is None else trained_model(model, options.kind)
+    source, said = _of_two_classes(files, options, progress), list[Message]()
+    loaded: Any = _trained(model, options)
     if loaded is not None:
-        order, said = order_of_training(joined.names, loaded.trained_systems, loaded.n_systems_)
-    systems = [joined.aligned[k] for k in order]
-    table = np.column_stack([one.scores.score for one in systems])
+        from deciban.workflows.model_files import order_of_training
+
+        order, said = order_of_training(source.systems, loaded.trained_systems, loaded.n_systems_)
+        source = ordered(source, systems=order)
+    batch = batch_of(source)
     points = checked_figures(options.figures).operating_points
-    about: Any = {"names": [one.name for one in systems], "sample_weight": joined.weight}
-    found = score_pairs(table, joined.truth, **about, model=loaded, operating_points=points)
-    return found, (*joined.all_messages(), *said)
+    about: Any = {"names": source.systems, "sample_weight": batch.weight, "model": loaded, "operating_points": points}
+    found = score_pairs(np.column_stack(_in_units_of_files(source)), batch.labels, **about)
+    return found, (*source.messages, *said)
 
 
-def _of_two_classes(files: ScoreFiles, options: Options, progress: Progress | None) -> JoinedScores:
-    joined = read_joined(files, options=options, progress=progress)
-    if joined.classes is not None:
+def _of_two_classes(files: ScoreFiles, options: Options, progress: Progress | None) -> ShardSource:
+    source = files.as_source(options, progress)
+    if source.classes:
         raise InputError("scores: of many classes. This picture is about targets and non-targets.")
-    return joined
+    return source
+
+
+def batch_of(source: ShardSource) -> Chunk:
+    """Return all trials of a source that is in memory."""
+    assert source.batch is not None  # noqa: S101  # who calls this has read all trials
+    return source.batch
+
+
+def _in_units_of_files(source: ShardSource) -> list[AnyArray]:
+    """Return the scores of each system, common logarithms where the file has these."""
+    pairs = zip(batch_of(source).scores, source.units, strict=True)
+    return [scores / LOG_10 if unit == "log10" else scores for scores, unit in pairs]
 
 
 def plan_files(
-    scores: Paths | None = None,
+    scores: Paths | ScoreFiles | None = None,
     key: PathLike | None = None,
     *,
     figure: Figure | None = None,
@@ -247,7 +259,7 @@ def plan_files(
 
     Parameters
     ----------
-    scores : path, or sequence of one or two paths
+    scores : path, sequence of one or two paths, or ScoreFiles
         Scores of one system, or of two whose difference is planned for.
     key : path, optional
         As in `deciban.evaluate_files`.
@@ -282,35 +294,27 @@ def plan_files(
     >>> found.designs[0].reached <= 0.01 and found.designs[0].n_units > 100
     True
     """
-    from deciban.analysis.planning import Goal  # comparisons need no plans
+    from deciban.analysis.planning import Goal, plan_of_pilot  # comparisons need no plans
 
-    named, options = named_scores(scores, key, options)
+    given: Any = scores
+    named, options = named_scores(given, key, options)
     chosen = Options.of("plan_files", options)
     designs: Any = {"segments": segments, "trials_per_segment": trials_per_segment, "level": chosen.how_sure.level}
     goal = Goal(width=width, difference=difference, relative=relative, power=power, **designs)
-    return plan_chosen(ScoreFiles.of(named, key, chosen.reading), chosen, goal, figure, progress)
-
-
-def plan_chosen(
-    files: ScoreFiles, options: Options, goal: Goal, figure: Figure | None, progress: Progress | None = None
-) -> Plan:
-    """Plan by options that were sorted already; see `plan_files`."""
-    from deciban.analysis.planning import plan_of_pilot
-
-    options.scale.refuse("a plan")
-    _refuse_other_options(options.how_sure)
-    joined = read_joined(files, None, options, progress=progress)
-    if len(joined.names) > 2:
+    chosen.scale.refuse("a plan")
+    _refuse_other_options(chosen.how_sure)
+    source = ScoreFiles.of(named, key, chosen.reading).as_source(chosen, progress)
+    if len(source.systems) > 2:
         raise InputError(
-            f"scores: {len(joined.names)} systems ({', '.join(joined.names)}). A plan is about one, or about the "
+            f"scores: {len(source.systems)} systems ({', '.join(source.systems)}). A plan is about one, or about the "
             "difference of two."
         )
     if progress is not None:
         progress("finding components of variance")
-    chosen = joined.kind.compared_figures(options.figures)[0] if figure is None else figure
-    pilot, messages = _pilot(joined, options, chosen)
-    found = plan_of_pilot(pilot, goal)
-    return replace(found, messages=messages)
+    kind = kind_called(source.kind_name())
+    figure = kind.compared_figures(chosen.figures)[0] if figure is None else figure
+    pilot, messages = _pilot(source, kind, chosen, figure)
+    return replace(plan_of_pilot(pilot, goal), messages=messages)
 
 
 def _refuse_other_options(how_sure: HowSure) -> None:
@@ -326,33 +330,34 @@ def _refuse_other_options(how_sure: HowSure) -> None:
     refuse(given, why)
 
 
-def _pilot(joined: JoinedScores, options: Options, figure: Figure) -> tuple[Pilot, tuple[Message, ...]]:
-    """What the systems say of a figure, and what was assumed."""
+def _pilot(source: ShardSource, kind: AnyKind, options: Options, figure: Figure) -> tuple[Pilot, tuple[Message, ...]]:
+    """Find the components of variance of a metric; return what was assumed as well."""
     from deciban.analysis.pilots import pilot_of_evaluations, pilot_of_trials
 
-    if not joined.kind.has_trial_costs:
-        results = evaluate_source(source_of(joined, options), options)
+    if not kind.has_trial_costs:
+        results = evaluate_source(source, options)
         first, *others = results.systems
         found = pilot_of_evaluations(first, others[0] if others else None, figure)
         return found, tuple(one for one in results.messages if isinstance(one, Message))
-    joined.kind.require_trials(joined.truth, ())
-    units, said = joined.units(replace(options.how_sure, intervals=True))
-    if units is None:
+    kind.require_trials(batch_of(source).labels, ())
+    source, said = units_of_batch(source, replace(options.how_sure, intervals=True), kind)
+    batch = batch_of(source)
+    units, weight, truth, trials = batch.units, batch.weight, batch.labels, batch.trials
+    if units is None or trials is None:
         raise InputError(f"units: {' '.join(one.text for one in said) or 'there are none'}")
-    trials, weight = joined.aligned[0].trials, joined.weight
-    counts = np.ones(len(joined.truth), np.bool_) if weight is None else np.asarray(weight > 0)
-    some = [counts & joined.truth, counts & ~joined.truth]
+    counts = np.ones(len(truth), np.bool_) if weight is None else np.asarray(weight > 0)
+    some = [counts & truth, counts & ~truth]
     named = _segments_of(trials, units)
     pilot = pilot_of_trials(
-        [(one.score[some[0]], one.score[some[1]]) for one in joined.aligned],
+        [(one[some[0]], one[some[1]]) for one in batch.scores],
         (units.take(some[0]), units.take(some[1])),
         None if named is None else (named.take(some[0]), named.take(some[1])),
         figure=figure,
-        names=joined.names,
-        figures=checked_figures(joined.on_axis(options.figures)),
+        names=source.systems,
+        figures=checked_figures(kind.on_axis_of([source], options.figures)),
         weights=(None, None) if weight is None else (weight[some[0]], weight[some[1]]),
     )
-    return pilot, (*joined.all_messages(), *said)
+    return pilot, (*source.messages, *said)
 
 
 def _segments_of(trials: Trials, units: TrialUnits) -> TrialUnits | None:

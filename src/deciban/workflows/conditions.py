@@ -29,22 +29,22 @@ from deciban.evaluation.conditions import ByConditions, Condition, Equalized, Sy
 from deciban.messages import WARNING, Message, counted
 from deciban.trials.lists import as_text
 from deciban.trials.names import IdMap
-from deciban.trials.passes import Engine
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource, Wanted
 from deciban.types import CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import Options
 from deciban.workflows.partitions import (
     MOST,
-    Partition,
     Split,
     SplitColumn,
+    Value,
     coded_values,
     crossed,
     no_column,
     no_side,
     said_of_names,
     values_in_order,
+    with_what_counts_everywhere,
 )
 from deciban.workflows.units import UnitsOfSource
 
@@ -137,50 +137,104 @@ def _crossed(split: SplitByColumns, found: Sequence[Values]) -> tuple[Values, ..
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SourcePartition:
-    """A partition of the trials of a source.
+class Partition:
+    """Trials of a source split into conditions.
 
     Attributes
     ----------
-    partition : Partition
-    combinations : tuple of Values
-        All combinations of values.
     split : SplitByColumns
+    columns : tuple of SplitColumn
+        Those of the split; the trials of a value may count in every condition.
+    combinations : tuple of Values
+        All combinations of values that occur, and all bins, also those that no trial is of.
     facts : mapping of Values to ConditionFacts
         Of combinations of values that trials have.
+    values : tuple of Values
+        Of each condition a value for each column; None where the key has no value.
+    cells : tuple of tuple of int
+        Of which combinations the trials of each condition are. Several conditions have some in common where the trials
+        of a value count in all of them; elsewhere each condition is a combination of its own, at its own place.
     totals : (n_conditions, n_classes) array
     """
 
-    partition: Partition
-    combinations: tuple[Values, ...]
     split: SplitByColumns
+    columns: tuple[SplitColumn, ...]
+    combinations: tuple[Values, ...]
     facts: Mapping[Values, ConditionFacts]
+    values: tuple[Values, ...]
+    cells: tuple[tuple[int, ...], ...]
     totals: CountArray
 
     @classmethod
-    def of(cls, split: SplitByColumns, facts: Mapping[Values, ConditionFacts], n_classes: int) -> SourcePartition:
-        """Of what was found in a pass.
+    def of(cls, split: SplitByColumns, facts: Mapping[Values, ConditionFacts], n_classes: int) -> Partition:
+        """Return the conditions that were found in a pass.
 
         Raises
         ------
         InputError
             If there are more than 1,000 conditions, or no trial has the value that should count in all of them.
         """
-        combinations = _crossed(split, [*facts])
-        none = np.zeros(n_classes, np.int64)
+        combinations, none = _crossed(split, [*facts]), np.zeros(n_classes, np.int64)
         totals = [facts[one].totals if one in facts else none for one in combinations]
-        partition = Partition.of(split.columns, combinations, split.argument)
-        in_conditions = partition.in_conditions(np.array(totals).reshape(-1, n_classes))
-        return cls(partition, combinations, split, facts, in_conditions)
+        return cls._of(split, split.columns, combinations, facts, np.array(totals).reshape(-1, n_classes))
 
-    def sharing_own_values(self, classes: Sequence[tuple[str, int]]) -> SourcePartition:
-        """See `Partition.sharing_own_values`."""
-        made = self.partition.sharing_own_values(self.totals, classes, self.split.argument)
-        return self if made is self.partition else replace(self, partition=made, totals=made.in_conditions(self.totals))
+    @classmethod
+    def _of(
+        cls,
+        split: SplitByColumns,
+        columns: tuple[SplitColumn, ...],
+        combinations: tuple[Values, ...],
+        facts: Mapping[Values, ConditionFacts],
+        of_cells: CountArray,
+    ) -> Partition:
+        """Return the conditions of combinations; ``of_cells`` counts the trials of each of these by class."""
+        found = with_what_counts_everywhere(columns, combinations, split.argument)
+        values, cells = tuple(one for one, _ in found), tuple(own for _, own in found)
+        totals = np.array([of_cells[list(own)].sum(axis=0) for own in cells], of_cells.dtype)
+        return cls(split, columns, combinations, facts, values, cells, totals.reshape(-1, of_cells.shape[1]))
 
-    def cells(self, values: Values) -> tuple[Values, ...]:
-        """The combinations of values of the trials of a condition, of those that some trials have."""
-        places = self.partition.cells[self.partition.values.index(values)]
+    def sharing_own_values(self, classes: Sequence[tuple[str, int]]) -> Partition:
+        """Return the partition in which a value that one of two classes has alone counts in every condition.
+
+        That is so of columns that divide one class, such as attacks: all trials of the other class have one value of
+        their own, and no condition would have both classes. A partition with a value that a user chose stays as it is.
+
+        Parameters
+        ----------
+        classes : sequence of (str, int)
+            Names of the classes, and their columns in the totals.
+        """
+        if len(classes) != 2 or any(one.everywhere is not None for one in self.columns):
+            return self
+        columns = tuple(
+            _with_own_value(column, [values[at] for values in self.values], self.totals, classes)
+            for at, column in enumerate(self.columns)
+        )
+        if columns == self.columns:
+            return self
+        return self._of(self.split, columns, self.combinations, self.facts, self.totals)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(one.name for one in self.columns)
+
+    @property
+    def title(self) -> str:
+        """What trials are split by, in words: two partitions have two titles."""
+        return " \N{MULTIPLICATION SIGN} ".join(one.title for one in self.columns)
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """Every condition in words."""
+        return tuple(
+            " \N{MIDDLE DOT} ".join(_called(one, value) for one, value in zip(self.columns, values, strict=True))
+            for values in self.values
+        )
+
+    def occurring(self, values: Values) -> tuple[Values, ...]:
+        """Return the combinations of values of the trials of a condition, of those that some trials have."""
+        places = self.cells[self.values.index(values)]
         return tuple(self.combinations[at] for at in places if self.combinations[at] in self.facts)
 
     def require_values(self, source: ShardSource) -> None:
@@ -190,7 +244,7 @@ class SourcePartition:
         ------
         InputError
         """
-        for at, column in enumerate(self.partition.columns):
+        for at, column in enumerate(self.columns):
             lacking = [values for values in self.facts if values[at] is None]
             if lacking:
                 n = sum(self.facts[one].n_trials for one in lacking)
@@ -226,9 +280,27 @@ class SourcePartition:
         else:
             strata = np.repeat(np.arange(n_conditions)[:, None], n_classes, axis=1)
             home = np.zeros(0, np.int64)
-        place = {values: at for at, values in enumerate(self.partition.values)}
+        place = {values: at for at, values in enumerate(self.values)}
         weights = ConditionWeights(self.split, place, factors, strata)
         return weigh(weights), home
+
+
+def _with_own_value(
+    column: SplitColumn, values: Sequence[Value], totals: CountArray, classes: Sequence[tuple[str, int]]
+) -> SplitColumn:
+    """Let the value count everywhere that all trials of one class have, and none of the other, which has several."""
+    held = {name: {value for value, n in zip(values, totals[:, at].tolist(), strict=True) if n} for name, at in classes}
+    for name, other in (held, [*held][::-1]):
+        if len(held[name]) == 1 and len(held[other]) > 1 and not held[name] & held[other] and not column.borders:
+            (value,) = held[name]
+            return replace(column, everywhere=value or "", owner=name)
+    return column
+
+
+def _called(column: SplitColumn, value: Value) -> str:
+    if value is None:
+        return f"no {column.name}"
+    return value if column.borders else f"{column.name} {value}"
 
 
 def _strata(totals: CountArray) -> tuple[IntArray, IntArray]:
@@ -255,12 +327,10 @@ class Conditions:
 
     Attributes
     ----------
-    source : ShardSource
-    engine : Engine
     kind : AnyKind
     units : UnitsOfSource
-        Of all trials.
-    partitions, equalized : tuple of SourcePartition
+        All trials.
+    partitions, equalized : tuple of Partition
         Those whose conditions have figures, and those whose conditions count alike.
     of_cells : dict
         Units of conditions, which all systems share.
@@ -270,31 +340,24 @@ class Conditions:
         Rows of the trials of each combination of values, where trials are in memory.
     """
 
-    source: ShardSource
-    engine: Engine
     kind: AnyKind
     units: UnitsOfSource
-    partitions: tuple[SourcePartition, ...]
-    equalized: tuple[SourcePartition, ...]
-    of_cells: dict[tuple[SourcePartition, Values], UnitsOfSource]
-    in_order: dict[SourcePartition, tuple[int, SortedSource]]
-    rows: dict[SourcePartition, dict[Values, IntArray]]
+    partitions: tuple[Partition, ...]
+    equalized: tuple[Partition, ...]
+    of_cells: dict[tuple[Partition, Values], UnitsOfSource]
+    in_order: dict[Partition, tuple[int, SortedSource]]
+    rows: dict[Partition, dict[Values, IntArray]]
 
     @classmethod
-    def of(
-        cls, split: Split, source: ShardSource, engine: Engine, kind: AnyKind, units: UnitsOfSource, argument: str = ""
-    ) -> Conditions:
+    def of(cls, split: Split, kind: AnyKind, units: UnitsOfSource, argument: str = "") -> Conditions:
         """Split trials: one pass.
 
         Parameters
         ----------
         split : Split
-        source : ShardSource
-        engine : Engine
-            Where passes run.
         kind : AnyKind
         units : UnitsOfSource
-            Of all trials.
+            All trials.
         argument : str
             What asks for it, for messages; if it is empty, ``by`` and ``equalize``.
 
@@ -304,15 +367,15 @@ class Conditions:
             If there is no such column or file, there are more than 1,000 conditions, or a trial has no value in a
             column whose conditions are to count alike.
         """
-        splits = dict[Any, SplitByColumns]()
+        splits, source = dict[Any, SplitByColumns](), units.source
         for asked, each in (("by", split.partitions), ("equalize", split.equalized)):
             for columns in each:
                 splits[columns] = splits.get(columns) or SplitByColumns.in_source(source, columns, argument or asked)
         classes = kind.classes_by_truth(source.classes)
         n_classes = len(classes)
-        found = look_at_conditions(source, engine, [*splits.values()], n_classes)
+        found = look_at_conditions(source, units.engine, [*splits.values()], n_classes)
         known = {
-            columns: SourcePartition.of(one, facts, n_classes)
+            columns: Partition.of(one, facts, n_classes)
             for (columns, one), facts in zip(splits.items(), found, strict=True)
         }
         for columns in split.equalized:
@@ -320,14 +383,14 @@ class Conditions:
         by = tuple(known[one] for one in split.partitions)
         if not argument:  # a plan gives shares to the values as they are
             by = tuple(one.sharing_own_values(classes) for one in by)
-        return cls(source, engine, kind, units, by, tuple(known[one] for one in split.equalized), {}, {}, {})
+        return cls(kind, units, by, tuple(known[one] for one in split.equalized), {}, {}, {})
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """Into how many conditions trials were split."""
         known = dict.fromkeys((*self.partitions, *self.equalized))
-        found = [message_of(one.partition, one.totals) for one in known]
-        if self.equalized and self._are_trials and self.source.batch is None and not self.source.classes:
+        found = [message_of(one) for one in known]
+        if self.equalized and self._are_trials and self.units.source.batch is None and not self.units.source.classes:
             words = "no intervals where every trial is a unit by itself and trials are read in pieces"
             found.append(Message(WARNING, "", f"equalize: {words}"))
         return tuple(found)
@@ -351,20 +414,20 @@ class Conditions:
         parts = tuple(self._by(one, options, system) for one in self.partitions)
         return SystemConditions(pooled, parts, tuple(self.equal(one, options, system=system) for one in self.equalized))
 
-    def equal(self, part: SourcePartition, options: Options, *, system: int) -> Equalized:
+    def equal(self, part: Partition, options: Options, *, system: int) -> Equalized:
         """Evaluate a system with every condition of a partition counting alike."""
         asked = replace(options, figures=replace(options.figures, subsets=None))  # which have no weights
-        name = f"equalized over {part.partition.title}"
+        name = f"equalized over {part.title}"
         found = self.weighted(part, equalizing_factors(part.totals), asked, system=system, name=name)
-        made = Equalized(part.partition.title, part.partition.names, tuple(self._conditions(part)), found)
+        made = Equalized(part.title, part.names, tuple(self._conditions(part)), found)
         return replace(made, found=replace(found, notes=(*found.notes, f"Equalized: {made.rule}.")))
 
-    def weighted(self, part: SourcePartition, factors: FloatArray, options: Options, *, system: int, name: str) -> Any:
+    def weighted(self, part: Partition, factors: FloatArray, options: Options, *, system: int, name: str) -> Any:
         """Evaluate a system with trials that weigh what their conditions say, and keep that whatever is drawn."""
         found = self._in_order(part, system)
-        in_passes = self.source.batch is None
-        by_class = in_passes and bool(self.source.classes)
-        weigh = partial(weighted_by_condition, self.source) if found is None else found.weighted
+        in_passes = self.units.source.batch is None
+        by_class = in_passes and bool(self.units.source.classes)
+        weigh = partial(weighted_by_condition, self.units.source) if found is None else found.weighted
         source, home = part.weighted(weigh, factors, is_classes=by_class)
         units = replace(self.units, source=source)
         if not in_passes:
@@ -376,68 +439,69 @@ class Conditions:
         else:
             units = replace(units, n_conditions=len(factors))
         at = system if found is None else 0
-        return self.kind.evaluate_source(source, self.engine, options, system=at, name=name, units=units)
+        return self.kind.evaluate_source(units, options, system=at, name=name)
 
-    def _in_order(self, part: SourcePartition, system: int) -> SortedSource | None:
+    def _in_order(self, part: Partition, system: int) -> SortedSource | None:
         """The trials of a system sorted by condition; None where that is of no use, or workers cannot read them."""
-        is_of_use = self.source.batch is None and self.engine.shares_memory
-        if not is_of_use or not part.is_spread(len(self.source.pieces)):
+        is_of_use = self.units.source.batch is None and self.units.engine.shares_memory
+        if not is_of_use or not part.is_spread(len(self.units.source.pieces)):
             return None
         if part not in self.in_order or self.in_order[part][0] != system:
             self.in_order.pop(part, None)  # the folder goes first
-            named, has = self.units.by_name is not None, self.source.has_units or self.source.are_units
+            named, has = self.units.by_name is not None, self.units.source.has_units or self.units.source.are_units
             wanted = Wanted(units=self.units.units is not None and has and not named, names=named)
-            self.in_order[part] = system, sorted_by_condition(self.source, self.engine, part.split, system, wanted)
+            self.in_order[part] = (
+                system,
+                sorted_by_condition(self.units.source, self.units.engine, part.split, system, wanted),
+            )
         return self.in_order[part][1]
 
-    def _conditions(self, part: SourcePartition) -> list[Condition]:
-        names, classes = part.partition.names, self.kind.classes_by_truth(self.source.classes)
+    def _conditions(self, part: Partition) -> list[Condition]:
+        names, classes = part.names, self.kind.classes_by_truth(self.units.source.classes)
         return [
             Condition(called, dict(zip(names, values, strict=True)), {name: row[at] for name, at in classes})
-            for called, values, row in zip(
-                part.partition.called, part.partition.values, part.totals.tolist(), strict=True
-            )
+            for called, values, row in zip(part.called, part.values, part.totals.tolist(), strict=True)
         ]
 
-    def _by(self, part: SourcePartition, options: Options, system: int) -> ByConditions:
+    def _by(self, part: Partition, options: Options, system: int) -> ByConditions:
         found = [
             one if one.lacking else replace(one, found=self._of_condition(part, values, options, system, one.name))
-            for one, values in zip(self._conditions(part), part.partition.values, strict=True)
+            for one, values in zip(self._conditions(part), part.values, strict=True)
         ]
         totals = np.array([one.totals for one in part.facts.values()]).sum(axis=0).tolist()
-        trials = {name: totals[at] for name, at in self.kind.classes_by_truth(self.source.classes)}
-        made = ByConditions(part.partition.title, part.partition.names, tuple(found), trials=trials)
+        trials = {name: totals[at] for name, at in self.kind.classes_by_truth(self.units.source.classes)}
+        made = ByConditions(part.title, part.names, tuple(found), trials=trials)
         if self.units.units is None:
             return replace(made, no_differences="units are not known, or no intervals were asked for")
         differences, why = differences_between(made.evaluated, options.how_sure.level)
         return replace(made, differences=differences, no_differences=why)
 
-    def _of_condition(self, part: SourcePartition, values: Values, options: Options, system: int, name: str) -> Any:
+    def _of_condition(self, part: Partition, values: Values, options: Options, system: int, name: str) -> Any:
         """Evaluate the trials of one condition."""
         found, at = self._in_order(part, system), (part, values)
-        if self.source.batch is not None:
-            source = self._taken(self.source.batch, part, values)
+        if self.units.source.batch is not None:
+            source = self._taken(self.units.source.batch, part, values)
         elif found is None:
-            cells = part.cells(values)
-            source = of_condition(self.source, part.split, cells, reduce(add, [part.facts[one] for one in cells]))
+            cells = part.occurring(values)
+            source = of_condition(self.units.source, part.split, cells, reduce(add, [part.facts[one] for one in cells]))
         else:
-            source, system = found.of_condition(part.cells(values)), 0
+            source, system = found.of_condition(part.occurring(values)), 0
         if at not in self.of_cells:
-            self.of_cells[at] = replace(self._units_of(source), source=self.source)
+            self.of_cells[at] = replace(self._units_of(source), source=self.units.source)
         units = replace(self.of_cells[at], source=source)
-        return self.kind.evaluate_source(source, self.engine, options, system=system, name=name, units=units)
+        return self.kind.evaluate_source(units, options, system=system, name=name)
 
-    def _taken(self, batch: Chunk, part: SourcePartition, values: Values) -> ShardSource:
+    def _taken(self, batch: Chunk, part: Partition, values: Values) -> ShardSource:
         """Return the trials of one condition; those that weigh nothing are none."""
         if part not in self.rows:
-            self.rows[part] = part.rows(batch, self.source.name)
-        cells = [self.rows[part][one] for one in part.cells(values)]
+            self.rows[part] = part.rows(batch, self.units.source.name)
+        cells = [self.rows[part][one] for one in part.occurring(values)]
         rows = np.sort(np.concatenate(cells)) if len(cells) > 1 else cells[0]
         if batch.weight is not None:
             rows = rows[batch.weight[rows] > 0]
         own = replace(batch, conditions=None, trials=None).take(rows)
         units = None if own.units is None else own.units.only_used()
-        return replace(self.source, pieces=(HeldPiece(replace(own, units=units), self.source.name),))
+        return replace(self.units.source, pieces=(HeldPiece(replace(own, units=units), self.units.source.name),))
 
     def _units_of(self, source: ShardSource) -> UnitsOfSource:
         """The units of some of the trials; none of fewer than two."""
@@ -448,15 +512,15 @@ class Conditions:
         if units is None or own.are_trials:
             return own
         if own.singles is not None:
-            survey = survey_trials(source, self.engine)
+            survey = survey_trials(source, self.units.engine)
             return replace(own, units=survey.units if survey.units.n_units > 1 else None, singles=survey)
-        facts = look_at_units(source, self.engine, (own.by_name,))[0]
+        facts = look_at_units(source, self.units.engine, (own.by_name,))[0]
         return replace(own, units=replace(units, keys=facts.keys) if len(facts.keys) > 1 else None)
 
 
-def message_of(partition: Partition, totals: CountArray) -> Message:
+def message_of(partition: Partition) -> Message:
     """Into how many conditions trials were split."""
-    n_partial = int(np.count_nonzero((totals == 0).any(axis=1)))
+    n_partial = int(np.count_nonzero((partition.totals == 0).any(axis=1)))
     lacking = f", {n_partial} of them without trials of some class" if n_partial else ""
     in_all = "".join(
         f"; only {one.owner} have {_words_of(one)}, and all of them count in every condition"

@@ -33,7 +33,7 @@ from deciban.io.shards.writing import TableWriter, in_order
 from deciban.io.source import TwoFiles, single_files
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.messages import WARNING, Message, as_message, counted
-from deciban.models.mapped import transformed
+from deciban.models.mapped import mapped
 from deciban.models.score_model import ScoreModel
 from deciban.steps import teller
 from deciban.trials.frames import to_arrow
@@ -44,7 +44,7 @@ from deciban.workflows.apply import apply_files, how_to_read
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.score_units import Looks, decision_messages
-from deciban.workflows.model_files import AnyModel, model_message, path_of_model, trained_model
+from deciban.workflows.model_files import AnyModel, in_class_order, model_message, path_of_model, trained_model
 from deciban.workflows.options import Options, Reading
 from deciban.workflows.quality import QualityFiles, quality_paths
 
@@ -134,7 +134,7 @@ def applied_first(
     folder = ScratchFolder()
     with folder.or_nothing() as path:
         out = path / _FULL
-        told = apply_files(model, paths, out, quality=quality, progress=say, **options.arguments)
+        told = apply_files(model, paths, out, quality=quality, progress=say, options=options)
     return folder, out, [one for one in told if one.kind not in ("wrote", "model")]
 
 
@@ -379,7 +379,8 @@ class _Deciding:
     def _decided(self, given: Input) -> tuple[pa.Table, DecisionTally, list[Message], Looks]:
         """Rows of a piece, what they come to, what is to be said, and what the scores look like."""
         system, notes = self._llrs(given)
-        found = decided(checked_loglik(self._scores(system), self.application, tell=False), self.application)
+        loglik = self._loglik(system.score, self.kind.classes_of(system))
+        found = decided(checked_loglik(loglik, self.application, tell=False), self.application)
         index = given.contents.index
         names = pa.table({}) if index is None or index.trials.sides == ROW else to_arrow(index)
         return self._rows(names, found), found.tally(), notes, Looks() if self.model is not None else Looks.of(system)
@@ -395,18 +396,17 @@ class _Deciding:
         done = applied(ToApply(self.model, reading), [given], [given.contents.origin.name], on_same_rows)
         return done.scores, list(done.tally.notes)
 
-    def _scores(self, system: Any) -> ScoreArray:
-        """Scores with classes in the order of the costs."""
-        classes = self.kind.classes_of(system)
+    def _loglik(self, scores: ScoreArray, classes: Sequence[str]) -> ScoreArray:
+        """Return scores with the classes in the order of the costs."""
         if not classes:
-            return np.asarray(system.score)
+            return np.asarray(scores)
         if set(classes) != set(self.table.classes):
             odd = sorted(set(classes) ^ set(self.table.classes))
             raise InputError(
                 f"{self.table.name}: classes {', '.join(self.table.classes)}, the scores have {', '.join(classes)}; "
                 f"{odd[0]!r} is in one of them only. Name the same classes."
             )
-        return np.asarray(system.score[:, [classes.index(name) for name in self.table.classes]])
+        return np.asarray(scores[:, [classes.index(name) for name in self.table.classes]])
 
     def _rows(self, names: pa.Table, found: Decisions) -> pa.Table:
         actions = pa.DictionaryArray.from_arrays(pa.array(found.action, pa.int32()), list(self.table.actions))
@@ -427,22 +427,20 @@ class _Deciding:
 
     def keyed(self, path: PathLike, key: PathLike, say: Progress) -> tuple[KeyedDecisions, tuple[Message, ...]]:
         """What decisions cost on the trials of a key."""
-        joined = read_joined(ScoreFiles.of([path], key, self.options.reading), None, self.options, progress=say)
-        one = joined.aligned[0]
-        scores, notes = self.kind.in_nats(one.scores, self.options.reading), list[Message]()
+        source, notes = read_joined([path], key, self.options, progress=say), list[Message]()
         if self.model is not None:
-            matched, notes = self.kind.matched(self.model, scores)
-            made = transformed(self.model, self.kind.stacked([matched]), {})
-            scores = self.kind.with_values(scores, made, scores.name)
-        truth, classes = joined.truth, self.kind.classes_of(scores)
+            source, notes = in_class_order(self.model, source)
+            source = mapped(source, self.model, source.systems[0])
+        batch, classes = source.batch, source.classes
+        assert batch is not None  # noqa: S101  # all trials were read
+        loglik, truth = self._loglik(batch.scores[0], classes), batch.labels
         place = np.array([self.table.classes.index(name) for name in classes] or [1, 0])
-        label = place[truth.astype(np.int64)]
-        found = decided(checked_loglik(self._scores(scores), self.application, tell=False), self.application)
-        counts, risk = counts_and_risk(found.action, label, self.application, joined.weight)
+        found = decided(checked_loglik(loglik, self.application, tell=False), self.application)
+        counts, risk = counts_and_risk(found.action, place[truth.astype(np.int64)], self.application, batch.weight)
         if self.model is None and not self.is_checked and not classes:
-            said = remark_on_llrs(summarize(one.score[truth], one.score[~truth]))
-            notes += [Message(WARNING, joined.names[0], f"{said} {_NO_DECISIONS}")] if said else []
-        return KeyedDecisions(counts, risk), (*joined.all_messages(None), *notes)
+            said = remark_on_llrs(summarize(loglik[truth], loglik[~truth]))
+            notes += [Message(WARNING, source.systems[0], f"{said} {_NO_DECISIONS}")] if said else []
+        return KeyedDecisions(counts, risk), (*source.messages, *notes)
 
 
 def _one_path(scores: Paths, key: PathLike | None) -> list[PathLike]:

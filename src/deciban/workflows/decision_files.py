@@ -22,10 +22,13 @@ from deciban.io.decision_files import LINES, DecisionFile, read_decision_lines, 
 from deciban.io.source import TwoFiles
 from deciban.messages import Message, counted
 from deciban.trials import JoinReport
+from deciban.trials.sources import ShardSource
 from deciban.types import BoolArray, Progress
 from deciban.workflows.deciding import require_target_first
-from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, paths_of, read_joined
-from deciban.workflows.options import Options
+from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
+from deciban.workflows.kinds import kind_called
+from deciban.workflows.options import KindName, Options
+from deciban.workflows.units import units_of_batch
 
 _TWO = ("accept", "reject")
 
@@ -140,10 +143,12 @@ def evaluate_decision_files(
     with folder.or_nothing() as scratch:
         names = (table and table.classes) or chosen.reading.classes or found[0].classes or found[0].actions
         written = _written(found, scratch, ["score"] if kind == "two-class" else names)
-        joined, own = _joined(written, found, key, kind, chosen, say)
+        source = _joined(written, found, key, replace(chosen, kind=kind), say)
     folder.remove()
-    systems = tuple(_evaluated(joined, own, found, kind, table))
-    return DecidedResults(systems, joined.report, _messages(found, joined, own))
+    source, said = units_of_batch(source, chosen.how_sure, kind_called(kind))
+    systems = tuple(_evaluated(source, chosen, found, kind, table))
+    assert source.report is not None  # noqa: S101  # all trials were joined
+    return DecidedResults(systems, source.report, (*_messages(found, source), *said))
 
 
 def _refuse_options_of_scores(options: Options) -> None:
@@ -175,7 +180,7 @@ def _actions(table: CostTable | None, options: Options, words: Mapping[str, str]
     return _TWO if words or options.kind == "two-class" else options.reading.classes
 
 
-def _kind(found: Sequence[DecisionFile], table: CostTable | None, options: Options) -> str:
+def _kind(found: Sequence[DecisionFile], table: CostTable | None, options: Options) -> KindName:
     """Decisions to accept or reject are about two classes, others are about many; costs say it."""
     if any(one.accepts is not None for one in found):
         if table is not None:
@@ -238,51 +243,45 @@ def _written(found: Sequence[DecisionFile], folder: Path, columns: Sequence[str]
 
 
 def _joined(
-    written: Sequence[PathLike],
-    found: Sequence[DecisionFile],
-    key: PathLike | None,
-    kind: str,
-    options: Options,
-    say: Progress,
-) -> tuple[JoinedScores, Options]:
-    """Decisions on the trials of a key, and the options for these tables."""
-    plain: dict[str, Any] = {"format": None, "columns": None, "classes": None}
-    is_kind: Any = kind
-    own = replace(options, kind=is_kind, reading=replace(options.reading, **plain))
+    written: Sequence[PathLike], found: Sequence[DecisionFile], key: PathLike | None, options: Options, say: Progress
+) -> ShardSource:
+    """Return decisions on the trials of a key."""
+    own = replace(options, reading=replace(options.reading, format=None, columns=None, classes=None))
     files = ScoreFiles.of(written, key, own.reading)
     for opened, one in zip(files.scores, found, strict=True):
         opened.files[0].source.name = one.name  # messages are about what the user named
     try:
-        return read_joined(files, None, own, progress=say), own
+        return files.as_source(own, say)
     except MissingScoresError as error:
         words, found_it, _ = str(error).partition(", or a score to fill in")
         told = words.replace("have no score in", "have no decision in") if found_it else str(error)
         raise MissingScoresError(f"{told}, or write their decisions into the file." if found_it else told) from error
     except KeyMismatchError as error:
-        if kind == "two-class" or options.reading.classes is not None or "of class" not in str(error):
+        if options.kind == "two-class" or options.reading.classes is not None or "of class" not in str(error):
             raise
         raise KeyMismatchError(f"{error} Or name all classes, also those that no decision says: --classes.") from error
 
 
 def _evaluated(
-    joined: JoinedScores, options: Options, found: Sequence[DecisionFile], kind: str, table: CostTable | None
+    source: ShardSource, options: Options, found: Sequence[DecisionFile], kind: KindName, table: CostTable | None
 ) -> list[DecisionEvaluation]:
-    units, _ = joined.units(options.how_sure)
-    resampling = options.how_sure.resampling(units)
-    own = joined.classes or ("target", "nontarget")
+    batch = source.batch
+    assert batch is not None  # noqa: S101  # all trials were read
+    resampling = options.how_sure.resampling(batch.units)
+    own = source.classes or ("target", "nontarget")
     classes = own if table is None else table.classes
     if kind == "classes" and set(own) != set(classes):
         raise InputError(f"{table and table.name}: classes {', '.join(classes)}, the key has {', '.join(own)}.")
-    truth = joined.truth
+    truth = batch.labels
     label = np.where(truth, 0, 1) if kind == "two-class" else np.array([classes.index(one) for one in own])[truth]
     missing = [name for k, name in enumerate(classes) if not (label == k).any()]
     if missing:
         raise InputError(f"key: no trial is of {missing[0]}. Error rates need trials of every class.")
     systems = list[DecisionEvaluation]()
-    for aligned, one in zip(joined.aligned, found, strict=True):
-        codes = aligned.score if kind == "two-class" else aligned.score[:, 0]
+    for name, scores, one in zip(source.systems, batch.scores, found, strict=True):
+        codes = scores if kind == "two-class" else scores[:, 0]
         problem = DecisionProblem(one.actions, tuple(classes), kind, _p_target(options), _accepts(one, found, classes))
-        about: Any = {"name": aligned.name, "weights": joined.weight, "resampling": resampling}
+        about: Any = {"name": name, "weights": batch.weight, "resampling": resampling}
         asked = _applications(one.actions, classes, kind, table, options)
         systems.append(evaluate_decisions(codes.astype(np.int64), label, problem, applications=asked, **about))
     return systems
@@ -321,9 +320,9 @@ def _applications(
     return found
 
 
-def _messages(found: Sequence[DecisionFile], joined: JoinedScores, options: Options) -> tuple[Message, ...]:
-    """What was read, and what words were taken for."""
-    noun = joined.kind.noun
+def _messages(found: Sequence[DecisionFile], source: ShardSource) -> tuple[Message, ...]:
+    """Return the messages on what was read, and on what words were taken for."""
+    noun = kind_called(source.kind_name()).noun
     messages = [
         Message(
             "read",
@@ -332,6 +331,4 @@ def _messages(found: Sequence[DecisionFile], joined: JoinedScores, options: Opti
         )
         for one in found
     ]
-    _, about_units = joined.units(options.how_sure)
-    own = [one for one in joined.all_messages(None) if one.kind != "read"]
-    return (*messages, *own, *about_units)
+    return (*messages, *(one for one in source.messages if one.kind != "read"))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +18,7 @@ from deciban.evaluation.results import Results
 from deciban.evaluation.worst_trials import WorstTrial, WorstTrials, merged_worst, worst_trials
 from deciban.io.reader import UnpairedError
 from deciban.io.recognition import is_longer, memory_of
-from deciban.io.shards.matrix_files import is_mask
-from deciban.io.source import single_files
+from deciban.io.source import Source, single_files
 from deciban.memory import memory_error
 from deciban.messages import Message, counted, names_apart
 from deciban.models import Model
@@ -39,7 +40,6 @@ from deciban.workflows.inputs import (
 )
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import Figures, HowSure, Options, Renamed, renamed
-from deciban.workflows.summaries import are_summaries, opened_summaries
 
 if TYPE_CHECKING:
     from deciban.trials.passes import Engine
@@ -70,12 +70,24 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> Opened:
     given = list(scores) if isinstance(scores, list | tuple) else [scores]
     has_objects, room = any(map(is_object, (*given, key))), options.scale.n_bytes
     named: Any = given if has_objects else paths_of(scores, also=(key, *options.files))
-    if key is None and are_summaries(named):
-        return opened_summaries(named, options)
-    is_asked = has_objects or options.scale.is_asked or is_mask(key, options.kind)  # matrices with a mask: by blocks
+    if key is None:
+        from deciban.workflows.summaries import are_summaries, opened_summaries
+
+        if are_summaries(named):
+            return opened_summaries(named, options)
+    is_asked = has_objects or options.scale.is_asked or _is_mask(key, options)  # matrices with a mask: by blocks
     if is_asked or memory_of(named, key) > room or is_longer(named, key, room):
         return open_source(named, key, options)
     return ScoreFiles.of(scores, key, options.reading)
+
+
+def _is_mask(key: PathLike | None, options: Options) -> bool:
+    """Return True if a key is a matrix that marks the cells that are trials."""
+    if not isinstance(key, str | os.PathLike) or not Path(key).is_file() or Source(key).kind != "NumPy":
+        return False
+    from deciban.io.shards.matrix_files import is_mask
+
+    return is_mask(key, options.kind)
 
 
 def evaluate_source(
@@ -134,17 +146,17 @@ def evaluate_source(
         most = number_of_worst(options.worst, source)
         if most and source.batch is None:
             sides_of_worst(source)  # which refuses before the passes
-        split, planned = _split(source, engine, kind, units, options)
+        split, planned = _split(kind, units, options)
         said = () if split is None else split.messages
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
             if whole.incomplete:
                 source = having(whole, (at,))
                 units = replace(units, source=source)
-                split, planned = _split(source, engine, kind, units, options)
+                split, planned = _split(kind, units, options)
             figures = kind.on_axis_of([source], options.figures if each is None else each[at])
             own = replace(options, figures=figures)
-            found.append(kind.evaluate_source(source, engine, own, system=at, name=name, units=units))
+            found.append(kind.evaluate_source(units, own, system=at, name=name))
             if split is not None:
                 by_condition.append(split.evaluated(found[-1], own, system=at))
             if planned is not None:
@@ -157,7 +169,7 @@ def evaluate_source(
         about = _said_of_pieces(source, options, found[0], units, engine.n_passes + n_before)
         report = report or _report_of_pieces(source, options, kind, found)
     ties = {one.name: one.n_tied for one in found} if kind.has_ties else {}
-    messages = (*_with_ties(source.messages, kind, report, ties), *about, *told, *said)
+    messages = (*messages_with_ties(source, kind, ties, report), *about, *told, *said)
     return Results(tuple(found), report, messages, **more)
 
 
@@ -183,31 +195,25 @@ def _said_of_pieces(
     return (*weights, *units.said(n_units), Message("note", source.name, words))
 
 
-def _split(
-    source: ShardSource, engine: Engine, kind: AnyKind, units: UnitsOfSource, options: Options
-) -> tuple[Conditions | None, Planned | None]:
+def _split(kind: AnyKind, units: UnitsOfSource, options: Options) -> tuple[Conditions | None, Planned | None]:
     """The conditions that are asked for, and the plan; None of what is not asked."""
     split, planned = None, None
     if options.split.is_asked:
         from deciban.workflows.conditions import Conditions
 
-        split = Conditions.of(options.split, source, engine, kind, units)
+        split = Conditions.of(options.split, kind, units)
     if options.plan is not None:
         from deciban.workflows.plans import Planned
 
-        planned = Planned.of(options.plan, source, engine, kind, units)
+        planned = Planned.of(options.plan, kind, units)
     return split, planned
 
 
-def messages_of_batch(source: ShardSource, kind: AnyKind, ties: Mapping[str, int | float]) -> list[Message]:
-    """Return the messages of a source in memory, with the number of ties of each system, if known."""
-    return _with_ties(source.messages, kind, source.report, ties)
-
-
-def _with_ties(
-    known: Sequence[Message], kind: AnyKind, report: JoinReport | None, ties: Mapping[str, int | float]
+def messages_with_ties(
+    source: ShardSource, kind: AnyKind, ties: Mapping[str, int | float], report: JoinReport | None = None
 ) -> list[Message]:
-    """Return the messages of a source; the one on joined trials gets the number of ties of each system."""
+    """Return the messages of a source; the one on joined trials gets the number of ties of each system, if known."""
+    known, report = source.messages, report or source.report
     assert report is not None  # noqa: S101  # trials in memory were joined
     join, before = kind.join_message(report, ties_in_words(ties) if ties else ""), kind.join_message(report, "")
     return [join if one == before else one for one in known] + ([] if before in known else [join])
@@ -338,7 +344,7 @@ def _chosen_thresholds(
     InputError
         If scores are of many classes, there are not as many systems as are evaluated, or these are in another order.
     FormatError, KeyMismatchError
-        As in `read_joined`.
+        As in `deciban.workflows.inputs.read_joined`.
     """
     kind, wanted = kind_called(source.kind_name()), options.figures
     if not kind.has_thresholds:
@@ -578,22 +584,22 @@ def _modelled(
     with options.scale.engine() as engine:
         engine.make_room(source, options.scale.n_bytes)
         units = units_of_source(source, engine, options.how_sure, kind)
-    known = made_of(model, Scored.of(units.source, options), options)
-    source, (name,) = known.scored.source, known.result.systems
+    scored, trained, result, notes = made_of(model, Scored.of(units.source, options), options)
+    source, (name,) = scored.source, result.systems
     words = f"{name}: the {kind.output} that the model ({model.kind}) makes of the scores"
-    told = [*known.scored.messages, *known.messages, *combination_messages(model, measured)]
+    told = [*scored.messages, *notes, *combination_messages(model, measured)]
     told.append(Message("note", "", words + (" of all systems" if model.is_fusion else "")))
     before = evaluate_source(counting(source), options, progress, units=units, told=told)
-    after = evaluate_source(known.result, options, progress, units=units)
+    after = evaluate_source(result, options, progress, units=units)
     first = before.systems[0]
-    is_counted = known.scored.seen is None and not source.has_weights and hasattr(first, "n_tar")
+    is_counted = scored.seen is None and not source.has_weights and hasattr(first, "n_tar")
     counts = {"n_tar": first.n_tar, "n_non": first.n_non} if is_counted else None
     with options.scale.engine() as engine:
-        seen = seen_before(model, known.trained, engine, of_training=of_training, counts=counts)
+        seen = seen_before(model, trained, engine, of_training=of_training, counts=counts)
     about = before.join, (*before.messages, *seen)
     untouched = Results(before.systems, *about, **_besides(before))
     results = Results(after.systems, *about, before=untouched, **_besides(after))
-    compared = replace(known.scored, source=known.trained), options, units, source.classes
+    compared = replace(scored, source=trained), options, units, source.classes
     return ModelEvaluation(_with_plan(results, options), compared, source.renamed)
 
 

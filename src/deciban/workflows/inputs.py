@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban._files import PathLike, display_name, is_open_file
-from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.io.columns.values import coded_column
 from deciban.io.contents import Contents
@@ -22,7 +21,7 @@ from deciban.io.text.suggestions import in_lines
 from deciban.io.units import became_logarithms, logarithms_of_probabilities
 from deciban.memory import give_back_at_once, memory_error
 from deciban.messages import NEGATED, WARNING, Message, as_message, counted
-from deciban.trials import Aligned, AlignedClasses, JoinReport, Trials
+from deciban.trials import JoinReport, Trials
 from deciban.trials.joining.renaming import near_names
 from deciban.trials.lists import PAIR_SIDE, ROW, SINGLE
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource
@@ -31,9 +30,8 @@ from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of
 from deciban.workflows.kinds.base import named_apart
 from deciban.workflows.kinds.score_units import in_nats, prior_of_classes
-from deciban.workflows.options import TRIALS, Figures, HowSure, KindName, Options, Reading, Renamed, renamed
+from deciban.workflows.options import TRIALS, HowSure, KindName, Options, Reading, renamed
 from deciban.workflows.partitions import sides_with_names
-from deciban.workflows.plans import plan_columns
 from deciban.workflows.units import in_words, weights_of_key
 
 Paths: TypeAlias = Sequence[PathLike | TwoFiles] | PathLike | TwoFiles
@@ -107,8 +105,7 @@ class ScoreFiles:
         FormatError, KeyMismatchError, InputError
             As in `read_joined`.
         """
-        joined = read_joined(self, None, options, incomplete=options.incomplete, progress=progress)
-        return replace(source_of(joined, options), incomplete=options.incomplete)
+        return read_joined(self, None, options, progress=progress)
 
     def in_order_of(self, classes: Sequence[str]) -> ScoreFiles:
         """Return the files, to be read with the classes in an order."""
@@ -139,95 +136,13 @@ Opened: TypeAlias = ScoreFiles | ShardSource
 """Opened inputs: files that are read as one batch, or a source."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class JoinedScores:
-    """The scores of several systems on the trials of one key.
-
-    Attributes
-    ----------
-    kind : AnyKind
-    reading : Reading
-        How they were read.
-    aligned : tuple of Aligned or AlignedClasses
-        One for each system, on the same trials, with one report; log-likelihoods of classes are in nats.
-    contents : tuple of Contents
-        What the score files held.
-    key : Key or ClassKey
-        Its trials, those that were asked for.
-    messages : tuple of Message
-        What was read and assumed, without how trials met.
-    weight : (n_trials,) array, optional
-        How much each trial counts; None if all count alike.
-    renamed : Renamed, optional
-        What systems were called before they were given names.
-    near : tuple of Message
-        How more trials would have met.
-    """
-
-    kind: AnyKind
-    reading: Reading
-    aligned: tuple[Aligned | AlignedClasses, ...]
-    contents: tuple[Contents, ...]
-    key: AnyKey
-    messages: tuple[Message, ...]
-    weight: CountArray | None = None
-    renamed: Renamed | None = None
-    near: tuple[Message, ...] = ()
-
-    @property
-    def truth(self) -> AnyArray:
-        """The truth of the trials that are left: whether targets, or which class."""
-        return self.kind.truth_of(self.aligned[0])
-
-    @property
-    def classes(self) -> tuple[str, ...] | None:
-        """Names of the classes, where there are many."""
-        return self.kind.classes_of(self.aligned[0].scores) or None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the systems."""
-        return tuple(system.name for system in self.aligned)
-
-    @property
-    def report(self) -> JoinReport:
-        """How trials met."""
-        return self.aligned[0].report
-
-    def units(self, how_sure: HowSure) -> tuple[TrialUnits | None, tuple[Message, ...]]:
-        """The units of the trials, and what was assumed to find them; see `deciban.workflows.units.units_of`."""
-        from deciban.workflows.units import units_of
-
-        about: Any = {"weight": self.weight, "classes": self.classes or ()}
-        return units_of(self.aligned[0].trials, self.truth, how_sure, self.kind, **about)
-
-    def on_axis(self, figures: Figures) -> Figures:
-        """Figures with the unit in which plots write llrs, which may be that of the files."""
-        return self.kind.on_axis_of([one.scores for one in self.aligned], figures)
-
-    def all_messages(self, ties: Mapping[str, int | float] | None = None) -> tuple[Message, ...]:
-        """What was read and assumed, and how trials met, with the number of tied scores of each system if known."""
-        met = how_trials_met(self.kind, self.reading, self.report, "" if ties is None else ties_in_words(ties))
-        if len(self.aligned) > 1 and self.key.trials.sides == ("row",):
-            words = f"{self.kind.noun}s have no names: row n of each system is taken for the same {self.kind.noun}"
-            met = [*met, Message("join", "", words)]
-        return (*self.messages, *met, *self._used(), *self.near)
-
-    def _used(self) -> list[Message]:
-        """Which trials of the key are left, if these are not all of its rows."""
-        if len(self.aligned[0].trials) == len(self.key.trials):
-            return []
-        return [Message("used", "", self.kind.truth_in_words(self.truth, self.classes or ()))]
-
-
 def read_joined(
     scores: Paths | ScoreFiles,
     key: PathLike | None = None,
     options: Options | None = None,
     *,
-    incomplete: bool = False,
     progress: Progress | None = None,
-) -> JoinedScores:
+) -> ShardSource:
     """Read score files and a key, and find the scores of every trial of the key.
 
     Parameters
@@ -237,15 +152,15 @@ def read_joined(
     key : path, optional
         Which trials are targets, or of which class. Left out, the first score file must say so itself.
     options : Options, optional
-        What the scores are about, and how they are read and joined.
-    incomplete : bool
-        Whether all trials of the key stay, with NaN where a system has no score; ``missing`` has no meaning then.
+        What the scores are about, and how they are read and joined. If they are ``incomplete``, all trials of the key
+        stay, with NaN where a system has no score, and ``missing`` has no meaning.
     progress : function, optional
         Called with a few words at every step.
 
     Returns
     -------
-    JoinedScores
+    ShardSource
+        One batch with the trials of the key. Scores are natural logarithms.
 
     Raises
     ------
@@ -269,16 +184,30 @@ def read_joined(
     source = contents[0] if files.key is None else kind.read(files.key, reading, say, kind.need_of_key).contents
     truth = _truth(kind, source, systems[0], reading, files)
     say(f"joining {kind.noun}s")
-    aligned, truth = _aligned(kind, systems, truth, reading, incomplete=incomplete)
+    aligned, truth = _aligned(kind, systems, truth, reading, incomplete=chosen.incomplete)
     kind.refuse_contradictions([one for one in contents if one is not source], truth, reading)
     weight, weighing = _weights(aligned[0], truth, reading, kind)
     messages = [kind.read_message(system) for system in systems]
     messages.append(Message("key", source.origin.name, f"{source.origin.reading}   {kind.counts(source, truth)}"))
     messages += [as_message(note, c.origin.name) for c in dict.fromkeys([*contents, source]) for note in c.notes]
     messages += [*kind.key_messages(truth, reading), *kind.unit_messages(systems, reading), *weighing]
-    near = _near_names(systems, truth, aligned[0].report, reading)
-    given = tuple(aligned), tuple(contents), truth, tuple(messages)
-    return JoinedScores(kind, reading, *given, weight, called, near)
+    messages += _join_messages(kind, aligned, truth, reading)
+    messages += _near_names(systems, truth, aligned[0].report, reading)
+    paths = tuple(one.origin.name for one in contents)
+    about: Any = {"messages": tuple(messages), "paths": paths, "renamed": called, "incomplete": chosen.incomplete}
+    return _source_of(kind, aligned, weight, truth.trials.origin.name, chosen, **about)
+
+
+def _join_messages(kind: AnyKind, aligned: Sequence[Any], key: AnyKey, reading: Reading) -> list[Message]:
+    """Return the messages on how trials met, without the number of tied scores."""
+    found = how_trials_met(kind, reading, aligned[0].report, "")
+    if len(aligned) > 1 and key.trials.sides == ROW:
+        words = f"{kind.noun}s have no names: row n of each system is taken for the same {kind.noun}"
+        found.append(Message("join", "", words))
+    if len(aligned[0].trials) < len(key.trials):
+        words = kind.truth_in_words(kind.truth_of(aligned[0]), kind.classes_of(aligned[0].scores))
+        found.append(Message("used", "", words))
+    return found
 
 
 def _truth(kind: AnyKind, source: Contents, first: AnyScores, reading: Reading, files: ScoreFiles) -> AnyKey:
@@ -489,8 +418,11 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
 
 def condition_columns(options: Options) -> tuple[str, ...]:
     """Columns and sides by which trials are split, for conditions or by a plan."""
-    planned = () if options.plan is None else plan_columns(options.plan)
-    asked = (*options.split.partitions, *options.split.equalized, planned)
+    asked = [*options.split.partitions, *options.split.equalized]
+    if options.plan is not None:
+        from deciban.workflows.plans import plan_columns
+
+        asked.append(plan_columns(options.plan))
     return tuple(dict.fromkeys(one.side or one.name for columns in asked for one in columns))
 
 
@@ -526,7 +458,7 @@ def _named(source: ShardSource, reading: Reading) -> tuple[str, ...]:
 
 
 def _said(source: ShardSource, kind: AnyKind, reading: Reading) -> list[Message]:
-    """Which trials were chosen, and how they met."""
+    """Return the messages on the choice of trials, and on how they met."""
     found = Kind.key_messages(kind, None, reading)
     if reading.negate:
         found.append(Message("note", "", NEGATED))
@@ -549,43 +481,35 @@ def how_trials_met(kind: AnyKind, reading: Reading, report: JoinReport, ties: st
     ]
 
 
-def source_of(joined: JoinedScores, options: Options) -> ShardSource:
-    """Return the trials of a join as a source of one batch.
-
-    Parameters
-    ----------
-    joined : JoinedScores
-    options : Options
-        By which columns trials are split.
-    """
-    first = joined.aligned[0]
+def _source_of(
+    kind: AnyKind, aligned: Sequence[Any], weight: CountArray | None, name: str, options: Options, **about: Any
+) -> ShardSource:
+    """Return joined trials as a source of one batch."""
+    first = aligned[0]
     asked = dict(_conditions(first.trials, options))
     chunk = Chunk(
-        tuple(one.score for one in joined.aligned),
-        joined.truth,
-        weight=joined.weight,
+        tuple(one.score for one in aligned),
+        kind.truth_of(first),
+        weight=weight,
         conditions=tuple(asked.values()),
         trials=first.trials,
     )
-    name = joined.key.trials.origin.name
-    sides = sides_with_names(first.trials)
+    sides, classes = sides_with_names(first.trials), kind.classes_of(first.scores)
     aliases = [side for side in asked if first.trials.origin.side_called(side) in sides]
     return ShardSource(
         name,
         (HeldPiece(chunk, name),),
-        joined.names,
-        tuple(joined.classes or ()),
+        tuple(one.name for one in aligned),
+        classes,
         is_double=any(one.dtype == np.float64 for one in chunk.scores),
-        has_weights=joined.weight is not None,
+        has_weights=weight is not None,
         sides=sides,
-        messages=joined.all_messages(),
-        paths=tuple(one.origin.name for one in joined.contents),
-        units=tuple(getattr(one.scores, "unit", "nats") for one in joined.aligned) if not joined.classes else (),
-        report=joined.report,
+        units=() if classes else tuple(one.scores.unit for one in aligned),
+        report=first.report,
         conditions=tuple(asked),
         columns=(*sides, *first.trials.conditions),
         names=(*sides, *aliases),
-        renamed=joined.renamed,
+        **about,
     )
 
 

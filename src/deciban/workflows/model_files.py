@@ -421,29 +421,20 @@ class Scored:
         return having(self.source, every) if all(self.seen.counts.get(every, (0, 0))) else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MadeOf:
-    """What a trained model makes of a source.
-
-    Attributes
-    ----------
-    scored : Scored
-        Its systems in the order of training.
-    trained : ShardSource
-        The same with the classes in that order, too.
-    result : ShardSource
-        What the model makes of the trials that count.
-    messages : tuple of Message
-    """
-
-    scored: Scored
-    trained: ShardSource
-    result: ShardSource
-    messages: tuple[Message, ...]
-
-
-def made_of(model: ScoreModel, scored: Scored, options: Options) -> MadeOf:
+def made_of(
+    model: ScoreModel, scored: Scored, options: Options
+) -> tuple[Scored, ShardSource, ShardSource, list[Message]]:
     """Find the systems of a trained model in a source, and have it map them.
+
+    Returns
+    -------
+    Scored
+        The systems in the order of training.
+    ShardSource
+        The same with the classes in that order, too.
+    ShardSource
+        What the model makes of the trials that count.
+    list of Message
 
     Raises
     ------
@@ -464,7 +455,7 @@ def made_of(model: ScoreModel, scored: Scored, options: Options) -> MadeOf:
     own, told = in_class_order(model, source)
     result = mapped(counting(own), model, kind.name_after(model, source.systems))
     result = ordered(result, classes=source.classes or None)
-    return MadeOf(scored, own, result, (*messages, *told))
+    return scored, own, result, [*messages, *told]
 
 
 def in_class_order(model: ScoreModel, source: ShardSource) -> tuple[ShardSource, list[Message]]:

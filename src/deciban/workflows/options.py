@@ -598,6 +598,8 @@ class Options:
     def of(cls, function: str, given: Mapping[str, Any]) -> Self:
         """Sort the keyword arguments of a function into reading, figures and uncertainty.
 
+        In their place, ``options`` may hold all of them, sorted already.
+
         Raises
         ------
         TypeError
@@ -614,6 +616,11 @@ class Options:
         ...
         TypeError: evaluate_files() got an unexpected keyword argument 'operating_point'. Did you mean operating_points?
         """
+        whole = given.get("options")
+        if isinstance(whole, cls):
+            if others := [name for name in given if name != "options"]:
+                raise TypeError(f"{function}() got options, and {', '.join(others)} besides. Give all in one way.")
+            return whole
         known = {name: part for part, made in _PARTS.items() for name in made.__dataclass_fields__}
         for name in given:
             elsewhere = (known.get(name) == "split" and given[name] and function not in _BY_CONDITION) or (
@@ -637,13 +644,6 @@ class Options:
         }
         _refuse_units(parts["reading"])
         return cls(**parts, kind=kind, plan=plan, worst=given.get("worst"))
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The same as keyword arguments, of which `of` makes it again."""
-        parts = [getattr(self, part) for part in _PARTS]
-        own = {"kind": self.kind, "preset": self.plan, "worst": self.worst}
-        return {one.name: getattr(part, one.name) for part in parts for one in fields(part)} | own
 
     def of_systems(self, known: Renamed | None) -> Options:
         """The same for other trials of systems that were given names."""

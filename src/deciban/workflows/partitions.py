@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,7 +20,7 @@ from deciban.messages import counted, shortened
 from deciban.trials import Trials
 from deciban.trials.lists import ROW, as_text
 from deciban.trials.names import IdMap
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
+from deciban.types import BoolArray, FloatArray, IntArray
 
 MOST = 1000
 """Conditions of a partition: more are rather a mistake."""
@@ -108,110 +108,6 @@ def _require_others(column: SplitColumn, shared: Sequence[Value], there: Sequenc
                 f"{argument}: all trials have {'nothing' if value is None else repr(value)} in column {column.name!r}, "
                 "which should count in every condition: there is no condition left. Leave the column out."
             )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Partition:
-    """Trials split into conditions.
-
-    Attributes
-    ----------
-    columns : tuple of SplitColumn
-    values : tuple of tuple of str or None
-        Of each condition a value for each column: all combinations of values that occur, and all bins, also those that
-        no trial is of. None where the key has no value.
-    cells : tuple of tuple of int
-        Of which combinations the trials of each condition are. Several conditions have some in common where the trials
-        of a value count in all of them; elsewhere each condition is a combination of its own, at its own place.
-    """
-
-    columns: tuple[SplitColumn, ...]
-    values: tuple[Values, ...]
-    cells: tuple[tuple[int, ...], ...]
-
-    @classmethod
-    def of(cls, columns: Sequence[SplitColumn], combinations: Sequence[Values], argument: str) -> Partition:
-        """Conditions of trials whose combinations of values are known.
-
-        Raises
-        ------
-        InputError
-            As in `with_what_counts_everywhere`.
-        """
-        found = with_what_counts_everywhere(columns, combinations, argument)
-        return cls(tuple(columns), tuple(one for one, _ in found), tuple(cells for _, cells in found))
-
-    def sharing_own_values(self, totals: CountArray, classes: Sequence[tuple[str, int]], argument: str) -> Partition:
-        """Return the partition in which a value that one of two classes has alone counts in every condition.
-
-        That is so of columns that divide one class, such as attacks: all trials of the other class have one value of
-        their own, and no condition would have both classes. A partition with a value that a user chose stays as it is.
-
-        Parameters
-        ----------
-        totals : (n_conditions, n_classes) array
-            Trials of each class, or their weight.
-        classes : sequence of (str, int)
-            Names of the classes, and their columns.
-        argument : str
-            For messages.
-        """
-        if len(classes) != 2 or any(one.everywhere is not None for one in self.columns):
-            return self
-        columns = tuple(
-            _with_own_value(column, [values[at] for values in self.values], totals, classes)
-            for at, column in enumerate(self.columns)
-        )
-        if columns == self.columns:
-            return self
-        return Partition.of(columns, self.values, argument)
-
-    @property
-    def n_cells(self) -> int:
-        """Combinations of values."""
-        return 1 + max((max(cells) for cells in self.cells), default=-1)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return tuple(one.name for one in self.columns)
-
-    @property
-    def title(self) -> str:
-        """What trials are split by, in words: two partitions have two titles."""
-        return " \N{MULTIPLICATION SIGN} ".join(one.title for one in self.columns)
-
-    @property
-    def called(self) -> tuple[str, ...]:
-        """Every condition in words."""
-        return tuple(
-            " \N{MIDDLE DOT} ".join(_called(one, value) for one, value in zip(self.columns, values, strict=True))
-            for values in self.values
-        )
-
-    def in_conditions(self, of_cells: AnyArray) -> AnyArray:
-        """Sums over the trials of each condition, from those over the trials of each combination of values."""
-        return np.array([of_cells[list(cells)].sum(axis=0) for cells in self.cells], of_cells.dtype).reshape(
-            -1, *of_cells.shape[1:]
-        )
-
-
-def _with_own_value(
-    column: SplitColumn, values: Sequence[Value], totals: CountArray, classes: Sequence[tuple[str, int]]
-) -> SplitColumn:
-    """Let the value count everywhere that all trials of one class have, and none of the other, which has several."""
-    held = {name: {value for value, n in zip(values, totals[:, at].tolist(), strict=True) if n} for name, at in classes}
-    for name, other in (held, [*held][::-1]):
-        if len(held[name]) == 1 and len(held[other]) > 1 and not held[name] & held[other] and not column.borders:
-            (value,) = held[name]
-            return replace(column, everywhere=value or "", owner=name)
-    return column
-
-
-def _called(column: SplitColumn, value: Value) -> str:
-    if value is None:
-        return f"no {column.name}"
-    return value if column.borders else f"{column.name} {value}"
 
 
 def values_in_order(column: SplitColumn, found: Iterable[Value]) -> list[Value]:

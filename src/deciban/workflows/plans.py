@@ -19,7 +19,6 @@ from deciban.evaluation.results import Results
 from deciban.messages import WARNING, Message, shortened
 from deciban.metrics import act_dcf, min_dcf
 from deciban.multiclass import pairwise_llr
-from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource
 from deciban.types import CountArray, FloatArray
 from deciban.workflows.kinds import AnyKind, kind_called
@@ -41,10 +40,9 @@ class Planned:
     Attributes
     ----------
     plan : Preset
-    source : ShardSource
-    engine : Engine
     kind : AnyKind
     units : UnitsOfSource
+        The trials.
     conditions : Conditions or None
         Those that count alike, or have shares; None where the plan has none, or the key no such columns.
     lacking : tuple of str
@@ -52,17 +50,13 @@ class Planned:
     """
 
     plan: Preset
-    source: ShardSource
-    engine: Engine
     kind: AnyKind
     units: UnitsOfSource
     conditions: Conditions | None
     lacking: tuple[str, ...]
 
     @classmethod
-    def of(
-        cls, plan: Preset, source: ShardSource, engine: Engine, kind: AnyKind, units: UnitsOfSource
-    ) -> Planned | None:
+    def of(cls, plan: Preset, kind: AnyKind, units: UnitsOfSource) -> Planned | None:
         """Apply a plan: one pass where it has conditions; None if it needs parts of the scores.
 
         Raises
@@ -71,6 +65,7 @@ class Planned:
             If the plan is for scores of the other kind, or shares are asked of what no non-target has.
         """
         require_kind(plan, kind.name)
+        source = units.source
         if plan.primary in OF_SCORES and source.batch is None:
             return None
         columns = plan_columns(plan)
@@ -80,8 +75,8 @@ class Planned:
             from deciban.workflows.conditions import Conditions
 
             split = Split(equalize=plan.equalize) if plan.equalize else Split(by=plan.share_column)
-            conditions = Conditions.of(split, source, engine, kind, units, argument="preset")
-        return cls(plan, source, engine, kind, units, conditions, lacking)
+            conditions = Conditions.of(split, kind, units, argument="preset")
+        return cls(plan, kind, units, conditions, lacking)
 
     def primary(self, found: Any, options: Options, *, system: int) -> Primary:
         """The primary number of a system.
@@ -94,9 +89,9 @@ class Planned:
         system : int
             Its position.
         """
-        plan, own = self.plan, replace(options, figures=plan_figures(self.plan))
+        plan, own, trials = self.plan, replace(options, figures=plan_figures(self.plan)), self.units.source
         if plan.primary in OF_SCORES:
-            parts = PartsOfScores(plan, self.kind, self.source.batch, self.source.classes, system)
+            parts = PartsOfScores(plan, self.kind, trials.batch, trials.classes, system)
             return parts.of_clusters(found) if plan.primary == "cluster_c_avg" else parts.of_pairs(found)
         if self.lacking:
             return primary_of(plan, found, departs=lacking_columns(self.lacking))
@@ -106,19 +101,18 @@ class Planned:
             return primary_of(plan, replace(made.found, name=found.name), how=made.rule)
         if self.conditions is not None:
             (part,) = self.conditions.partitions
-            names = [values[0] for values in part.partition.values]
+            names = [values[0] for values in part.values]
             factors = sharing_factors(part.totals, shares_of(plan, names, part.totals))
-            source, _ = part.weighted(partial(weighted_by_condition, self.source), factors, is_classes=False)
+            source, _ = part.weighted(partial(weighted_by_condition, trials), factors, is_classes=False)
             how = f"non-targets by {plan.share_column} in the shares of the plan"
             return primary_of(plan, self._evaluated(source, own, found.name, system), how=how)
         first = primary_of(plan, found)
         if first.figure.interval is not None or self.units.units is None:
             return first
-        return primary_of(plan, self._evaluated(self.source, own, found.name, system))  # its points alone: intervals
+        return primary_of(plan, self._evaluated(trials, own, found.name, system))  # its points alone: intervals
 
     def _evaluated(self, source: ShardSource, options: Options, name: str, system: int) -> Any:
-        units = replace(self.units, source=source)
-        return self.kind.evaluate_source(source, self.engine, options, system=system, name=name, units=units)
+        return self.kind.evaluate_source(replace(self.units, source=source), options, system=system, name=name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -150,7 +150,7 @@ def _options(given: dict[str, Any]) -> Options:
     if chosen.scale.memory is not None:
         require_least(chosen.scale.memory, allowed_memory(chosen.scale.memory), LEAST_FOR_MERGING, "merging")
     for name, value in given.items():
-        if name not in SUMMARIZED and value not in (None, False, ()):
+        if name not in {*SUMMARIZED, "options"} and value not in (None, False, ()):
             raise InputError(
                 f"{name}: is not about what a summary holds, which are the trials. Leave it out, and say it where the "
                 "summary is evaluated (deciban eval)."

@@ -48,14 +48,7 @@ from deciban.workflows.quality import (
     read_measures,
     with_quality,
 )
-from deciban.workflows.training_rows import (
-    Compared,
-    Others,
-    TrainingRows,
-    opened_others,
-    others_compared,
-    require_scores_of,
-)
+from deciban.workflows.training_rows import Compared, TrainingRows, opened_others, require_scores_of
 from deciban.workflows.units import DEFAULT_FOLDS, HoldOut, UnitsOfSource, units_of_source
 
 _NOTHING = 0.0005
@@ -351,10 +344,11 @@ def train_files(
     require_kind_of_source(made, source)
     require_one_system(made, source)
     require_groups(source, held, by if select else None)
+    source, made, combining = _measured(source, made, chosen, measured, (measures, combine))
     others = None
     if test_scores is not None:
-        others = replace(opened_others(test_scores, test_key, chosen, source, made, progress), measured=other)
-    source, made, combining = _measured(source, made, chosen, measured, (measures, combine))
+        about: Any = {"measured": other, "progress": progress}
+        others = opened_others(test_scores, test_key, chosen, source, made, **about)
     hold = held, by if select else None
     return train_source(source, made, chosen, say, messages=combining, others=others, hold=hold)
 
@@ -366,7 +360,7 @@ def train_source(
     progress: Progress,
     *,
     messages: Sequence[Message] = (),
-    others: Others | None = None,
+    others: Compared | None = None,
     hold: tuple[HoldOut | None, HoldOut | None] = (None, None),
 ) -> Trained:
     """Train a model on a source, and evaluate its systems and what the model makes of them.
@@ -381,7 +375,7 @@ def train_source(
         Called with a few words at every step.
     messages : sequence of Message
         What is to be said after what is said of the trials.
-    others : Others, optional
+    others : Compared, optional
         Other trials of these systems, on which everything is evaluated as well.
     hold : pair of HoldOut or None
         What is held out to see what models make of trials that they have not seen, and what to find the systems that
@@ -415,18 +409,13 @@ def train_source(
             dev.source, untrained, held, options, model.row_name(systems) if model.is_fusion else systems[0]
         )
     progress("evaluating")
-    tested = None if others is None else others_compared(model, others, source, taken)
+    tested = None if others is None else others.choose(taken).for_model(model)
     work = TrainingRows(model, untrained, dev, tested, progress)
     rows, analysis = work.rows()
     if crossing is not None:
         rows.append(_crossed_row(model, crossing, dev, progress, [row.name for row in rows]))
     if selection is not None:
-        left = (
-            None
-            if tested is None or others is None
-            else others_compared(None, others, source, range(len(source.systems)))
-        )
-        rows = replace(work, dev=replace(dev, scored=every), others=left).with_left_out(rows, selection)
+        rows = replace(work, dev=replace(dev, scored=every), others=others).with_left_out(rows, selection)
     told = work.messages()
     here, there = told if others is not None else (told[0], [])
     return Trained(

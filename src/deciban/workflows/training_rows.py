@@ -20,7 +20,7 @@ from deciban.models.mapped import counting, having, mapped, ordered
 from deciban.models.score_model import ScoreModel
 from deciban.trials.sources import ShardSource
 from deciban.types import Progress
-from deciban.workflows.evaluate import evaluate_source, messages_of_batch, opened
+from deciban.workflows.evaluate import evaluate_source, messages_with_ties, opened
 from deciban.workflows.inputs import is_object, paths_of
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.two_class import checked_figures
@@ -95,6 +95,19 @@ class Compared:
             return self
         return replace(self, scored=self.scored.choose(systems, self.options))
 
+    def for_model(self, model: ScoreModel) -> Compared:
+        """Return the trials with their classes in the order of a trained model.
+
+        Raises
+        ------
+        InputError
+            If scores have other units or classes than those of training.
+        """
+        source = self.source
+        self.kind.require_model(model, self.options.reading, source.classes, source.units)
+        own, told = in_class_order(model, source)
+        return replace(self, scored=replace(self.scored, source=own), messages=(*self.messages, *told))
+
     def evaluated(
         self, systems: Sequence[int], progress: Progress, model: ScoreModel | None = None, name: str = ""
     ) -> Results[Any]:
@@ -120,7 +133,7 @@ class Compared:
             ties = {one.name: one.n_tied for one in results.systems} if results and before and kind.has_ties else None
             ties = _ties(source) if ties is None and kind.has_ties else ties or {}
             units = () if self.units is None else self.units.messages
-            return [*messages_of_batch(source, kind, ties), *units, *self.scored.messages, *self.messages]
+            return [*messages_with_ties(source, kind, ties), *units, *self.scored.messages, *self.messages]
         found = [] if results is None else list(results.messages)
         if results is not None and results.join is not None and not before:
             join = kind.join_message(results.join, "")
@@ -361,24 +374,6 @@ def _trained_anew(work: TrainingRows, same: bool | None) -> FusionFigures:  # no
     return FusionFigures((*rows, own), None, same, systems, whole, without if len(systems) > 1 else ())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Others:
-    """Other trials than those of training.
-
-    Attributes
-    ----------
-    source : ShardSource
-    options : Options
-        By which they are evaluated.
-    measured : mapping of side to SegmentQuality, optional
-        Their quality measures.
-    """
-
-    source: ShardSource
-    options: Options
-    measured: Measured | None = None
-
-
 def require_scores_of(test_scores: Any, test_key: Any) -> None:
     """Refuse a key of other trials without their scores.
 
@@ -394,9 +389,16 @@ def require_scores_of(test_scores: Any, test_key: Any) -> None:
 
 
 def opened_others(
-    scores: Any, key: Any, options: Options, source: ShardSource, model: ScoreModel, progress: Progress | None
-) -> Others:
-    """Open other trials of the systems of a source; what names weights or units need not be there.
+    scores: Any,
+    key: Any,
+    options: Options,
+    source: ShardSource,
+    model: ScoreModel,
+    *,
+    measured: Measured | None,
+    progress: Progress | None,
+) -> Compared:
+    """Open other trials of the systems of a source, in its order; what names weights or units need not be there.
 
     Parameters
     ----------
@@ -407,13 +409,16 @@ def opened_others(
     source : ShardSource
         The trials of training.
     model : ScoreModel
-        If it takes several systems, their names may say another order.
+        If it takes several systems, their names may give another order.
+    measured : mapping of side to SegmentQuality, optional
+        Quality measures of these trials.
     progress : function, optional
 
     Raises
     ------
     FormatError, InputError, OSError
-        As in `deciban.workflows.inputs.open_source`; or if they are scores of other systems or classes.
+        As in `deciban.workflows.inputs.open_source`; or if they are scores of other systems or classes, or lack quality
+        measures.
     """
     given = list(scores) if isinstance(scores, list | tuple) else [scores]
     paths: Sequence[PathLike] = [one for one in source.paths if not is_object(one)]
@@ -421,27 +426,43 @@ def opened_others(
     asked = options.lenient().lenient_on_units().of_systems(source.renamed)
     files = opened(named, key, asked).in_order_of(source.classes)
     refuse_twice(single_files(files.score_paths))
-    others = _with_what_it_has(files.as_source(asked, progress), options)
-    found = others.source
+    found, own = _with_what_it_has(files.as_source(asked, progress), options)
     if bool(found.classes) != bool(source.classes) or set(found.classes) != set(source.classes):
         raise InputError(
             f"test_scores: {found.name} has {_classes(found)}, and the trials of training have {_classes(source)}. "
             "Give scores of the same classes."
         )
+    require_one_system(model, found)
+    order, told = list(range(len(found.systems))), list[Message]()
     if model.is_fusion:
-        order_of_training(found.systems, source.systems, len(source.systems))
-    return others
+        order, told = order_of_training(found.systems, source.systems, len(source.systems))
+    if measured is not None:
+        found = with_quality(found, measured, own.scale, sides=source.quality or None)
+    if lacking := [name for name in source.quality if name not in found.quality]:
+        names = " or ".join(name.removesuffix("_quality") for name in lacking)
+        raise InputError(
+            f"test_quality: no quality measures of {names} for any trial of {found.name}, and the fusion was trained "
+            "with some. Name their file (test_quality=, --apply-quality)."
+        )
+    with own.scale.engine() as engine:
+        engine.make_room(found, own.scale.n_bytes)
+        units = units_of_source(found, engine, own.how_sure, kind_called(found.kind_name()))
+    scored = Scored.of(units.source, own).choose(order, own)
+    return Compared(scored, own, units, found.classes, tuple(told))
 
 
 def _classes(source: ShardSource) -> str:
     return f"classes {', '.join(source.classes)}" if source.classes else "two classes"
 
 
-def _with_what_it_has(found: ShardSource, options: Options) -> Others:
-    """Other trials, evaluated without the weights or units that they lack; those in memory say so themselves."""
+def _with_what_it_has(found: ShardSource, options: Options) -> tuple[ShardSource, Options]:
+    """Return options without the weights or units that other trials lack, and the trials with messages about that.
+
+    Trials in memory have these messages already.
+    """
     own = options
     if found.batch is not None:
-        return Others(found, options.lenient_on_units())
+        return found, options.lenient_on_units()
     notes, words = list[Message](), f"{found.name}: no {{}} as of the trials of training; these trials {{}}"
     if options.reading.weights is not None and not found.has_weights:
         own = replace(own, reading=replace(own.reading, weights=None))
@@ -449,49 +470,4 @@ def _with_what_it_has(found: ShardSource, options: Options) -> Others:
     if options.how_sure.units is not None and not found.has_units:
         own = replace(own, how_sure=replace(own.how_sure, units=None, intervals=False, bootstrap=0, optimism=None))
         notes.append(Message(WARNING, "", words.format("units", "have no intervals")))
-    return Others(replace(found, messages=(*found.messages, *notes)), own)
-
-
-def others_compared(model: ScoreModel | None, others: Others, every: ShardSource, taken: Sequence[int]) -> Compared:
-    """Put other trials in the order of training, to be evaluated.
-
-    Parameters
-    ----------
-    model : ScoreModel or None
-        Trained on some of the systems; None where models are still to be trained.
-    others : Others
-    every : ShardSource
-        The trials of training, with all systems.
-    taken : sequence of int
-        Which of these systems are wanted.
-
-    Raises
-    ------
-    InputError
-        If systems, classes or quality measures are not those of training.
-    """
-    source, options, quality = others.source, others.options, others.measured
-    kind, sides = kind_called("classes" if source.classes else "two-class"), every.quality
-    if model is not None:
-        sides = model.quality_arguments
-        require_one_system(model, source)
-    if quality is not None:
-        source = with_quality(source, quality, options.scale, sides=sides or None)
-    if lacking := [name for name in sides if name not in source.quality]:
-        named = " or ".join(name.removesuffix("_quality") for name in lacking)
-        raise InputError(
-            f"test_quality: no quality measures of {named} for any trial of {source.name}, and the fusion was trained "
-            "with some. Name their file (test_quality=, --apply-quality)."
-        )
-    with options.scale.engine() as engine:
-        engine.make_room(source, options.scale.n_bytes)
-        units = units_of_source(source, engine, options.how_sure, kind)
-    scored, told = Scored.of(units.source, options), list[Message]()
-    if model is None or model.is_fusion:
-        order, told = order_of_training(source.systems, every.systems, len(every.systems))
-        scored = scored.choose([order[k] for k in taken], options)
-    if model is None:
-        return Compared(scored, options, units)
-    kind.require_model(model, options.reading, source.classes, scored.source.units)
-    own, more = in_class_order(model, scored.source)
-    return Compared(replace(scored, source=own), options, units, source.classes, (*told, *more))
+    return replace(found, messages=(*found.messages, *notes)), own

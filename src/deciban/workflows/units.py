@@ -29,7 +29,7 @@ from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource, Wanted
 from deciban.trials.speakers import SpeakersByName, UnitsOfPieces, counting
 from deciban.trials.units import side_of, units_of_trials
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import HowSure, UnitNaming
 
@@ -290,59 +290,6 @@ def _numbered(columns: list[pa.DictionaryArray]) -> HeldOutGroups:
     return (numbers[0], numbers[1]) if len(numbers) == 2 else numbers[0]
 
 
-def units_of(
-    trials: Trials, truth: AnyArray, how_sure: HowSure, kind: AnyKind, weight: CountArray | None, classes: Sequence[str]
-) -> tuple[TrialUnits | None, tuple[Message, ...]]:
-    """The units of every trial of a join, and what was assumed to find them.
-
-    Parameters
-    ----------
-    trials : Trials
-        Of a key, with its conditions.
-    truth : (n_trials,) array
-        Whether targets, or which class.
-    how_sure : HowSure
-    kind : AnyKind
-        Which finds units where nothing is said of them.
-    weight : (n_trials,) array, optional
-        Trials of weight 0 make no units, and join none.
-    classes : sequence of str
-        Names of the classes, where there are many.
-
-    Returns
-    -------
-    units : TrialUnits or None
-        None where nothing is wanted, nothing says which trials share a unit, or no class has two.
-    messages : tuple of Message
-
-    Raises
-    ------
-    InputError, KeyMismatchError, FormatError, OSError
-        If there is no such column or file, or it does not name the unit of every trial.
-    """
-    if not how_sure.intervals:
-        return None, ()
-    counting = None if weight is None or np.all(weight > 0) else np.asarray(weight > 0)
-    naming = how_sure.naming
-    if naming is None:
-        units, said = kind.units_unasked(trials, truth, counting)
-    else:
-        try:
-            units, said = _units_named(trials, naming, counting, kind.noun), ()
-        except (InputError, KeyMismatchError) as error:
-            if how_sure.units_required:
-                raise
-            words = f"none of these {kind.noun}s, which have no intervals: {error}"
-            units, said = None, (no_intervals(words),)
-    if units is None:
-        return None, said
-    if naming is None and units.are_independent:
-        said = (*said, *unused_names(trials.conditions))
-
-    found, messages = units_and_messages(UnitFacts.of(units, truth, counting), said, kind, classes)
-    return (None if found is None else units), messages
-
-
 def units_and_messages(
     facts: UnitFacts, said: Sequence[Message], kind: AnyKind, classes: Sequence[str]
 ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
@@ -516,12 +463,13 @@ def _counted(chunk: Chunk) -> int:
 
 
 def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind: AnyKind) -> UnitsOfSource:
-    """Find the units of trials in pieces; see `deciban.workflows.units.units_of`.
+    """Find the units of the trials of a source.
 
     Parameters
     ----------
     source : ShardSource
     engine : Engine
+        Runs the passes over trials that are not in memory.
     how_sure : HowSure
     kind : AnyKind
         Which finds units where nothing is said of them.
@@ -534,7 +482,8 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     if not how_sure.intervals:
         return UnitsOfSource(source, engine, None, None, ())
     if source.batch is not None:
-        return _of_batch(source, engine, how_sure, kind)
+        own, messages = units_of_batch(source, how_sure, kind)
+        return UnitsOfSource(own, engine, None if own.batch is None else own.batch.units, None, messages)
     found = None
     if source.has_units and not source.are_units:
         found = UnitsFound(look_at_units(source, engine)[0])
@@ -560,11 +509,36 @@ def _unused_names_of(source: ShardSource) -> list[Message]:
     return unused_names(one for one in source.columns if one not in source.names)
 
 
-def _of_batch(source: ShardSource, engine: Engine, how_sure: HowSure, kind: AnyKind) -> UnitsOfSource:
-    """The units of trials in memory, by their names."""
+def units_of_batch(source: ShardSource, how_sure: HowSure, kind: AnyKind) -> tuple[ShardSource, tuple[Message, ...]]:
+    """Find the units of trials in memory, and return the source with them; trials of weight 0 belong to none.
+
+    Raises
+    ------
+    InputError, KeyMismatchError, FormatError, OSError
+        If there is no such column or file, or it does not name the unit of every trial.
+    """
     batch = source.batch
     assert batch is not None and batch.trials is not None and batch.truth is not None  # noqa: S101, PT018  # all is read
-    units, messages = units_of(batch.trials, batch.truth, how_sure, kind, weight=batch.weight, classes=source.classes)
+    if not how_sure.intervals:
+        return source, ()
+    weight, naming = batch.weight, how_sure.naming
+    counting = None if weight is None or np.all(weight > 0) else np.asarray(weight > 0)
+    units, messages = None, tuple[Message, ...]()
+    try:
+        if naming is None:
+            units, messages = kind.units_unasked(batch.trials, batch.truth, counting)
+        else:
+            units = _units_named(batch.trials, naming, counting, kind.noun)
+    except (InputError, KeyMismatchError) as error:
+        if naming is None or how_sure.units_required:
+            raise
+        messages = (no_intervals(f"none of these {kind.noun}s, which have no intervals: {error}"),)
+    if units is not None:
+        if naming is None and units.are_independent:
+            messages = (*messages, *unused_names(batch.trials.conditions))
+        facts = UnitFacts.of(units, batch.truth, counting)
+        found, messages = units_and_messages(facts, messages, kind, source.classes)
+        units = None if found is None else units
     (piece,) = source.pieces
-    own = replace(source, pieces=(HeldPiece(replace(batch, units=units), piece.name),), has_units=units is not None)
-    return UnitsOfSource(own, engine, units, None, messages)
+    own = HeldPiece(replace(batch, units=units), piece.name)
+    return replace(source, pieces=(own,), has_units=units is not None), messages

@@ -128,6 +128,10 @@ REFUSED = {
 }
 
 
+USAGE = {"closed, and a class out of set", "open, with another prior"}
+"""Options that contradict each other, whatever files hold."""
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_presets_that_do_not_fit_are_refused(case, run):
     Path("two.csv").write_text(TWO_CLASS)
@@ -136,4 +140,5 @@ def test_presets_that_do_not_fit_are_refused(case, run):
     code, out, err = run(*words.split())
     assert (code, out) == (2, "")
     assert message in " ".join(err.split())
+    assert err.startswith("Usage: deciban") == (case in USAGE)
     assert sorted(Path().iterdir()) == before

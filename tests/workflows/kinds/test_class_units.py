@@ -49,7 +49,7 @@ def c_avg(llr, label, p_target):
 def test_detection_llrs_are_projected(files):
     joined = read_joined(files / "detection.csv", files / "key.csv", Options.of("f", {"detection_llr": True}))
     written = read_class_scores(files / "detection.csv").score
-    moved = joined.aligned[0].scores.score - project_detection_llr(written)
+    moved = joined.batch.scores[0] - project_detection_llr(written)
     np.testing.assert_allclose(moved, np.log(written.shape[1]), rtol=1e-13)  # without the flat prior
     assert any("detection llrs, and were projected" in str(one) for one in joined.messages)
 
@@ -76,7 +76,7 @@ def test_detection_llrs_are_written_and_read_back(files):
     made = model.transform(loglik)
     np.testing.assert_allclose(read_class_scores(files / "out.csv").score, detection_llr(made), atol=1e-9)
     joined = read_joined(files / "out.csv", files / "key.csv", Options.of("f", {"detection_llr": True}))
-    back = joined.aligned[0].scores.score
+    back = joined.batch.scores[0]
     np.testing.assert_allclose(
         back - back.max(axis=1, keepdims=True), made - made.max(axis=1, keepdims=True), atol=1e-9
     )
@@ -127,9 +127,9 @@ def test_segments_that_are_filled_in_say_nothing_whatever_the_prior(unit, files)
     scores = posterior if "probabilities" in unit else np.log(posterior)
     write_table(files / "some.csv", scores, called=names(len(label))[1:])
     joined = read_joined(files / "some.csv", files / "key.csv", Options.of("f", {"missing": 0.25, **unit}))
-    (first,) = joined.aligned
-    assert np.ptp(first.score[0]) == 0.0
-    np.testing.assert_allclose(first.score[1:] - first.score[1:, :1], loglik[1:] - loglik[1:, :1], atol=1e-12)
+    (first,) = joined.batch.scores
+    assert np.ptp(first[0]) == 0.0
+    np.testing.assert_allclose(first[1:] - first[1:, :1], loglik[1:] - loglik[1:, :1], atol=1e-12)
 
 
 def test_detection_llrs_of_some_classes_are_refused_and_the_way_out_works(files):

@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from deciban import tables
-from deciban.cli.shared.completion import files
 from deciban.cli.shared.options import (
     Asked,
     SectionedCommand,
@@ -22,6 +21,7 @@ from deciban.cli.shared.options import (
     typed,
     typed_for,
 )
+from deciban.cli.shared.parsing import files
 from deciban.cli.shared.progress import working
 
 
@@ -58,7 +58,7 @@ def show_decisions(
     from deciban.workflows.decision_files import evaluate_decision_files
 
     with working() as say:
-        found = evaluate_decision_files(list(files), key, progress=say, **given, **asked.options.arguments)
+        found = evaluate_decision_files(list(files), key, progress=say, **given, options=asked.options)
     tell(found.messages, quiet=quiet)
     if shown.as_json:
         named = {"scores": files, "key": [key], "costs": [given["costs"]]}
@@ -97,7 +97,7 @@ def eval_command(
     deciban eval logits.npy --key labels.npy --classes cat,dog,eel --prior 0.5,0.3,0.2
     """
     from deciban.io.source import require_one_stream, single_files
-    from deciban.workflows.evaluate import evaluate_model
+    from deciban.workflows.evaluate import evaluate_model, opened
     from deciban.workflows.inputs import paths_of
 
     threshold_from, threshold_key = given.pop("threshold_from"), given.pop("threshold_key")
@@ -114,7 +114,7 @@ def eval_command(
         )
     inputs = asked.inputs(scores, key)
     require_one_stream([*single_files(paths_of(inputs)), key, *threshold_from, threshold_key])
-    files = asked.opened(inputs, key)
+    files = opened(inputs, key, asked.options)
     about = asked.options_for(files).with_figures(**given)
     with working() as progress:
         other = (threshold_from, threshold_key)
@@ -174,6 +174,7 @@ def report_command(
     """
     from deciban.io.writing import target_name
     from deciban.report.files import ReportRequest, write_report
+    from deciban.workflows.evaluate import opened
 
     if cross_validate is not None and not given["select"]:
         raise click.UsageError("--cross-validate says what --select holds out. Add --select, or leave it out.")
@@ -184,7 +185,7 @@ def report_command(
     given |= {"train": list(train), "typed": typed(), "again": typed_for(eval_command, without=_OF_PAGES)}
     request = ReportRequest(scores=inputs, key=key, output=output, **given)
     require_own_stream(output, as_json=shown.as_json)
-    files = asked.opened(inputs, key)
+    files = opened(inputs, key, asked.options)
     about = asked.options_for(files).with_figures(**figures)
     with working() as say:
         done = write_report(request, about, say, files=files)

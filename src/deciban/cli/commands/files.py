@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deciban import tables
-from deciban.cli.shared.completion import files
 from deciban.cli.shared.options import (
     Asked,
     SectionedCommand,
@@ -21,7 +20,7 @@ from deciban.cli.shared.options import (
     require_own_stream,
     tell,
 )
-from deciban.cli.shared.parsing import PARSERS
+from deciban.cli.shared.parsing import PARSERS, files
 from deciban.cli.shared.progress import working
 from deciban.messages import lines, one_line
 
@@ -167,12 +166,11 @@ def summarize_command(
     deciban eval all.summary
     """
     from deciban.io.writing import refuse_overwriting
-    from deciban.workflows.summaries import SUMMARIZED, summarize_files
+    from deciban.workflows.summaries import summarize_files
 
     refuse_overwriting([output], [*shards, *filter(None, (key,))])
-    arguments = {name: value for name, value in asked.options.arguments.items() if name in SUMMARIZED}
     with working() as say:
-        messages = summarize_files(list(shards), output, key, progress=say, **given, **arguments)
+        messages = summarize_files(list(shards), output, key, progress=say, **given, options=asked.options)
     tell(messages, quiet=quiet)
     if as_json:
         _print_json(output, messages, scores=shards, key=[key])

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from deciban import plots, tables
-from deciban.cli.shared.completion import completer_of, files
 from deciban.cli.shared.options import Asked, SectionedCommand, Shown, joining_options, options, print_json, tell
-from deciban.cli.shared.parsing import Picture
+from deciban.cli.shared.parsing import Picture, files
 from deciban.cli.shared.progress import working
 
 if TYPE_CHECKING:
@@ -39,16 +39,18 @@ def compare_command(
     deciban compare sysA.txt --key key.txt --model calibration.json
     deciban compare old.txt new.txt --key key.txt --fail-if-worse eer:0.002
     """
-    from deciban.workflows.comparing import compare_chosen, require_figures
+    from deciban.workflows.comparing import compare_files, require_figures
+    from deciban.workflows.inputs import ScoreFiles
     from deciban.workflows.kinds import kind_of
 
-    opened, gates = asked.files(asked.inputs(scores, key), key), given.pop("fail_if_worse") or ()
+    opened = ScoreFiles.of(asked.inputs(scores, key), key, asked.options.reading)
+    gates = given.pop("fail_if_worse") or ()
     about = asked.options_for(opened).with_figures(rule=given.pop("rule"))
     kind = kind_of(opened.scores[0], opened.key, about)
     require_figures([name for name, _ in gates], kind, about, "fail_if_worse")
     given["permutations"] = given["permutations"] or 0
     with working() as say:
-        found = compare_chosen(opened, about, progress=say, **given)
+        found = compare_files(opened, options=about, progress=say, **given)
         worse = [words for figure, margin in gates for words in found.worse(figure, margin)]
     tell(found.results.messages, quiet=quiet)
     if shown.as_json:
@@ -87,20 +89,19 @@ def plan_command(
     deciban plan sysA.txt sysB.txt --key key.txt --difference 0.005 --power 0.9
     deciban plan sysA.txt --key key.txt --width 0.01 --segments 1,3,10 -o plan.svg
     """
-    from deciban.analysis.planning import Goal
     from deciban.io.writing import refuse_overwriting
-    from deciban.workflows.comparing import plan_chosen, require_figures
+    from deciban.workflows.comparing import plan_files, require_figures
+    from deciban.workflows.inputs import ScoreFiles
     from deciban.workflows.kinds import kind_of
 
     picture.require()
-    opened = asked.files(asked.inputs(scores, key), key)
+    opened = ScoreFiles.of(asked.inputs(scores, key), key, asked.options.reading)
     about = asked.options_for(opened)
     require_figures([] if figure is None else [figure], kind_of(opened.scores[0], opened.key, about), about, "figure")
     refuse_overwriting(picture.paths, [*opened.paths, *about.files])
     said = {name: value for name, value in goal.items() if value is not None}
-    wanted = Goal(level=about.how_sure.level, **said)
     with working() as progress:
-        found = plan_chosen(opened, about, wanted, figure, progress)
+        found = plan_files(opened, options=about, figure=figure, progress=progress, **said)
     tell(found.messages, quiet=quiet)
 
     picture.save(lambda: plots.plan(found))  # before anything is printed: it may be impossible
@@ -213,8 +214,16 @@ def _show(rules: list[Rule], weightings: list[RuleWeighting], style: str) -> Non
             out.print(tables.table(weighting.headings, weighting.rows))
 
 
+def _offer_presets(context: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the presets that a shell offers, which are those of ``--preset``."""
+    from deciban.cli.shared.completion import completer_of
+
+    complete = completer_of("--preset", None)
+    return [] if complete is None else complete(context, param, incomplete)
+
+
 @click.command("presets", cls=SectionedCommand)
-@click.argument("name", required=False, metavar="[NAME]", shell_complete=completer_of("--preset", None))
+@click.argument("name", required=False, metavar="[NAME]", shell_complete=_offer_presets)
 @options("preset-file", "tables", "json")
 def presets_command(name: str | None, *, as_toml: bool, shown: Shown) -> None:
     """List the plans of evaluations that --preset names, or explain one: what is computed, and who says so.

@@ -10,9 +10,8 @@ from typing import Any, TypeAlias
 import click
 
 from deciban import plots
-from deciban.cli.shared.completion import files
 from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, print_json, tell
-from deciban.cli.shared.parsing import PARSERS, Picture
+from deciban.cli.shared.parsing import PARSERS, Picture, files
 from deciban.cli.shared.progress import working
 
 
@@ -156,7 +155,9 @@ class PlotRequest:
 
     def _opened(self) -> tuple[Any, Any, dict[str, Any]]:
         """Score files that are read as a whole, options for them, and the files for JSON."""
-        files = self.asked.files(self.asked.inputs(self.scores, self.key), self.key)
+        from deciban.workflows.inputs import ScoreFiles
+
+        files = ScoreFiles.of(self.asked.inputs(self.scores, self.key), self.key, self.asked.options.reading)
         about = self.asked.options_for(files).with_figures(**self.figures)
         return files, about, self._read_as(files, about, self.key) | {"model": [self.own["model"]]}
 
@@ -164,11 +165,12 @@ class PlotRequest:
         return {"scores": files.score_paths, "key": [key], "units": list(about.how_sure.files)}
 
     def _of_comparison(self) -> Found:
-        from deciban.workflows.comparing import compare_chosen
+        from deciban.workflows.comparing import compare_files
 
         files, about, read = self._opened()
         with working() as say:
-            found = compare_chosen(files, about, model=self.own["model"], against=self.own["against"], progress=say)
+            how: Any = {"model": self.own["model"], "against": self.own["against"], "progress": say}
+            found = compare_files(files, options=about, **how)
         tell(found.results.messages, quiet=self.quiet)
         said = {**found.to_dict(), "files": read}
         if self.plot == "forest":
@@ -192,9 +194,9 @@ class PlotRequest:
 
     def _evaluated(self, scores: Any, key: str | None) -> tuple[Any, dict[str, Any]]:
         """Results of score files, and which files these are."""
-        from deciban.workflows.evaluate import evaluate_model
+        from deciban.workflows.evaluate import evaluate_model, opened
 
-        files = self.asked.opened(scores, key)
+        files = opened(scores, key, self.asked.options)
         about = self.asked.options_for(files).with_figures(**self.figures)
         is_many = about.kind == "classes"
         held, known = ("many classes", _CLASS_KINDS) if is_many else ("two classes", (*_KINDS, *_TEACHING_KINDS))

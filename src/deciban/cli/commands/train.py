@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deciban import calibration, fusion, tables
-from deciban.cli.shared.completion import files
 from deciban.cli.shared.options import (
     Asked,
     SectionedCommand,
@@ -24,7 +23,7 @@ from deciban.cli.shared.options import (
     require_own_stream,
     tell,
 )
-from deciban.cli.shared.parsing import METHODS
+from deciban.cli.shared.parsing import METHODS, files
 from deciban.cli.shared.progress import working
 from deciban.messages import as_objects
 
@@ -172,11 +171,12 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     from deciban.models.model import to_text
     from deciban.workflows import train_files
     from deciban.workflows.apply import require_llrs_writable
+    from deciban.workflows.evaluate import opened
 
     request.check(asked.options.files)
     if request.interval and not asked.options.how_sure.intervals:
         raise click.UsageError("--interval: bounds follow from how sure training is. Leave --no-intervals out.")
-    files = asked.opened(request.scores, request.key, groups=request.groups)
+    files = opened(request.scores, request.key, replace(asked.options, groups=request.groups))
     options, in_pieces = asked.options_for(files), not files.is_at_hand
     if in_pieces and request.cross_validate and request.llrs is not None and not request.apply_to:
         raise click.UsageError(
@@ -187,7 +187,7 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
         require_llrs_writable(request.applied_to, request.llrs, options, to=request.to)
     options = replace(options, reading=options.reading.with_ids_read())
     model = model_of(options)
-    arguments = {**options.arguments, **(request.cross_validate or {}), **request.extra}
+    arguments = {"options": options, **(request.cross_validate or {}), **request.extra}
     if request.apply_key is not None:
         arguments |= {"test_scores": request.apply_to, "test_key": request.apply_key}
     with working() as tell_step:

@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 import click
 from click.shell_completion import BashComplete, CompletionItem, add_completion_class
 
+from deciban.cli.shared.parsing import METHODS, files
+
 Completer: TypeAlias = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 _PACKAGE = Path(__file__).parents[2]
@@ -22,11 +24,6 @@ _HEADER = 1 << 16
 """Bytes of a text file in which its header ends."""
 
 _ROLES = ("enroll", "test", "side", "trial", "score", "label", "class")
-
-
-def files(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Leave it to the shell to offer files."""
-    return [CompletionItem(incomplete, type="file")]
 
 
 def _offering(words: Callable[[click.Context, str], Iterable[str]], *, or_files: bool = False) -> Completer:
@@ -50,8 +47,6 @@ def _presets() -> list[str]:
 
 
 def _methods() -> list[str]:
-    from deciban.cli.shared.parsing import METHODS
-
     return list(METHODS)
 
 

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from deciban._version import __version__
-from deciban.cli.shared.completion import completer_of
 from deciban.cli.shared.parsing import PARSERS, Picture
+from deciban.errors import InputError
 from deciban.messages import Message, one_line
 
 if TYPE_CHECKING:
-    from deciban.workflows.inputs import Opened, Paths, ScoreFiles
+    from deciban.workflows.inputs import Opened, Paths
     from deciban.workflows.options import KindName, Options
 
 
@@ -188,11 +189,16 @@ class Option(click.Option):
             )
         if any("/" in name for name in names):
             more["default"] = None
-        if (offered := completer_of(names[-1] if names[-1][0] == "-" else names[0], more.get("metavar"))) is not None:
-            more["shell_complete"] = offered
         more["type"] = click.Choice(choices) if choices else _TYPES.get(more.get("type", ""))
         super().__init__(names, **more)
         self.about = about
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return what a shell offers for a value that is being typed."""
+        from deciban.cli.shared.completion import completer_of
+
+        complete = completer_of(self.opts[-1], self.metavar)
+        return super().shell_complete(ctx, incomplete) if complete is None else complete(ctx, self, incomplete)
 
 
 class SectionedCommand(click.Command):
@@ -318,7 +324,14 @@ class Asked:
         subsets = chosen["missing"] if str(chosen["missing"]).startswith("subset") else None
         chosen |= {"missing": "error"} if subsets else {}
         arguments = {**chosen, "operating_points": points}
-        return cls(Options.of("deciban", arguments), subsets, two)
+        try:
+            return cls(replace(Options.of("deciban", arguments), incomplete=subsets is not None), subsets, two)
+        except InputError as error:
+            if not {"preset", "p_out_of_set"} <= chosen.keys():
+                raise
+            context = click.get_current_context()
+            words = in_options(str(error), context.command, context.meta.get(TYPED, ()))
+            raise click.UsageError(words, context) from error
 
     def inputs(self, scores: Sequence[str], key: str | None) -> Paths:
         """The score files that were named, one or two for each system.
@@ -335,18 +348,6 @@ class Asked:
         from deciban.workflows.inputs import named_scores
 
         return named_scores(list[PathLike | TwoFiles](scores), key, self.two)[0]
-
-    def files(self, scores: Paths, key: str | None) -> ScoreFiles:
-        """Score files and a key, opened once, to be read as a whole."""
-        from deciban.workflows.inputs import ScoreFiles
-
-        return ScoreFiles.of(scores, key, self.options.reading)
-
-    def opened(self, scores: Paths, key: str | None, *, groups: tuple[str, ...] | None = None) -> Opened:
-        """The same, or in pieces what does not fit in memory; with ``groups`` these can be held out together."""
-        from deciban.workflows.evaluate import opened
-
-        return opened(scores, key, replace(self.options, groups=groups, incomplete=self.subsets is not None))
 
     def options_for(self, files: Opened) -> Options:
         """The options, once it is known what the scores are about; those that would be overlooked are refused.

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import click
+from click.shell_completion import CompletionItem
 
 METHODS = {
     "affine": "AffineCalibrator",
@@ -23,6 +24,11 @@ METHODS = {
     "elub": "ElubCalibrator",
 }
 """The class of each method; the options are called as the arguments of its constructor."""
+
+
+def files(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Leave it to the shell to offer files."""
+    return [CompletionItem(incomplete, type="file")]
 
 
 def _require(is_known: object) -> None:

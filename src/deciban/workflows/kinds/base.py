@@ -23,7 +23,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.passes import Engine
-from deciban.trials.sources import ShardSource, stacked
+from deciban.trials.sources import ShardSource
 from deciban.trials.units import units_of_trials
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
 from deciban.workflows.kinds.score_units import read_as, require_same, require_same_unit
@@ -57,7 +57,15 @@ A = TypeVar("A", bound=Aligned | AlignedClasses)
 
 
 class CountedUnits(Protocol):
-    """Units of the trials of a source, as evaluations ask for them; see `deciban.workflows.units.UnitsOfSource`."""
+    """A source of trials with their units, as evaluations need it; see `deciban.workflows.units.UnitsOfSource`."""
+
+    @property
+    def source(self) -> ShardSource:
+        """The trials."""
+
+    @property
+    def engine(self) -> Engine:
+        """Runs passes over trials that are not in memory."""
 
     @property
     def units(self) -> TrialUnits | None:
@@ -192,13 +200,11 @@ class Kind(ABC, Generic[S, K, A]):
     def n_evaluated(self, found: Any) -> int:
         """How many trials, which all count alike, an evaluation is of."""
 
-    def evaluate_source(
-        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: CountedUnits
-    ) -> Any:
+    def evaluate_source(self, units: CountedUnits, options: Options, *, system: int, name: str) -> Any:
         """Evaluate one system of a source; ``system`` is its position."""
-        batch = source.batch
+        source, batch = units.source, units.source.batch
         if batch is None:
-            return self.evaluate_pieces(source, engine, options, system=system, name=name, units=units)
+            return self.evaluate_pieces(units, options, system=system, name=name)
         resampling = options.how_sure.resampling(None if units.units is None else batch.units)
         if resampling is not None and batch.stratum is not None:
             resampling = replace(resampling, strata=batch.stratum)
@@ -206,9 +212,7 @@ class Kind(ABC, Generic[S, K, A]):
         return self.evaluate(trials, options.figures, source.classes, name=name, resampling=resampling)
 
     @abstractmethod
-    def evaluate_pieces(
-        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: CountedUnits
-    ) -> Any:
+    def evaluate_pieces(self, units: CountedUnits, options: Options, *, system: int, name: str) -> Any:
         """Evaluate one system of trials in pieces; ``system`` is its position."""
 
     @abstractmethod
@@ -373,10 +377,6 @@ class Kind(ABC, Generic[S, K, A]):
     def classes_of(self, scores: S) -> tuple[str, ...]:
         """Names of the classes, where there are many."""
         return getattr(scores, "classes", ())
-
-    def stacked(self, scores: Sequence[S]) -> AnyArray:
-        """Put scores of systems, in nats, into one array; see `deciban.trials.sources.stacked`."""
-        return stacked([one.nats if isinstance(one, Scores) else one.score for one in scores])
 
     def with_values(self, scores: S, values: FloatArray, name: str) -> S:
         """Scores with other numbers, in nats, on the same trials."""

@@ -27,8 +27,6 @@ from deciban.models.score_model import ScoreModel
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import AlignedClasses, ClassKey, ClassScores
 from deciban.trials.classes import align_class_systems
-from deciban.trials.passes import Engine
-from deciban.trials.sources import ShardSource
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
 from deciban.workflows.kinds.base import CountedUnits, Form, Kind, Scored, Units, of_trials
 from deciban.workflows.kinds.score_units import (
@@ -302,9 +300,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """Segments of all classes."""
         return int(found.counts.sum())
 
-    def evaluate_pieces(
-        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: CountedUnits
-    ) -> ClassEvaluation:
+    def evaluate_pieces(self, units: CountedUnits, options: Options, *, system: int, name: str) -> ClassEvaluation:
         """Evaluate log-likelihoods of one system of segments in pieces.
 
         Raises
@@ -315,9 +311,9 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         from deciban.workflows.class_sources import evaluate_class_pieces
 
         self.refuse_figures(options.figures)
-        require = partial(self.require_trials, has_weights=source.has_weights)
+        require = partial(self.require_trials, has_weights=units.source.has_weights)
         about: Any = {"system": system, "name": name, "require": require}
-        return evaluate_class_pieces(source, engine, options, units.of_classes, **about)
+        return evaluate_class_pieces(units.source, units.engine, options, units.of_classes, **about)
 
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
         """Single figures, and those at each target prior; none of single classes."""

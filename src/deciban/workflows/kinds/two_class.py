@@ -331,17 +331,15 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         """Targets and non-targets."""
         return int(found.n_tar + found.n_non)
 
-    def evaluate_pieces(
-        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: CountedUnits
-    ) -> Evaluation:
+    def evaluate_pieces(self, units: CountedUnits, options: Options, *, system: int, name: str) -> Evaluation:
         """Evaluate the scores of one system of trials in pieces."""
         from deciban.engines.counting import evaluate_system
 
         resampling = options.how_sure.resampling(units.units)
-        memory = engine.bounded(options.scale.n_bytes)
+        memory = units.engine.bounded(options.scale.n_bytes)
         by_unit: Any = None if resampling is None else (units.of_system(system, memory), resampling)
         about: Any = {"figures": self.checked(options.figures), "by_unit": by_unit}
-        return replace(evaluate_system(source, engine, memory, system=system, **about), name=name)
+        return replace(evaluate_system(units.source, units.engine, memory, system=system, **about), name=name)
 
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
         """Single figures, those at each operating point, and rates of misleading evidence by each factor."""
