@@ -183,10 +183,11 @@ class InfluencesInPieces:
             what = f"units: there are {len(units.keys):,}, and influences are added up for each"
             way = "take every segment for a unit (leave --units out)"
             raise memory_error(what, needed=most, given=self.memory, way=way)
-        for names in together(sizes, self.memory // 4):
+        room = self.memory / 4
+        for names in together(sizes, room):
             start = partial(_Sums, {name: centres[name] for name in names}, portions)
             at_once = sum(len(centres[name]) for name in names) * self.engine.n_at_once
-            most = rows_that_fit(self.memory / 4, Cost.INFLUENCE, at_once=at_once, fewest=_FEWEST_ROWS)
+            most = rows_that_fit(room, Cost.INFLUENCE, at_once=at_once, fewest=_FEWEST_ROWS)
             how: Any = {"units": self.who.keys is not None, "n_bytes": int(sum(sizes[name] for name in names))}
             add = partial(_add_costs, self.who, portions)
             total: _Sums = self._run("summing up influences", start, add, most=most, **how)

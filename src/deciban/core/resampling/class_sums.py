@@ -326,11 +326,6 @@ class ClassMeans:
         return len(self.block.stratum)
 
     @cached_property
-    def are_single(self) -> bool:
-        """Whether every trial is a unit by itself."""
-        return len(self.units.codes) == 1 and self.design.n_units == self.n_trials
-
-    @cached_property
     def share(self) -> FloatArray:
         """What each trial contributes to the mean of its class."""
         return np.asarray(self.block.counts * self.design.share[self.block.stratum])

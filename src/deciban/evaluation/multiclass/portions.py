@@ -437,12 +437,12 @@ def bootstrap_of(memory: float, draw: Draw, gathered: Gathered, asked: Resamplin
     if not asked.bootstrap:
         return None
     names = {one: some for one, some in gathered.names.items() if one[0] in DRAWN}
-    n_strata, most = len(gathered.design.home), max(map(len, names.values())) + 1
-    at_once = BLOCK * rows_that_fit(memory, Cost.CLASS_REPLICATE * n_strata * most * BLOCK)
+    of_figure, most = Cost.CLASS_REPLICATE * len(gathered.design.home), max(map(len, names.values())) + 1
+    at_once = BLOCK * rows_that_fit(memory, of_figure * most * BLOCK)
     found, has_all = defaultdict[Figure, list[FloatArray]](list), list[BoolArray]()
     for first in range(0, asked.bootstrap, at_once):
         numbers = range(first, min(first + at_once, asked.bootstrap))
-        room = rows_that_fit(memory, Cost.CLASS_REPLICATE * n_strata * (1 + len(numbers)))
+        room = rows_that_fit(memory, of_figure * (1 + len(numbers)))
         for some in together({one: len(own) for one, own in names.items()}, room):
             drawn, has = draw({one: names[one] for one in some}, numbers).drawn(gathered.design)
             for name, values in drawn.items():
