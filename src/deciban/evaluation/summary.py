@@ -189,7 +189,7 @@ class TrialsByUnit(ABC):
             return TrialsInCells(costs.with_trials(found.n_trials), found.tar, found.non)
         sums: SingleSums = self.look(partial(UnitTrials.single_sums, cells=cells, facts=facts, known=facts.dealt()))
         tar, non = sums.counts((costs.n_tar, costs.n_non))
-        design = facts.design(costs.with_trials(facts.n).one_trial)
+        design = ClusterDesign.of_trials(facts.sizes(costs.with_trials(facts.n).one_trial))
         return TrialsInCells(costs, tar, non, design, sums.rows(self.about.n_units))
 
     def replicated(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:

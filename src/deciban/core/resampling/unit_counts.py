@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from deciban.core.resampling.clusters import ClusterDesign
 from deciban.core.resampling.intervals import ClassSize, effective_numbers, small_sample_factors
 from deciban.core.resampling.linearised import Cells
 from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, independent, mixed_bits
@@ -425,11 +424,10 @@ class SingleFacts:
         """The keys of all trials, ascending; None of very many."""
         return None if self.keys is None or self.n.sum() > MOST_DEALT else np.sort(self.keys)
 
-    def design(self, one_trial: tuple[float, float]) -> ClusterDesign:
+    def sizes(self, one_trial: tuple[float, float]) -> list[ClassSize]:
         """Return the sizes of both classes; ``one_trial`` is what a trial of each counts."""
         rows = zip(self.weights.tolist(), one_trial, self.n.tolist(), strict=True)
-        numbers = [(total / one, float(effective_numbers(total, squares)), n) for (total, squares), one, n in rows]
-        return ClusterDesign.of_trials([ClassSize(*own) for own in numbers])
+        return [ClassSize(total / one, float(effective_numbers(total, two)), n) for (total, two), one, n in rows]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
