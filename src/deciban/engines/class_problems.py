@@ -355,11 +355,9 @@ class UnitsAndStrata:
         """Keys of all units, ascending; None if every trial is a unit."""
         return self.units.keys if len(self.units.keys) else None
 
-    def units_of(self, own: TrialUnits | None, n_trials: int) -> TrialUnits:
-        """The units of some trials, all of them known; every trial by itself where nothing is known."""
-        if own is None:
-            return TrialUnits((np.arange(n_trials),), np.zeros(n_trials, np.uint64))
-        return own.among(self.units.keys)
+    def of(self, block: TrialBlock) -> TrialUnits | None:
+        """Return the units of the trials of a block, by their positions among all; None if every trial is one."""
+        return None if self.keys is None or block.units is None else block.units.among(self.keys)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -381,8 +379,9 @@ class UnitSums:
         """Add up the trials of a block."""
         trials, stratum = block.trials, block.stratum
         rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
-        units = None if who.keys is None else who.units_of(block.units, len(trials.label)).take(rows)
-        weights = StratumWeights.of(stratum[rows], len(who.home), trials.weights_of(rows), units)
+        units = who.of(block)
+        own = None if units is None else units.take(rows)
+        weights = StratumWeights.of(stratum[rows], len(who.home), trials.weights_of(rows), own)
         return cls(weights, Shown.of(trials.loglik[rows], stratum[rows], _SOME))
 
     def __add__(self, other: UnitSums) -> UnitSums:

@@ -113,8 +113,7 @@ class _Sums:
 
 def _add_costs(who: UnitsAndStrata, portions: Portions, total: _Sums, block: TrialBlock, lock: Any) -> None:
     """Add the trials of a block."""
-    units = None if who.keys is None or block.units is None else block.units.among(who.keys)
-    at_hand, begins = portions.at_hand(block.trials, units, block.stratum), Counter[Portion]()
+    at_hand, begins = portions.at_hand(block.trials, who.of(block), block.stratum), Counter[Portion]()
     if not at_hand.n_trials:
         return
     shares = portions.bands.units.shares(at_hand.block) if total.below else None
