@@ -32,7 +32,6 @@ from deciban.evaluation.multiclass.problem_sums import (
 )
 from deciban.evaluation.multiclass.summary import ClassSummary, WholeOnly, c_avg_places, shown_of
 from deciban.evaluation.reliability import PooledOdds
-from deciban.evaluation.summary import TwoClassFigures
 from deciban.memory import give_back, rows_that_fit
 from deciban.multiclass.analysis import confusion_of, subset_costs_of, subset_counts_of
 from deciban.multiclass.recalibration import ClassCalibration
@@ -295,7 +294,7 @@ class _Sorting:
     def counted(self, at: int) -> CountedProblem | PooledOdds:
         """Sort the scores of a problem, and count what is asked of it."""
         what, *about = self.problems[at].name
-        summary = self.room.summary(self.files[at], TwoClassFigures(), 1)
+        summary = self.room.summary(self.files[at], None, 1)
         if what == "odds":
             found: CountedProblem | PooledOdds = PooledOdds.of(summary.ranks)
         else:

@@ -153,7 +153,7 @@ class SortRoom:
         n_ranges = int(np.ceil(n_trials * _UNLIKE / self.most(kind, has_weights=has_weights)))
         return Ranges(folder / "range", borders_of(sample, n_ranges), kind, has_weights=has_weights)
 
-    def summary(self, files: Ranges, figures: TwoClassFigures, n_threads: int) -> Summary:
+    def summary(self, files: Ranges, figures: TwoClassFigures | None, n_threads: int) -> Summary:
         """Sort scores that are all there, of which there are some."""
         ranges = files.settled(self.most(files.kind, has_weights=files.has_weights))
         return SortedFiles(files.path.parent, ranges, figures, self.step).sort(n_threads)

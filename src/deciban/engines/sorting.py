@@ -262,11 +262,12 @@ class Adding:
     step: int
 
     @classmethod
-    def of(cls, figures: TwoClassFigures, n_tar: float, n_non: float, step: int) -> Adding:
-        """With the lines of all plots and of what is asked for."""
-        of_miss, of_fa = (np.sort(np.concatenate((drawn_lines(), own))) for own in (figures.fmr_at, figures.fnmr_at))
+    def of(cls, figures: TwoClassFigures | None, n_tar: float, n_non: float, step: int) -> Adding:
+        """With the lines of all plots and of what is asked for; without figures, nothing is drawn."""
+        asked, drawn = figures or TwoClassFigures(), np.zeros(0) if figures is None else drawn_lines()
+        of_miss, of_fa = (np.sort(np.concatenate((drawn, own))) for own in (asked.fmr_at, asked.fnmr_at))
         lines = Lines(of_miss * n_tar, of_fa * n_non)
-        return cls(figures, (n_tar, n_non), lines, int(np.clip(step, _FEWEST_STEP, _MOST_STEP)))
+        return cls(asked, (n_tar, n_non), lines, int(np.clip(step, _FEWEST_STEP, _MOST_STEP)))
 
     def __call__(self, tar: SortedClass, non: SortedClass, below: tuple[float, float]) -> Sums:
         """Sum up over two classes, of which so many targets and non-targets are below."""
@@ -307,13 +308,13 @@ class SortedFiles:
     folder : path
     ranges : sequence of ranges
         From low to high.
-    figures : TwoClassFigures
-        What is asked for.
+    figures : TwoClassFigures or None
+        What is asked for; None where nothing is drawn.
     step : int
         Trials of which groups are made at once.
     """
 
-    def __init__(self, folder: Path, ranges: Sequence[_Range], figures: TwoClassFigures, step: int) -> None:
+    def __init__(self, folder: Path, ranges: Sequence[_Range], figures: TwoClassFigures | None, step: int) -> None:
         self.folder, self.ranges = folder, ranges
         self.has_weights = ranges[0].non.has_weights
         self.starts = [np.cumsum([0, *(one[c].n for one in ranges)]).tolist() for c in (0, 1)]
