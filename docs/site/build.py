@@ -1,8 +1,8 @@
-"""Put the pages of the site together, by their kinds, and have Sphinx build it.
+"""Collect the pages of the site by section, and build it with Sphinx.
 
     python docs/site/build.py build/site
 
-Nothing is fetched, and warnings are errors: a link that leads nowhere among them.
+The build needs no network. Warnings are errors, for example broken links.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CODE = re.compile(r"(```.*?```|`[^`]*`)", flags=re.DOTALL)
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the site.
+    """Section of the site.
 
     Attributes
     ----------
@@ -66,18 +66,18 @@ def sections() -> list[Section]:
 
 
 def places(parts: Sequence[Section]) -> dict[str, str]:
-    """Of all pages, where they lie on the site."""
+    """Return the path of each page on the site."""
     return {page: part.place(page) for part in parts for page in part.pages}
 
 
 def outside_code(text: str) -> Iterator[tuple[str, bool]]:
-    """Pieces of a page, and whether links in them are links."""
+    """Yield parts of a page, with True for text and False for code."""
     for at, piece in enumerate(_CODE.split(text)):
         yield piece, at % 2 == 0
 
 
 def moved(text: str, page: str, known: Mapping[str, str]) -> str:
-    """A page with links to where other pages lie; what is no page of the site is named, not linked to.
+    """Return a page with links to paths on the site; files that are not on the site are named without a link.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def _list_of(pages: Sequence[str], caption: str = "") -> str:
 
 
 def with_pictures(text: str, folder: Path) -> str:
-    """A page that names pictures of a folder, each below the paragraph that names it first."""
+    """Return a page with each named picture of a folder below the paragraph that names it first."""
     parts, shown = [], set[str]()
     for part in text.split("\n\n"):
         named = [] if part.startswith("|") else re.findall(r"`([\w-]+)`", part)
@@ -137,17 +137,17 @@ def with_pictures(text: str, folder: Path) -> str:
 
 
 def home(parts: Sequence[Section]) -> str:
-    """The first page of the site."""
+    """Return the home page of the site."""
     page = "docs/site/home.md"
     found = moved((SITE / "home.md").read_text(), page, {**places(parts), page: "index.md"})
     rows = "\n".join(f"- **[{part.title}]({part.folder}/index.md)**: {part.words}" for part in parts)
-    rows += "\n- **[Gallery](gallery/index.md)**: every plot, with the lines that draw it."
+    rows += "\n- **[Gallery](gallery/index.md)**: Every plot with its code."
     names = "\n".join([*(f"{part.folder}/index" for part in parts), "gallery/index"])
     return f"{found}\n{rows}\n\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
 
 
 def put_together(source: Path, *, quick: bool = False) -> None:
-    """Write all pages into a new folder, as Sphinx reads them."""
+    """Write the sources of all pages into a new folder for Sphinx."""
     parts = sections()
     known = places(parts)
     for page, place in known.items():
@@ -168,7 +168,7 @@ def put_together(source: Path, *, quick: bool = False) -> None:
 
 
 def draw(source: Path, *, quick: bool) -> None:
-    """Run what draws: the gallery, and the figures of the papers."""
+    """Draw the gallery and the figures of the papers."""
     if quick:
         (source / "gallery").mkdir()
         (source / "gallery" / "index.md").write_text("# Gallery\n")
@@ -181,7 +181,7 @@ def draw(source: Path, *, quick: bool) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Build the site."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="without docstrings and pictures, to check links")
+    parser.add_argument("--quick", action="store_true", help="only check links, without docstrings and pictures")
     parser.add_argument("output", type=Path, nargs="?", default=ROOT / "build" / "site")
     options = parser.parse_args(arguments)
     source = options.output.with_name(f"{options.output.name}-source")

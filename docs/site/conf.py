@@ -1,4 +1,4 @@
-"""Settings of Sphinx for the site; `build.py` puts the pages together, and this file beside them."""
+"""Sphinx settings of the site; `build.py` copies this file next to the collected pages."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ toc_object_entries = False  # hundreds of names in the navigation of every page 
 
 html_theme = "furo"
 html_static_path = ["static"]
-html_css_files = ["pictures.css"]  # on dark pages, and on small screens
+html_css_files = ["pictures.css"]  # white background on dark pages
 html_title = f"deciban {__version__}"
 html_copy_source = False
 html_show_sphinx = False
@@ -38,10 +38,10 @@ html_theme_options = {"navigation_with_keys": True}
 
 
 def _is_plumbing(app: object, what: str, name: str, found: object, skip: bool, options: object) -> bool | None:  # noqa: ARG001, FBT001
-    """Whether a member says nothing by itself: fields of named tuples, which their class describes."""
+    """Return True for fields of named tuples, which their class documents."""
     return True if str(getattr(found, "__doc__", "")).startswith("Alias for field number") else None
 
 
 def setup(app: Any) -> None:
-    """Called by Sphinx."""
+    """Connect the filter of members to Sphinx."""
     app.connect("autodoc-skip-member", _is_plumbing)

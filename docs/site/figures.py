@@ -1,4 +1,4 @@
-"""One table: figure, function, equation, command, law; from the pages on metrics and the tests that name a function."""
+"""Table of metrics with function, equation, command and tests, from the pages on metrics and the tests."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tests_of import called
 SITE = Path(__file__).parent
 ROOT = SITE.parents[1]
 PAGES = {"metrics": "metrics.md", "multiclass": "multiclass-metrics.md", "rules": "rules.md"}
-"""By package the page whose tables have its formulas."""
+"""Page with the formulas of each package."""
 
 _NARROW = "table.docutils td code, table.docutils td a {overflow-wrap: anywhere; white-space: normal}"
-"""Names of tests break where they must, so that the last column is seen."""
+"""Style that breaks long test names, so that the last column is visible."""
 
 
 def rows_of_tables(text: str) -> Iterator[tuple[str, str, str]]:
-    """First cell, formula and source of the tables of a page that have all three."""
+    """Yield first cell, formula and source of each table row that has all three."""
     for line in text.splitlines():
         cells = [one.strip() for one in line.strip().strip("|").split(" | ")] if line.startswith("|") else []
         if line.rstrip().endswith("| |") and len(cells) == 2:
@@ -38,12 +38,12 @@ def _noticed() -> dict[str, list[str]]:
 
 
 def laws(package: str, name: str) -> list[str]:
-    """Tests that were seen to fail when a function gives wrong values; of a new one those that call it."""
+    """Return the tests that fail if a function returns wrong values; for new functions, tests that call it."""
     return _noticed().get(f"{package}.{name}") or called(package, name)[:2]
 
 
 def figures() -> Iterator[tuple[str, str, str, str, str, list[str]]]:
-    """Package, function, formula, source, command and tests of all."""
+    """Yield package, function, formula, source, command and tests of all metrics."""
     commands = tomllib.loads((SITE / "figures.toml").read_text())
     public = {package: set(importlib.import_module(f"deciban.{package}").__all__) for package in PAGES}
     seen = set()
@@ -57,7 +57,7 @@ def figures() -> Iterator[tuple[str, str, str, str, str, list[str]]]:
 
 
 def with_tests() -> Iterator[tuple[str, str]]:
-    """Package and name of all that the list of equations on the page on rules names."""
+    """Yield package and name of all functions in the list of equations of the rules page."""
     for line in (ROOT / "docs" / "rules.md").read_text().splitlines():
         cells = line.split(" | ")
         if len(cells) == 3 and "::" in cells[2]:
@@ -67,14 +67,14 @@ def with_tests() -> Iterator[tuple[str, str]]:
 
 
 def write() -> str:
-    """The page."""
+    """Return the page."""
     words = (
-        "Every figure with the function that gives it, its formula and where that stands (T, B, P, L: papers that the "
-        "pages on [metrics](metrics.md) and [many classes](multiclass-metrics.md) name), the command that shows it, "
-        "and tests that were seen to fail when the function gave wrong values (`scripts/bent`)."
+        "All metrics with function, formula, source (T, B, P, L: papers listed in [metrics](metrics.md) and "
+        "[multiclass metrics](multiclass-metrics.md)), command, and tests that fail if the function returns wrong "
+        "values (`scripts/bent`)."
     )
     parts = [
-        "# From figures to equations, commands and laws\n",
+        "# Metrics, equations, commands and tests\n",
         f"{words}\n",
         f"```{{raw}} html\n<style>{_NARROW}</style>\n```\n",
         "| function | formula | source | command | tests |",

@@ -1,4 +1,4 @@
-"""Pages of the reference that are made from the package itself: nothing of them is written by hand."""
+"""Reference pages that are generated from the package."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ PACKAGES = (
     *("metrics", "multiclass", "decisions", "rules", "losses", "evaluation", "calibration", "fusion", "analysis"),
     *("trials", "io", "models", "workflows", "plots", "report", "sklearn"),
 )
-"""Packages whose public names are documented, after those of `deciban` itself."""
+"""Packages with a reference page, after `deciban` itself."""
 
 _WIDTH = 110
 
 
 def write(folder: Path, *, quick: bool = False) -> list[str]:
-    """Write all pages that are made, into a folder; returns their names."""
+    """Write all generated pages into a folder and return the names of the main ones."""
     made: dict[str, Callable[[], str]] = {"commands.md": commands, "schemas.md": schemas}
     made |= {
         "presets-of-evaluations.md": presets,
@@ -44,25 +44,27 @@ def write(folder: Path, *, quick: bool = False) -> list[str]:
 
 
 def api() -> str:
-    """What packages there are."""
+    """Return the list of packages."""
     names = ["deciban", *(f"deciban.{one}" for one in PACKAGES)]
     rows = "\n".join(f"| [{name}]({name}.md) | {_summary(importlib.import_module(name))} |" for name in names)
     listed = "\n".join(names)
-    return f"# Python\n\n| package | what it is |\n|---|---|\n{rows}\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
+    return f"# Python\n\n| Package | Content |\n|---|---|\n{rows}\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
 
 
 def package(module: ModuleType, done: set[int], *, quick: bool = False) -> str:
-    """The public names of a package with their docstrings; those that another page has are named.
+    """Return the page of a package: a table of its public names, then their docstrings.
+
+    Names that another page documents are only listed.
 
     Parameters
     ----------
     module : module
     done : set of int
-        What was documented, which is added to.
+        Identities of documented objects; new ones are added.
     quick : bool
-        Whether names are enough.
+        Write names without docstrings.
     """
-    parts, elsewhere = [], []
+    parts, rows, elsewhere = [], [], []
     for name in public_names(module):
         found = getattr(module, name)
         if not callable(found):
@@ -71,22 +73,24 @@ def package(module: ModuleType, done: set[int], *, quick: bool = False) -> str:
             elsewhere.append(f"`{name}`")
             continue
         done.add(id(found))
+        rows.append(f"| {{py:obj}}`~{module.__name__}.{name}` | {_summary(found)} |")
         kind, members = ("autoclass", "   :members:\n") if inspect.isclass(found) else ("autofunction", "")
         if quick:
             parts.append(f"## {name}\n")
             continue
         parts.append(f"## {name}\n\n```{{eval-rst}}\n.. {kind}:: {module.__name__}.{name}\n{members}```\n")
-    also = f"Described on other pages as well: {', '.join(elsewhere)}.\n\n" if elsewhere else ""
-    return f"# {module.__name__}\n\n{_summary(module)}\n\n{also}" + "\n".join(parts)
+    table = "\n".join(["| Name | Description |", "|---|---|", *rows]) + "\n\n" if rows else ""
+    also = f"Other pages document: {', '.join(elsewhere)}.\n\n" if elsewhere else ""
+    return f"# {module.__name__}\n\n{_summary(module)}\n\n{table}{also}" + "\n".join(parts)
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """Names that users may rely on."""
+    """Return the public names of a package in alphabetical order."""
     return sorted(name for name in getattr(module, "__all__", dir(module)) if not name.startswith("_"))
 
 
 def _is_former_name(module: ModuleType, name: str) -> bool:
-    """Whether it is the same as what has another name here, by which it is described."""
+    """Return True if the name is an alias of another public name of the package."""
     own = getattr(getattr(module, name), "__name__", name)
     return own != name and getattr(module, own, None) is getattr(module, name)
 
@@ -96,7 +100,7 @@ def _summary(found: Any) -> str:
 
 
 def commands() -> str:
-    """The help of every command."""
+    """Return the help of every command."""
     parts = ["# Commands\n"]
     for name, (where, words) in COMMANDS.items():
         command = getattr(importlib.import_module(where), f"{name}_command")
@@ -106,10 +110,8 @@ def commands() -> str:
 
 
 def schemas() -> str:
-    """The JSON Schema of everything that is printed as JSON."""
-    parts = [
-        "# JSON Schemas\n\n`deciban.json_schemas()` gives each of them complete; what they share stands here once.\n"
-    ]
+    """Return the JSON Schemas of all commands."""
+    parts = ["# JSON Schemas\n\n`deciban.json_schemas()` returns complete schemas; the common part is listed once.\n"]
     known = deciban.json_schemas()
     shared = next(iter(known.values()))["$defs"]
     for name, one in {**known, "common": shared["common"]}.items():
@@ -119,20 +121,20 @@ def schemas() -> str:
 
 
 def presets() -> str:
-    """Every preset, as the command explains it."""
+    """Return the explanation of every preset."""
     names = [one["name"] for one in json.loads(_printed("presets", "--json"))["presets"]]
-    parts = ["# Presets of evaluations\n\nEach as `deciban presets NAME` explains it.\n"]
+    parts = ["# Presets of evaluations\n\nThe output of `deciban presets NAME`.\n"]
     parts += [f"## {name}\n\n```text\n{_printed('presets', name)}```\n" for name in names]
     return "\n".join(parts)
 
 
 def formats() -> str:
-    """The formats that are known, as the command lists them."""
-    return f"# Formats of files\n\nAs `deciban formats` lists them.\n\n```text\n{_printed('formats')}```\n"
+    """Return the list of formats."""
+    return f"# List of file formats\n\nThe output of `deciban formats`.\n\n```text\n{_printed('formats')}```\n"
 
 
 def _printed(*words: str) -> str:
-    """What a command prints."""
+    """Return the output of a command."""
     from click.testing import CliRunner
 
     command = getattr(importlib.import_module(COMMANDS[words[0]][0]), f"{words[0]}_command")

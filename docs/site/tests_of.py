@@ -1,4 +1,4 @@
-"""Which tests call a public function: by what their modules import, not by how it is called there."""
+"""Tests that call a public function, found by the imports of their modules."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ FOLDERS = (
     "calibration",
     "fusion",
 )
-"""Where tests of figures are, those first that are named first."""
+"""Folders with tests of metrics, in order of preference."""
 
 
 def called(package: str, name: str) -> list[str]:
-    """Tests that call ``deciban.package.name``, as ``folder/test_file.py::test_name``."""
+    """Return the tests that call ``deciban.package.name``, as ``folder/test_file.py::test_name``."""
     return [test for test, names in _tests() if (package, name) in names]
 
 
@@ -55,7 +55,7 @@ def _of_module(path: Path) -> Iterator[tuple[str, frozenset[tuple[str, str]]]]:
 
 
 def _with_help(node: ast.AST, helped: dict[str, ast.AST]) -> list[ast.AST]:
-    """A test, and what of its module it needs, over however many steps."""
+    """Return a test and all functions and names of its module that it needs, directly or not."""
     found, left = [node], [node]
     while left:
         names = {one.id for one in ast.walk(left.pop()) if isinstance(one, ast.Name)}
@@ -65,7 +65,7 @@ def _with_help(node: ast.AST, helped: dict[str, ast.AST]) -> list[ast.AST]:
 
 
 def _imported(module: ast.Module) -> dict[str, str]:
-    """What names of a module stand for: ``{"m": "deciban.metrics", "cllr": "deciban.metrics.cllr"}``."""
+    """Return the imports of a module by name: ``{"m": "deciban.metrics", "cllr": "deciban.metrics.cllr"}``."""
     known = dict[str, str]()
     for node in ast.walk(module):
         if isinstance(node, ast.Import):
@@ -79,7 +79,7 @@ def _imported(module: ast.Module) -> dict[str, str]:
 
 
 def _used(node: ast.AST, known: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Public names, with their packages, that stand in a function."""
+    """Yield the public names in a function, with their packages."""
     for one in ast.walk(node):
         parts = _path(one)
         if parts and parts[0] in known:
@@ -88,7 +88,7 @@ def _used(node: ast.AST, known: dict[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _path(node: ast.AST) -> list[str]:
-    """``a.b.c`` as its parts; empty for what is none."""
+    """Return the parts of ``a.b.c``; an empty list for other expressions."""
     if isinstance(node, ast.Name):
         return [node.id]
     if isinstance(node, ast.Attribute):
