@@ -88,7 +88,7 @@ def test_refusals(scored):
         ({**scores, **units}, {"segments": [2]}, "nothing tells segments"),
         ({**scores, **units}, {"trials_per_segment": 2}, "nothing tells segments"),
         (scored, {"trials_per_segment": 0}, "trials_per_segment: got 0"),
-        ({**scores, **units, "tar_segments": segments["tar_segments"]}, {}, "one is missing"),
+        ({**scores, **units, "tar_segments": segments["tar_segments"]}, {}, "non_segments: none given"),
         ({**scores, **units, **segments, "tar_segments": [1]}, {}, "segments of 1 trials"),
         (scored, {"second": scored["tar"]}, "second: pass the scores"),
         (scored, {"second": (scored["tar"], scored["tar"])}, "second: has not as many"),

@@ -84,3 +84,12 @@ def test_ci_runs_the_test_command_of_the_readme():
     assert setup.startswith("python3 -m venv .venv && .venv/bin/pip install")
     assert setup.endswith(".venv/bin/deciban demo demo")
     assert (ROOT / ".ci/run").read_text().splitlines()[-1] == check == "bash scripts/check"
+
+
+def test_comparisons_with_other_tools_are_measured():
+    peers = (ROOT / "docs" / "peers.md").read_text()
+    _, claims = README.split("## Why not another tool?")
+    times, sizes = re.findall(r"([\d.]+) times as long", claims), re.findall(r"([\d.]+ MB)", claims)
+    assert len(times) > 5
+    assert [one for one in times if f"x {one} |" not in peers] == []
+    assert [one for one in sizes if f"| {one} |" not in peers] == []

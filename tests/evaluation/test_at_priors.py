@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.evaluation import evaluate, evaluation_of, merged, presets, summarize
-from deciban.evaluation.curves import priors_of, rate_intervals
+from deciban.evaluation.bands import rate_intervals
+from deciban.evaluation.curves import priors_of
 from support.limits import wilson
 
 LEVELS = st.sampled_from([-np.inf, -5.0, -2.0, 0.0, 0.5, 2.0, 4.0, np.inf])

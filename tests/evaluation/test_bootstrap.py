@@ -9,8 +9,8 @@ from deciban.core.resampling.replicates import poisson_weights
 from deciban.core.resampling.units import keys_of
 from deciban.errors import InputError
 from deciban.evaluation import TwoClassFigures, evaluate, evaluation_of, merged, summarize
+from deciban.evaluation.one_system import caption_of
 from deciban.evaluation.summary import Resampling
-from deciban.evaluation.uncertainty import caption_of
 
 HELD = ("rates_at", "prbep", "eer_conventions")
 """Figures at thresholds that stay where they are, and such that count trials."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deciban import InputError, evaluate, evaluate_classes
-from deciban.evaluation.reliability import consistency_of
+from deciban.evaluation.bands import consistency_of
 
 
 def calibrated(seed, shared, n_speakers=60):

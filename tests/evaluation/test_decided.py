@@ -10,7 +10,7 @@ from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.units import TrialUnits
 from deciban.decisions import Application, decision_risk
 from deciban.evaluation import evaluate
-from deciban.evaluation.decided import DecisionProblem, detection, evaluate_decisions
+from deciban.evaluation.decided import DecisionProblem, evaluate_decisions
 from deciban.evaluation.summary import Resampling
 from support.limits import wilson
 
@@ -22,7 +22,9 @@ POINT = OperatingPoint(0.1, 2.0, 3.0)
 def test_rates_and_costs_are_those_of_arrays(trials, is_weighted):
     accepted, truth, weight = np.array([(True, True, 1), (False, False, 2), *trials]).T
     weight = weight.astype(np.int64) if is_weighted else None
-    found = evaluate_decisions(1 - accepted, 1 - truth, applications={"point": detection(POINT)}, weights=weight, **TWO)
+    found = evaluate_decisions(
+        1 - accepted, 1 - truth, applications={"point": Application.of_operating_point(POINT)}, weights=weight, **TWO
+    )
     errors = metrics.decision_errors(accepted == 1, truth == 1, sample_weight=weight)
     assert found.rates == pytest.approx(errors._asdict(), rel=1e-12)
     how = {"p_target": POINT.p_target, "c_miss": POINT.c_miss, "c_fa": POINT.c_fa, "sample_weight": weight}
@@ -58,12 +60,12 @@ def test_intervals_are_those_of_scores_that_decide_the_same(n_sides, is_weighted
     expected = evaluate(scores[truth], scores[~truth], operating_points=[POINT], **sides, **heavy)
     asked = Resampling(TrialUnits.of(units))
     accepted = scores >= expected.operating_points[0].threshold
-    how = {"applications": {"p": detection(POINT)}, "resampling": asked, "weights": weights}
+    how = {"applications": {"p": Application.of_operating_point(POINT)}, "resampling": asked, "weights": weights}
     found = evaluate_decisions(np.where(accepted, 0, 1), np.where(truth, 0, 1), **how, **TWO).uncertainty
     for name in ("p_miss", "p_fa"):
         one, other = found.interval(name), expected.interval(name)
         assert (one.estimate, one.low, one.high) == pytest.approx((other.estimate, other.low, other.high), rel=1e-9)
-    scale = detection(POINT).default_risk
+    scale = Application.of_operating_point(POINT).default_risk
     one, other = found.interval(("cost", 0)), expected.interval("act_dcf")
     assert (one.low / scale, one.high / scale) == pytest.approx((other.low, other.high), rel=1e-9)
     assert one.standard_error / scale == pytest.approx(other.standard_error, rel=1e-9)
@@ -73,7 +75,7 @@ def test_too_few_units_of_a_class_give_no_interval_and_a_note():
     label = np.arange(60) % 2
     units = Resampling(TrialUnits.of(np.where(label == 0, np.arange(60) % 8, 100 + np.arange(60))))
     found = evaluate_decisions(
-        1 - label, label, applications={"p": detection(POINT)}, resampling=units, **TWO
+        1 - label, label, applications={"p": Application.of_operating_point(POINT)}, resampling=units, **TWO
     ).uncertainty
     assert found.estimates.keys() == {"p_fa"}
     assert found.notes[0].startswith(

@@ -6,7 +6,8 @@ import numpy as np
 
 from deciban import evaluate
 from deciban.core.resampling.intervals import Estimate
-from deciban.evaluation.uncertainty import WithInterval, with_interval, written
+from deciban.evaluation.one_system import WithInterval, with_interval
+from deciban.tables.results import cell_of
 
 ONE = evaluate(np.arange(40.0), np.arange(40.0) - 15, tar_units=np.arange(40), non_units=np.arange(40))
 
@@ -19,7 +20,7 @@ def test_cells_have_the_unit_of_their_figure():
     assert abs(float(with_interval("0.12", ONE, "eer").high) - found.high) < 0.005
     assert cell.without_percent == f"12.00 [{cell.low}, {cell.high}]"
     assert cell.bracket == f"[{cell.low}, {cell.high}]"
-    assert written("eer", lambda one: one.eer, lambda value: f"{100 * value:.2f} %")(ONE).bracket == cell.bracket
+    assert cell_of("eer", ONE).bracket == cell.bracket
 
 
 def test_bounds_near_zero_are_written_as_less_for_people_and_in_digits_for_programs():

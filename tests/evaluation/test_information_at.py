@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import deciban
 from deciban import rules
 from deciban.evaluation import evaluate, evaluate_classes
-from deciban.evaluation.requested import sentence
+from deciban.evaluation.one_system import information_in_words
 
 SCORES = st.lists(st.sampled_from([-np.inf, -3.0, -1.0, 0.0, 0.5, 2.0, 4.5, np.inf]), min_size=1, max_size=12)
 
@@ -59,9 +59,9 @@ def test_many_classes_are_told_what_the_rule_says():
         expected = rules.class_information(loglik, label, prior=given_prior)
         assert (one.entropy, one.delivered) == pytest.approx((expected.entropy, expected.delivered), rel=1e-12)
     assert found.information_at[0].available == pytest.approx(np.log2(3) - found.min_cllr)
-    assert sentence(found).startswith(f"system tells {found.information:.3g} [")
-    assert "of 1.58 bits at the flat prior (" in sentence(found)
-    assert "; at the given prior, " in sentence(found)
+    assert information_in_words(found).startswith(f"system tells {found.information:.3g} [")
+    assert "of 1.58 bits at the flat prior (" in information_in_words(found)
+    assert "; at the given prior, " in information_in_words(found)
 
 
 def test_intervals_and_capacity_stand_in_json():

@@ -5,7 +5,7 @@ import pytest
 
 from deciban.core.resampling.clusters import ClusterDesign
 from deciban.evaluation import TwoClassFigures, evaluate
-from deciban.evaluation.linear_figures import LimitedRate, notes_on_intervals
+from deciban.evaluation.uncertainty import LimitedRate, notes_on_intervals
 
 
 def sizes(of_units, n_units=50):

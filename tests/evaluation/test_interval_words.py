@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from deciban.core.resampling.intervals import Interval
 from deciban.core.resampling.units import independent
 from deciban.evaluation import evaluate
-from deciban.evaluation.uncertainty import (
+from deciban.evaluation.one_system import (
     bounds_in_words,
     caption_of,
     corrected_of,

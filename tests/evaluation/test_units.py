@@ -7,8 +7,9 @@ from sklearn.metrics import log_loss
 
 from deciban import evaluate, evaluate_classes
 from deciban.evaluation import TwoClassFigures
+from deciban.evaluation.one_system import shared_notes
 from deciban.evaluation.reliability import far_off
-from deciban.evaluation.results import Results, shared_notes
+from deciban.evaluation.results import Results
 from deciban.evaluation.summary import merged, summarize
 from deciban.evaluation.two_class import evaluation_of
 

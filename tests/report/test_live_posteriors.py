@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deciban.evaluation import TwoClassFigures, evaluate
-from deciban.evaluation.reliability import consistency_of
+from deciban.evaluation.bands import consistency_of
 from deciban.report.live import posterior_data
 
 

@@ -1,7 +1,7 @@
 """Rows of the tables."""
 
 from deciban.evaluation import TwoClassFigures, evaluate
-from deciban.evaluation.uncertainty import WithInterval
+from deciban.evaluation.one_system import WithInterval
 from deciban.report import tables
 from deciban.report import tables as words
 from deciban.rules import ThresholdWeights

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import deciban
-from deciban.evaluation.uncertainty import WithInterval
+from deciban.evaluation.one_system import WithInterval
 from deciban.report import render
 from deciban.tables.writers import aligned, apart, with_corrected
 from support.commands import printed_table

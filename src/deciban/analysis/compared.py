@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
 
 import numpy as np
 from scipy import special
@@ -14,200 +12,29 @@ from scipy import special
 from deciban.core.resampling.intervals import LINEARISED, ROUNDING, Estimate, Interval, t_quantile
 from deciban.core.resampling.units import Keys, mixed_bits
 from deciban.errors import InputError
+from deciban.evaluation.metrics import METRICS, keys_of, metric_of
 from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.uncertainty import Figure, Uncertainty
-from deciban.messages import counted
 from deciban.types import FloatArray, IntArray
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """How a figure is shown.
-
-    Attributes
-    ----------
-    words : str
-    in_percent : bool
-    digits : int
-        Decimals where it is not in percent.
-    larger_is_better : bool
-    at_points : bool
-        Whether there is one at each operating point.
-    of_rule : bool
-        Whether it is by a rule of the user's own, one at each prior of the operating points.
-    """
-
-    words: str
-    in_percent: bool = False
-    digits: int = 3
-    larger_is_better: bool = False
-    at_points: bool = False
-    of_rule: bool = False
+def compared_metrics(systems: Sequence[OneSystem]) -> list[Figure]:
+    """Return the metrics of tables that have an interval in all systems; the mean over points if there are several."""
+    n_points = len(systems[0].point_names)
+    shown = [one for one in METRICS if one.tables != "none" and (n_points > 1 or not one.name.startswith("mean_"))]
+    keys = keys_of(shown, systems[0].kind, {"point": n_points, "rule prior": n_points})
+    return [key for key in keys if all(key in one.estimates for one in systems)]
 
 
-FIGURES = {
-    "eer": Shown("EER (ROCCH)", in_percent=True),
-    "min_dcf": Shown("minDCF", at_points=True),
-    "act_dcf": Shown("actDCF", at_points=True),
-    "mean_min_dcf": Shown("mean minDCF"),
-    "mean_act_dcf": Shown("mean actDCF"),
-    "cllr": Shown("Cllr"),
-    "min_cllr": Shown("min Cllr"),
-    "calibration_loss": Shown("calibration loss"),
-    "information": Shown("information", larger_is_better=True),
-    "c_avg": Shown("C_avg", digits=4, at_points=True),
-    "min_c_avg": Shown("min C_avg", digits=4, at_points=True),
-    "error_rate": Shown("error rate", in_percent=True),
-    "brier": Shown("Brier"),
-    "cross_entropy": Shown("cross-entropy"),
-    "auc": Shown("AUC", digits=4, larger_is_better=True),
-    "rule_cost": Shown("cost by own rule", digits=4, of_rule=True),
-    "rule_minimum": Shown("minimum by own rule", digits=4, of_rule=True),
-    "rule_calibration_loss": Shown("calibration loss by own rule", digits=4, of_rule=True),
-    "rule_information": Shown("information by own rule", digits=4, larger_is_better=True, of_rule=True),
-}
-"""Those of tables, of both kinds of scores, in their order there."""
-
-
-def shown(figure: Figure) -> Shown:
-    """How a figure is shown; what tables do not have is smaller where it is better, as costs and error rates are."""
-    name = figure if isinstance(figure, str) else figure[0]
-    return FIGURES.get(name, Shown(name.replace("_", " ")))
-
-
-def figures_of(systems: tuple[OneSystem, ...]) -> list[Figure]:
-    """Figures that all systems have, in the order of tables; the mean over points only if there are several."""
-    several = len(systems[0].point_names) > 1
-    wanted = list[Figure]()
-    for name, how in FIGURES.items():
-        if how.at_points or how.of_rule:
-            wanted += [(name, k) for k in range(len(systems[0].point_names))]
-        elif several or not name.startswith("mean_"):
-            wanted.append(name)
-    return [one for one in wanted if all(one in estimates_of(system) for system in systems)]
-
-
-_OF_TWO_CLASSES = ("eer", "min_dcf", "act_dcf", "cllr", "min_cllr", "calibration_loss", "auc")
-
-
-def without_interval(systems: Sequence[Any]) -> list[str]:
-    """Return the names of finite metrics of two classes of which some system has no interval."""
-    found = list[str]()
-    for name in _OF_TWO_CLASSES if systems[0].kind == "two-class" else ():
-        n_points = len(systems[0].operating_points)
-        for figure in [(name, k) for k in range(n_points)] if shown(name).at_points else [name]:
-            owners = [one if isinstance(figure, str) else one.operating_points[figure[1]] for one in systems]
-            is_finite = all(math.isfinite(getattr(one, name)) for one in owners)
-            if is_finite and not all(figure in estimates_of(one) for one in systems):
-                found.append(in_words(figure, systems[0]))
-    return found
-
-
-def estimates_of(system: OneSystem) -> Any:
-    """Figures with their standard errors; none if units are unknown."""
-    return {} if system.uncertainty is None else system.uncertainty.estimates
-
-
-def in_words(figure: Figure, system: OneSystem) -> str:
-    """What a figure is called, with its operating point where there is one."""
-    if isinstance(figure, str):
-        return shown(figure).words
-    words, place = shown(figure).words, figure[1]
-    if shown(figure).of_rule:
-        return f"{words} at prior {rule_costs_of(system)[int(place)].p_target:g}"
-    if isinstance(place, int) and (shown(figure).at_points or place < len(system.point_names)):
-        return f"{words} at {system.point_names[place]}"
-    return " ".join([words, *map(str, figure[1:])])
-
-
-def rule_costs_of(system: Any) -> Any:
-    """Figures by a rule of the user's own; none of many classes."""
-    return system.requested.rule_costs if system.kind == "two-class" else ()
-
-
-_AT = re.compile(r"(?P<name>\w+)(?:@(?P<point>[1-9]\d*))?")
-
-
-def figure_called(text: str, system: OneSystem) -> Figure:
-    """A figure by its name: that at the first operating point, or ``min_dcf@2`` for the second one.
-
-    Raises
-    ------
-    InputError
-        If the system has none of this name.
-    """
-    return figure_among(estimates_of(system), text, f"{system.name} that has an interval")
-
-
-def figure_among(known: Collection[Figure], text: str, whose: str, argument: str = "figure") -> Figure:
-    """A figure by its name, if it is among those that are known.
-
-    Parameters
-    ----------
-    known : collection of figures
-    text : str
-        As in `figure_called`.
-    whose, argument : str
-        For the message: of what there is no such figure, and what asked for it.
-
-    Raises
-    ------
-    InputError
-        If it is not among them.
-
-    Examples
-    --------
-    >>> known = ["eer", ("min_dcf", 0), ("min_dcf", 1)]
-    >>> figure_among(known, "eer", "this system"), figure_among(known, "min_dcf@2", "this system")
-    ('eer', ('min_dcf', 1))
-    """
-    found = _AT.fullmatch(text)
-    if found is not None:
-        name, point = found["name"], int(found["point"] or 1)
-        if (name, point - 1) in known:
-            return name, point - 1
-        if found["point"] is None and name in known:
-            return name
-        n_points = sum(one[0] == name for one in known if not isinstance(one, str) and shown(one).at_points)
-        if n_points:
-            raise InputError(f"{argument}: {text!r} asks for more than {counted(n_points, 'operating point')}.")
-    names = dict.fromkeys(one if isinstance(one, str) else one[0] for one in known)
-    raise InputError(
-        f"{argument}: {text!r} is no figure of {whose}. There are {', '.join(names)}; at the second one of several "
-        f"operating points, write {_example(known)}@2."
-    )
-
-
-def _example(known: Collection[Figure]) -> str:
-    return next((one[0] for one in known if not isinstance(one, str) and shown(one).at_points), "min_dcf")
-
-
-def key_of(figure: Figure) -> str:
-    """A figure in one word, as `figure_called` takes it.
-
-    >>> key_of("eer"), key_of(("min_dcf", 1))
-    ('eer', 'min_dcf@2')
-    """
-    if isinstance(figure, str):
-        return figure
-    name, place, *_ = figure
-    return f"{name}@{place + 1}" if isinstance(place, int) else f"{name}@{place}"
-
-
-def written(value: float, how: Shown, *, sign: bool = False) -> str:
-    """Write a figure, or a difference of two, in its unit.
-
-    >>> written(-0.01234, Shown("EER", in_percent=True)), written(0.1239, Shown("Cllr"), sign=True)
-    ('-1.23', '+0.124')
-    """
-    plus, digits = "+" if sign else "", 2 if how.in_percent else how.digits
-    scaled = 100.0 * value if how.in_percent else value
-    return f"{scaled:{plus}z.{digits}f}" if abs(scaled) < 1e6 else f"{scaled:{plus}.4g}"
-
-
-def with_unit(text: str, how: Shown) -> str:
-    """What was written, with the sign of percent."""
-    return f"{text} %" if how.in_percent else text
+def without_interval(systems: Sequence[OneSystem]) -> list[str]:
+    """Return the labels of finite metrics of two classes of which some system has no interval."""
+    first = systems[0]
+    shown = [one for one in METRICS if one.tables == "all"] if first.kind == "two-class" else []
+    return [
+        first.words(key)
+        for key in keys_of(shown, first.kind, {"point": len(first.point_names)})
+        if all(math.isfinite(one.value(key)) for one in systems) and any(key not in one.estimates for one in systems)
+    ]
 
 
 _CELLS = 1 << 22
@@ -216,23 +43,26 @@ _CELLS = 1 << 22
 _ALIKE = 1e-9
 """Statistics that differ by no more than this share of them are the same: rounding must not decide."""
 
-_OF_RANKS = ("auc", "eer", "min_cllr", "min_dcf", "mean_min_dcf")
-"""Figures of two classes that follow from the order of the scores alone."""
 
+@dataclass(frozen=True, slots=True)
+class MeanOfEstimates:
+    """The mean of a metric over several conditions, with its standard error by the units of all of them."""
 
-class Uncertain(Protocol):
-    """A metric with its standard error and limits at any level: an `Estimate`, or the mean of several."""
+    estimates: Sequence[Estimate]
+    standard_error: float
 
     @property
     def value(self) -> float:
-        """The metric."""
-
-    @property
-    def standard_error(self) -> float:
-        """Its standard error."""
+        """The mean."""
+        return math.fsum(one.value for one in self.estimates) / len(self.estimates)
 
     def distances(self, level: float) -> tuple[float, float]:
-        """How far it may fall and rise."""
+        """Return how far the mean may fall and rise: squares add, with the correlation of its standard error."""
+        each, n = [one.distances(level) for one in self.estimates], len(self.estimates)
+        spread = math.hypot(*(one.standard_error for one in self.estimates))
+        factor = self.standard_error * n / spread if spread > 0.0 and self.standard_error > 0.0 else 1.0
+        below, above = (math.hypot(*(one[way] for one in each)) / n for way in (0, 1))
+        return factor * below, factor * above
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,7 +203,7 @@ class PairedUnits:
 
         Two systems without an error are not known to: one may make an error that the other does not.
         """
-        known = [one for one in self.first.estimates if is_of_ranks(one) and one in self.second.estimates]
+        known = [one for one in self.first.estimates if metric_of(one).is_of_ranks and one in self.second.estimates]
         if "auc" not in known:
             return False
         return any(bool(self.first.influences[one].any()) for one in known if one in self.first.influences) and all(
@@ -423,29 +253,18 @@ class PairedUnits:
         corrected = None if None in (one.corrected, other.corrected) else _less(one.corrected, other.corrected)
         plain = Estimate(value, error, self.n_units, "identity", degrees=fewest_degrees((one, other)))
         drawn = self._replicates(figure)
-        if self.are_same or (is_of_ranks(figure) and self.have_same_ranks):
+        if self.are_same or (metric_of(figure).is_of_ranks and self.have_same_ranks):
             found = replace(plain.interval(level), p_value=1.0)
         elif drawn is not None and one.standard_error > 0.0 and other.standard_error > 0.0:
             found = _of_replicates(drawn, plain, level)  # errors that no unit shows are in no replicate
         elif same_trials and self.n_shared and min(one.standard_error, other.standard_error) > 0.0:
-            found = _of_influences(one, other, plain, level, are_fixed=not is_of_ranks(figure))
+            found = _of_influences(one, other, plain, level, are_fixed=not metric_of(figure).is_of_ranks)
         else:
             found = interval_of_difference(one, other, plain, level, least_error=least_error)
         if flips is not None:
             p_value = flips.p_value(value, influences, self.keys)
             found = replace(found, p_value=p_value, method=f"{found.method}; {flips.words}")
         return replace(found, corrected=corrected)
-
-
-def is_of_ranks(figure: Figure) -> bool:
-    """Whether a figure of two classes follows from the order of the scores alone.
-
-    Examples
-    --------
-    >>> is_of_ranks("eer"), is_of_ranks(("min_dcf", 0)), is_of_ranks("cllr")
-    (True, True, False)
-    """
-    return (figure if isinstance(figure, str) else figure[0]) in _OF_RANKS
 
 
 def without_rounding(first: float | FloatArray, second: float | FloatArray) -> FloatArray:
@@ -519,7 +338,7 @@ def _of_influences(one: Estimate, other: Estimate, plain: Estimate, level: float
 
 
 def interval_of_difference(
-    one: Uncertain, other: Uncertain, plain: Estimate, level: float, *, least_error: float = 0.0
+    one: Estimate, other: Estimate | MeanOfEstimates, plain: Estimate, level: float, *, least_error: float = 0.0
 ) -> Interval:
     """Return the interval of a difference, from the distances of the limits of both metrics.
 
@@ -529,7 +348,7 @@ def interval_of_difference(
 
     Parameters
     ----------
-    one, other : Estimate, or what has the same properties
+    one, other : Estimate or MeanOfEstimates
     plain : Estimate
         The difference with its standard error and degrees of freedom.
     level : float

@@ -10,28 +10,14 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from deciban.analysis.compared import (
-    PairedUnits,
-    SignFlips,
-    estimates_of,
-    figure_called,
-    figures_of,
-    holm,
-    in_words,
-    is_of_ranks,
-    key_of,
-    rule_costs_of,
-    shown,
-    with_unit,
-    without_interval,
-    written,
-)
+from deciban.analysis.compared import PairedUnits, SignFlips, compared_metrics, holm, without_interval
 from deciban.analysis.differences import CurveDifference, curve_differences, where_in_words
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.errors import InputError
-from deciban.evaluation.one_system import OneSystem, Shown, plain, shared_notes
+from deciban.evaluation.metrics import metric_of, name_with_place
+from deciban.evaluation.one_system import OneSystem, Shown, WithInterval, bounds_in_words, plain, shared_notes
 from deciban.evaluation.results import Results
-from deciban.evaluation.uncertainty import Figure, WithInterval, bounds_in_words, no_units, too_few_in_words
+from deciban.evaluation.uncertainty import Figure, no_units, too_few_in_words
 from deciban.messages import topic_of
 
 
@@ -61,12 +47,7 @@ class FigureDifference:
     @property
     def name(self) -> str:
         """What the figure is called in one word."""
-        return key_of(self.figure)
-
-    @property
-    def excludes_none(self) -> bool:
-        """Whether no difference lies outside of the interval."""
-        return not self.interval.low <= 0.0 <= self.interval.high
+        return name_with_place(self.figure)
 
     @property
     def relative(self) -> tuple[float, float, float] | None:
@@ -75,22 +56,17 @@ class FigureDifference:
         Only of figures that are the smaller the better, as costs and error rates are.
         """
         greater = max(self.values)
-        if shown(self.figure).larger_is_better or greater <= 0.0:
+        if metric_of(self.figure).larger_is_better or greater <= 0.0:
             return None
         one = self.interval
         return one.estimate / greater, one.low / greater, one.high / greater
 
     @property
-    def is_settled(self) -> bool:
-        """Whether one is better beyond doubt: the interval says so, and the p-value among all pairs."""
-        return self.excludes_none and self.holm <= 1.0 - self.interval.level
-
-    @property
     def better(self) -> int | None:
-        """Which of both is better beyond doubt, 0 or 1; None if that is open."""
-        if not self.is_settled:
+        """Position of the system that is better beyond doubt, by the interval and the p-value; None if that is open."""
+        if self.interval.low <= 0.0 <= self.interval.high or self.holm > 1.0 - self.interval.level:
             return None
-        return int((self.interval.estimate > 0.0) != shown(self.figure).larger_is_better)
+        return int((self.interval.estimate > 0.0) != metric_of(self.figure).larger_is_better)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON types."""
@@ -142,7 +118,7 @@ class Pair:
             words = [one.words for one in self.figures if one.better == which]
             found += [f"{name} is better in {', '.join(words)}"] if words else []
         if self.same_ranks:
-            same = ", ".join(one.words for one in self.figures if is_of_ranks(one.figure))
+            same = ", ".join(one.words for one in self.figures if metric_of(one.figure).is_of_ranks)
             found.append(f"both put the trials in the same order, so that they have the same {same}")
         return [*(found or ["no figure in which one is better beyond doubt"]), *where_in_words(self.curves)]
 
@@ -152,8 +128,8 @@ class Pair:
             "first": self.names[0],
             "second": self.names[1],
             "shared_units": self.n_shared,
-            "figures": [one.to_dict() for one in self.figures],
-            "curves": [one.to_dict() for one in self.curves],
+            "figures": self.figures,
+            "curves": self.curves,
         }
 
 
@@ -257,10 +233,10 @@ class Comparison(Shown):
         one = self.systems[0 if first is None else names.index(first)]
         other = self.systems[1 if second is None else names.index(second)]
         found = figure
-        if isinstance(figure, str) and figure not in estimates_of(one):
-            found = figure_called(figure, one)
+        if isinstance(figure, str) and figure not in one.estimates:
+            found = one.key_called(figure)
         for system in (one, other):
-            if found not in estimates_of(system):
+            if found not in system.estimates:
                 raise InputError(
                     f"figure: {system.name} has no interval of {figure!r}: there is no such figure, or it is infinite."
                 )
@@ -295,19 +271,19 @@ class Comparison(Shown):
         base, found = self.systems[0], []
         if math.isinf(_cost(base, figure)):
             return ()  # nothing is worse
-        chosen = figure_called(figure, base)
-        how = shown(chosen)
+        chosen = base.key_called(figure)
+        how = metric_of(chosen)
         for other in self.systems[1:]:
             if math.isinf(_cost(other, figure)):
-                found.append(f"{other.name} is worse than {base.name}: {in_words(chosen, base)} is infinite")
+                found.append(f"{other.name} is worse than {base.name}: {base.words(chosen)} is infinite")
                 continue
             one = self.difference(chosen, other.name, base.name)
             loss = -one.estimate if how.larger_is_better else one.estimate
             if loss > margin and not one.low <= 0.0 <= one.high:
-                more = f", by more than {with_unit(written(margin, how), how)}" if margin else ""
-                amount = with_unit(written(one.estimate, how, sign=True), how)
+                more = f", by more than {how.text(margin)}" if margin else ""
+                amount = how.text(one.estimate, sign=True)
                 bounds = ", ".join(bounds_in_words(one, in_percent=how.in_percent))
-                words = f"{in_words(chosen, base)} {amount} [{bounds}]"
+                words = f"{base.words(chosen)} {amount} [{bounds}]"
                 found.append(f"{other.name} is worse than {base.name}{more}: difference of {words}")
         return tuple(found)
 
@@ -320,8 +296,8 @@ class Comparison(Shown):
                 "level": self.level,
                 "permutations": None if self.flips is None else self.flips.n_replicates,
                 "seed": self._seed,
-                "pairs": [pair.to_dict() for pair in self.pairs],
-                "notes": list(self.notes),
+                "pairs": self.pairs,
+                "notes": self.notes,
             }
         )
         return {**self.results.to_dict(), **found}
@@ -366,13 +342,13 @@ def compare_results(
             raise no_units(one.name)
     flips = SignFlips(permutations, seed) if _replicates(permutations) else None
     for other in systems[1:]:
-        _require_same_meaning(systems[0], other, figures_of((systems[0], other)))
+        _require_same_meaning(systems[0], other, compared_metrics((systems[0], other)))
     chosen = _pairs(systems, against)
     for i, j in chosen:
         _require_intervals(systems[i], systems[j])
     paired = [PairedUnits.of(systems[i].uncertainty, systems[j].uncertainty) for i, j in chosen]
     found = [
-        {figure: units.difference(figure, level, flips) for figure in figures_of((systems[i], systems[j]))}
+        {figure: units.difference(figure, level, flips) for figure in compared_metrics((systems[i], systems[j]))}
         for (i, j), units in zip(chosen, paired, strict=True)
     ]
     adjusted, pairs = _adjusted(found), []
@@ -381,8 +357,8 @@ def compare_results(
         rows = [
             FigureDifference(
                 figure,
-                in_words(figure, one),
-                (estimates_of(one)[figure].value, estimates_of(other)[figure].value),
+                one.words(figure),
+                (one.estimates[figure].value, other.estimates[figure].value),
                 interval,
                 among[figure],
             )
@@ -395,7 +371,7 @@ def compare_results(
 
 
 def _require_intervals(one: OneSystem, other: OneSystem) -> None:
-    if figures_of((one, other)):
+    if compared_metrics((one, other)):
         return
     known = [x.uncertainty for x in (one, other) if x.uncertainty is not None]
     few = [too_few_in_words(name, n, x.noun) for x in known for name, n in x.too_few.items()]
@@ -440,13 +416,13 @@ def _require_same_meaning(one: OneSystem, other: OneSystem, figures: Sequence[Fi
             f"{one.name}, {other.name}: scores of {one.kind} and of {other.kind} have no figure in common."
         )
     for figure in figures:
-        words, others = in_words(figure, one), in_words(figure, other)
+        words, others = one.words(figure), other.words(figure)
         if words != others:
             raise InputError(
                 f"{one.name} has {words}, {other.name} {others}: these are not the same figure. Evaluate both at the "
                 "same operating points."
             )
-        if shown(figure).of_rule and rule_costs_of(one)[0].own != rule_costs_of(other)[0].own:
+        if metric_of(figure).per == "rule prior" and one.rule_costs[0].rule != other.rule_costs[0].rule:
             raise InputError(
                 f"{one.name}, {other.name}: {words} is by another rule in each. Evaluate both by the same rule."
             )
@@ -517,15 +493,15 @@ def rows_of(found: Comparison) -> list[Sequence[str]]:
 
 def label_of(one: FigureDifference) -> str:
     """What a figure is called, with its unit if that is percent."""
-    return f"{one.words} in %" if shown(one.figure).in_percent else one.words
+    return f"{one.words} in %" if metric_of(one.figure).in_percent else one.words
 
 
 def cells_of(one: FigureDifference) -> list[str]:
     """Both figures, and their difference with its interval."""
-    how = shown(one.figure)
+    how = metric_of(one.figure)
     bounds = bounds_in_words(one.interval, in_percent=how.in_percent)
-    difference = WithInterval(written(one.interval.estimate, how, sign=True), *bounds)
-    return [*(written(value, how) for value in one.values), difference]
+    difference = WithInterval(how.written(one.interval.estimate, sign=True), *bounds)
+    return [*(how.written(value) for value in one.values), difference]
 
 
 def p_value_written(value: float) -> str:

@@ -13,23 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.analysis.compared import (
+    MeanOfEstimates,
     PairedUnits,
+    compared_metrics,
     fewest_degrees,
-    figures_of,
     holm,
-    in_words,
     interval_of_difference,
-    shown,
-    with_unit,
     without_rounding,
-    written,
 )
 from deciban.core.by_value import ByValue
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate, RateSum
 from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, ConditionDifference
+from deciban.evaluation.metrics import metric_of
+from deciban.evaluation.one_system import OneSystem, bounds_in_words
 from deciban.evaluation.two_class import prior_name
-from deciban.evaluation.uncertainty import CurveInfluences, Figure, Uncertainty, bounds_in_words
+from deciban.evaluation.uncertainty import CurveInfluences, Figure, Uncertainty
 from deciban.messages import counted, shortened
 from deciban.types import BoolArray, FloatArray
 
@@ -38,10 +37,6 @@ MOST_PAIRED = 10
 
 _PAIRS_IN_WORDS = 3
 """Conditions of which pairs are told; of more, each against the mean of the others."""
-
-_OF_CLASSES = ("cllr", "error_rate")
-_OF_TWO = ("eer", "cllr", "mean_act_dcf", "mean_min_dcf")
-"""Figures of which differences are made, besides costs at the first operating point."""
 
 
 def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[ConditionDifference, ...], str]:
@@ -120,11 +115,10 @@ def _corrected(rows: Sequence[ConditionDifference]) -> list[ConditionDifference]
     return [replace(one, holm=share) for one, share in zip(rows, adjusted, strict=True)]
 
 
-def _figures(sure: Sequence[Any]) -> list[Figure]:
-    """Figures that all conditions have, of those that a reader asks for first."""
-    wanted = _OF_CLASSES if sure[0].kind == "classes" else _OF_TWO
-    at_first = [("c_avg", 0)] if sure[0].kind == "classes" else [("min_dcf", 0), ("act_dcf", 0)]
-    return [one for one in figures_of(tuple(sure)) if one in wanted or one in at_first]
+def _figures(sure: Sequence[OneSystem]) -> list[Figure]:
+    """Return the headline metrics that all conditions have, costs at the first operating point."""
+    keys = compared_metrics(sure)
+    return [key for key in keys if metric_of(key).by_condition and (isinstance(key, str) or key[1] == 0)]
 
 
 def _without_errors(sure: Sequence[Any], figure: Figure) -> list[str]:
@@ -214,37 +208,11 @@ class _Together:
         ]
         found = []
         for k, (mine, least) in enumerate(zip(estimates, _least_errors(errors, made_of), strict=True)):
-            mean, degrees = _MeanOf(others[k], errors_of_rest[k]), fewest_degrees(estimates)
+            mean, degrees = MeanOfEstimates(others[k], errors_of_rest[k]), fewest_degrees(estimates)
             plain = Estimate(mine.value - mean.value, errors[k], n_units, "identity", degrees=degrees)
             interval = interval_of_difference(mine, mean, plain, level, least_error=least)
             found.append(ConditionDifference(named[k].name, None, figure, (mine.value, mean.value), interval, 1.0))
         return found
-
-
-class _MeanOf:
-    """The mean of a metric over several conditions.
-
-    Parameters
-    ----------
-    estimates : sequence of Estimate
-    standard_error : float
-        Of the mean.
-    """
-
-    def __init__(self, estimates: Sequence[Estimate], standard_error: float) -> None:
-        self.estimates, self.standard_error = estimates, standard_error
-        self.value = math.fsum(one.value for one in estimates) / len(estimates)
-
-    def distances(self, level: float) -> tuple[float, float]:
-        """Return how far the mean may fall and rise."""
-        return self._shrunk([one.distances(level) for one in self.estimates])
-
-    def _shrunk(self, each: Sequence[tuple[float, float]]) -> tuple[float, float]:
-        """Add squares of distances, with the correlation that the standard error of the mean has."""
-        spread = math.hypot(*(one.standard_error for one in self.estimates))
-        factor = self.standard_error * len(each) / spread if spread > 0.0 and self.standard_error > 0.0 else 1.0
-        below, above = (math.hypot(*(one[way] for one in each)) / len(each) for way in (0, 1))
-        return factor * below, factor * above
 
 
 def beyond_doubt(part: ByConditions, level: float) -> list[str]:
@@ -269,13 +237,13 @@ def beyond_doubt(part: ByConditions, level: float) -> list[str]:
     asked = [one for one in part.differences if (one.second is not None) == in_pairs]
     known = {one.name: one for one in part.evaluated}
     for one in asked:
-        how, value = shown(one.figure), one.interval.estimate
+        how, value = metric_of(one.figure), one.interval.estimate
         if one.holm >= 1.0 - level or value == 0.0:
             continue
         worse = (value > 0) != how.larger_is_better
         low, high = bounds_in_words(one.interval, in_percent=how.in_percent)
-        amount = with_unit(written(value, how, sign=True), how)
-        words = f"{in_words(one.figure, known[one.first])} {amount} [{low}, {high}]"
+        amount = how.text(value, sign=True)
+        words = f"{known[one.first].words(one.figure)} {amount} [{low}, {high}]"
         told.setdefault((one.first, one.second, worse), []).append(words)
     if not told:
         words = "no two conditions differ" if in_pairs else "no condition differs from the mean of the others"
@@ -388,12 +356,11 @@ class CurveDifference(ByValue):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON types."""
-        arrays = ("log_odds", "difference", "low", "high")
         places = [{"better": one.better, "low": one.low, "high": one.high, "words": str(one)} for one in self.better]
         return {
             "curve": self.curve,
             "level": self.level,
-            **{name: getattr(self, name).tolist() for name in arrays},
+            **{name: getattr(self, name) for name in ("log_odds", "difference", "low", "high")},
             "better": places,
         }
 

@@ -86,19 +86,19 @@ class FusedSystems(FigureRow):
         return None if self.model is None else self.model.whole
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON types; None where nothing was trained."""
+        """Return the numbers for JSON; None where nothing was trained."""
         linear = self.linear
         return {
             "name": self.name,
             "role": self.role,
             "note": self.note,
-            "systems": list(self.systems),
-            "weights": None if linear is None else linear.weights_.tolist(),
-            "standardized_weights": None if linear is None else linear.standardized_weights_.tolist(),
-            "offset": None if linear is None else linear.offset_,
+            "systems": self.systems,
+            "weights": linear and linear.weights_,
+            "standardized_weights": linear and linear.standardized_weights_,
+            "offset": linear and linear.offset_,
             "penalized_objective": self.penalized_objective,
-            "dev": None if self.dev is None else self.dev.to_dict(),
-            "eval": None if self.eval is None else self.eval.to_dict(),
+            "dev": self.dev,
+            "eval": self.eval,
         }
 
 
@@ -175,21 +175,20 @@ class FusionAnalysis(Jsonable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"``."""
-        best, plainer = self.best_single, self.without_quality
-        answer: dict[str, Any] = plain(
-            {
-                "names": list(self.names),
-                "settings": None if self.fusion.model is None else self.fusion.model.settings,
-                "singles": [row.to_dict() for row in self.singles],
-                "leave_one_out": [row.to_dict() for row in self.leave_one_out],
-                "without_quality": None if plainer is None else plainer.to_dict(),
-                "fusion": self.fusion.to_dict(),
-                "best_single": None if best is None else best.name,
-                "objective_gain": self.objective_gain,
-                "divergence": None if self.divergence is None else self.divergence.tolist(),
-            }
+        best, model = self.best_single, self.fusion.model
+        rows = ("singles", "leave_one_out", "without_quality", "fusion")
+        return dict(
+            plain(
+                {
+                    "names": self.names,
+                    "settings": None if model is None else model.settings,
+                    **{name: getattr(self, name) for name in rows},
+                    "best_single": None if best is None else best.name,
+                    "objective_gain": self.objective_gain,
+                    "divergence": self.divergence,
+                }
+            )
         )
-        return answer
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,6 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from deciban.analysis.compared import figure_called, in_words, key_of, shown
 from deciban.core.by_value import ByValue
 from deciban.core.resampling.class_sums import Component, Factor, components_of, sums_of_levels
 from deciban.core.resampling.intervals import Estimate, Scale
@@ -17,6 +16,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.influences import costs_of_trials
+from deciban.evaluation.metrics import metric_of, name_with_place
 from deciban.evaluation.one_system import Jsonable, plain
 from deciban.evaluation.summary import Resampling, TwoClassFigures, summarize
 from deciban.evaluation.two_class import evaluation_of
@@ -140,8 +140,8 @@ def pilot_of_evaluations(
     n_tar, n_non = (int(getattr(first, one)) if hasattr(first, one) else None for one in ("n_tar", "n_non"))
     return Pilot(
         figure=name,
-        words=in_words(name, first),
-        in_percent=shown(name).in_percent,
+        words=first.words(name),
+        in_percent=metric_of(name).in_percent,
         names=tuple(one.name for one in systems),
         value=value,
         expected=expected,
@@ -173,7 +173,7 @@ def figure_of(figure: Figure, system: Evaluation | ClassEvaluation) -> Figure:
         If there is no such figure, or it is infinite.
     """
     if isinstance(figure, str):
-        return figure_called(figure, system)
+        return system.key_called(figure)
     looked_up(_uncertainty(system).estimates, figure)
     return figure
 
@@ -527,10 +527,9 @@ class Plan(ByValue, Jsonable):
         pilot = self.pilot
         known = ("noun", "source", "n_units", "n_segments", "n_tar", "n_non", "value", "expected", "spread")
         of_pilot = {name: getattr(pilot, name) for name in known}
-        design = tuple(Design.__dataclass_fields__)
         found = {
-            "figure": key_of(pilot.figure),
-            "systems": list(pilot.names),
+            "figure": name_with_place(pilot.figure),
+            "systems": pilot.names,
             "goal": {
                 "kind": self.wanted,
                 "target": self.target,
@@ -543,10 +542,10 @@ class Plan(ByValue, Jsonable):
             "variance": dict(self.levels),
             "crossed": self.is_crossed,
             "trials_per_segment": self.trials_per_segment,
-            "designs": [{name: getattr(one, name) for name in design} for one in self.designs],
-            "between": None if self.between is None else list(self.between),
+            "designs": self.designs,
+            "between": self.between,
             "endless": self.endless,
-            "curves": {"n_units": self.curve_units, "reached": list(self.curves)},
-            "sentences": list(self.lines),
+            "curves": {"n_units": self.curve_units, "reached": self.curves},
+            "sentences": self.lines,
         }
         return dict(plain(found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -15,7 +16,6 @@ from deciban._validate import arrays as _validate
 from deciban.analysis.pilots import Design, Pilot, Plan, pilot_of_evaluations, pilot_of_trials
 from deciban.core.ranks.operating import PointLike
 from deciban.core.resampling.intervals import LEVEL, Estimate, checked_level
-from deciban.core.resampling.units import TrialUnits, together
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassFigures, units_of_classes
@@ -71,11 +71,8 @@ class Goal:
                 f"width, difference: got {got}. Say how wide the interval may be (width=0.01, --width 0.01), or which "
                 "difference of two systems is to be seen (difference=0.01, --difference 0.01)."
             )
-        _validate.in_range(
-            getattr(self, given[0]), given[0], math.ulp(0.0), math.inf, "It is a finite number above 0, such as 0.01"
-        )
-        if math.isinf(getattr(self, given[0])):
-            raise InputError(f"{given[0]}: got inf. It is a finite number above 0, such as 0.01.")
+        rule = "It is a finite number above 0, such as 0.01"
+        _validate.in_range(getattr(self, given[0]), given[0], math.ulp(0.0), sys.float_info.max, rule)
         checked_level(self.level)
         _validate.in_range(
             self.power, "power", 0.5, 1.0 - math.ulp(0.5), "It is a share from 0.5 up to, not with, 1, such as 0.8"
@@ -407,14 +404,14 @@ def plan(
     units = units_of_classes(tar_units, non_units, sizes)
     if units is None:
         raise InputError("tar_units, non_units: none given. A plan needs to know which trials share a speaker or unit.")
-    weights = tuple(
-        None if one is None else _validate.weights(one, size, name)
-        for one, size, name in zip((tar_weights, non_weights), sizes, ("tar_weights", "non_weights"), strict=True)
+    weights = (
+        _validate.weights(tar_weights, sizes[0], "tar_weights"),
+        _validate.weights(non_weights, sizes[1], "non_weights"),
     )
     pilot = pilot_of_trials(
-        scores, units, _segments(tar_segments, non_segments, sizes), figure=figure,
+        scores, units, units_of_classes(tar_segments, non_segments, sizes, "segment"), figure=figure,
         names=("first", "second")[: len(scores)] if second is not None else ("system",),
-        figures=TwoClassFigures.of(operating_points), weights=(weights[0], weights[1]),
+        figures=TwoClassFigures.of(operating_points), weights=weights,
     )  # fmt: skip
     return plan_of_pilot(pilot, goal)
 
@@ -429,17 +426,3 @@ def _pair(second: Any, sizes: Sequence[int]) -> tuple[Any, Any]:
     if [len(np.asarray(one)) for one in second] != list(sizes):
         raise InputError("second: has not as many scores as the first system. Both need the same trials, in one order.")
     return second[0], second[1]
-
-
-def _segments(tar: Units, non: Units, sizes: tuple[int, int]) -> tuple[TrialUnits, TrialUnits] | None:
-    if tar is None and non is None:
-        return None
-    if tar is None or non is None:
-        raise InputError("tar_segments, non_segments: one is missing. Name those of both classes.")
-    found = together([(tar, "tar_segments"), (non, "non_segments")], noun="segment")
-    for name, one, size in zip(("tar_segments", "non_segments"), found, sizes, strict=True):
-        if one.n_trials != size:
-            raise InputError(
-                f"{name}: segments of {one.n_trials} trials for {size} scores. Give one row for each trial."
-            )
-    return found[0], found[1]

@@ -22,8 +22,7 @@ from deciban.core.ranks.counts import SortedClass, ascending, is_whole
 from deciban.core.ranks.hull import CoarseTable, Groups, Lines, Pairs, groups_of, steps
 from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_counts
 from deciban.evaluation.curves import drawn_lines
-from deciban.evaluation.requested import PosteriorCosts, posterior_costs_of
-from deciban.evaluation.summary import Summary, TwoClassFigures
+from deciban.evaluation.summary import PosteriorCosts, Summary, TwoClassFigures, posterior_costs_of
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import ScoredTrials
 from deciban.trials.passes import Work, in_threads

@@ -82,13 +82,12 @@ class ConditionDifference:
 
     def to_dict(self) -> dict[str, Any]:
         """Return an entry of ``condition_differences`` in JSON."""
-        figure = self.figure if isinstance(self.figure, str) else list(self.figure)
         found: dict[str, Any] = plain(
             {
                 "first": self.first,
                 "second": self.second,
-                "figure": figure,
-                "values": list(self.values),
+                "figure": self.figure,
+                "values": self.values,
                 "difference": self.interval.estimate,
                 **as_object(self.interval),
                 "p_value": self.interval.p_value,

@@ -24,7 +24,6 @@ from deciban.metrics.scores import ScoredTrials
 from deciban.types import CountArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from deciban.evaluation.results import Evaluation
     from deciban.evaluation.uncertainty import Uncertainty
 
 
@@ -294,49 +293,6 @@ def at_priors(summary: Summary) -> AtPriors:
     act = detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True)
     least = np.asarray(summary.rocch.min_dcf(prior_log_odds=log_odds))
     return AtPriors(log_odds, errors.n_miss, errors.n_fa, errors.p_miss, errors.p_fa, act, least)
-
-
-def rate_intervals(one: Evaluation) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """Intervals of both error rates at every place of `AtPriors`; empty where units are not known.
-
-    At operating points they are those of the evaluation. Between them, what units add to the variance of a rate (the
-    design effect) is taken from the places of bands: every seventh prior of the curves, on a straight line between.
-
-    Parameters
-    ----------
-    one : Evaluation
-
-    Returns
-    -------
-    dict of {"p_miss", "p_fa"} to (low, high)
-
-    Examples
-    --------
-    >>> from deciban import evaluate
-    >>> units = {"tar_units": ["ann", "bob", "cid", "dan", "eve"], "non_units": ["fay", "gus", "hal", "ivy", "jim"]}
-    >>> one = evaluate([1.0, 2.0, 2.0, -0.5, 3.0], [0.0, 1.0, -1.0, -2.0, -1.0], operating_points=[0.5], **units)
-    >>> low, high = rate_intervals(one)["p_fa"]
-    >>> place, exact = one.at_priors.nearest(0.0), one.interval("p_fa")
-    >>> bool(low[place] == exact.low), bool(high[place] == exact.high)
-    (True, True)
-    """
-    known, at, found = one.uncertainty, one.at_priors, {}
-    if known is None or at is None:
-        return {}
-    own = {-point.threshold: k for k, point in enumerate(one.operating_points)}
-    for name in ("p_miss", "p_fa"):
-        spread, rates = known.curves.get(name), getattr(at, name)
-        if known.size_of(name) is None or spread is None:
-            continue
-        effect = np.square(np.interp(at.log_odds, one.curves.prior_log_odds, spread))
-        low, high = rate_bounds(known, name, rates, effect * np.clip(rates * (1.0 - rates), 0.0, None))
-        for k in np.flatnonzero(np.isin(at.log_odds, list(own))).tolist():
-            figure = name, own[float(at.log_odds[k])]
-            if figure in known.estimates:
-                interval = known.interval(figure)
-                low[k], high[k] = interval.low, interval.high
-        found[name] = low, high
-    return found
 
 
 def rate_bounds(

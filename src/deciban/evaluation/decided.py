@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from deciban.core.by_value import ByValue
-from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.clusters import Groups
 from deciban.core.resampling.intervals import NothingSeen
@@ -79,8 +78,6 @@ class DecisionEvaluation(ByValue):
     costs: tuple[DecisionCost, ...]
     uncertainty: Uncertainty | None = field(default=None, repr=False)
 
-    """As evaluations of scores have them; all figures are known here."""
-
     @property
     def shares(self) -> FloatArray:
         """How often each action is taken in trials of each class, (n_actions, n_classes); columns sum to 1."""
@@ -88,11 +85,10 @@ class DecisionEvaluation(ByValue):
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers as plain JSON types."""
-        costs = [{**asdict(one), "normalized": one.normalized} for one in self.costs]
+        costs = [{**plain(one), "normalized": one.normalized} for one in self.costs]
         found: dict[str, Any] = {"kind": self.kind, "name": self.name, "actions": self.actions, "classes": self.classes}
         found |= {"counts": self.counts, "rates": dict(self.rates), "costs": costs}
-        numbers: dict[str, Any] = plain(with_intervals(found, self.uncertainty))
-        return numbers
+        return with_intervals(plain(found), self.uncertainty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +178,6 @@ def evaluate_decisions(
     if resampling is not None and resampling.units is not None:
         known = _uncertainty(problem, figures, counts, (action, label), weights, resampling)
     return DecisionEvaluation(name, problem.kind, actions, classes, counts, rates, tuple(found), known)
-
-
-def detection(point: OperatingPoint) -> Application:
-    """Accepting and rejecting at an operating point."""
-    return Application([[0.0, point.c_fa], [point.c_miss, 0.0]], [point.p_target, 1.0 - point.p_target])
 
 
 def _rates(problem: DecisionProblem) -> Iterator[tuple[Figure, FloatArray]]:

@@ -9,11 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from scipy.special import logit
+from scipy.special import expit, logit
 
 from deciban.core.ranks.hull import Rocch
 from deciban.core.ranks.operating import beyond, evidence_bounds
-from deciban.core.resampling.clusters import ClassRate, ClassVariances, ClusterDesign
+from deciban.core.resampling.clusters import ClassRate, ClassVariances
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, Scale
 from deciban.core.resampling.linearised import (
     BestDecisions,
@@ -26,15 +26,15 @@ from deciban.core.resampling.linearised import (
     dcf_weights,
     log_costs_at,
 )
-from deciban.evaluation.requested import RuleFigures, actual_costs, cell_costs, constant_costs
-from deciban.evaluation.uncertainty import Figure
-from deciban.messages import counted
-from deciban.types import FloatArray
+from deciban.core.resampling.unit_counts import Table, UnitCounts, cumulated
+from deciban.evaluation.requested import RuleCosts
+from deciban.evaluation.uncertainty import Figure, LimitedRate
+from deciban.types import CountArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.results import Evaluation
     from deciban.evaluation.summary import Summary
-    from deciban.evaluation.uncertainty import Figure
+    from deciban.rules.families import ThresholdRule
 
 
 LARGEST = 1e140
@@ -193,7 +193,7 @@ class FiguresOfEvaluation:
     def _told(self) -> Iterator[LinearFigure]:
         for k, one in enumerate(self.found.information_at):
             log_odds = math.log(one.prior[0]) - math.log(one.prior[1])
-            unknown = constant_costs(one.entropy, log_odds, self.costs.cells.n_cells)
+            unknown = _constant_costs(one.entropy, log_odds, self.costs.cells.n_cells)
             bits, top = bits_at(log_odds), (-math.inf, one.entropy)
             actual = unknown - self.costs.of_means(bits)
             yield LinearFigure(("information", k), one.delivered, actual, "complement", limits=top)
@@ -268,19 +268,48 @@ class FiguresOfEvaluation:
         for k, by_rule in enumerate(asked.rule_costs):
             yield from self._by_rule(k, by_rule)
 
-    def _by_rule(self, k: int, found: RuleFigures) -> Iterator[LinearFigure]:
-        own, told, log_odds = self.summary.figures.rule, found.to_dict(), float(logit(found.p_target))
-        assert own is not None  # noqa: S101  # there are figures of it
-        total, unknown_cost = actual_costs(own, self.costs.rates, self.costs.of_means, log_odds), told["default"]
+    def _by_rule(self, k: int, found: RuleCosts) -> Iterator[LinearFigure]:
+        rule, told, log_odds = found.rule, found.to_dict(), float(logit(found.p_target))
+        costs = partial(_costs_by_rule, rule, log_odds=log_odds)
+        total, unknown_cost = self._total_by_rule(rule, log_odds, costs), told["default"]
         below = unknown_cost if told["minimum"] >= (1.0 - ROUNDING) * unknown_cost else 0.0  # nothing is told, or less
         # Nobody need pay more than for the prior alone.
-        unseen = NothingSeen(min(self.n_units), own.dearest(log_odds), below, ceiling=unknown_cost)
+        unseen = NothingSeen(min(self.n_units), rule.largest_cost(log_odds), below, ceiling=unknown_cost)
         parts = "cost", "minimum", "calibration_loss"
         names, values = [(f"rule_{part}", k) for part in parts], [told[part] for part in parts]
-        costs = partial(cell_costs, own, log_odds=log_odds)
         yield from self._calibrated(names, values, total, costs, unseen, limits=(0.0, unknown_cost))
-        unknown, top = constant_costs(unknown_cost, log_odds, self.costs.cells.n_cells), (-math.inf, unknown_cost)
+        unknown, top = _constant_costs(unknown_cost, log_odds, self.costs.cells.n_cells), (-math.inf, unknown_cost)
         yield LinearFigure(("rule_information", k), told["information"], unknown - total, "complement", limits=top)
+
+    def _total_by_rule(self, rule: ThresholdRule, log_odds: float, costs: CellCosts) -> FloatArray:
+        """Return costs of cells whose means add up to the cost: exact at the thresholds of a rule that has some."""
+        if not len(rule.jumps(log_odds)):
+            return self.costs.of_means(costs)
+        p, eta, weights = float(expit(log_odds)), rule.eta, rule.values
+        places = zip(rule.jumps(log_odds).tolist(), eta.tolist(), weights.tolist(), strict=True)
+        rates = self.costs.rates
+        return np.asarray(
+            sum(
+                rates(at, weight * p / share, weight * float(expit(-log_odds)) / (1.0 - share))
+                for at, share, weight in places
+            )
+        )
+
+
+def _costs_by_rule(rule: ThresholdRule, tar: FloatArray, non: FloatArray, *, log_odds: float) -> FloatArray:
+    """Costs of llrs of targets and of non-targets, weighted by the prior, (2, ...); those that are NaN cost nothing."""
+    both = []
+    for k, (llr, prior) in enumerate(((tar, expit(log_odds)), (non, expit(-log_odds)))):
+        x = np.nan_to_num(llr, nan=0.0, posinf=math.inf, neginf=-math.inf).ravel() + log_odds
+        costs = rule.costs(np.stack((expit(x), expit(-x)), axis=1))[:, k]
+        both.append(np.where(np.isnan(llr), 0.0, prior * costs.reshape(llr.shape)))
+    return np.stack(both)
+
+
+def _constant_costs(entropy: float, log_odds: float, n_cells: int) -> FloatArray:
+    """Costs (2, n_cells) of targets and non-targets whose means add up to an entropy, whatever the scores."""
+    shares = np.array([[expit(log_odds)], [expit(-log_odds)]])
+    return np.repeat(shares * entropy, n_cells, axis=1)
 
 
 def crossing_of(
@@ -313,129 +342,185 @@ def _minus(least: Least, best: BestDecisions) -> FloatArray:
     return -least(best)
 
 
-FEWEST_EXPECTED = 10.0
-"""Independent errors that a limit must allow: with fewer, the threshold that it sets is chance."""
-
-FEW_ERRORS = 30.0
-"""The rule of 30: with fewer independent errors at a limit, the interval of the other rate is rough."""
-
-_FEW_ERRORS, _LOW_EER = 5, 0.03
-_UNEQUAL = 0.65
-"""Effective units of a class, as a share of all that have trials of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class LimitedRate:
-    """An error rate where that of the other class is limited.
+@dataclass(frozen=True, slots=True, eq=False)
+class WithoutGroups:
+    """Minima by decisions that were chosen without each group of units in turn.
 
     Attributes
     ----------
-    limited : {"fmr", "fnmr"}
-    limit : float
-    expected : float
-        How many of the independent trials of the limited class may be errors.
+    shifts : (n_figures,) array
+        What to add to each minimum for new units.
+    group : (n_units,) int array
+    costs : pair of (n_groups, n_cells, n_figures) arrays
+        Of one target and one non-target by what is best without each group, less the mean of those that took no part
+        in a choice, as shares of all trials of their class.
+    own : pair of (n_groups, n_cells) arrays
+        Targets and non-targets of each group.
+    best : BestDecisions
+        What is best without each group, for other trials.
+    totals : (float, float)
+        Trials of the classes.
     """
 
-    limited: str
-    limit: float
-    expected: float
+    shifts: FloatArray
+    group: IntArray
+    costs: tuple[FloatArray, FloatArray]
+    own: tuple[CountArray, CountArray]
+    best: BestDecisions
+    totals: tuple[float, float]
 
-    @property
-    def is_enough(self) -> bool:
-        """Whether the trials show where the limit lies."""
-        return self.expected >= FEWEST_EXPECTED
+    @classmethod
+    def of(
+        cls, figures: Sequence[LinearFigure], tar: UnitCounts, non: UnitCounts, costs: LinearCosts
+    ) -> WithoutGroups | None:
+        """Leave out groups of units in turn.
 
-    @property
-    def is_rough(self) -> bool:
-        """Whether there are so few errors that intervals are too short in simulations, or refused."""
-        return self.expected < FEW_ERRORS
+        None if a group has a unit in all trials of a class, or there are no two groups: then nothing can be left out.
 
-    def __str__(self) -> str:
-        """Write why there is no interval, or a rough one, and what to do.
-
-        Examples
-        --------
-        >>> str(LimitedRate("fmr", 0.001, 2.6))[:70]
-        'No confidence interval for FNMR at FMR 0.001: the limit allows 2.6 ind'
+        Parameters
+        ----------
+        figures : sequence of LinearFigure
+            Those that are found as a minimum.
+        tar, non : UnitCounts
+            Of all trials, in the same cells.
+        costs : LinearCosts
+            Of all trials.
         """
-        other, errors = ("FNMR", "false matches") if self.limited == "fmr" else ("FMR", "false non-matches")
-        rate = f"{other} at {self.limited.upper()} {self.limit:g}"
-        shown = round(self.expected, 1)
-        if shown in (FEWEST_EXPECTED, FEW_ERRORS) and self.expected < shown:
-            shown -= 0.1  # 29.97 are fewer than 30
-        allowed = f"the limit allows {shown:.1f} independent {errors}"
-        if self.is_enough:
-            return f"The interval of {rate} may be too narrow: {allowed}, fewer than {FEW_ERRORS:g}."
-        return (
-            f"No confidence interval for {rate}: {allowed}, and at least {FEWEST_EXPECTED:g} are needed to find its "
-            f"threshold. Limit the {self.limited.upper()} to more, or ask for rates at a fixed threshold."
+        own = (tar.by_group(), non.by_group())
+        left = (tar.without_groups(own[0]), non.without_groups(own[1]))
+        n_groups = len(own[0])
+        if n_groups < 2 or not all(counts.any(axis=1).all() for counts in left):
+            return None
+        best = BestDecisions.of(*left)
+        shifts, held_out = chosen_without(figures, costs, (tar.in_cells, non.in_cells), left, best)
+        means = [_sums(counts, of_class).sum(axis=0) for counts, of_class in zip(own, held_out, strict=True)]
+        totals = (tar.total, non.total)
+        shares = [
+            (of_class - mean / counts.sum()) / total
+            for of_class, mean, counts, total in zip(held_out, means, own, totals, strict=True)
+        ]
+        return cls(
+            shifts,
+            group=tar.group,
+            costs=(shares[0], shares[1]),
+            own=own,
+            best=best.bounded(*costs.one_trial),
+            totals=totals,
         )
 
+    def influence(
+        self, part: slice, of_tar: Table, of_non: Table, factors: tuple[FloatArray, FloatArray]
+    ) -> FloatArray:
+        """Return influences of the units of a block on each minimum, (n, n_figures), by decisions made without them.
 
-def is_separated(auc: float) -> bool:
-    """Return whether no target scores below a non-target, so that costs say nothing of errors."""
-    return auc >= 1.0 - ROUNDING
+        Parameters
+        ----------
+        part : slice
+            Which units.
+        of_tar, of_non : (n, n_cells) arrays or sparse matrices
+            Their trials.
+        factors : pair of (n_units,) arrays
+            Of influences through each class: `TrialsInCells.small_sample`.
+        """
+        group = self.group[part]
+        found = np.zeros((len(group), len(self.shifts)))
+        for number in np.unique(group):
+            rows = np.flatnonzero(group == number)
+            for k, table in enumerate((of_tar, of_non)):
+                found[rows] += factors[k][part][rows, None] * (table[rows] @ self.costs[k][number])
+        return found
+
+    def influence_on_rates(
+        self,
+        at: IntArray,
+        part: slice,
+        below: tuple[FloatArray, FloatArray],
+        weights: tuple[FloatArray, FloatArray],
+        factors: tuple[FloatArray, FloatArray],
+    ) -> FloatArray:
+        """Return influences of units on weighted error rates, (n_places, n), by thresholds chosen without these units.
+
+        Parameters
+        ----------
+        at : (n_groups, n_places) int array
+            How many cells lie below the best thresholds without each group.
+        part : slice
+            Which units.
+        below : pair of (n_cells + 1, n) arrays
+            Their targets and non-targets in the first 0, 1, ... cells.
+        weights : pair of (n_places,) arrays
+            Of misses and of false alarms.
+        factors : pair of (n_units,) arrays
+            Of influences through each class: `TrialsInCells.small_sample`.
+        """
+        places, shares = at.T[:, self.group[part]], []
+        given = zip(below, self.own, weights, self.totals, factors, strict=True)
+        for table, counts, weight, total, factor in given:
+            mean = np.take_along_axis(cumulated(counts.T), at.T, axis=0).sum(axis=1) / counts.sum()
+            own = np.take_along_axis(table, places, axis=0)
+            own -= np.outer(mean, table[-1])
+            own *= weight[:, None] / total * factor[part]
+            shares.append(own)
+        return np.asarray(shares[0] - shares[1])  # false alarms are what is not rejected
 
 
-def notes_on_intervals(
-    auc: float, eer: float, rates: tuple[float, float], design: ClusterDesign, noun: str, limited: Sequence[LimitedRate]
-) -> tuple[str, ...]:
-    """Return the notes.
+def chosen_without(
+    figures: Sequence[LinearFigure],
+    costs: LinearCosts,
+    whole: tuple[CountArray, CountArray],
+    left: tuple[CountArray, CountArray],
+    best: BestDecisions | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    """What to add to minima, and what decisions cost that were made without each of at least two groups.
 
     Parameters
     ----------
-    auc, eer : float
-    rates : (float, float)
-        Misses and false alarms at the threshold of the EER.
-    design : ClusterDesign
-    noun : str
-        What a unit is called.
-    limited : sequence of LimitedRate
+    figures : sequence of LinearFigure
+        Those that are found as a minimum.
+    costs : LinearCosts
+        Of all trials.
+    whole : pair of (n_cells,) arrays
+        All targets and non-targets in the cells.
+    left : pair of (n_groups, n_cells) arrays
+        Those without each group, in the same unit as the costs have them.
+    best : BestDecisions, optional
+        What is best for the latter, if it is known.
+
+    Returns
+    -------
+    shifts : (n_figures,) array
+    held_out : (2, n_groups, n_cells, n_figures) array
     """
-    found = [str(one) for one in limited if one.is_rough]
-    if not design.too_few():
-        found += _few_errors(auc, eer, rates, design)
-        found += _unequal(design, noun)
-    return tuple(found)
+    best = BestDecisions.of(*left) if best is None else best
+    all_of_them = _minima(figures, costs.best, whole)
+    rates = np.array([one.rate for one in figures])
+    shifts = shifts_of(all_of_them[0], _minima(figures, best, left), rates)
+    best = best.bounded(*costs.one_trial)
+    return shifts, np.stack([one.costs_by(best) for one in figures], axis=-1)
 
 
-def few_errors(eer: float, rates: tuple[float, float], design: ClusterDesign) -> list[str]:
-    """Return how many errors there are of each kind of which nearly separated classes show too few to know their cost.
+def shifts_of(whole: FloatArray, parts: FloatArray, rates: FloatArray | float) -> FloatArray:
+    """Return the correction of minima, (n_figures,), from the minima without each group, (n_groups, ...).
 
-    Parameters
-    ----------
-    eer : float
-    rates : (float, float)
-        Misses and false alarms at the threshold of the EER.
-    design : ClusterDesign
+    A minimum is never too high, and what remains when one is taken away is never too low.
+
+    Examples
+    --------
+    >>> shifts_of(np.array([0.1, -0.1]), np.array([[0.09, -0.09], [0.08, -0.08]]), 2 / 3).round(4)
+    array([ 0.0255, -0.0255])
     """
-    numbers = [round(float(rate * size.n_trials)) for rate, size in zip(rates, design.sizes, strict=True)]
-    named = zip(numbers, (("miss", "misses"), ("false alarm", "false alarms")), strict=True)
-    few = [f"{n} {one if n == 1 else many}" for n, (one, many) in named if n < _FEW_ERRORS]
-    return few if eer < _LOW_EER else []
+    n_groups = len(parts)
+    shifts: FloatArray = (whole - parts).mean(axis=0) / ((n_groups / (n_groups - 1)) ** rates - 1.0)
+    return np.where(whole >= 0.0, np.maximum(shifts, 0.0), np.minimum(shifts, 0.0))
 
 
-def _few_errors(auc: float, eer: float, rates: tuple[float, float], design: ClusterDesign) -> Iterator[str]:
-    if is_separated(auc):
-        yield (
-            "Targets and non-targets are perfectly separated: no confidence intervals for means of costs (Cllr, "
-            "information, log loss, Brier score, calibration loss), as no error was seen that could show how costly "
-            "one would be."
-        )
-        return
-    if few := few_errors(eer, rates, design):
-        yield (
-            f"Only {' and '.join(few)} at the threshold of the EER: intervals of Cllr, information, log loss, Brier "
-            "score and AUC may be too narrow, as rare costly errors were hardly seen."
-        )
+def _minima(figures: Sequence[LinearFigure], best: BestDecisions, counts: tuple[CountArray, CountArray]) -> FloatArray:
+    """Mean costs of the decisions that are best for each table in the same table, (n_tables, n_figures)."""
+    costs = np.stack([one.least(best) for one in figures if one.least is not None], axis=-1)
+    tables = [np.atleast_2d(one) for one in counts]
+    return np.asarray(sum(_sums(one, own) / one.sum(axis=1)[:, None] for one, own in zip(tables, costs, strict=True)))
 
 
-def _unequal(design: ClusterDesign, noun: str) -> Iterator[str]:
-    said = [
-        f"the {name} of {counted(one.n_units, noun)} count as those of {one.n_clusters:.1f} {noun}s of equal size"
-        for name, one in zip(("targets", "non-targets"), design.sizes, strict=True)
-        if one.n_clusters < _UNEQUAL * one.n_units
-    ]
-    if said:
-        words = ", and ".join(said)
-        yield f"Numbers of trials are unequal: {words}. Intervals may be too narrow."
+def _sums(counts: CountArray, costs: FloatArray) -> FloatArray:
+    """Costs of all trials of each table, (n_tables, n_figures)."""
+    return np.asarray(np.matmul(counts[:, None, :].astype(np.float64), costs)[:, 0])

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 
 from deciban._lazy import registered
 from deciban.core.by_value import ByValue
-from deciban.core.resampling.intervals import Interval
-from deciban.evaluation.requested import InformationAt
+from deciban.core.resampling.intervals import LINEARISED, RATES, RULE_OF_THREE, Estimate, Interval
+from deciban.core.resampling.units import INDEPENDENT
+from deciban.evaluation.metrics import JSON_PLACES, METRICS, key_among, keys_of, metric_of, name_of
+from deciban.evaluation.requested import InformationAt, RuleCosts
 from deciban.evaluation.uncertainty import Figure, Uncertainty, no_units
+from deciban.messages import counted
+from deciban.types import FloatArray
 
 SCHEMA = 2
 """Version of the JSON layout; it changes when a name or a meaning does."""
@@ -59,48 +65,25 @@ def _escaped(line: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """What JSON can hold: infinite numbers become words, and NaN, what is not known, becomes null."""
+    """Return what JSON can hold: infinite numbers as words, null for NaN, objects as their ``to_dict`` or fields."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, float) and not math.isfinite(value):
+        return {math.inf: "inf", -math.inf: "-inf"}.get(value)
     if isinstance(value, dict):
         return {name: plain(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):
         return [plain(entry) for entry in value]
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, float) and math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return None if isinstance(value, float) and math.isnan(value) else value
-
-
-POINTS, TARGETS = "operating_points", "detectors"
-"""Lists of figures, as they are called."""
-
-
-_PLACES = {
-    "misleading_tar": ("misleading_evidence", "p_tar"),
-    "misleading_non": ("misleading_evidence", "p_non"),
-    "at_thresholds_p_miss": ("at_thresholds", "p_miss"),
-    "at_thresholds_p_fa": ("at_thresholds", "p_fa"),
-    "at_thresholds_hter": ("at_thresholds", "hter"),
-    "information": ("information_at", "delivered"),
-    "cost": ("costs", "cost"),
-    "available": ("information_at", "available"),
-    "rule_cost": ("rule_costs", "cost"),
-    "rule_minimum": ("rule_costs", "minimum"),
-    "rule_calibration_loss": ("rule_costs", "calibration_loss"),
-    "rule_information": ("rule_costs", "information"),
-    "log_loss": ("posterior_scores", "log_loss"),
-    "log_loss_discrimination_loss": ("posterior_scores", "log_loss_discrimination_loss"),
-    "log_loss_calibration_loss": ("posterior_scores", "log_loss_calibration_loss"),
-    "brier": ("posterior_scores", "brier"),
-    "brier_discrimination_loss": ("posterior_scores", "brier_discrimination_loss"),
-    "brier_calibration_loss": ("posterior_scores", "brier_calibration_loss"),
-}
-"""Where figures with a number stand that are of no operating point: in which list, and by which name."""
+    if dataclasses.is_dataclass(value):
+        own: Any = value
+        if hasattr(own, "to_dict"):
+            return plain(own.to_dict())
+        return {field.name: plain(getattr(own, field.name)) for field in dataclasses.fields(own)}
+    return value
 
 
 def with_intervals(found: Mapping[str, Any], known: Uncertainty | None) -> dict[str, Any]:
-    """The figures of a system with ``units`` and ``intervals``, and intervals in the entries of lists of figures.
+    """The metrics of a system with ``units`` and ``intervals``, and intervals in the entries of lists of metrics.
 
     Parameters
     ----------
@@ -131,7 +114,7 @@ def with_intervals(found: Mapping[str, Any], known: Uncertainty | None) -> dict[
 def as_object(found: Interval) -> dict[str, Any]:
     """An interval as JSON has it."""
     names = ("low", "high", "standard_error", "corrected", "level", "method")
-    return {name: getattr(found, name) for name in names}
+    return {name: plain(getattr(found, name)) for name in names}
 
 
 def _copied(value: Any) -> Any:
@@ -146,11 +129,12 @@ def _place(made: Mapping[str, Any], figure: Figure) -> tuple[dict[str, Any], str
         return own, figure
     kind, at = figure[0], figure[1]
     if len(figure) == 3:  # of each target against the rest; those of each pair of classes are N squared
-        entry = next((one for one in made.get(kind) or () if one["target"] == at), None) if kind == TARGETS else None
+        targets = made.get(kind) or () if kind == "detectors" else ()
+        entry = next((one for one in targets if one["target"] == at), None)
         return None if entry is None else (entry.setdefault("intervals", {}), figure[2])
     if not isinstance(at, int):
         return own.setdefault(kind, {}), at
-    where, name = _PLACES.get(kind, (POINTS, kind))
+    where, name = JSON_PLACES.get(kind, ("operating_points", kind))
     if kind == "rates_at":  # first those with limited false matches
         n_first = len(made.get("fnmr_at_fmr") or ())
         where, name = ("fnmr_at_fmr", "fnmr") if at < n_first else ("fmr_at_fnmr", "fmr")
@@ -339,8 +323,13 @@ class OneSystem(ByValue, Shown):
 
     @property
     @abstractmethod
+    def cost_points(self) -> Sequence[Any]:
+        """Costs at each operating point."""
+
+    @property
     def point_names(self) -> tuple[str, ...]:
-        """What the operating points are called, in their order."""
+        """Names of the operating points, in their order."""
+        return tuple(map(str, self.cost_points))
 
     @property
     def information_at(self) -> tuple[InformationAt, ...]:
@@ -348,9 +337,53 @@ class OneSystem(ByValue, Shown):
         return ()
 
     @property
-    def minima(self) -> Sequence[tuple[str, Figure, bool]]:
-        """Figures that tables show and that were found as minima: their names there and here, whether in percent."""
+    def rule_costs(self) -> Sequence[RuleCosts]:
+        """Costs by a custom rule, prior by prior."""
         return ()
+
+    @property
+    def estimates(self) -> Mapping[Figure, Estimate]:
+        """Metrics with their standard errors; none if units are unknown."""
+        return {} if self.uncertainty is None else self.uncertainty.estimates
+
+    def value(self, key: Figure) -> float:
+        """Return a metric of the system, or at one of its operating points."""
+        owner = self if isinstance(key, str) else self.cost_points[int(key[1])]
+        return float(getattr(owner, name_of(key)))
+
+    def key_called(self, text: str) -> Figure:
+        """Return the metric of a name that has an interval; see `key_among`.
+
+        Raises
+        ------
+        InputError
+            If the system has none of this name.
+        """
+        return key_among(self.estimates, text, f"{self.name} that has an interval")
+
+    def words(self, key: Figure) -> str:
+        """Return the label of a metric, with its operating point or prior where it has one."""
+        metric = metric_of(key)
+        if isinstance(key, str):
+            return metric.label
+        place = key[1]
+        if metric.per == "rule prior":
+            return f"{metric.label} at prior {self.rule_costs[int(place)].p_target:g}"
+        if isinstance(place, int) and (metric.per == "point" or place < len(self.point_names)):
+            return f"{metric.label} at {self.point_names[place]}"
+        return " ".join([metric.label, *map(str, key[1:])])
+
+    @property
+    def minima(self) -> list[Figure]:
+        """Metrics that are optimistic, as they were minimized on the same trials."""
+        found = (one for one in METRICS if one.is_minimum)
+        return keys_of(found, self.kind, {"point": len(self.cost_points)})
+
+    def summary_keys(self) -> list[Figure]:
+        """Return the metrics of summary tables: costs at an operating point if there is one alone."""
+        n_points = len(self.cost_points)
+        shown = (one for one in METRICS if one.tables == "all")
+        return keys_of(shown, self.kind, {"point": n_points if n_points == 1 else 0})
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -406,3 +439,277 @@ def shared_notes(systems: Sequence[S]) -> list[tuple[list[S], str]]:
         for note in system.all_notes:
             found.setdefault(note, []).append(system)
     return [(some, note) for note, some in found.items()]
+
+
+def shown_interval(one: OneSystem, figure: Figure) -> Interval | None:
+    """The interval of a figure of an evaluation; None if there is none."""
+    known = one.uncertainty
+    return None if known is None or figure not in known.estimates else known.interval(figure)
+
+
+def bounds_in_words(found: Interval, *, in_percent: bool = False, beside: str = "") -> tuple[str, str]:
+    """Write both bounds with so many digits that their difference has two, but no more than the figure beside them.
+
+    Parameters
+    ----------
+    found : Interval
+    in_percent : bool
+        Whether the figure is written in percent; the sign is left out.
+    beside : str
+        The figure as it is written: bounds have its decimals at most, what is less than the last of them is written as
+        less (``<0.001``), and bounds of a figure with an exponent have exponents. By default there is no such limit.
+
+    Examples
+    --------
+    >>> from deciban.core.resampling.intervals import Estimate, Interval
+    >>> bounds_in_words(Estimate(0.0487, 0.0048, 100, "logit").interval(), in_percent=True)
+    ('4.0', '5.9')
+    >>> bounds_in_words(Interval(4e-10, 1e-11, 7e-10, 2e-10, None, 0.95, 100, "by hand"), beside="0.000")
+    ('<0.001', '<0.001')
+    >>> bounds_in_words(Estimate(0.518, 0.026, 100).interval()), bounds_in_words(Estimate(151.0, 40.0, 100).interval())
+    (('0.47', '0.57'), ('89', '255'))
+    """
+    scale = 100.0 if in_percent else 1.0
+    low, high = scale * found.low, scale * found.high
+    width = high - low
+    if not 0.0 < width < math.inf or max(abs(low), abs(high)) >= 1e6:
+        return f"{low:z.4g}", f"{high:z.4g}"
+    if "e" in beside:
+        return f"{low:.2g}", f"{high:.2g}"
+    digits = max(0, 1 - math.floor(math.log10(width)))
+    most = _decimals(beside)
+    while digits < (_MOST_DIGITS if most is None else most) and not _holds(scale * found.estimate, low, high, digits):
+        digits += 1
+    if most is None or digits <= most:
+        return f"{low:z.{digits}f}", f"{high:z.{digits}f}"
+    return _no_false_zero(low, most), _no_false_zero(high, most)
+
+
+def in_more_digits(found: Interval, text: str, ends: Sequence[str], *, in_percent: bool) -> tuple[str, str, str]:
+    """Write a figure and both bounds with the decimals that tell them apart; as they are if that takes too many.
+
+    Examples
+    --------
+    >>> from deciban.core.resampling.intervals import Interval
+    >>> one = Interval(8e-7, 2e-8, 5e-6, 1e-6, None, 0.95, 100, "by hand")
+    >>> in_more_digits(one, "0.00 %", ("<0.01", "<0.01"), in_percent=True)
+    ('0.00008 %', '<0.00001', '0.00050')
+    """
+    scale = 100.0 if in_percent else 1.0
+    digits = 1 - math.floor(math.log10(scale * (found.high - found.low)))
+    for more in range(digits, _MOST_DIGITS + 3):
+        estimate, low, high = (_no_false_zero(scale * one, more) for one in (found.estimate, found.low, found.high))
+        if len({estimate, low, high}) == 3:
+            return estimate + (" %" if in_percent else ""), low, high
+    return text, ends[0], ends[1]
+
+
+_MOST_DIGITS = 6
+
+
+def _holds(estimate: float, low: float, high: float, digits: int) -> bool:
+    """Whether bounds with so many decimals contain the estimate, if the exact ones do."""
+    return (low > estimate or round(low, digits) <= estimate) and (high < estimate or round(high, digits) >= estimate)
+
+
+def _decimals(text: str) -> int | None:
+    """Decimals of a figure as it is written; None where it is no number with decimals."""
+    found = re.search(r"\d\.(\d+)", text)
+    return None if found is None else len(found[1])
+
+
+def _no_false_zero(value: float, digits: int) -> str:
+    """A number with so many decimals; one that they would hide is written as less than the last of them."""
+    text = f"{value:z.{digits}f}"
+    if value == 0.0 or float(text) != 0.0:
+        return text
+    return f"{'<' if value > 0 else '>-'}{10.0**-digits:.{digits}f}"
+
+
+def caption_of(systems: Sequence[OneSystem], *, with_rates: bool = False) -> str:
+    """Say what stands in brackets: intervals by their level and their units; empty if nothing does.
+
+    Parameters
+    ----------
+    systems : sequence of OneSystem
+    with_rates : bool
+        Whether error rates of one class are shown, too: they may have intervals where other metrics have none.
+
+    Examples
+    --------
+    >>> from deciban import evaluate
+    >>> units = {"tar_units": list("abcde"), "non_units": list("abcde")}
+    >>> caption_of([evaluate([1.0, 2.0, 3.0, 2.0, 1.0], [0.0, 1.5, 0.5, -1.0, -2.0], **units)])
+    '95 % intervals by unit, 5 units'
+    """
+    all_known = [one.uncertainty for one in systems if one.uncertainty is not None and one.uncertainty.estimates]
+    known = [one for one in all_known if not one.too_few] or (
+        all_known if with_rates or systems[0].kind == "classes" else []
+    )
+    if not known:
+        return ""
+    levels = " and ".join(dict.fromkeys(f"{100 * one.level:.6g} %" for one in known))
+    kinds = dict.fromkeys((one.noun, one.are_independent) for one in known)
+    nouns = dict.fromkeys(noun for noun, _ in kinds)
+    counts = ", ".join(
+        _counts([one.n_units for one in known if (one.noun, one.are_independent) == (noun, alone)], noun)
+        + (f" {INDEPENDENT}" if alone else "")
+        for noun, alone in kinds
+    )
+    methods = "".join(f"; {method}" for method in dict.fromkeys(map(_method, known)) if method != LINEARISED)
+    return f"{levels} intervals by {' and '.join(nouns)}, {counts}{methods}"
+
+
+def _counts(numbers: Sequence[int], noun: str) -> str:
+    least, most = min(numbers), max(numbers)
+    return counted(most, noun) if least == most else f"{least:,} to {counted(most, noun)}"
+
+
+def _method(known: Uncertainty) -> str:
+    """Return how intervals were found, if not all without replicates; of a bootstrap not of which kind."""
+    each = (known.interval(figure).method for figure in known.estimates)
+    found = next((method for method in each if method not in (RATES, RULE_OF_THREE)), LINEARISED)
+    return found.partition(",")[0]
+
+
+def corrected_of(one: OneSystem, figure: Figure) -> float | None:
+    """Return what to expect of a minimum on new units; None if that is not known."""
+    known = one.uncertainty
+    return None if known is None or figure not in known.estimates else known.estimates[figure].corrected
+
+
+def are_corrected(systems: Sequence[OneSystem]) -> bool:
+    """Return True if a minimum of some system has a corrected value."""
+    return any(corrected_of(one, figure) is not None for one in systems for figure in one.minima)
+
+
+def optimism_in_words(systems: Sequence[OneSystem], *, corrected: bool = False) -> str:
+    """Return what a caption states about minima with intervals; empty if none has a corrected value.
+
+    Parameters
+    ----------
+    systems : sequence of Evaluation or ClassEvaluation
+    corrected : bool
+        Whether the table shows the corrected values.
+    """
+    if not are_corrected(systems):
+        return ""
+    nouns = dict.fromkeys(one.uncertainty.noun for one in systems if one.uncertainty is not None)
+    new = f"on new {' and '.join(f'{noun}s' for noun in nouns)}"
+    if corrected:
+        return f"corrected: to expect {new}"
+    return f"minima are optimistic: eval --corrected shows what to expect {new}"
+
+
+PERCENT = " %"
+
+
+class WithInterval(str):
+    """A figure with its interval, as people read it: ``4.87 % [4.1, 5.9]``.
+
+    Parameters
+    ----------
+    estimate : str
+        The figure alone.
+    low, high : str
+        In the unit of the figure, without a sign of percent.
+    digits : (str, str), optional
+        The bounds with all the digits of their width, for programs.
+    """
+
+    __slots__ = ("digits", "estimate", "high", "low")
+    digits: tuple[str, str]
+    estimate: str
+    low: str
+    high: str
+
+    def __new__(cls, estimate: str, low: str, high: str, digits: tuple[str, str] | None = None) -> Self:
+        """Join the parts."""
+        made = super().__new__(cls, f"{estimate} {_bracket(low, high)}")
+        made.estimate, made.low, made.high = estimate, low, high
+        made.digits = (low, high) if digits is None else digits
+        return made
+
+    @property
+    def bracket(self) -> str:
+        """The interval alone."""
+        return _bracket(self.low, self.high)
+
+    @property
+    def without_percent(self) -> WithInterval:
+        """The same without the sign."""
+        return WithInterval(self.estimate.removesuffix(PERCENT), self.low, self.high, digits=self.digits)
+
+
+def _bracket(low: str, high: str) -> str:
+    return f"[{low}, {high}]"
+
+
+def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[str], str] = str) -> str:
+    """A figure of an evaluation, written as text, with its interval if it has one.
+
+    Parameters
+    ----------
+    text : str
+        The figure; bounds are in percent if it ends so.
+    one : Evaluation or ClassEvaluation
+    figure : str, or (str, place)
+        Its name, as in `OneSystem.interval`.
+    typeset : function
+        Changes how the bounds are written.
+    """
+    found = shown_interval(one, figure)
+    if found is None:
+        return text
+    in_percent = text.endswith(PERCENT)
+    ends = [*bounds_in_words(found, in_percent=in_percent, beside=text)]
+    if ends[0] == ends[1] and ends[0].startswith("<"):
+        text, *ends = in_more_digits(found, text, ends, in_percent=in_percent)
+    low, high = map(typeset, ends)
+    return WithInterval(text, low, high, digits=bounds_in_words(found, in_percent=in_percent))
+
+
+def information_in_words(one: OneSystem) -> str:
+    """Write the information that the scores of a system deliver, with intervals if units are known.
+
+    Examples
+    --------
+    >>> from deciban import evaluate
+    >>> information_in_words(evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], name="A"))
+    'A tells 0.306 of 1 bit at prior 0.5 (0.667 if calibrated); at prior 0.01, 0.0183 of 0.0808 (0.0539 if calibrated)'
+    """
+    parts = list[str]()
+    for k, at in enumerate(one.information_at):
+        told = with_interval(_three_digits(at.delivered), one, ("information", k))
+        unit = " bit" if at.entropy == 1.0 else " bits"
+        words = f"{told} of {at.entropy:.3g}"
+        words = f"at {_at(at)}, {words}" if k else f"tells {words}{unit} at {_at(at)}"
+        if at.available is not None:
+            words += f" ({with_interval(_three_digits(at.available), one, ('available', k))} if calibrated)"
+        parts.append(words)
+    most = one.capacity if one.kind == "classes" else None  # type: ignore[attr-defined]  # of two classes JSON has it
+    if most is not None:
+        parts.append(f"at the best prior {_three_digits(most.bits)} bits if calibrated ({_listed(one, most.prior)})")
+    return f"{one.name} {'; '.join(parts)}"
+
+
+_SHOWN = 5
+"""Classes of greatest prior that are named."""
+
+
+def _listed(one: Any, prior: FloatArray) -> str:
+    """The classes of greatest prior."""
+    order = np.argsort(-prior, kind="stable")
+    words = [f"{one.classes[k]} {prior[k]:.2g}" for k in order[:_SHOWN].tolist()]
+    return ", ".join(words) + (f", {len(order) - _SHOWN} more" if len(order) > _SHOWN else "")
+
+
+def _at(one: InformationAt) -> str:
+    """Name the prior; of two classes that of a target."""
+    if len(one.prior) == 2:
+        return f"prior {one.prior[0]:.4g}"
+    return "the flat prior" if len(set(one.prior)) == 1 else "the given prior"
+
+
+def _three_digits(value: float) -> str:
+    return f"{value:z#.3g}".rstrip(".")

@@ -7,7 +7,7 @@ import math
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -16,8 +16,8 @@ from typing import Any, Literal, TypeAlias
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.intervals import Interval
 from deciban.errors import FormatError, InputError
-from deciban.evaluation.one_system import as_object, plain
-from deciban.evaluation.uncertainty import Figure, shown_interval, with_interval
+from deciban.evaluation.one_system import as_object, plain, shown_interval, with_interval
+from deciban.evaluation.uncertainty import Figure
 
 PresetLike: TypeAlias = "Preset | str | os.PathLike[str]"
 """A plan, its name, or the path of a file of one."""
@@ -467,13 +467,9 @@ class Primary:
             "figure": self.plan.primary_in_words,
             "value": self.value,
             "is_of_plan": not self.departs,
-            "departs": self.departs,
-            "how": self.how,
         }
-        for name in ("actual", "minimum"):
-            one: PlanFigure | None = getattr(self, name)
-            found[name] = None if one is None else one.to_dict()
-        return dict(plain({**found, "parts": self.parts}))
+        names = ("departs", "how", "actual", "minimum", "parts")
+        return dict(plain(found | {name: getattr(self, name) for name in names}))
 
 
 def primary_of(plan: Preset, found: Any, *, how: str = "", departs: str = "") -> Primary:
@@ -503,12 +499,12 @@ def primary_of(plan: Preset, found: Any, *, how: str = "", departs: str = "") ->
     """
     pair: tuple[PlanFigure | None, PlanFigure | None]
     if plan.primary == "eer":
-        pair = None, _figure(found, "eer", found.eer)
+        pair = None, PlanFigure(found.eer, found, "eer")
     elif plan.primary == "fnmr_at_fmr":
         places = [k for k, one in enumerate(found.requested.rates_at) if one.limited == "fmr"]
         at = [k for k in places if found.requested.rates_at[k].limit == plan.false_match_rates[0]]
         _require(bool(at), plan, found.name)
-        pair = _figure(found, ("rates_at", at[0]), found.requested.rates_at[at[0]].rate), None
+        pair = PlanFigure(found.requested.rates_at[at[0]].rate, found, ("rates_at", at[0])), None
     else:
         kind = "dcf" if plan.kind == "two-class" else "norm" if plan.primary == "normalized_c_avg" else "c_avg"
         pair = _means(plan, found, _AT_POINTS[kind])
@@ -518,24 +514,18 @@ def primary_of(plan: Preset, found: Any, *, how: str = "", departs: str = "") ->
 
 def _means(plan: Preset, found: Any, names: tuple[str, str]) -> tuple[PlanFigure, PlanFigure]:
     """Means over the points of the plan, of actual costs and of minimum costs."""
-    there = found.operating_points if plan.kind == "two-class" else found.points
-    known = [(one.p_target, getattr(one, "c_miss", 1), getattr(one, "c_fa", 1)) for one in there]
+    known = [(one.p_target, getattr(one, "c_miss", 1), getattr(one, "c_fa", 1)) for one in found.cost_points]
     wanted = [(one.p_target, one.c_miss, one.c_fa) for one in plan.points]
     _require(set(wanted) <= set(known), plan, found.name)
     at = [known.index(one) for one in wanted]
-    return tuple(_mean(found, name, [getattr(there[k], name) for k in at], at, len(known)) for name in names)  # type: ignore[return-value]
 
+    def mean(name: str) -> PlanFigure:
+        value = math.fsum(found.value((name, k)) for k in at) / len(at)
+        if 1 < len(at) < len(known):
+            return PlanFigure(value)
+        return PlanFigure(value, found, (name, at[0]) if len(at) == 1 else f"mean_{name}")
 
-def _mean(found: Any, name: str, values: Sequence[float], at: Sequence[int], n_points: int) -> PlanFigure:
-    value = math.fsum(values) / len(values)
-    if len(at) == 1:
-        return _figure(found, (name, at[0]), value)
-    mean = {"act_dcf": "mean_act_dcf", "min_dcf": "mean_min_dcf"}.get(name, f"mean_{name}")
-    return _figure(found, mean, value) if len(at) == n_points else PlanFigure(value)
-
-
-def _figure(found: Any, figure: Figure, value: float) -> PlanFigure:
-    return PlanFigure(value, found, figure)
+    return mean(names[0]), mean(names[1])
 
 
 def _require(is_there: bool, plan: Preset, name: str) -> None:  # noqa: FBT001  # one answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
@@ -13,9 +13,9 @@ import numpy as np
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
 from deciban.evaluation.curves import AtPriors, Curves, ErrorSteps
-from deciban.evaluation.one_system import SCHEMA, OneSystem, Shown, plain, shared_notes
-from deciban.evaluation.requested import NOTHING, InformationAt, Requested, capacity_dict
-from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.evaluation.one_system import SCHEMA, OneSystem, Shown, plain, shared_notes, with_intervals
+from deciban.evaluation.requested import NOTHING, InformationAt, Requested, RuleCosts
+from deciban.evaluation.uncertainty import Uncertainty
 from deciban.messages import Message, as_objects, counted, shortened
 from deciban.metrics.scores import MisleadingEvidence, ScoredTrials
 from deciban.types import Axis
@@ -214,9 +214,14 @@ class Evaluation(OneSystem):
         return f"Evaluation({self.name!r}: {figures}; {self.n_tar:,.6g} target, {self.n_non:,.6g} non-target)"
 
     @property
-    def point_names(self) -> tuple[str, ...]:
-        """What the operating points are called, in their order."""
-        return tuple(map(str, self.operating_points))
+    def cost_points(self) -> tuple[PointResult, ...]:
+        """Costs at each operating point."""
+        return self.operating_points
+
+    @property
+    def rule_costs(self) -> tuple[RuleCosts, ...]:
+        """Costs by a custom rule, prior by prior."""
+        return self.requested.rule_costs
 
     @property
     def calibration_loss(self) -> float:
@@ -258,34 +263,20 @@ class Evaluation(OneSystem):
         """Mean normalized minimum cost over the operating points, each with its own best threshold."""
         return float(np.mean([point.min_dcf for point in self.operating_points]))
 
-    @property
-    def minima(self) -> Sequence[tuple[str, Figure, bool]]:
-        """Figures that are minima, as tables show them; of several points the mean over them."""
-        cost: Figure = ("min_dcf", 0) if len(self.operating_points) == 1 else "mean_min_dcf"
-        name = "minDCF" if len(self.operating_points) == 1 else "mean minDCF"
-        losses = ("min Cllr", "min_cllr", False), ("calibration loss", "calibration_loss", False)
-        return (("EER", "eer", True), (name, cost, False), *losses)
-
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
-        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        hidden = "curves", "is_weighted", "requested", "misleading", "axis"
-        internal = (*hidden, "uncertainty", "cells", "at_priors", "error_steps")
-        for name in internal:
-            del fields[name]
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in _NOT_IN_JSON}
         fields["calibration_loss"] = self.calibration_loss
         fields["mean_act_dcf"], fields["mean_min_dcf"] = self.mean_act_dcf, self.mean_min_dcf
         fields["dr30"] = dict(zip(("false_alarms", "misses"), self.dr30, strict=True))
-        fields["operating_points"] = [dataclasses.asdict(point) for point in self.operating_points]
-        fields["misleading_evidence"] = [dataclasses.asdict(one) for one in self.misleading]
-        fields["information_at"] = [one.to_dict() for one in self.information_at]
-        fields["capacity"] = capacity_dict(self.capacity)
+        fields["misleading_evidence"], fields["capacity"] = self.misleading, self.capacity
         fields["notes"] = self.all_notes
-        from deciban.evaluation.one_system import with_intervals  # only who asks for JSON
+        return with_intervals(plain({"kind": self.kind, **fields, **self.requested.to_dict()}), self.uncertainty)
 
-        found = {"kind": self.kind, **fields, **self.requested.to_dict()}
-        numbers: dict[str, Any] = plain(with_intervals(found, self.uncertainty))
-        return numbers
+
+_NOT_IN_JSON = (
+    "curves", "is_weighted", "requested", "misleading", "axis", "uncertainty", "cells", "at_priors", "error_steps"
+)  # fmt: skip
 
 
 if TYPE_CHECKING:

@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import logit
 
 from deciban._validate import arrays as _validate
+from deciban.core.by_value import added
 from deciban.core.ranks.counts import CountTable, SortedClass
 from deciban.core.ranks.hull import Pav, Rocch
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
@@ -41,8 +43,8 @@ from deciban.core.resampling.unit_counts import (
 from deciban.core.resampling.units import Keys, TrialUnits, together
 from deciban.core.rules.expected import ErrorCounts, MeanCost, log_cost, mixed
 from deciban.errors import InputError
-from deciban.evaluation.requested import PosteriorCosts, posterior_costs_of
 from deciban.metrics import SortedScores
+from deciban.metrics.rules import RULES
 from deciban.metrics.scores import FACTORS, ScoredTrials, factors_of, rates_of, threshold_of
 from deciban.types import Axis, CountArray, FloatArray, IntArray, ScoreArray, Units, Weights
 
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
     from deciban.core.resampling.linearised import Cells, LinearCosts
     from deciban.core.resampling.replicates import CellSums, FiguresOfTables, Multipliers, Replicated
     from deciban.core.resampling.unit_counts import RowsOfTrials
-    from deciban.evaluation.requested import OwnRule
+    from deciban.rules.families import ThresholdRule
 
 
 Pair: TypeAlias = tuple[ArrayLike, ArrayLike]
@@ -256,9 +258,7 @@ class UnitTrials(TrialsByUnit):
         found = units_of_classes(*units, (len(given[0]), len(given[1])))
         if found is None:
             return None
-        kept = [
-            None if w is None else _validate.weights(w, len(s), "weights") for s, w in zip(given, weights, strict=True)
-        ]
+        kept = [_validate.weights(w, len(s), "weights") for s, w in zip(given, weights, strict=True)]
         return cls((given[0], given[1]), found, (kept[0], kept[1]))
 
     @classmethod
@@ -344,28 +344,30 @@ def replicated_by(
 
 
 def units_of_classes(
-    tar_units: Units, non_units: Units, sizes: tuple[int, int]
+    tar_units: Units, non_units: Units, sizes: tuple[int, int], noun: str = "unit"
 ) -> tuple[TrialUnits, TrialUnits] | None:
-    """Units of targets and of non-targets; None if there are none.
+    """Return the units (or segments) of targets and of non-targets; None if there are none.
 
     Raises
     ------
     InputError
         If those of one class are missing, or they are not as many as trials.
     """
-    given: Any = {"tar_units": tar_units, "non_units": non_units}
+    given: Any = {f"tar_{noun}s": tar_units, f"non_{noun}s": non_units}
     missing = [name for name, one in given.items() if one is None]
     if len(missing) == 2:
         return None
     if missing:
-        raise InputError(f"{missing[0]}: none given, but there are those of the other class. Name the units of both.")
+        raise InputError(f"{missing[0]}: none given, but there are those of the other class. Name the {noun}s of both.")
     if isinstance(tar_units, TrialUnits) and isinstance(non_units, TrialUnits):
         found = [tar_units, non_units]
     else:
-        found = together([(one, name) for name, one in given.items()])
+        found = together([(one, name) for name, one in given.items()], noun=noun)
     for (name, _), one, size in zip(given.items(), found, sizes, strict=True):
         if one.n_trials != size:
-            raise InputError(f"{name}: units of {one.n_trials} trials for {size} scores. Give one row for each trial.")
+            raise InputError(
+                f"{name}: {noun}s of {one.n_trials} trials for {size} scores. Give one row for each trial."
+            )
     return found[0], found[1]
 
 
@@ -419,7 +421,7 @@ class TwoClassFigures:
     posteriors_at: tuple[float, ...]
     factors: tuple[float, ...]
     axis: Axis
-    rule: OwnRule | None
+    rule: ThresholdRule | None
 
     def __init__(
         self,
@@ -454,7 +456,7 @@ class TwoClassFigures:
             "posteriors_at": _listed(_priors(posteriors_at)),
             "factors": _listed(factors_of(factors)),
             "axis": axis,
-            "rule": None if rule is None else _own_rule(rule),
+            "rule": None if rule is None else _threshold_rule(rule),
         }
         for name, value in found.items():
             object.__setattr__(self, name, value)
@@ -484,6 +486,26 @@ class TwoClassFigures:
         return f"operating points {'; '.join(map(str, self.operating_points))}"
 
 
+PosteriorCosts: TypeAlias = Mapping[str, tuple[MeanCost, MeanCost]]
+"""Sums of the costs of targets and of non-targets at one prior, by the name of the scoring rule."""
+
+CUSTOM = "custom"
+"""Name of a custom rule among those of posteriors."""
+
+
+def posterior_costs_of(trials: ScoredTrials, figures: TwoClassFigures) -> tuple[PosteriorCosts, ...]:
+    """Add up costs of posteriors at each requested prior, then those of a custom rule at each of its priors."""
+    found: list[PosteriorCosts] = [
+        {name: costs(trials.tar, trials.non, float(logit(p))) for name, costs in RULES.items()}
+        for p in figures.posteriors_at
+    ]
+    if (rule := figures.rule) is not None:
+        from deciban.rules.delivered import costs_of_llrs
+
+        found += [{CUSTOM: costs_of_llrs(trials, rule, float(logit(p)))} for p in figures.rule_priors]
+    return tuple(found)
+
+
 @dataclass(frozen=True, eq=False)
 class Summary:
     """What is known of the scores of one system for two classes.
@@ -502,8 +524,9 @@ class Summary:
         Logarithmic costs of the two classes at even odds, in nats: what Cllr is made of.
     is_weighted : bool
         Whether trials had weights: numbers of trials are sums of weights then.
-    posterior_costs : tuple of PosteriorCosts
-        At each prior at which posteriors are asked for.
+    posterior_costs : tuple of dict
+        Sums of costs of both classes by the name of their rule: at each prior at which posteriors are requested, then
+        those of a custom rule at each of its priors.
     units : TrialsByUnit or None
         The trials with the speakers or other units that they share, where these are known.
     """
@@ -680,22 +703,25 @@ def merged(summaries: Iterable[Summary]) -> Summary:
     return Summary(
         first,
         SortedScores.of_sorted(tar, non),
-        functools.reduce(MeanCost.__add__, [part.cost_tar for part in parts]),
-        functools.reduce(MeanCost.__add__, [part.cost_non for part in parts]),
+        functools.reduce(added, [part.cost_tar for part in parts]),
+        functools.reduce(added, [part.cost_non for part in parts]),
         any(part.is_weighted for part in parts),
-        tuple(
-            functools.reduce(PosteriorCosts.__add__, at) for at in zip(*(p.posterior_costs for p in parts), strict=True)
-        ),
+        functools.reduce(added, [part.posterior_costs for part in parts]),
         UnitTrials.merged([p.units.in_memory("merged") for p in parts if p.units is not None])
         if True in have_units
         else None,
     )
 
 
-def _own_rule(rule: Any) -> OwnRule:
-    from deciban.evaluation.requested import OwnRule  # only for who has one
+def _threshold_rule(rule: Any) -> ThresholdRule:
+    from deciban.rules.families import ThresholdRule  # few have a custom rule
 
-    return OwnRule.of(rule)
+    if not isinstance(rule, ThresholdRule):
+        raise InputError(
+            f"rule: got {type(rule).__name__}. It is a ThresholdWeights or ThresholdDensity of deciban.rules; "
+            "deciban.io.read_rule makes one of a file."
+        )
+    return rule
 
 
 def _listed(values: FloatArray) -> tuple[float, ...]:

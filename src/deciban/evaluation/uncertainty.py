@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
@@ -14,9 +13,7 @@ from deciban.core.resampling.clusters import ClusterDesign, degrees_of
 from deciban.core.resampling.intervals import (
     FEWEST_CLUSTERS,
     LEVEL,
-    LINEARISED,
-    RATES,
-    RULE_OF_THREE,
+    ROUNDING,
     ClassSize,
     Estimate,
     Interval,
@@ -24,13 +21,12 @@ from deciban.core.resampling.intervals import (
     RateSum,
     checked_level,
 )
-from deciban.core.resampling.units import FEW_UNITS, INDEPENDENT, Keys, is_independent
+from deciban.core.resampling.units import FEW_UNITS, Keys, is_independent
 from deciban.errors import InputError
 from deciban.messages import counted
 from deciban.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.summary import Resampling
 
 
@@ -415,234 +411,133 @@ def no_units(name: str) -> InputError:
     )
 
 
-def shown_interval(one: OneSystem, figure: Figure) -> Interval | None:
-    """The interval of a figure of an evaluation; None if there is none."""
-    known = one.uncertainty
-    return None if known is None or figure not in known.estimates else known.interval(figure)
+FEWEST_EXPECTED = 10.0
+"""Independent errors that a limit must allow: with fewer, the threshold that it sets is chance."""
 
 
-def bounds_in_words(found: Interval, *, in_percent: bool = False, beside: str = "") -> tuple[str, str]:
-    """Write both bounds with so many digits that their difference has two, but no more than the figure beside them.
+FEW_ERRORS = 30.0
+"""The rule of 30: with fewer independent errors at a limit, the interval of the other rate is rough."""
 
-    Parameters
+
+_FEW_ERRORS, _LOW_EER = 5, 0.03
+
+
+_UNEQUAL = 0.65
+"""Effective units of a class, as a share of all that have trials of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LimitedRate:
+    """An error rate where that of the other class is limited.
+
+    Attributes
     ----------
-    found : Interval
-    in_percent : bool
-        Whether the figure is written in percent; the sign is left out.
-    beside : str
-        The figure as it is written: bounds have its decimals at most, what is less than the last of them is written as
-        less (``<0.001``), and bounds of a figure with an exponent have exponents. By default there is no such limit.
-
-    Examples
-    --------
-    >>> from deciban.core.resampling.intervals import Estimate, Interval
-    >>> bounds_in_words(Estimate(0.0487, 0.0048, 100, "logit").interval(), in_percent=True)
-    ('4.0', '5.9')
-    >>> bounds_in_words(Interval(4e-10, 1e-11, 7e-10, 2e-10, None, 0.95, 100, "by hand"), beside="0.000")
-    ('<0.001', '<0.001')
-    >>> bounds_in_words(Estimate(0.518, 0.026, 100).interval()), bounds_in_words(Estimate(151.0, 40.0, 100).interval())
-    (('0.47', '0.57'), ('89', '255'))
-    """
-    scale = 100.0 if in_percent else 1.0
-    low, high = scale * found.low, scale * found.high
-    width = high - low
-    if not 0.0 < width < math.inf or max(abs(low), abs(high)) >= 1e6:
-        return f"{low:z.4g}", f"{high:z.4g}"
-    if "e" in beside:
-        return f"{low:.2g}", f"{high:.2g}"
-    digits = max(0, 1 - math.floor(math.log10(width)))
-    most = _decimals(beside)
-    while digits < (_MOST_DIGITS if most is None else most) and not _holds(scale * found.estimate, low, high, digits):
-        digits += 1
-    if most is None or digits <= most:
-        return f"{low:z.{digits}f}", f"{high:z.{digits}f}"
-    return _no_false_zero(low, most), _no_false_zero(high, most)
-
-
-def in_more_digits(found: Interval, text: str, ends: Sequence[str], *, in_percent: bool) -> tuple[str, str, str]:
-    """Write a figure and both bounds with the decimals that tell them apart; as they are if that takes too many.
-
-    Examples
-    --------
-    >>> from deciban.core.resampling.intervals import Interval
-    >>> one = Interval(8e-7, 2e-8, 5e-6, 1e-6, None, 0.95, 100, "by hand")
-    >>> in_more_digits(one, "0.00 %", ("<0.01", "<0.01"), in_percent=True)
-    ('0.00008 %', '<0.00001', '0.00050')
-    """
-    scale = 100.0 if in_percent else 1.0
-    digits = 1 - math.floor(math.log10(scale * (found.high - found.low)))
-    for more in range(digits, _MOST_DIGITS + 3):
-        estimate, low, high = (_no_false_zero(scale * one, more) for one in (found.estimate, found.low, found.high))
-        if len({estimate, low, high}) == 3:
-            return estimate + (" %" if in_percent else ""), low, high
-    return text, ends[0], ends[1]
-
-
-_MOST_DIGITS = 6
-
-
-def _holds(estimate: float, low: float, high: float, digits: int) -> bool:
-    """Whether bounds with so many decimals contain the estimate, if the exact ones do."""
-    return (low > estimate or round(low, digits) <= estimate) and (high < estimate or round(high, digits) >= estimate)
-
-
-def _decimals(text: str) -> int | None:
-    """Decimals of a figure as it is written; None where it is no number with decimals."""
-    found = re.search(r"\d\.(\d+)", text)
-    return None if found is None else len(found[1])
-
-
-def _no_false_zero(value: float, digits: int) -> str:
-    """A number with so many decimals; one that they would hide is written as less than the last of them."""
-    text = f"{value:z.{digits}f}"
-    if value == 0.0 or float(text) != 0.0:
-        return text
-    return f"{'<' if value > 0 else '>-'}{10.0**-digits:.{digits}f}"
-
-
-def caption_of(systems: Sequence[OneSystem], *, with_rates: bool = False) -> str:
-    """Say what stands in brackets: intervals by their level and their units; empty if nothing does.
-
-    Parameters
-    ----------
-    systems : sequence of OneSystem
-    with_rates : bool
-        Whether error rates of one class are shown, too: they may have intervals where other metrics have none.
-
-    Examples
-    --------
-    >>> from deciban import evaluate
-    >>> units = {"tar_units": list("abcde"), "non_units": list("abcde")}
-    >>> caption_of([evaluate([1.0, 2.0, 3.0, 2.0, 1.0], [0.0, 1.5, 0.5, -1.0, -2.0], **units)])
-    '95 % intervals by unit, 5 units'
-    """
-    all_known = [one.uncertainty for one in systems if one.uncertainty is not None and one.uncertainty.estimates]
-    known = [one for one in all_known if not one.too_few] or (
-        all_known if with_rates or systems[0].kind == "classes" else []
-    )
-    if not known:
-        return ""
-    levels = " and ".join(dict.fromkeys(f"{100 * one.level:.6g} %" for one in known))
-    kinds = dict.fromkeys((one.noun, one.are_independent) for one in known)
-    nouns = dict.fromkeys(noun for noun, _ in kinds)
-    counts = ", ".join(
-        _counts([one.n_units for one in known if (one.noun, one.are_independent) == (noun, alone)], noun)
-        + (f" {INDEPENDENT}" if alone else "")
-        for noun, alone in kinds
-    )
-    methods = "".join(f"; {method}" for method in dict.fromkeys(map(_method, known)) if method != LINEARISED)
-    return f"{levels} intervals by {' and '.join(nouns)}, {counts}{methods}"
-
-
-def _counts(numbers: Sequence[int], noun: str) -> str:
-    least, most = min(numbers), max(numbers)
-    return counted(most, noun) if least == most else f"{least:,} to {counted(most, noun)}"
-
-
-def _method(known: Uncertainty) -> str:
-    """Return how intervals were found, if not all without replicates; of a bootstrap not of which kind."""
-    each = (known.interval(figure).method for figure in known.estimates)
-    found = next((method for method in each if method not in (RATES, RULE_OF_THREE)), LINEARISED)
-    return found.partition(",")[0]
-
-
-def corrected_of(one: OneSystem, figure: Figure) -> float | None:
-    """Return what to expect of a minimum on new units; None if that is not known."""
-    known = one.uncertainty
-    return None if known is None or figure not in known.estimates else known.estimates[figure].corrected
-
-
-def are_corrected(systems: Sequence[OneSystem]) -> bool:
-    """Return True if a minimum of some system has a corrected value."""
-    return any(corrected_of(one, figure) is not None for one in systems for _, figure, _ in one.minima)
-
-
-def optimism_in_words(systems: Sequence[OneSystem], *, corrected: bool = False) -> str:
-    """Return what a caption states about minima with intervals; empty if none has a corrected value.
-
-    Parameters
-    ----------
-    systems : sequence of Evaluation or ClassEvaluation
-    corrected : bool
-        Whether the table shows the corrected values.
-    """
-    if not are_corrected(systems):
-        return ""
-    nouns = dict.fromkeys(one.uncertainty.noun for one in systems if one.uncertainty is not None)
-    new = f"on new {' and '.join(f'{noun}s' for noun in nouns)}"
-    if corrected:
-        return f"corrected: to expect {new}"
-    return f"minima are optimistic: eval --corrected shows what to expect {new}"
-
-
-PERCENT = " %"
-
-
-class WithInterval(str):
-    """A figure with its interval, as people read it: ``4.87 % [4.1, 5.9]``.
-
-    Parameters
-    ----------
-    estimate : str
-        The figure alone.
-    low, high : str
-        In the unit of the figure, without a sign of percent.
-    digits : (str, str), optional
-        The bounds with all the digits of their width, for programs.
+    limited : {"fmr", "fnmr"}
+    limit : float
+    expected : float
+        How many of the independent trials of the limited class may be errors.
     """
 
-    __slots__ = ("digits", "estimate", "high", "low")
-    digits: tuple[str, str]
-    estimate: str
-    low: str
-    high: str
-
-    def __new__(cls, estimate: str, low: str, high: str, digits: tuple[str, str] | None = None) -> Self:
-        """Join the parts."""
-        made = super().__new__(cls, f"{estimate} {_bracket(low, high)}")
-        made.estimate, made.low, made.high = estimate, low, high
-        made.digits = (low, high) if digits is None else digits
-        return made
+    limited: str
+    limit: float
+    expected: float
 
     @property
-    def bracket(self) -> str:
-        """The interval alone."""
-        return _bracket(self.low, self.high)
+    def is_enough(self) -> bool:
+        """Whether the trials show where the limit lies."""
+        return self.expected >= FEWEST_EXPECTED
 
     @property
-    def without_percent(self) -> WithInterval:
-        """The same without the sign."""
-        return WithInterval(self.estimate.removesuffix(PERCENT), self.low, self.high, digits=self.digits)
+    def is_rough(self) -> bool:
+        """Whether there are so few errors that intervals are too short in simulations, or refused."""
+        return self.expected < FEW_ERRORS
+
+    def __str__(self) -> str:
+        """Write why there is no interval, or a rough one, and what to do.
+
+        Examples
+        --------
+        >>> str(LimitedRate("fmr", 0.001, 2.6))[:70]
+        'No confidence interval for FNMR at FMR 0.001: the limit allows 2.6 ind'
+        """
+        other, errors = ("FNMR", "false matches") if self.limited == "fmr" else ("FMR", "false non-matches")
+        rate = f"{other} at {self.limited.upper()} {self.limit:g}"
+        shown = round(self.expected, 1)
+        if shown in (FEWEST_EXPECTED, FEW_ERRORS) and self.expected < shown:
+            shown -= 0.1  # 29.97 are fewer than 30
+        allowed = f"the limit allows {shown:.1f} independent {errors}"
+        if self.is_enough:
+            return f"The interval of {rate} may be too narrow: {allowed}, fewer than {FEW_ERRORS:g}."
+        return (
+            f"No confidence interval for {rate}: {allowed}, and at least {FEWEST_EXPECTED:g} are needed to find its "
+            f"threshold. Limit the {self.limited.upper()} to more, or ask for rates at a fixed threshold."
+        )
 
 
-def _bracket(low: str, high: str) -> str:
-    return f"[{low}, {high}]"
+def is_separated(auc: float) -> bool:
+    """Return whether no target scores below a non-target, so that costs say nothing of errors."""
+    return auc >= 1.0 - ROUNDING
 
 
-def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[str], str] = str) -> str:
-    """A figure of an evaluation, written as text, with its interval if it has one.
+def notes_on_intervals(
+    auc: float, eer: float, rates: tuple[float, float], design: ClusterDesign, noun: str, limited: Sequence[LimitedRate]
+) -> tuple[str, ...]:
+    """Return the notes.
 
     Parameters
     ----------
-    text : str
-        The figure; bounds are in percent if it ends so.
-    one : Evaluation or ClassEvaluation
-    figure : str, or (str, place)
-        Its name, as in `OneSystem.interval`.
-    typeset : function
-        Changes how the bounds are written.
+    auc, eer : float
+    rates : (float, float)
+        Misses and false alarms at the threshold of the EER.
+    design : ClusterDesign
+    noun : str
+        What a unit is called.
+    limited : sequence of LimitedRate
     """
-    found = shown_interval(one, figure)
-    if found is None:
-        return text
-    in_percent = text.endswith(PERCENT)
-    ends = [*bounds_in_words(found, in_percent=in_percent, beside=text)]
-    if ends[0] == ends[1] and ends[0].startswith("<"):
-        text, *ends = in_more_digits(found, text, ends, in_percent=in_percent)
-    low, high = map(typeset, ends)
-    return WithInterval(text, low, high, digits=bounds_in_words(found, in_percent=in_percent))
+    found = [str(one) for one in limited if one.is_rough]
+    if not design.too_few():
+        found += _few_errors(auc, eer, rates, design)
+        found += _unequal(design, noun)
+    return tuple(found)
 
 
-def written(figure: Figure, value: Callable[[Any], float], write: Callable[[float], str]) -> Callable[[Any], str]:
-    """A function that writes a figure of an evaluation with its interval."""
-    return lambda one: with_interval(write(value(one)), one, figure)
+def few_errors(eer: float, rates: tuple[float, float], design: ClusterDesign) -> list[str]:
+    """Return how many errors there are of each kind of which nearly separated classes show too few to know their cost.
+
+    Parameters
+    ----------
+    eer : float
+    rates : (float, float)
+        Misses and false alarms at the threshold of the EER.
+    design : ClusterDesign
+    """
+    numbers = [round(float(rate * size.n_trials)) for rate, size in zip(rates, design.sizes, strict=True)]
+    named = zip(numbers, (("miss", "misses"), ("false alarm", "false alarms")), strict=True)
+    few = [f"{n} {one if n == 1 else many}" for n, (one, many) in named if n < _FEW_ERRORS]
+    return few if eer < _LOW_EER else []
+
+
+def _few_errors(auc: float, eer: float, rates: tuple[float, float], design: ClusterDesign) -> Iterator[str]:
+    if is_separated(auc):
+        yield (
+            "Targets and non-targets are perfectly separated: no confidence intervals for means of costs (Cllr, "
+            "information, log loss, Brier score, calibration loss), as no error was seen that could show how costly "
+            "one would be."
+        )
+        return
+    if few := few_errors(eer, rates, design):
+        yield (
+            f"Only {' and '.join(few)} at the threshold of the EER: intervals of Cllr, information, log loss, Brier "
+            "score and AUC may be too narrow, as rare costly errors were hardly seen."
+        )
+
+
+def _unequal(design: ClusterDesign, noun: str) -> Iterator[str]:
+    said = [
+        f"the {name} of {counted(one.n_units, noun)} count as those of {one.n_clusters:.1f} {noun}s of equal size"
+        for name, one in zip(("targets", "non-targets"), design.sizes, strict=True)
+        if one.n_clusters < _UNEQUAL * one.n_units
+    ]
+    if said:
+        words = ", and ".join(said)
+        yield f"Numbers of trials are unequal: {words}. Intervals may be too narrow."

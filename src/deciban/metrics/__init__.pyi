@@ -17,7 +17,6 @@ from deciban.metrics.costs import min_point_mass_cost as min_point_mass_cost
 from deciban.metrics.costs import point_mass_cost as point_mass_cost
 from deciban.metrics.costs import point_masses as point_masses
 from deciban.metrics.costs import trial_costs as trial_costs
-from deciban.metrics.gaussian import GaussianScores as GaussianScores
 from deciban.metrics.intervals import interval as interval
 from deciban.metrics.rules import ScoreParts as ScoreParts
 from deciban.metrics.rules import brier as brier
@@ -31,6 +30,7 @@ from deciban.metrics.rules import scoring_rule_cost as scoring_rule_cost
 from deciban.metrics.rules import threshold_weighting as threshold_weighting
 from deciban.metrics.scores import EER_CONVENTIONS as EER_CONVENTIONS
 from deciban.metrics.scores import EerConvention as EerConvention
+from deciban.metrics.scores import GaussianScores as GaussianScores
 from deciban.metrics.scores import MisleadingEvidence as MisleadingEvidence
 from deciban.metrics.scores import SortedScores as SortedScores
 from deciban.metrics.scores import auc as auc

@@ -12,8 +12,8 @@ from deciban.calibration import Calibrator, PavCalibrator, RuleWeighting
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
-from deciban.evaluation.bands import band_of
-from deciban.evaluation.reliability import Reliability, consistency_of
+from deciban.evaluation.bands import band_of, consistency_of
+from deciban.evaluation.reliability import Reliability
 from deciban.plots.axes import (
     BAND,
     BAND_LINE,

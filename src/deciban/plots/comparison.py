@@ -20,6 +20,7 @@ from deciban.analysis.fusion import Loss, SystemWorth
 from deciban.analysis.systems import ScorePairs
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
+from deciban.evaluation.metrics import metric_of
 from deciban.models.multiclass import ClassModel, parameter_intervals, weight_intervals
 from deciban.models.score_model import ScoreModel
 from deciban.plots.axes import GREY, POINT_MARKERS, Canvas, Interval, Mark, Style, in_percent
@@ -276,9 +277,7 @@ def _no_figure(comparison: Comparison, figure: str) -> InputError:
 
 
 def _is_share(one: FigureDifference) -> bool:
-    from deciban.analysis.compared import shown
-
-    return shown(one.figure).in_percent
+    return metric_of(one.figure).in_percent
 
 
 def difference_curve(

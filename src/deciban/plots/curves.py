@@ -318,7 +318,7 @@ def bayes_error(
         _before(drawing, systems_of(before, Evaluation))
     _pairs(drawing, [(c.prior_log_odds, c.act_error, c.min_error) for c in drawing.curves], _TOP)
     if bands:
-        _shade(drawing, "error")
+        shade_curves(drawing, "error")
     if drawing.explain("default (llr 0)", **REFERENCE):
         drawing.ax.axhline(1.0, **REFERENCE)
     _scarce(drawing)
@@ -363,7 +363,7 @@ def ape(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     top = top_of([error for _, *errors in pairs for error in errors], peak=0.5)
     _pairs(drawing, pairs, top)
     if bands:
-        _shade(drawing, "error", default_error)
+        shade_curves(drawing, "error", default_error)
     draw_reference(drawing, drawing.reach, default_error)
     drawing.ax.yaxis.set_major_formatter(in_percent)
     return framed(drawing, top, "Bayes error rate (%)")
@@ -408,7 +408,7 @@ def ece(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     top = top_of([entropy for _, *entropies in pairs for entropy in entropies], peak=1.0)
     _pairs(drawing, pairs, top, least="after PAV")
     if bands:
-        _shade(drawing, "cross_entropy")
+        shade_curves(drawing, "cross_entropy")
     draw_reference(drawing, drawing.reach, _prior_entropy)
     return framed(drawing, top, "Empirical cross-entropy (bits)")
 
@@ -428,13 +428,19 @@ def _pairs(drawing: Drawing, pairs: Sequence[tuple[FloatArray, ...]], top: float
     drawing.explain(least, linestyle="--")
 
 
-def _shade(drawing: Drawing, what: str, scale: Callable[[FloatArray], FloatArray] | None = None) -> None:
+def shade_curves(
+    drawing: Drawing,
+    what: str,
+    scale: Callable[[FloatArray], FloatArray] | None = None,
+    *,
+    which: Sequence[str] = ("act", "min"),
+) -> None:
     """Shade the bands around actual curves and their minima, maybe on another scale."""
     for system in drawing.systems:
         curves = system.curves
         log_odds = curves.entropy_log_odds if what == "cross_entropy" else curves.prior_log_odds
         factor = np.ones(1) if scale is None else scale(log_odds)
-        for name in (f"act_{what}", f"min_{what}"):
+        for name in (f"{one}_{what}" for one in which):
             band = band_of(system.evaluation, name, getattr(curves, name))
             if band is not None:
                 with np.errstate(invalid="ignore", over="ignore"):

@@ -14,11 +14,12 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban.analysis.compared import figure_among, in_words, shown
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, ClassResults, Results
 from deciban.evaluation.conditions import ByConditions, SystemConditions
-from deciban.evaluation.uncertainty import Figure, shown_interval
+from deciban.evaluation.metrics import METRICS, key_among, keys_of, metric_of
+from deciban.evaluation.one_system import OneSystem, shown_interval
+from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.worst_trials import ANIMALS, Menagerie
 from deciban.plots.axes import HALO, Canvas, Interval, Style, in_percent, new_axes, systems_of
 from deciban.plots.curves import REFERENCE
@@ -452,7 +453,7 @@ def by_condition(
     systems = _systems(results, partition)
     pooled: Any = systems[0].pooled
     wanted = figure or ("cllr" if pooled.kind == "classes" else "eer")
-    chosen = figure_among(_known(pooled), wanted, "these results")
+    chosen = key_among(_known(pooled), wanted, "these results")
     parts = [one.partitions[partition] for one in systems]
     labels, equal = ["pooled", *(one.name for one in parts[0].conditions)], _equalized(systems[0], parts[0])
     labels += ["equalized"] if equal else []
@@ -463,14 +464,14 @@ def by_condition(
     spread = _SPREAD if len(systems) <= _TOGETHER else _WIDER
     rows = list[list[Interval | None]]()
     for mark, one, part in zip(canvas.marks, systems, parts, strict=True):
-        canvas.ax.axvline(_value(one.pooled, chosen), **{**REFERENCE, "color": mark.color})
+        canvas.ax.axvline(one.pooled.value(chosen), **{**REFERENCE, "color": mark.color})
         each = [one.pooled, *(condition.found for condition in part.conditions)]
         each += [same.found for same in _equalized(one, part)]
         rows.append([None if found is None else _with_ends(found, chosen) for found in each])
     canvas.draw_rows(rows, spread)
     canvas.name_rows(labels)
-    words = in_words(chosen, pooled)
-    if _is_share(chosen):
+    words = pooled.words(chosen)
+    if metric_of(chosen).in_percent:
         canvas.ax.xaxis.set_major_formatter(in_percent)
         words += " (%)"
     return canvas.finish(words, "", has_legend=len(systems) > 1)
@@ -480,7 +481,7 @@ def _with_ends(one: Any, figure: Figure) -> Interval:
     """Return a metric of an evaluation with the ends of its interval, if it has one."""
     found = shown_interval(one, figure)
     ends = (None, None) if found is None else (found.low, found.high)
-    return _value(one, figure), *ends
+    return one.value(figure), *ends
 
 
 def condition_map(
@@ -533,7 +534,7 @@ def condition_map(
     systems = _systems(results, partition)
     pooled: Any = systems[0].pooled
     wanted = [figures] if isinstance(figures, str) else list(figures or _default_figures(systems))
-    chosen = [figure_among(_known(pooled), one, "these results", "figures") for one in wanted]
+    chosen = [key_among(_known(pooled), one, "these results", "figures") for one in wanted]
     if len(systems) > 1 and len(chosen) != 1:
         raise InputError(f"figures: {len(chosen)} figures of {len(systems)} systems. Ask for one figure, or system.")
     several = len(systems) > 1
@@ -545,7 +546,7 @@ def condition_map(
         for one, part in zip(systems, parts, strict=True)
     ]
     cells = [(one, chosen[0]) for one in found] if several else [(found[0], one) for one in chosen]
-    values = np.array([[np.nan if c[k] is None else _value(c[k], f) for c, f in cells] for k in range(len(rows))])
+    values = np.array([[np.nan if c[k] is None else c[k].value(f) for c, f in cells] for k in range(len(rows))])
     tops = [largest(values if several else values[:, k], 1.0) for k in range(len(columns))]
     grid = Grid(rows, columns, ax, n_scales=int(several))
     empty = np.isnan(values)
@@ -555,7 +556,7 @@ def condition_map(
     for row, column in zip(*np.nonzero(empty), strict=True):
         grid.ax.text(column, row, "-", ha="center", va="center", color="0.6", fontsize=letters(9))
     if several:
-        top = tops[0] * (100.0 if _is_share(chosen[0]) else 1.0)
+        top = tops[0] * (100.0 if metric_of(chosen[0]).in_percent else 1.0)
         grid.explain(mesh, _heading(chosen[0], pooled), format=lambda share, _position: brief(share * top))
     return grid.ax
 
@@ -575,17 +576,13 @@ def _default_figures(systems: Sequence[SystemConditions]) -> list[str]:
     return names if len(systems) == 1 else names[:1]
 
 
-def _is_share(figure: Figure) -> bool:
-    return shown(figure).in_percent or (not isinstance(figure, str) and figure[0] in ("p_miss", "p_fa"))
-
-
-def _heading(figure: Figure, pooled: Any) -> str:
-    return in_words(figure, pooled).replace(" at p_target ", " at ") + (" (%)" if _is_share(figure) else "")
+def _heading(figure: Figure, pooled: OneSystem) -> str:
+    return pooled.words(figure).replace(" at p_target ", " at ") + (" (%)" if metric_of(figure).in_percent else "")
 
 
 def _cell(value: float, figure: Figure) -> str:
     """What is written into a cell; figures are costs and shares, but calibration may lose less than nothing."""
-    size = abs(value) * (100.0 if _is_share(figure) else 1.0)
+    size = abs(value) * (100.0 if metric_of(figure).in_percent else 1.0)
     return "" if np.isnan(value) else ("\N{MINUS SIGN}" if value < 0 and brief(size) != "0" else "") + brief(size)
 
 
@@ -593,21 +590,9 @@ def _equalized(one: SystemConditions, part: ByConditions) -> list[Any]:
     return [same for same in one.equalized if same.title == part.title][:1]
 
 
-def _known(one: Any) -> list[Figure]:
-    """Figures that can be drawn, with intervals or without."""
-    if one.kind == "classes":
-        names = ["cllr", "min_cllr", "calibration_loss", "error_rate", "brier"]
-        return [*names, *((name, k) for name in ("c_avg", "min_c_avg") for k in range(len(one.points)))]
-    names = ["eer", "cllr", "min_cllr", "calibration_loss", "auc", "mean_min_dcf", "mean_act_dcf"]
-    at_points = ("min_dcf", "act_dcf", "p_miss", "p_fa")
-    return [*names, *((name, k) for name in at_points for k in range(len(one.operating_points)))]
-
-
-def _value(one: Any, figure: Figure) -> float:
-    if isinstance(figure, str):
-        return float(getattr(one, figure))
-    points = one.points if one.kind == "classes" else one.operating_points
-    return float(getattr(points[int(figure[1])], figure[0]))
+def _known(one: OneSystem) -> list[Figure]:
+    """Return the metrics that can be drawn, with intervals or without."""
+    return keys_of(METRICS, one.kind, {"point": len(one.cost_points)})
 
 
 _SIZE = (5.6, 5.0)

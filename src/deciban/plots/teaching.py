@@ -13,10 +13,9 @@ from scipy.special import expit
 from deciban.core.ranks.operating import default_error
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
-from deciban.evaluation.bands import band_of
 from deciban.evaluation.curves import AtPriors
 from deciban.plots.axes import Canvas, Drawable, Drawing, Style, in_percent, systems_of
-from deciban.plots.curves import REFERENCE, draw_reference, framed, normalized, top_of, write_priors
+from deciban.plots.curves import REFERENCE, draw_reference, framed, normalized, shade_curves, top_of, write_priors
 from deciban.plots.files import letters
 from deciban.rules import ScoringRule
 from deciban.rules.families import REACH, rule_curves
@@ -111,14 +110,10 @@ def minimum_cost(result: Drawable, ax: Axes | None = None, *, bands: bool = True
     drawing = Drawing(result, ax, line_kw, size=(6.0, 4.0))
     least = [curves.min_error * default_error(curves.prior_log_odds) for curves in drawing.curves]
     for system, error in zip(drawing.systems, least, strict=True):
-        log_odds = system.curves.prior_log_odds
-        drawing.ax.plot(log_odds, error, **system.main)
-        eer = system.evaluation.eer
-        drawing.ax.axhline(eer, **system.thin(linestyle="-."))
-        band = band_of(system.evaluation, "min_error", system.curves.min_error) if bands else None
-        if band is not None:
-            scale = default_error(log_odds)
-            drawing.shade(system, log_odds, (band[0] * scale, band[1] * scale), system.known)
+        drawing.ax.plot(system.curves.prior_log_odds, error, **system.main)
+        drawing.ax.axhline(system.evaluation.eer, **system.thin(linestyle="-."))
+    if bands:
+        shade_curves(drawing, "error", default_error, which=["min"])
     drawing.explain("EER", linestyle="-.")
     draw_reference(drawing, drawing.reach, default_error)
     top = top_of(least, peak=0.5)

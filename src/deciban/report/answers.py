@@ -13,8 +13,9 @@ from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.ranks.operating import WORSE_THAN_NONE
 from deciban.core.resampling.units import FEW_UNITS
 from deciban.evaluation import ClassEvaluation, Evaluation
+from deciban.evaluation.one_system import shown_interval
 from deciban.evaluation.two_class import prior_name
-from deciban.evaluation.uncertainty import Figure, shown_interval
+from deciban.evaluation.uncertainty import Figure
 from deciban.messages import counted, topic_of
 from deciban.report.tables import count, number, percent, sure
 

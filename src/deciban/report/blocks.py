@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from deciban import plots
-from deciban.analysis.compared import figures_of
+from deciban.analysis.compared import compared_metrics
 from deciban.analysis.comparison import Comparison, caption_of, compare_results, headings_of, rows_of, sentences_of
 from deciban.analysis.differences import beyond_doubt
 from deciban.core.resampling.intervals import LEVEL
@@ -87,7 +87,7 @@ def comparison_of(results: Results[Any], before: Results[Any] | None, most: int 
         named = names_apart([one.name for one in systems], ())
     if len(systems) < 2 or not all(one.uncertainty is not None and one.uncertainty.influences for one in systems):
         return None
-    if not figures_of(systems) or len({(one.point_names, one.uncertainty.level) for one in systems}) > 1:
+    if not compared_metrics(systems) or len({(one.point_names, one.uncertainty.level) for one in systems}) > 1:
         return None
     systems = tuple(replace(one, name=name) for one, name in zip(systems, named, strict=True))
     against = "all" if len(systems) <= most else "first"

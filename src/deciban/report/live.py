@@ -20,10 +20,9 @@ from scipy.special import expit, ndtr
 from deciban.analysis.comparison import Pair, cells_of, label_of, p_value_written
 from deciban.core.ranks.hull import Rocch
 from deciban.evaluation import Evaluation, presets
-from deciban.evaluation.bands import band_of, hull_bands
+from deciban.evaluation.bands import band_of, consistency_of, hull_bands, rate_intervals
 from deciban.evaluation.conditions import Condition
-from deciban.evaluation.curves import ErrorSteps, grid_of_thresholds, rate_intervals
-from deciban.evaluation.reliability import consistency_of
+from deciban.evaluation.curves import ErrorSteps, grid_of_thresholds
 from deciban.evaluation.results import Results
 from deciban.plots.calibration import MOST_WITH_BANDS
 from deciban.report.blocks import about_differences, comparison_of

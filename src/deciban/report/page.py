@@ -17,9 +17,7 @@ from deciban.analysis import FusionAnalysis
 from deciban.analysis.fusion import Loss, SystemWorth, worth_of_systems
 from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation import Results
-from deciban.evaluation.one_system import shared_notes
-from deciban.evaluation.requested import sentence
-from deciban.evaluation.uncertainty import WithInterval, bounds_in_words
+from deciban.evaluation.one_system import WithInterval, bounds_in_words, information_in_words, shared_notes
 from deciban.evaluation.worst_trials import headings_of, rows_of
 from deciban.fusion.quality import sums_of_measures
 from deciban.models import Model
@@ -272,7 +270,7 @@ _WRITERS = (
     number,
     percent,
     scarce_errors,
-    sentence,
+    information_in_words,
     sure,
     typeset,
 )

@@ -25,9 +25,8 @@ from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import number_and_source
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation, PointResult, Results
-from deciban.evaluation.two_class import prior_name
-from deciban.evaluation.uncertainty import Figure as SureFigure
-from deciban.evaluation.uncertainty import (
+from deciban.evaluation.metrics import METRICS, Metric, metric_of
+from deciban.evaluation.one_system import (
     WithInterval,
     are_corrected,
     caption_of,
@@ -35,6 +34,8 @@ from deciban.evaluation.uncertainty import (
     optimism_in_words,
     with_interval,
 )
+from deciban.evaluation.two_class import prior_name
+from deciban.evaluation.uncertainty import Figure as SureFigure
 from deciban.io.source import TwoFiles, described
 
 if TYPE_CHECKING:
@@ -300,8 +301,6 @@ class Row:
 CORRECTED = ", corrected"
 """What stands behind the name of a minimum whose corrected value it is."""
 
-_MINIMA = ("eer", "min_dcf", "mean_min_dcf", "min_cllr", "calibration_loss")
-
 _SIDE_BY_SIDE = 5
 """Systems for which a page has room beside each other, with intervals."""
 
@@ -427,8 +426,7 @@ def figures_of(system: Evaluation, points: Sequence[str], *, corrected: bool = F
 
 def _corrected(minimum: Figure) -> Figure | None:
     """Return what to expect of a minimum on new units; None for what is no minimum."""
-    name = minimum.figure if isinstance(minimum.figure, str) else minimum.figure[0]
-    if name not in _MINIMA:
+    if not metric_of(minimum.figure).is_minimum:
         return None
     value = corrected_of(minimum.system, minimum.figure)
     return Figure(f"{minimum.name}{CORRECTED}", value, minimum.write, minimum.system)
@@ -437,7 +435,12 @@ def _corrected(minimum: Figure) -> Figure | None:
 def _figures_of(system: Evaluation, points: Sequence[str]) -> list[Figure]:
     costs = {str(point): (k, point.min_dcf, point.act_dcf) for k, point in enumerate(system.operating_points)}
     made = partial(Figure, system=system)
-    rows = [made("EER (ROCCH)", system.eer, percent, figure="eer")]
+    eer, *others = (
+        made(one.label, system.value(one.name), _writer(one), figure=one.name)
+        for one in METRICS
+        if system.kind in one.kinds and one.per == "system" and not one.name.startswith("mean_")
+    )
+    rows = [eer]
     for point in points:
         k, least, actual = costs.get(point, (-1, None, None))
         rows += [made(f"minDCF, {point}", least, number, figure=("min_dcf", k))]
@@ -447,11 +450,7 @@ def _figures_of(system: Evaluation, points: Sequence[str]) -> list[Figure]:
         rows += [made("actDCF, mean over points", system.mean_act_dcf, number, figure="mean_act_dcf")]
     return [
         *rows,
-        made("Cllr", system.cllr, number, figure="cllr"),
-        made("min Cllr", system.min_cllr, number, figure="min_cllr"),
-        made("calibration loss", system.calibration_loss, number, figure="calibration_loss"),
-        made("AUC", system.auc, partial(number, digits=4), figure="auc"),
-        made("PRBEP", system.prbep, partial(number, digits=1), figure="prbep"),
+        *others,
         *_by_own_rule(system),
         made("targets", system.n_tar, count),
         made("non-targets", system.n_non, count),
@@ -459,13 +458,17 @@ def _figures_of(system: Evaluation, points: Sequence[str]) -> list[Figure]:
     ]
 
 
+def _writer(metric: Metric) -> Callable[[float], str]:
+    return percent if metric.in_percent else partial(number, digits=metric.digits)
+
+
 def _by_own_rule(system: Evaluation) -> Iterator[Figure]:
-    """What a rule of the user's own says, at each prior at which it was asked."""
-    for k, found in enumerate(system.requested.rule_costs):
+    """Costs by a custom rule, at each prior of the operating points."""
+    for k, found in enumerate(system.rule_costs):
         at, numbers = f", prior {found.p_target:g}", found.to_dict()
-        for name in ("cost", "minimum", "calibration_loss", "information"):
-            heading = f"{name.replace('_', ' ')} by own rule{at}"
-            yield Figure(heading, numbers[name], partial(number, digits=4), system, (f"rule_{name}", k))
+        for one in METRICS:
+            if one.per == "rule prior":
+                yield Figure(f"{one.label}{at}", numbers[one.json[1]], _writer(one), system, (one.name, k))
         yield Figure(f"without scores by own rule{at}", found.told.entropy, partial(number, digits=4), system)
 
 
@@ -575,21 +578,15 @@ def _difference(base: Figure, last: Figure) -> str:
 def figures_of_classes(one: ClassEvaluation) -> dict[str, str]:
     """Figures of a system by what they are called; of several costs the mean."""
     several = len(one.points) > 1
-    entropy = f"{number(one.cross_entropy)} of {number(one.prior_entropy)}"
-    losses = {"Cllr": "cllr", "min Cllr": "min_cllr", "calibration loss": "calibration_loss"}
-    found = {
-        "segments": count(float(one.counts.sum())),
-        **(_mean_cost(one) if several else _cost(one, 0)),
-        **{words: sure(number(getattr(one, name)), one, name) for words, name in losses.items()},
-        "information": sure(number(one.information), one, "information"),
-        "error rate": sure(percent(one.error_rate), one, "error_rate"),
-        "Brier": sure(number(one.brier), one, "brier"),
-        "cross-entropy": sure(entropy, one, "cross_entropy"),
-    }
-    for name, figure, _ in one.minima:
-        value = corrected_of(one, figure)
-        if value is not None:
-            found[f"{name}{CORRECTED}"] = number(value, 4 if name == "min C_avg" else 3)
+    found = {"segments": count(float(one.counts.sum())), **(_mean_cost(one) if several else _cost(one, 0))}
+    for name in filter(lambda key: isinstance(key, str), one.summary_keys()):
+        text = _writer(metric_of(name))(one.value(name))
+        text += f" of {number(one.prior_entropy)}" if name == "cross_entropy" else ""
+        found[metric_of(name).label] = sure(text, one, name)
+    for key in one.summary_keys():
+        metric, corrected = metric_of(key), corrected_of(one, key)
+        if metric.is_minimum and corrected is not None:
+            found[f"{metric.label}{CORRECTED}"] = number(corrected, metric.digits)
     return found
 
 

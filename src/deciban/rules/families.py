@@ -523,7 +523,35 @@ class MeetingPoint(ScoringRule):
         return eta_rule(posterior, eta=self.eta)
 
 
-class ThresholdWeights(_TwoClasses):
+class ThresholdRule(_TwoClasses):
+    """A rule that weights thresholds of the posterior by a table; rules with equal tables are equal."""
+
+    eta: FloatArray
+    values: FloatArray
+    """Weights of the thresholds, or densities there."""
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return np.array_equal(self.eta, other.eta) and np.array_equal(self.values, other.values)
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self.eta.shape))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.eta.tolist()}, {self.values.tolist()})"
+
+    def largest_cost(self, log_odds: float) -> float:
+        """Return the most that all targets, or all non-targets, can cost at prior log odds; it may be infinite."""
+        costs = self.costs([[0.0, 1.0], [1.0, 0.0]])
+        return float(max(expit(log_odds) * costs[0, 0], expit(-log_odds) * costs[1, 1]))
+
+    def jumps(self, log_odds: float) -> FloatArray:  # noqa: ARG002  # a density has none
+        """Return the log-likelihood ratios at which costs jump at prior log odds."""
+        return np.zeros(0)
+
+
+class ThresholdWeights(ThresholdRule):
     """A weighted sum of detection problems, each with its threshold of the posterior (thesis 7.34 with point masses).
 
     Parameters
@@ -550,6 +578,11 @@ class ThresholdWeights(_TwoClasses):
         given = _weights(np.full(len(at), 1.0 / len(at)) if weights is None else weights, len(at))
         order = np.argsort(at, kind="stable")
         self.eta, self.weights = at[order], given[order]
+        self.values = self.weights
+
+    def jumps(self, log_odds: float) -> FloatArray:
+        """Return the log-likelihood ratios at which costs jump at prior log odds."""
+        return np.asarray(logit(self.eta) - log_odds)
 
     def _costs(self, posterior: FloatArray) -> FloatArray:
         n_below = np.searchsorted(self.eta, posterior[:, 0], side="right")
@@ -558,7 +591,7 @@ class ThresholdWeights(_TwoClasses):
         return np.stack((missed[n_below], alarms[n_below]), axis=1)
 
 
-class ThresholdDensity(_TwoClasses):
+class ThresholdDensity(ThresholdRule):
     """A density over thresholds of the posterior, by a table that is straight between its points (thesis 7.35).
 
     Parameters
@@ -596,6 +629,7 @@ class ThresholdDensity(_TwoClasses):
         if at.ndim != 1 or len(at) < 2 or (np.diff(at) <= 0).any() or at[0] < 0 or at[-1] > 1:
             raise InputError("eta: expected two or more thresholds that ascend from 0 at least to 1 at most.")
         self.eta, self.density = at, _weights(density, len(at), "density")
+        self.values = self.density
         self.mass = float(np.trapezoid(self.density, self.eta))
         self._of_miss: _Integral | SmoothIntegral = _Integral(at, 1.0 - at, self.density)
         self._of_alarm: _Integral | SmoothIntegral = _Integral(1.0 - at[::-1], at[::-1], self.density[::-1])

@@ -256,10 +256,8 @@ class Properness(ByValue):
 
     Attributes
     ----------
-    is_proper : bool
-        Whether no report was found that costs less than the truth, to a relative 1e-9. A search, not a proof.
     is_strict : bool
-        Whether no report further than 0.02 from the truth was found that costs as little.
+        True if no report further than 0.02 from the truth was found that costs as little.
     truth, report : (n_classes,) array or None
         Where most is gained by stating ``report`` while ``truth`` is believed; None of a proper rule.
     honest_cost, other_cost : float
@@ -277,7 +275,7 @@ class Properness(ByValue):
 
     @property
     def is_proper(self) -> bool:
-        """True if no report was found that costs less than the truth."""
+        """True if no report was found that costs less than the truth, to a relative 1e-9. A search, not a proof."""
         return self.truth is None
 
     def __str__(self) -> str:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
-from deciban.evaluation.uncertainty import WithInterval, with_interval, written
+from deciban.evaluation.metrics import METRICS, metric_of
+from deciban.evaluation.one_system import WithInterval, with_interval
 from deciban.evaluation.worst_trials import headings_of, rows_of
 from deciban.messages import amount, one_line
 from deciban.tables.writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, with_corrected
@@ -20,7 +21,9 @@ from deciban.tables.writers import UNLIMITED, WRITERS, Table, corrected_cell, ha
 if TYPE_CHECKING:  # tables of formats need no numbers
     from deciban.evaluation import ClassEvaluation, Evaluation
     from deciban.evaluation.decided import DecisionEvaluation
+    from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.preset_table import Primary
+    from deciban.evaluation.uncertainty import Figure
 
 _MOST_CLASSES, _SHOWN_CLASSES = 30, 10
 """Of more classes than the first number, tables have those with the greatest error rates: the second number."""
@@ -122,12 +125,22 @@ def percent(fraction: float) -> str:
     return f"{100 * fraction:.2f} %"
 
 
-_FOUR = partial(number, digits=4)
-_LOSSES: Columns = {
-    "Cllr": written("cllr", lambda one: one.cllr, number),
-    "min Cllr": written("min_cllr", lambda one: one.min_cllr, number),
-    "calibration loss": written("calibration_loss", lambda one: one.calibration_loss, number),
-}
+def summary_columns(first: OneSystem) -> Columns:
+    """Return columns of the metrics that all systems of a kind have."""
+    return {metric_of(key).label: partial(cell_of, key) for key in first.summary_keys() if _is_told(key, first)}
+
+
+def _is_told(key: Figure, first: Any) -> bool:
+    """Return False for the cross-entropy at the flat prior, which is Cllr in nats."""
+    return key != "cross_entropy" or not first.has_flat_prior
+
+
+def cell_of(key: Figure, one: Any) -> str:
+    """Write a metric of a system with its interval, and a cross-entropy with what scores without information get."""
+    text = metric_of(key).text(one.value(key))
+    if key == "cross_entropy":
+        text += f" of {number(one.prior_entropy)}"
+    return with_interval(text, one, key)
 
 
 def _summary(systems: Sequence[Any], columns: Columns, order: Sequence[str], caption: str, *, corrected: bool) -> Table:
@@ -140,7 +153,7 @@ def _summary(systems: Sequence[Any], columns: Columns, order: Sequence[str], cap
 
 def captioned(caption: str, systems: Sequence[Any], *, corrected: bool | None = None) -> str:
     """A caption, and what stands in brackets; ``corrected``, of minima: whether their corrected values are there."""
-    from deciban.evaluation.uncertainty import caption_of, optimism_in_words
+    from deciban.evaluation.one_system import caption_of, optimism_in_words
 
     intervals = caption_of(systems)
     minima = "" if corrected is None else optimism_in_words(systems, corrected=corrected)
@@ -155,26 +168,16 @@ def print_two_class(
     if with_trials:
         counted = "weight" if all(one.is_weighted for one in systems) else "trials"
         columns[counted] = lambda one: amount(one.n_tar + one.n_non)
-    figures, caption = two_class_columns(systems[0])
-    out.print(_summary(systems, columns | figures, order, caption, corrected=corrected))
+    columns |= summary_columns(systems[0])
+    out.print(_summary(systems, columns, order, two_class_caption(systems[0]), corrected=corrected))
     if len(systems[0].operating_points) > 1:
         out.print(points_table([([one.name], one) for one in systems], ["system"], corrected=corrected))
 
 
-def two_class_columns(first: Evaluation) -> tuple[Columns, str]:
-    """Columns of figures of two classes, and what has to be said of them."""
-    columns: Columns = {"EER (ROCCH)": written("eer", lambda one: one.eer, percent)}
-    caption = "Cllr in bits"
-    if len(first.operating_points) == 1:
-        columns["minDCF"] = written(("min_dcf", 0), lambda one: one.min_dcf, number)
-        columns["actDCF"] = written(("act_dcf", 0), lambda one: one.act_dcf, number)
-        caption = f"normalized DCF at {first.operating_points[0]}; {caption}"
-    return columns | {**_LOSSES, "AUC": written("auc", lambda one: one.auc, _FOUR)}, caption
-
-
-_DCF = {"min_dcf": "minDCF", "act_dcf": "actDCF"}
-_C_AVG = {"c_avg": "C_avg", "min_c_avg": "min C_avg"}
-_NORMALIZED = {"normalized": "normalized C_avg", "normalized_min": "normalized min"}
+def two_class_caption(first: Evaluation) -> str:
+    """Return the units of metrics of two classes, and the operating point if there is one."""
+    points = first.operating_points
+    return f"normalized DCF at {points[0]}; Cllr in bits" if len(points) == 1 else "Cllr in bits"
 
 
 def points_table(named: Named, front: Sequence[str], *, in_full: bool = True, corrected: bool = False) -> Table:
@@ -191,20 +194,22 @@ def points_table(named: Named, front: Sequence[str], *, in_full: bool = True, co
     corrected : bool
         Whether minima have their corrected values beside them.
     """
-    is_two_class, rows = named[0][1].kind == "two-class", list[Sequence[str]]()
-    digits, costs = (3, _DCF) if is_two_class else (4, _C_AVG | (_NORMALIZED if in_full else {}))
+    first, rows = named[0][1], list[Sequence[str]]()
+    is_two_class = first.kind == "two-class"
+    shown = [one for one in METRICS if one.per == "point" and first.kind in one.kinds]
+    costs = [one.name for one in shown if one.tables == "all" or (in_full and not is_two_class)]
     by_prior = in_full and not is_two_class
     for names, one in named:
-        means = {name: getattr(one, f"mean_{name}") for name in costs} if is_two_class else one.mean_costs
-        for k, point in enumerate(one.operating_points if is_two_class else one.points):
-            cells = [with_interval(number(getattr(point, name), digits), one, (name, k)) for name in costs]
+        for k, point in enumerate(one.cost_points):
+            cells = [cell_of((name, k), one) for name in costs]
             cells[1:1] = [corrected_cell(("min_dcf", k), one)] if corrected else []
             cells += [amount(point.n_miss), amount(point.n_fa)] if is_two_class and in_full else []
             rows.append((*names, f"{point.p_target:g}" if by_prior else one.point_names[k], *cells))
-        cells = [with_interval(number(means[name], digits), one, f"mean_{name}") for name in costs]
+        cells = [cell_of(f"mean_{name}", one) for name in costs]
         cells[1:1] = [corrected_cell("mean_min_dcf", one)] if corrected else []
         rows.append((*names, "mean" if by_prior else "mean over points", *cells))
-    headings = [*costs.values(), *(["misses", "false alarms"] if is_two_class and in_full else [])]
+    headings = [metric_of(name).label for name in costs]
+    headings += ["misses", "false alarms"] if is_two_class and in_full else []
     headings[1:1] = ["minDCF, corrected"] if corrected else []
     words = "normalized DCF; errors at the actual threshold" if is_two_class and in_full else ""
     caption = captioned(words, [one for _, one in named])
@@ -215,7 +220,7 @@ def points_table(named: Named, front: Sequence[str], *, in_full: bool = True, co
 def print_multiclass(systems: Sequence[Any], out: Console, order: Sequence[str], *, corrected: bool) -> None:
     """Print the metrics of multiclass systems."""
     first: ClassEvaluation = systems[0]
-    out.print(_summary(systems, class_columns(first), order, _caption(first), corrected=corrected))
+    out.print(_summary(systems, summary_columns(first), order, _caption(first), corrected=corrected))
     if len(first.points) > 1:
         out.print(points_table([([one.name], one) for one in systems], ["system"]))
 
@@ -234,21 +239,6 @@ def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_th
         words = f"{left_out}error rate, and Cllr of detection against the rest in bits (its minimum by PAV)"
         apart = isinstance(out, TableConsole) and out.writer is not None  # for programs
         out.print(replace(_of_many(systems, shown, apart=apart), caption=words))
-
-
-def class_columns(first: ClassEvaluation) -> Columns:
-    """Columns of figures of many classes."""
-    columns = {**_LOSSES, "information": written("information", lambda one: one.information, number)}
-    if len(first.points) == 1:
-        columns["C_avg"] = written(("c_avg", 0), lambda one: one.points[0].c_avg, _FOUR)
-        columns["min C_avg"] = written(("min_c_avg", 0), lambda one: one.points[0].min_c_avg, _FOUR)
-    columns["error rate"] = written("error_rate", lambda one: one.error_rate, percent)
-    columns["Brier"] = written("brier", lambda one: one.brier, number)
-    if not first.has_flat_prior:
-        columns["cross-entropy"] = lambda one: with_interval(
-            f"{number(one.cross_entropy)} of {number(one.prior_entropy)}", one, "cross_entropy"
-        )
-    return columns
 
 
 def _caption(first: ClassEvaluation) -> str:
@@ -288,7 +278,7 @@ def _of_one(one: ClassEvaluation, shown: Sequence[int]) -> Table:
             if which in figures
         ]
         rows.append((name, amount(n), with_interval(percent(rate), one, ("class_error_rates", name)), *cells))
-    return table(["class", "segments", "error rate", "cost", "min cost", *_LOSSES], rows)
+    return table(["class", "segments", "error rate", "cost", "min cost", "Cllr", "min Cllr", "calibration loss"], rows)
 
 
 def _of_many(systems: Sequence[ClassEvaluation], shown: Sequence[int], *, apart: bool) -> Table:
@@ -360,9 +350,6 @@ def _remarks(one: ClassEvaluation) -> list[str]:
     return lines
 
 
-_DECISION_RATES = {"p_miss": "misses", "p_fa": "false alarms", "error_rate": "error rate", "c_avg": "C_avg"}
-
-
 def print_decisions(systems: Sequence[DecisionEvaluation], out: Console) -> None:
     """Print the error rates, costs and counts of decisions that were read from files."""
     for made in (_rates_of(systems), _costs_of(systems), *map(_actions_of, systems)):
@@ -376,7 +363,7 @@ def _rates_of(systems: Sequence[Any]) -> Any:
         return None
     rows = [(one.name, *(with_interval(percent(one.rates[name]), one, name) for name in names)) for one in systems]
     return table(
-        ["system", *(_DECISION_RATES[name] for name in names)], rows, caption=captioned("decisions as made", systems)
+        ["system", *(metric_of(name).label for name in names)], rows, caption=captioned("decisions as made", systems)
     )
 
 

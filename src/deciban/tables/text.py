@@ -14,13 +14,12 @@ from deciban.analysis.differences import beyond_doubt
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, SystemConditions
+from deciban.evaluation.one_system import with_interval
 from deciban.evaluation.results import Results
-from deciban.evaluation.uncertainty import with_interval
 from deciban.messages import NEGATED, amount, shortened
 from deciban.tables.results import (
     TableConsole,
     captioned,
-    class_columns,
     console,
     number,
     percent,
@@ -31,8 +30,9 @@ from deciban.tables.results import (
     print_two_class,
     say,
     say_all,
+    summary_columns,
     table,
-    two_class_columns,
+    two_class_caption,
 )
 from deciban.tables.writers import STYLES, UNLIMITED, WRITERS, Table
 
@@ -247,10 +247,8 @@ def print_conditions(results: Any, out: Console) -> None:
 def _table_of_metrics(rows: Rows, part: ByConditions) -> Table:
     """Return the table with the main metrics of each condition."""
     pooled = rows[0][2]
-    if pooled.kind == "classes":
-        columns, caption = class_columns(pooled), "Cllr and information in bits"
-    else:
-        columns, caption = two_class_columns(pooled)
+    columns = summary_columns(pooled)
+    caption = "Cllr and information in bits" if pooled.kind == "classes" else two_class_caption(pooled)
     unit = " (weight)" if getattr(pooled, "is_weighted", False) else ""
     found = condition_table(rows, part, columns, lambda one: [cell(one) for cell in columns.values()], unit=unit)
     return replace(found, caption=captioned(caption, [pooled]))

@@ -17,7 +17,8 @@ from rich.segment import Segment
 from rich.table import Table as Grid
 from rich.text import Text
 
-from deciban.evaluation.uncertainty import PERCENT, WithInterval
+from deciban.evaluation.metrics import metric_of
+from deciban.evaluation.one_system import PERCENT, WithInterval, corrected_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,28 +86,20 @@ def with_corrected(columns: Mapping[str, Cell], systems: Sequence[OneSystem]) ->
         Headings, and what stands below them about an evaluation.
     systems : sequence of Evaluation or ClassEvaluation
     """
-    from deciban.evaluation.uncertainty import corrected_of
-
-    minima = {name: (figure, in_percent) for name, figure, in_percent in systems[0].minima}
+    minima = {metric_of(key).label: key for key in systems[0].summary_keys() if metric_of(key).is_minimum}
     found = dict[str, Cell]()
     for heading, cell in columns.items():
         found[heading] = cell
-        name = heading.partition(" (")[0]
-        if name in minima and any(corrected_of(one, minima[name][0]) is not None for one in systems):
-            figure, in_percent = minima[name]
-            digits = 4 if name == "min C_avg" else 3
-            found[f"{name}, corrected"] = partial(corrected_cell, figure, in_percent=in_percent, digits=digits)
+        key = minima.get(heading)
+        if key is not None and any(corrected_of(one, key) is not None for one in systems):
+            found[f"{heading.partition(' (')[0]}, corrected"] = partial(corrected_cell, key)
     return found
 
 
-def corrected_cell(figure: Figure, one: OneSystem, *, in_percent: bool = False, digits: int = 3) -> str:
+def corrected_cell(key: Figure, one: OneSystem) -> str:
     """Return what to expect of a minimum on new units, as tables show it."""
-    from deciban.evaluation.uncertainty import corrected_of
-
-    value = corrected_of(one, figure)
-    if value is None:
-        return "-"
-    return f"{100 * value:z.2f}{PERCENT}" if in_percent else f"{value:z.{digits}f}"
+    value = corrected_of(one, key)
+    return "-" if value is None else metric_of(key).text(value)
 
 
 def estimate_of(cell: str) -> str:

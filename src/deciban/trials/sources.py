@@ -359,6 +359,12 @@ class ShardSource:
         return self.pieces[0].batch if len(self.pieces) == 1 else None
 
     @property
+    def held(self) -> Chunk:
+        """All trials, of a source that is known to be in memory."""
+        assert self.batch is not None  # noqa: S101
+        return self.batch
+
+    @property
     def is_at_hand(self) -> bool:
         """Whether all trials are in memory."""
         return self.batch is not None

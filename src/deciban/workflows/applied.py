@@ -422,8 +422,9 @@ def applied(what: ToApply, inputs: list[Input], names: Sequence[str], meet: Call
     tally.notes = dict.fromkeys([*own, *told])
     kind.require_model(model, reading, kind.classes_of(shared.systems[0]), units_of(shared.systems))
     for system in shared.systems:
-        ordered, notes = kind.matched(model, kind.in_nats(system, reading))
-        columns.append(ordered)
+        one, name = kind.in_nats(system, reading), system.trials.origin.name
+        classes, notes = kind.class_order(model, kind.classes_of(one), name)
+        columns.append(one if classes == kind.classes_of(one) else one.of_classes(classes))
         tally.notes |= dict.fromkeys(notes)
     scores, bounds = stacked([one.score for one in columns]), None
     tally.systems = tuple(one.name for one in columns)

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deciban._files import PathLike
-from deciban.analysis.compared import figure_among
 from deciban.analysis.comparison import Against, Comparison, compare_results
 from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, refuse
+from deciban.evaluation.metrics import key_among
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure
 from deciban.messages import WARNING, Message, names_apart, topic_of
 from deciban.models.mapped import ordered
 from deciban.trials import Trials
 from deciban.trials.lists import PAIR, ROW
-from deciban.trials.sources import Chunk, ShardSource
+from deciban.trials.sources import ShardSource
 from deciban.trials.tables import LOG_10
 from deciban.trials.units import side_of, units_of_columns
 from deciban.types import AnyArray, Progress
@@ -158,7 +158,7 @@ def require_figures(names: Sequence[str], kind: AnyKind, options: Options, argum
     """
     known = kind.compared_figures(options.figures)
     for name in names:
-        figure_among(known, name, f"{kind.about} that has an interval", argument)
+        key_among(known, name, f"{kind.about} that has an interval", argument)
 
 
 def _trained(model: AnyModel | None, options: Options) -> ScoreModel | None:
@@ -185,7 +185,7 @@ def menageries_of(
 
     source = _of_two_classes(files, options, progress)
     source, said = units_of_batch(source, options.how_sure, kind_called("two-class"))
-    batch = batch_of(source)
+    batch = source.held
     if batch.units is None:
         found = "; ".join(one.text for one in said).rstrip(".") or "none were looked for"
         raise InputError(f"units: a zoo is of speakers, {found}. Name what trials share (units=, --units).")
@@ -215,7 +215,7 @@ def score_pairs_of(
 
         order, said = order_of_training(source.systems, loaded.trained_systems, loaded.n_systems_)
         source = ordered(source, systems=order)
-    batch = batch_of(source)
+    batch = source.held
     points = checked_figures(options.figures).operating_points
     about: Any = {"names": source.systems, "sample_weight": batch.weight, "model": loaded, "operating_points": points}
     found = score_pairs(np.column_stack(_in_units_of_files(source)), batch.labels, **about)
@@ -229,15 +229,9 @@ def _of_two_classes(files: ScoreFiles, options: Options, progress: Progress | No
     return source
 
 
-def batch_of(source: ShardSource) -> Chunk:
-    """Return all trials of a source that is in memory."""
-    assert source.batch is not None  # noqa: S101  # who calls this has read all trials
-    return source.batch
-
-
 def _in_units_of_files(source: ShardSource) -> list[AnyArray]:
     """Return the scores of each system, common logarithms where the file has these."""
-    pairs = zip(batch_of(source).scores, source.units, strict=True)
+    pairs = zip(source.held.scores, source.units, strict=True)
     return [scores / LOG_10 if unit == "log10" else scores for scores, unit in pairs]
 
 
@@ -339,9 +333,9 @@ def _pilot(source: ShardSource, kind: AnyKind, options: Options, figure: Figure)
         first, *others = results.systems
         found = pilot_of_evaluations(first, others[0] if others else None, figure)
         return found, tuple(one for one in results.messages if isinstance(one, Message))
-    kind.require_trials(batch_of(source).labels, ())
+    kind.require_trials(source.held.labels, ())
     source, said = units_of_batch(source, replace(options.how_sure, intervals=True), kind)
-    batch = batch_of(source)
+    batch = source.held
     units, weight, truth, trials = batch.units, batch.weight, batch.labels, batch.trials
     if units is None or trials is None:
         raise InputError(f"units: {' '.join(one.text for one in said) or 'there are none'}")

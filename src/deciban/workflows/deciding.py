@@ -431,8 +431,7 @@ class _Deciding:
         if self.model is not None:
             source, notes = in_class_order(self.model, source)
             source = mapped(source, self.model, source.systems[0])
-        batch, classes = source.batch, source.classes
-        assert batch is not None  # noqa: S101  # all trials were read
+        batch, classes = source.held, source.classes
         loglik, truth = self._loglik(batch.scores[0], classes), batch.labels
         place = np.array([self.table.classes.index(name) for name in classes] or [1, 0])
         found = decided(checked_loglik(loglik, self.application, tell=False), self.application)

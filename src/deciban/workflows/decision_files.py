@@ -15,7 +15,7 @@ from deciban._files import PathLike, ScratchFolder, display_name
 from deciban.core.ranks.operating import OperatingPoint, as_operating_point
 from deciban.decisions import Application, error_costs
 from deciban.errors import InputError, KeyMismatchError, MissingScoresError, refuse
-from deciban.evaluation.decided import DecisionEvaluation, DecisionProblem, detection, evaluate_decisions
+from deciban.evaluation.decided import DecisionEvaluation, DecisionProblem, evaluate_decisions
 from deciban.evaluation.summary import DEFAULT_POINTS
 from deciban.io.cost_files import CostTable, read_costs
 from deciban.io.decision_files import LINES, DecisionFile, read_decision_lines, read_decisions
@@ -265,9 +265,7 @@ def _joined(
 def _evaluated(
     source: ShardSource, options: Options, found: Sequence[DecisionFile], kind: KindName, table: CostTable | None
 ) -> list[DecisionEvaluation]:
-    batch = source.batch
-    assert batch is not None  # noqa: S101  # all trials were read
-    resampling = options.how_sure.resampling(batch.units)
+    batch, resampling = source.held, options.how_sure.resampling(source.held.units)
     own = source.classes or ("target", "nontarget")
     classes = own if table is None else table.classes
     if kind == "classes" and set(own) != set(classes):
@@ -308,7 +306,7 @@ def _applications(
     given, prior = options.figures.operating_points, options.figures.prior
     points: list[OperatingPoint] = [as_operating_point(one) for one in given or DEFAULT_POINTS]
     if kind == "two-class" and tuple(actions) == _TWO:
-        found |= {str(point): detection(point) for point in points}
+        found |= {str(point): Application.of_operating_point(point) for point in points}
     elif kind == "classes" and tuple(actions) == tuple(classes):
         even = CostTable(tuple(classes), tuple(classes), error_costs(len(classes)))
         found["errors"] = even.application("flat" if prior is None else prior)

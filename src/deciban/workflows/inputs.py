@@ -30,7 +30,7 @@ from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of
 from deciban.workflows.kinds.base import named_apart
 from deciban.workflows.kinds.score_units import in_nats, prior_of_classes
-from deciban.workflows.options import TRIALS, HowSure, KindName, Options, Reading, renamed
+from deciban.workflows.options import TRIALS, HowSure, KindName, Options, Reading, new_names, renamed
 from deciban.workflows.partitions import sides_with_names
 from deciban.workflows.units import in_words, weights_of_key
 
@@ -413,7 +413,7 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
     kind.refuse_reading(reading)
     double = source.is_double or reading.probabilities is not None
     messages = (*source.messages, *_said(source, kind, reading))
-    return replace(source, systems=_named(source, reading), is_double=double, messages=messages)
+    return replace(source, systems=new_names(source.systems, reading.names), is_double=double, messages=messages)
 
 
 def condition_columns(options: Options) -> tuple[str, ...]:
@@ -444,17 +444,6 @@ def _in_nats(scores: AnyArray, classes: Sequence[str], *, reading: Reading) -> A
     if reading.negate:
         return 0.0 - scores
     return in_nats(scores, classes, reading) if classes else scores
-
-
-@dataclass(frozen=True)
-class _System:
-    name: str
-
-
-def _named(source: ShardSource, reading: Reading) -> tuple[str, ...]:
-    """The systems under the names that the user gave them."""
-    systems, _ = renamed([_System(name) for name in source.systems], reading.names)
-    return tuple(one.name for one in systems)
 
 
 def _said(source: ShardSource, kind: AnyKind, reading: Reading) -> list[Message]:

@@ -22,7 +22,7 @@ from deciban.models import Model, load_model
 from deciban.models.mapped import ScoredBy, counting, having, mapped, naming_rows, ordered, scored_by
 from deciban.models.model import digits_of, in_digits
 from deciban.models.score_model import ARGUMENTS, ScoreModel, missing_measures_are_known, reasons_are_shown
-from deciban.trials import ClassScores, Origin, Scores, Trials
+from deciban.trials import Trials
 from deciban.trials.lists import PAIR
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, ShardSource, Wanted
@@ -466,17 +466,8 @@ def in_class_order(model: ScoreModel, source: ShardSource) -> tuple[ShardSource,
     InputError
         If they are other classes.
     """
-    kind = kind_called(model.scores_kind)
-    template, told = kind.matched(model, _template(source))
-    return ordered(source, classes=kind.classes_of(template) or None), told
-
-
-def _template(source: ShardSource) -> Any:
-    """Scores of one trial, of these classes: for those who ask which they are."""
-    if not source.classes:
-        return Scores.of({"trial": ["any"]}, [0.0])
-    scores = ClassScores.of({"trial": ["any"]}, source.classes, np.zeros((1, len(source.classes))))
-    return replace(scores, trials=replace(scores.trials, origin=Origin(source.name)))
+    classes, told = kind_called(model.scores_kind).class_order(model, source.classes, source.name)
+    return ordered(source, classes=classes or None), told
 
 
 def _ways(model: Any, source: ShardSource, options: Options) -> list[Message]:

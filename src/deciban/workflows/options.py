@@ -111,12 +111,19 @@ def renamed(systems: Sequence[Any], names: Names | None) -> tuple[list[Any], Ren
     """
     if names is None:
         return list(systems), None
-    before = [system.name for system in systems]
+    before = tuple(system.name for system in systems)
+    after = new_names(before, names)
+    return [replace(system, name=name) for system, name in zip(systems, after, strict=True)], Renamed(before, after)
+
+
+def new_names(before: Sequence[str], names: Names | None) -> tuple[str, ...]:
+    """Return the names that a user gave to systems; see `renamed`."""
+    if names is None:
+        return tuple(before)
     after = names.of_others(before) if isinstance(names, Renamed) else _names(before, names)
     if twice := sorted({name for name in after if after.count(name) > 1}):
         raise InputError(f"names: {', '.join(map(repr, twice))} is the name of two systems. Give each its own.")
-    found = [replace(system, name=name) for system, name in zip(systems, after, strict=True)]
-    return found, Renamed(tuple(before), tuple(after))
+    return tuple(after)
 
 
 def _names(before: Sequence[str], names: Sequence[str] | Mapping[str, str]) -> list[str]:

@@ -145,8 +145,7 @@ def _ties(source: ShardSource) -> dict[str, int | float]:
     """How many scores of each system are tied."""
     found = dict[str, int | float]()
     for k, name in enumerate(source.systems):
-        batch = having(ordered(source, systems=[k]), (0,)).batch
-        assert batch is not None  # noqa: S101  # they are in memory
+        batch = having(ordered(source, systems=[k]), (0,)).held
         found[name] = n_tied(batch.scores[0], batch.labels, batch.weight)
     return found
 

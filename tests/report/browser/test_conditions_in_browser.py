@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import deciban
-from deciban.evaluation.curves import rate_intervals
+from deciban.evaluation.bands import rate_intervals
 from deciban.report import tables as words
 
 from .conftest import written_results

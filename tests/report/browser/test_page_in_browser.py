@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from deciban.evaluation import evaluate
-from deciban.evaluation.curves import rate_intervals
-from deciban.evaluation.reliability import consistency_of
+from deciban.evaluation.bands import consistency_of, rate_intervals
 from deciban.metrics import act_dcf, min_dcf
 from deciban.report import tables as words
 from deciban.report.rendering import Exploration

@@ -125,10 +125,10 @@ def eval_command(
         places["units"] = tuple(about.how_sure.files)
         print_json(results.to_dict(), files={"scores": files.score_paths, "key": [key], **places})
         return
-    from deciban.evaluation.requested import sentence
+    from deciban.evaluation.one_system import information_in_words
 
     out = tables.console(shown.table_style)
-    sentences = [sentence(one) for one in results.systems]
+    sentences = [information_in_words(one) for one in results.systems]
     tables.print_results(results, out, all_classes=shown.all_classes, corrected=shown.corrected, sentences=sentences)
     if results.kind == "two-class" and (any(wanted.values()) or any(map(_has_requests, results.systems))):
         tables.print_requested(results, out, **wanted)

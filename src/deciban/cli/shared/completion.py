@@ -51,9 +51,9 @@ def _methods() -> list[str]:
 
 
 def _figures() -> list[str]:
-    from deciban.analysis.compared import FIGURES
+    from deciban.evaluation.metrics import METRICS
 
-    return list(FIGURES)
+    return [one.name for one in METRICS if one.tables != "none"]
 
 
 def columns_of(path: str) -> list[str]:

@@ -364,10 +364,7 @@ class Asked:
             from deciban.workflows.plans import require_kind
 
             require_kind(self.options.plan, kind)
-        figures = self.options.figures
-        if kind == "classes":
-            figures = replace(figures, operating_points=None)
-        return replace(self.options, kind=kind, figures=figures)
+        return replace(self.options, kind=kind)
 
 
 def refuse_options(kind: KindName) -> None:

@@ -22,8 +22,7 @@ from deciban.core.resampling.linearised import BestDecisions, LinearCosts, bits_
 from deciban.core.resampling.replicates import LeftOut
 from deciban.core.rules.proper import softplus
 from deciban.evaluation.bands import Bands
-from deciban.evaluation.influences import chosen_without, shifts_of
-from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure, crossing_of
+from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure, chosen_without, crossing_of, shifts_of
 from deciban.evaluation.multiclass.class_figures import NO_COSTS, AtHand, ClassFigure
 from deciban.evaluation.multiclass.problem_sums import TargetErrors
 from deciban.evaluation.uncertainty import Figure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -13,9 +13,9 @@ import numpy as np
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.multiclass.problem_sums import DecidedAt
-from deciban.evaluation.one_system import OneSystem, plain
+from deciban.evaluation.one_system import OneSystem, plain, with_intervals
 from deciban.evaluation.reliability import Reliability
-from deciban.evaluation.requested import InformationAt, capacity_dict
+from deciban.evaluation.requested import InformationAt
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
@@ -54,6 +54,10 @@ class ClassPoint:
     c_avg: float
     normalized: float
     min_c_avg: float
+
+    def __str__(self) -> str:
+        """Name the operating point, as tables and legends call it."""
+        return str(OperatingPoint(self.p_target))
 
     @property
     def default_cost(self) -> float:
@@ -190,9 +194,9 @@ class ClassEvaluation(OneSystem):
         return f"ClassEvaluation({self.name!r}: {figures}; {size})"
 
     @property
-    def point_names(self) -> tuple[str, ...]:
-        """What the operating points are called, in their order."""
-        return tuple(str(OperatingPoint(point.p_target)) for point in self.points)
+    def cost_points(self) -> tuple[ClassPoint, ...]:
+        """Costs at each prior of a target."""
+        return self.points
 
     @property
     def n_classes(self) -> int:
@@ -257,11 +261,11 @@ class ClassEvaluation(OneSystem):
             if rates[i, j] > 0.0
         ]
 
-    @property
-    def minima(self) -> Sequence[tuple[str, Figure, bool]]:
-        """Figures that are minima, as tables show them."""
-        losses = ("min Cllr", "min_cllr", False), ("calibration loss", "calibration_loss", False)
-        return (*losses, ("min C_avg", ("min_c_avg", 0), False)) if len(self.points) == 1 else losses
+    def value(self, key: Figure) -> float:
+        """Return a metric of the system, of one of its points, or its mean over the points."""
+        if isinstance(key, str) and key.startswith("mean_"):
+            return self.mean_costs[key.removeprefix("mean_")]
+        return super().value(key)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
@@ -273,7 +277,7 @@ class ClassEvaluation(OneSystem):
             "kind": self.kind,
             **{name: getattr(self, name) for name in figures},
             "calibration_loss": self.calibration_loss,
-            "information_at": [one.to_dict() for one in self.information_at],
+            "information_at": self.information_at,
             "min_cllr_offsets_only": self.calibration.after_offset_only,
             "min_cllr_scale_only": self.calibration.after_scale_only,
             **{name: getattr(self, name) for name in (*at_prior, *errors)},
@@ -283,13 +287,10 @@ class ClassEvaluation(OneSystem):
             "detectors": [{"target": target, **figures} for target, figures in self.detectors.items()],
             "pairwise": pairs and {"cllr": pairs.cllr, "min_cllr": pairs.min_cllr},
             "subsets": self.subset_summary(),
-            **({} if self.capacity is None else {"capacity": capacity_dict(self.capacity)}),
+            **({} if self.capacity is None else {"capacity": self.capacity}),
             "notes": self.all_notes,
         }
-        from deciban.evaluation.one_system import with_intervals  # only who asks for JSON
-
-        numbers: dict[str, Any] = plain(with_intervals(fields, self.uncertainty))
-        return numbers
+        return with_intervals(plain(fields), self.uncertainty)
 
     @property
     def has_flat_prior(self) -> bool:

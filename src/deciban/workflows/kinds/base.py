@@ -241,9 +241,17 @@ class Kind(ABC, Generic[S, K, A]):
     def counts_in_words(self, counts: Mapping[str, int]) -> str:
         """How many trials of each class a model was trained on."""
 
-    @abstractmethod
-    def matched(self, model: ScoreModel, scores: S) -> tuple[S, list[Message]]:
-        """Scores with their columns in the order of training, and what is to be said about it."""
+    def class_order(
+        self, model: ScoreModel, classes: tuple[str, ...], name: str
+    ) -> tuple[tuple[str, ...], list[Message]]:
+        """Return the classes of scores in the order of training, and the messages on that; ``name`` is of the scores.
+
+        Raises
+        ------
+        InputError
+            If they are other classes.
+        """
+        return classes, []
 
     @abstractmethod
     def written(self, found: Input, scores: S, target: PathLike, to: str | None, form: Form) -> list[Message]:

@@ -14,6 +14,7 @@ from deciban._arrow import of_numpy
 from deciban._files import PathLike
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.evaluation import ClassEvaluation, ClassFigures
+from deciban.evaluation.metrics import METRICS, keys_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
 from deciban.evaluation.summary import Resampling
 from deciban.evaluation.uncertainty import Figure
@@ -318,14 +319,8 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
         """Single figures, and those at each target prior; none of single classes."""
         given: dict[str, Any] = {} if figures.p_target is None else {"p_target": figures.p_target}
-        at_points = ("c_avg", "min_c_avg", "normalized", "normalized_min")
-        return (
-            *("cllr", "min_cllr", "calibration_loss", "information", "cross_entropy", "error_rate", "brier"),
-            *(f"mean_{name}" for name in at_points),
-            *((name, k) for name in at_points for k in range(len(ClassFigures(**given).p_target))),
-            *(("information", 0), ("available", 0)),
-            *((("information", 1),) if figures.prior is not None else ()),
-        )
+        n_points, n_priors = len(ClassFigures(**given).p_target), 1 if figures.prior is None else 2
+        return tuple(keys_of(METRICS, self.name, {"point": n_points, "prior": n_priors}))
 
     def size(self, scores: ClassScores) -> str:
         """How many segments and classes there are scores of."""
@@ -370,27 +365,23 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         text = prior_text(reading, classes)
         return super().record(reading, classes, units) | ({} if text is None else {POSTERIOR_PRIOR: text})
 
-    def matched(self, model: ScoreModel, scores: ClassScores) -> tuple[ClassScores, list[Message]]:
-        """Scores with the classes in the order of training, and what is to be said about it.
-
-        Raises
-        ------
-        InputError
-            If they are other classes.
-        """
+    def class_order(
+        self, model: ScoreModel, classes: tuple[str, ...], name: str
+    ) -> tuple[tuple[str, ...], list[Message]]:
+        """Return the classes in the order of training; numbers stand for the classes in their order."""
         trained: tuple[str, ...] | None = getattr(model, "classes_", None)
-        n_classes = len(trained) if trained else int(getattr(model, "n_classes_", len(scores.classes)))
-        if trained is not None and set(trained) == set(scores.classes):
-            return (scores if scores.classes == trained else scores.of_classes(trained)), []
+        n_classes = len(trained) if trained else int(getattr(model, "n_classes_", len(classes)))
+        if trained is not None and set(trained) == set(classes):
+            return trained, []
         numbered = tuple(map(str, range(n_classes)))
-        if len(scores.classes) == n_classes and (trained is None or numbered in (trained, scores.classes)):
+        if len(classes) == n_classes and (trained is None or numbered in (trained, classes)):
             if trained is None or trained == numbered:
-                return scores, []
-            return scores, [Message("note", "", f"classes in the order of training: {', '.join(trained)}")]
+                return classes, []
+            return classes, [Message("note", "", f"classes in the order of training: {', '.join(trained)}")]
         known = f" ({', '.join(trained)})" if trained else ""
         raise InputError(
-            f"{scores.trials.origin.name}: has scores for {', '.join(scores.classes[:20])}, but the model was trained "
-            f"on {n_classes} classes{known}. Name the columns to take (--classes)."
+            f"{name}: has scores for {', '.join(classes[:20])}, but the model was trained on {n_classes} "
+            f"classes{known}. Name the columns to take (--classes)."
         )
 
     def written(self, found: Input, scores: ClassScores, target: PathLike, to: str | None, form: Form) -> list[Message]:

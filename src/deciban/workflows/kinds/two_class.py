@@ -14,6 +14,7 @@ from deciban._validate.probabilities import like_posteriors, target_prior
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
+from deciban.evaluation.metrics import METRICS, keys_of
 from deciban.evaluation.requested import priors_told
 from deciban.evaluation.summary import Resampling
 from deciban.evaluation.two_class import evaluate_labelled
@@ -344,17 +345,14 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
         """Single figures, those at each operating point, and rates of misleading evidence by each factor."""
         checked = checked_figures(figures)
-        points, of_rule = checked.operating_points, ("cost", "minimum", "calibration_loss", "information")
-        n_points, n_factors = len(points), len(FACTORS)
-        n_priors = len(priors_told([point.threshold for point in points]))
-        at_points = ("min_dcf", "act_dcf", "p_miss", "p_fa")
-        return (
-            *("eer", "prbep", "auc", "cllr", "min_cllr", "calibration_loss", "mean_min_dcf", "mean_act_dcf"),
-            *((name, k) for name in at_points for k in range(n_points)),
-            *((name, k) for name in ("misleading_tar", "misleading_non") for k in range(n_factors)),
-            *((name, k) for name in ("information", "available") for k in range(n_priors)),
-            *((f"rule_{name}", k) for name in of_rule for k in range(len(checked.rule_priors))),
-        )
+        n_points, n_priors = len(checked.operating_points), len(priors_told(checked.thresholds))
+        n_places = {
+            "point": n_points,
+            "prior": n_priors,
+            "rule prior": len(checked.rule_priors),
+            "factor": len(FACTORS),
+        }
+        return tuple(keys_of(METRICS, self.name, n_places))
 
     def on_axis_of(self, scores: Sequence[Scores], figures: Figures) -> Figures:
         """Common logarithms stay such in plots, unless something else is said."""
@@ -400,10 +398,6 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     def name_after(self, model: ScoreModel, systems: Sequence[str]) -> str:
         """What results call that which a model makes of systems: a calibrated system is still that system."""
         return super().name_after(model, systems) if model.is_fusion else systems[0]
-
-    def matched(self, model: ScoreModel, scores: Scores) -> tuple[Scores, list[Message]]:
-        """The same: there is one column."""
-        return scores, []
 
     def with_trials(self, found: Input, trials: Trials) -> Input:
         """An input with these of its trials; its lines stay only if all do, and hold one score each."""
