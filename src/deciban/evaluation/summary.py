@@ -40,7 +40,7 @@ from deciban.core.resampling.unit_counts import (
     joined_units,
     merged_units,
 )
-from deciban.core.resampling.units import Keys, TrialUnits, together
+from deciban.core.resampling.units import Keys, TrialUnits, units_of_classes
 from deciban.core.rules.expected import ErrorCounts, MeanCost, log_cost, mixed
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
@@ -341,34 +341,6 @@ def replicated_by(
         return of_both_classes(figures_of, (sums[0].of(weights), sums[1].of(weights)), whole)
 
     return replicates_of(drawn, keys, seed=asked.seed, n_replicates=asked.bootstrap)
-
-
-def units_of_classes(
-    tar_units: Units, non_units: Units, sizes: tuple[int, int], noun: str = "unit"
-) -> tuple[TrialUnits, TrialUnits] | None:
-    """Return the units (or segments) of targets and of non-targets; None if there are none.
-
-    Raises
-    ------
-    InputError
-        If those of one class are missing, or they are not as many as trials.
-    """
-    given: Any = {f"tar_{noun}s": tar_units, f"non_{noun}s": non_units}
-    missing = [name for name, one in given.items() if one is None]
-    if len(missing) == 2:
-        return None
-    if missing:
-        raise InputError(f"{missing[0]}: none given, but there are those of the other class. Name the {noun}s of both.")
-    if isinstance(tar_units, TrialUnits) and isinstance(non_units, TrialUnits):
-        found = [tar_units, non_units]
-    else:
-        found = together([(one, name) for name, one in given.items()], noun=noun)
-    for (name, _), one, size in zip(given.items(), found, sizes, strict=True):
-        if one.n_trials != size:
-            raise InputError(
-                f"{name}: {noun}s of {one.n_trials} trials for {size} scores. Give one row for each trial."
-            )
-    return found[0], found[1]
 
 
 DEFAULT_POINTS = (OperatingPoint(0.01),)
