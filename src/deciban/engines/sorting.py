@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from deciban.core.by_value import added
 from deciban.core.ranks.counts import SortedClass, ascending, is_whole
 from deciban.core.ranks.hull import CoarseTable, Groups, Lines, Pairs, groups_of, steps
 from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_counts
@@ -235,7 +236,7 @@ class Sums(NamedTuple):
             self.groups + above.groups,
             self.pairs + above.pairs,
             tuple(map(operator.add, self.costs, above.costs)),
-            tuple(map(operator.add, self.posteriors, above.posteriors)),
+            added(self.posteriors, above.posteriors),
         )
 
 
