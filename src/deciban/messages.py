@@ -203,3 +203,15 @@ def names_apart(wanted: Sequence[str], taken: Sequence[str]) -> list[str]:
         used.add(free)
         found.append(free)
     return found
+
+
+def in_lines(ways: Sequence[str]) -> str:
+    """Return ways out as the end of a message, each on its own line; the command line makes whole commands of them.
+
+    Examples
+    --------
+    >>> print("Say which:" + in_lines(["--columns score=s"]))
+    Say which:
+      --columns score=s
+    """
+    return "".join(f"\n  {way}" for way in dict.fromkeys(ways))

@@ -17,7 +17,6 @@ from deciban.calibration import (
 )
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import LinearFusion, QualityFusion
-from deciban.models.score_model import Labelled
 
 
 class Recorder(Calibrator):
@@ -28,8 +27,8 @@ class Recorder(Calibrator):
     log: ClassVar = []
 
     def _fit(self, data):
-        own = data.look(Labelled.of)
-        self.seen = own.score.astype(int), own.weight
+        own = data.batch
+        self.seen = own.scores[0].astype(int), own.weight
         return {}
 
     def _transform(self, scores):

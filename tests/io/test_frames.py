@@ -5,10 +5,10 @@ import pyarrow as pa
 import pytest
 
 import deciban
+from deciban.io.columns.columnar import contents_of_frame, of_one_system
 from deciban.io.contents import Contents
-from deciban.io.frames import contents_of_frame, held, of_one_system
 from deciban.io.reader import read_input
-from deciban.io.recognition import readable_as
+from deciban.io.recognition import held_in_memory, readable_as
 from deciban.trials import Key, Scores
 
 FRAME = {"utt": ["a", "b", "c"], "llr": [1.5, -2.0, 0.25], "same": ["tgt", "imp", "imp"], "gender": ["f", "m", "m"]}
@@ -49,7 +49,7 @@ def test_metadata_of_a_table_do_not_overrule_the_user():
 def test_held_tables_are_read_as_they_are():
     scores, key = Scores.of({"trial": ["a", "b"]}, [1.0, 2.0]), Key.of({"trial": ["a", "b"]}, [True, False])
     contents = Contents.of(scores, key)
-    found = held(contents, "memory")
+    found = held_in_memory(contents, "memory")
     assert readable_as(found, ["scores", "class-scores", "key"]) == ("scores", "key")
     assert read_input(found, need="scores").contents is contents
     with pytest.raises(deciban.FormatError, match="class-scores were asked for"):

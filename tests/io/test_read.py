@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from deciban import FormatError, InputError, read_class_scores, read_index, read_key, read_scores
 from deciban.io import read_contents
 from deciban.io.formats import Options
-from deciban.io.text.finding import find_layout
+from deciban.io.text.finding import FirstLines
 from deciban.io.text.one_line import split
 
 
@@ -335,7 +335,7 @@ def test_whatever_is_read_is_what_the_lines_say(text, start):
             return
     lines = (start + text).replace("\r\n", "\n").replace("\r", "\n").split("\n")
     lines = [line for line in lines if line.strip() and not line.strip(" \t\v\f").startswith(("#", ";;"))]
-    layout = find_layout(lines, "s", Options(need="scores"))
+    layout = FirstLines.of(lines, "s", Options(need="scores")).layout()
     fields = [
         dict(zip(layout.roles, split(line, layout.delimiter), strict=True))
         for line in lines[layout.header is not None :]

@@ -13,6 +13,7 @@ from deciban.io import read_contents, recognition, write
 from deciban.io.reader import read_input
 from deciban.io.recognition import readable_as, recognize
 from deciban.io.source import Source
+from deciban.io.text.finding import FirstLines
 
 GOLDEN = Path(__file__).parents[1] / "golden/formats"
 WIDE = "trial,eng,fra\nseg1,2.25,-1.5\nseg2,-0.5,0.75\n"
@@ -33,13 +34,13 @@ def test_the_layout_is_found_once_and_the_file_is_read_once(tmp_path, monkeypatc
     path = tmp_path / "scores.csv.gz"
     path.write_bytes(gzip.compress(WIDE.encode()))
     asked, unpacked = [], []
-    find, data = recognition.find_layout, Source.data.func
+    find, data = FirstLines.only_layout, Source.data.func
 
-    def counted(sample, name, options, format=None):
-        asked.append(options.need)
-        return find(sample, name, options, format)
+    def counted(lines):
+        asked.append(lines.options.need)
+        return find(lines)
 
-    monkeypatch.setattr(recognition, "find_layout", counted)
+    monkeypatch.setattr(FirstLines, "only_layout", counted)
     monkeypatch.setattr(recognition, "read_text", lambda source: unpacked.append(1) or data(source))
     found = recognize(path)
     assert readable_as(found, ["scores", "class-scores"]) == ("class-scores",)

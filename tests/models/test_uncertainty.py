@@ -299,7 +299,7 @@ def test_only_units_of_trials_that_count():
     chunk = Chunk(
         (np.arange(3.0),), np.array([True, False, False]), checked_units(["a", "b", "c"], 3), np.array([1, 0, 2])
     )
-    data, units = SourceTrials(in_memory(chunk)).of_units()
+    data, units = SourceTrials(in_memory(chunk), units=chunk.units).of_units()
     assert units.n_units == 2
     assert data.batch.scores[0].tolist() == [0.0, 2.0]
 

@@ -101,4 +101,5 @@ def optimum(systems, label, *, prior=None, weights=None, mass=None, penalty=0.0,
 def train_classes(systems, label, *, prior, weights=None, **form):
     """Train on arrays of one system or several."""
     systems = systems[:, None, :] if systems.ndim == 2 else systems
-    return train_counted(CountedTrials.of(systems, label, prior, weights), **form)
+    names = form.pop("classes", None)
+    return train_counted(CountedTrials.of(systems, label, prior, weights, names), **form)

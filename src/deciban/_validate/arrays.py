@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban.errors import InputError
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
+from deciban.errors import InputError, TrialError
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 
 def several(values: Any, name: str, example: str) -> list[Any]:
@@ -457,6 +457,28 @@ def _numbers(values: Any, name: str) -> FloatArray:
     except (TypeError, ValueError):
         pass
     raise InputError(f"{name}: expected real numbers, got {_short(values)}.")
+
+
+def refuse_trials(wrong: BoolArray, before: str, after: str, numbers: IntArray | None = None) -> None:
+    """Refuse some trials, if there are any.
+
+    Parameters
+    ----------
+    wrong : (n_trials,) bool array
+    before, after : str
+        Message before and after the number of the first of them; ``{n}`` in it becomes how many there are.
+    numbers : (n_trials,) int array, optional
+        The index by which the user knows each trial, if these are a part of what was passed.
+
+    Raises
+    ------
+    TrialError
+        If there are any.
+    """
+    found = np.flatnonzero(wrong)
+    if len(found):
+        first = found[0] if numbers is None else numbers[found[0]]
+        raise TrialError(before.replace("{n}", f"{len(found)}"), int(first), after)
 
 
 def array(values: ArrayLike, name: str) -> AnyArray:

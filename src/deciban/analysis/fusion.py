@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from deciban.analysis.compared import PairedUnits
 from deciban.analysis.systems import LabelledData, copied, system_names
-from deciban.calibration.cross import trained_on
 from deciban.core.ranks.operating import PointLike
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.core.training.moments import are_same
@@ -24,8 +23,9 @@ from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassFigures
 from deciban.fusion import LinearFusion, posterior_divergence
 from deciban.messages import names_apart
 from deciban.models.mapped import having
-from deciban.models.score_model import Labelled, missing_measures_are_known
+from deciban.models.score_model import missing_measures_are_known
 from deciban.models.two_class import Fusion
+from deciban.trials.sources import Chunk
 from deciban.types import FloatArray
 
 Role: TypeAlias = Literal[
@@ -519,7 +519,7 @@ def on_cancelling_weights(
     if linear is None or fusion.model is None:
         return ""
     size = np.abs(linear.standardized_weights_)
-    spread = _spread(linear.p_target, trials.labelled(trials.transform(fusion.model)))
+    spread = _spread(linear.p_target, trials.chunk, trials.transform(fusion.model))
     if not size.max() > _LARGE * spread:
         return ""
     own = np.flatnonzero(size > min(_LARGE * spread, _SHARE * size.max())).tolist()
@@ -552,9 +552,9 @@ def _way_out(ridge: float) -> str:
     return f"Leave one out, or take {penalty}."
 
 
-def _spread(p_target: float, trials: Labelled) -> float:
+def _spread(p_target: float, trials: Chunk, llr: FloatArray) -> float:
     """Standard deviation of the llr, in which the classes have the weights that they have in those of the scores."""
-    classes = trials.by_class()
+    classes = trials.by_class(llr)
     own = [(x[np.isfinite(x)], None if weight is None else weight[np.isfinite(x)]) for x, weight in classes]
     if not all(len(x) for x, _ in own):
         return math.inf
@@ -633,7 +633,7 @@ class FusionTask:
         scored = own.source if there.all() else having(own.source, range(len(systems)), every=False)
         try:
             with missing_measures_are_known():
-                trained_on(model, scored, None, 0)
+                model.fit_pieces(scored, None, 0)
         except TrialError as error:
             raise error.among(np.flatnonzero(there)) from None
         return model
@@ -651,7 +651,7 @@ class FusionTask:
             note=note,
             systems=systems,
             model=model,
-            penalized_objective=model.penalized_cost(*dev.labelled(llr).by_class(llr)),
+            penalized_objective=model.penalized_cost(*dev.chunk.by_class(llr)),
             dev=dev.evaluated(llr, name, self.figures),
             eval=None if others is None else others.evaluated(others.transform(model), name, self.figures),
         )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.calibration.cross import SourceParts, trained_on
+from deciban.calibration.cross import SourceParts
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, TwoClassFigures
@@ -20,11 +20,11 @@ from deciban.evaluation.one_system import Jsonable, plain
 from deciban.evaluation.summary import Resampling
 from deciban.evaluation.two_class import evaluate_labelled
 from deciban.fusion import LinearFusion
-from deciban.fusion.linear import LabelledSystems
-from deciban.fusion.quality_measures import QUALITY_SIDES, Measures
+from deciban.fusion.linear import source_of_systems
+from deciban.fusion.quality_measures import Measures
 from deciban.metrics import SortedScores
 from deciban.models.mapped import having, mapped, ordered
-from deciban.models.score_model import ARGUMENTS, Labelled, ScoreModel, missing_measures_are_known
+from deciban.models.score_model import ARGUMENTS, ScoreModel, missing_measures_are_known
 from deciban.models.two_class import Fusion
 from deciban.trials.passes import Engine
 from deciban.trials.sources import Chunk, ShardSource
@@ -63,7 +63,6 @@ class LabelledData:
         InputError
             As `fit` of the fusion; or if there are measures that it does not take, or none that it needs.
         """
-        checked = LabelledSystems.checked(scores, is_target, sample_weight, missing=fusion.of_subsets)
         given = dict(quality or {})
         if bool(given) != fusion.takes_quality:
             raise InputError(
@@ -72,9 +71,9 @@ class LabelledData:
             )
         if unknown := set(given) - set(ARGUMENTS):
             raise InputError(f"quality: {min(unknown)!r} is none of {', '.join(ARGUMENTS)}, as `fit` calls them.")
-        measures = Measures.of(len(checked.score), **{kind: given.get(f"{kind}_quality") for kind in QUALITY_SIDES})
-        tables: Any = {f"{side}_quality": table for side, table in measures.tables.items()}
-        return cls(checked.source(None, tables or None, incomplete=fusion.of_subsets))
+        n_trials = len(_validate.matrix(scores, "scores", "system"))
+        tables = Measures.of(n_trials, given).arguments
+        return cls(source_of_systems(scores, is_target, sample_weight, None, tables or None, missing=fusion.of_subsets))
 
     @property
     def chunk(self) -> Chunk:
@@ -96,10 +95,6 @@ class LabelledData:
     def choose(self, systems: Sequence[int]) -> LabelledData:
         """Return the same trials with the scores of some systems, in this order."""
         return replace(self, source=ordered(self.source, systems=systems))
-
-    def labelled(self, llr: FloatArray) -> Labelled:
-        """Return llrs of these trials with their labels and weights."""
-        return Labelled(llr, self.chunk.labels, self.chunk.weight)
 
     def transform(self, model: Any) -> FloatArray:
         """Return the llrs of a trained model, without warnings about missing quality measures."""
@@ -550,7 +545,7 @@ class Criterion:
             nothing = np.zeros(1), None
             return self.fusion.cost_of_pieces(llrs, engine) / self.fusion.cost_of(nothing, nothing)
         assert llrs.batch is not None  # noqa: S101  # those who name a point pass arrays
-        own, p = Labelled.of(llrs.batch).counting, self.point
+        own, p = llrs.batch.counting, self.point
         scores = SortedScores(**own.as_sets())
         return float(scores.act_dcf(p_target=p.p_target, c_miss=p.c_miss, c_fa=p.c_fa))
 
@@ -576,7 +571,7 @@ class Tried:
         """The cost of one that is trained on all trials, of these trials."""
         own = ordered(self.parts.source, systems=systems)
         with missing_measures_are_known():
-            model = trained_on(copied(self.cost.fusion), own, self.parts.engine, self.parts.memory)
+            model = copied(self.cost.fusion).fit_pieces(own, self.parts.engine, self.parts.memory)
         return self.cost(mapped(own, model, "fusion"), self.parts.engine)
 
 

@@ -18,10 +18,10 @@ from deciban._validate import classes as _validate_classes
 from deciban.calibration.nonparametric import PavCalibrator
 from deciban.calibration.parametric import AffineCalibrator
 from deciban.core.classes.loglik import relative, row_blocks
-from deciban.core.classes.transforms import TransformFit, normalized
+from deciban.core.classes.transforms import TransformFit, normalized, train_transform
 from deciban.core.rules.expected import ClassCosts
 from deciban.core.training.moments import overflown, refuse_overflow
-from deciban.core.training.multiclass_training import ClassFit
+from deciban.core.training.multiclass_training import ClassFit, train_counted
 from deciban.core.training.sums import Sums
 from deciban.errors import InputError, TrialError, warn
 from deciban.models.model import Plain
@@ -109,10 +109,10 @@ class MulticlassCalibrator(ClassMap):
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
         ridge, scale, offset = self._ridge(), self._has_scale, self._has_offset
-        if scale and (n_alike := data.tell_nothing()):
+        if scale and (n_alike := data.counted.n_alike):
             raise InputError(_SAYS_NOTHING.format(n_alike))
         try:
-            fit = data.train(ridge=ridge, scale=scale, offset=offset)
+            fit = train_counted(data.counted, ridge=ridge, scale=scale, offset=offset)
         except InputError:
             if scale and not _falls(data):  # separated, but the wrong way round; or nothing to learn at all
                 return self._without_scale(data, _FAVOURS_OTHERS)
@@ -264,8 +264,7 @@ class _Transformation(ClassMap):
                 f"prior: class {int(np.argmin(data.prior))} has prior 0, but a transformation of each class needs them "
                 "all. Leave its column out, or give it a prior above 0."
             )
-        found: TransformFit = data.train_transform(**how)
-        return found
+        return train_transform(data.counted, **how)
 
 
 class ClassScaleTransformation(_Transformation):
@@ -405,7 +404,7 @@ class MatrixTransformation(_Transformation):
                 f"loglik: {data.n_classes} classes; a full matrix is trained for at most {_MOST_CLASSES}. Use "
                 "ClassScaleTransformation or MulticlassCalibrator, or train on groups of classes."
             )
-        if data.may_be_infinite:
+        if data.counted.may_be_infinite:
             data.look(partial(_checked, _require_finite))
         fit = self._transformed(data, is_diagonal=False)
         results = self._results_of(fit)
@@ -471,14 +470,12 @@ def _require_finite(loglik: ScoreArray, weight: CountArray | None = None) -> Non
     if _validate.all_finite(loglik):
         return
     infinite = np.isinf(loglik).any(axis=1)
-    found = np.flatnonzero(infinite if weight is None else infinite & (weight > 0))
-    if len(found):
-        raise TrialError(
-            f"loglik: {len(found)} of {len(loglik)} trials have infinite log-likelihoods, the first ",
-            int(found[0]),
-            ". A matrix needs finite ones: bound them, or use MulticlassCalibrator or "
-            "ClassScaleTransformation, which take them.",
-        )
+    words = f"loglik: {{n}} of {len(loglik)} trials have infinite log-likelihoods, the first "
+    way = (
+        ". A matrix needs finite ones: bound them, or use MulticlassCalibrator or ClassScaleTransformation, which take "
+        "them."
+    )
+    _validate.refuse_trials(np.asarray(infinite if weight is None else infinite & (weight > 0)), words, way)
 
 
 def _schema_of(calibrator: type[Calibrator]) -> dict[str, Any]:
@@ -712,7 +709,7 @@ def _train(data: SourceClasses, detectors: Sequence[Calibrator]) -> float:
     llrs = data.source.map(partial(_detection_llrs, prior), has_units=False, are_units=False)  # once, if in memory
     for k, (detector, share) in enumerate(zip(detectors, _shares(amounts, prior), strict=True)):
         about["systems"] = llrs.classes[k : k + 1]
-        detector.fit_pieces(llrs.map(partial(_of_detector, k, share), **about), data.engine, data.memory)
+        detector.fit_pieces(llrs.map(partial(_of_detector, k, share), **about), data.engine, data.memory or 0)
     del llrs  # which are by far the most that is held
     costs: ClassCosts = data.look(partial(_costs, prior, tuple(detectors)))
     return mixed(costs.of_class, prior)
@@ -794,10 +791,6 @@ def _joined(llr: FloatArray, prior: FloatArray) -> FloatArray:
         log_posterior = -np.logaddexp(0.0, log_rest - log_prior - llr[rows])
         lost[rows] = np.isneginf(log_posterior).all(axis=1)
         llr[rows] = log_posterior - log_prior
-    if lost.any():
-        raise TrialError(
-            f"loglik: all detectors reject {np.count_nonzero(lost)} trials for certain, the first ",
-            int(np.argmax(lost)),
-            ", so that no class is left. Train with smoothing=1 or a bound.",
-        )
+    words = "loglik: all detectors reject {n} trials for certain, the first "
+    _validate.refuse_trials(lost, words, ", so that no class is left. Train with smoothing=1 or a bound.")
     return llr

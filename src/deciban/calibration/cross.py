@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.calibration.folds import folded, folds_of, words_of
-from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, TrialError
 from deciban.models.mapped import naming_rows, ordered
 from deciban.models.score_model import ARGUMENTS, ScoreModel, measure_table, missing_measures_are_known, tell_missing
@@ -132,13 +131,12 @@ def cross_validated(
     truth, weight = _validate.labels(is_target, sample_weight, len(columns))
     given = dict(zip(ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
     quality = _checked_quality(calibrator, given, len(columns))
-    is_fusion = isinstance(calibrator, ScoreModel) and calibrator.is_fusion
-    systems: Any = Columns.of(columns) if is_fusion else (columns,)
+    systems: Any = (columns,)
+    if isinstance(calibrator, ScoreModel):
+        systems = Columns.of(columns) if calibrator.is_fusion else (_validate.scores(columns, "scores"),)
     chunk = Chunk(systems, truth, weight=weight, quality=cast("Any", quality or None))
     parts = SourceParts.in_memory(in_memory(chunk), n_folds, groups=groups, seed=seed)
-    llrs = parts.crossed(calibrator, "").batch
-    assert llrs is not None  # noqa: S101  # they are in memory
-    llr: FloatArray = np.asarray(llrs.scores[0])
+    llr: FloatArray = np.asarray(parts.crossed(calibrator, "").held.scores[0])
     if not quality:
         return llr
     present = np.asarray(~np.isnan(np.column_stack(list(quality.values()))).any(axis=1), np.bool_)
@@ -257,16 +255,12 @@ def _inputs(model: Any, chunk: Chunk) -> AnyArray:
     return found
 
 
-def trained_on(
-    model: Any, source: ShardSource, engine: Engine | None, memory: int, *, units: TrialUnits | None = None
-) -> Any:
-    """Train a model on the trials of a source, by arrays where these are in one batch, with units of that batch."""
-    chunk = source.batch
-    if chunk is None:
+def _trained(model: Any, source: ShardSource, engine: Engine | None, memory: int) -> Any:
+    """Train a model on the trials of a source; a class from elsewhere takes arrays."""
+    if isinstance(model, ScoreModel):
         return model.fit_pieces(source, engine, memory)
-    more: dict[str, Any] = {"classes": source.classes} if source.classes else {}
-    more |= {**(chunk.quality or {}), **({} if units is None else {"units": units})}
-    return model.fit(_inputs(model, chunk), chunk.labels, sample_weight=chunk.weight, **more)
+    chunk = source.held
+    return model.fit(chunk.scores[0], chunk.labels, sample_weight=chunk.weight, **(chunk.quality or {}))
 
 
 def _ends(chunk: Chunk) -> tuple[IntArray, IntArray]:
@@ -338,8 +332,7 @@ class SourceParts:
         InputError
             As `folds_of`.
         """
-        chunk = source.batch
-        assert chunk is not None  # noqa: S101  # who asks knows
+        chunk = source.held
         numbers = [chunk.stacked.reshape(len(chunk.labels), -1), *(chunk.quality or {}).values()]
         # Quality measures distinguish trials with equal scores.
         each = np.column_stack(numbers) if len(numbers) > 1 else numbers[0]
@@ -417,11 +410,9 @@ class SourceParts:
             try:
                 with missing_measures_are_known():
                     own = ordered(left, systems=chosen)
-                    models[out] = trained_on(copy.deepcopy(model), own, self.engine, self.memory)
+                    models[out] = _trained(copy.deepcopy(model), own, self.engine, self.memory)
             except TrialError as error:
-                batch = self.source.batch
-                assert batch is not None  # noqa: S101  # passes name trials
-                raise error.among(np.flatnonzero(_shares_none(out, batch)), before=before) from error
+                raise error.among(np.flatnonzero(_shares_none(out, self.source.held)), before=before) from error
             except InputError as error:
                 raise InputError(f"{before}{error}") from error
         step = partial(_crossed, models, chosen, tuple(self.source.systems[k] for k in chosen))

@@ -56,7 +56,7 @@ def folds_of(
     if groups is None:
         return _folds_of_trials(scores, label, weight, n_folds, seed)[np.newaxis]
     sides = _sides(groups, len(scores))
-    return _folds_of_groups(sides, label, weight, n_folds, seed)[sides]
+    return folds_of_shares(_shares(sides, label, weight), n_folds, seed)[sides]
 
 
 def _whole(value: Any, name: str, least: int) -> int:
@@ -96,14 +96,6 @@ def _names(side: object, n_trials: int) -> AnyArray:
     if len({isinstance(name, str) for name in names.tolist()}) > 1:
         raise InputError("groups: some are strings and some numbers. A speaker has one name in all trials.")
     return np.array(names.tolist())
-
-
-def _folds_of_groups(sides: IntArray, label: IntArray, weight: CountArray | None, n_folds: int, seed: int) -> IntArray:
-    """Fold of each group: large ones first, each to where it makes the sums of squares of all classes grow least.
-
-    Groups without weight come last, so that they do not move the others.
-    """
-    return folds_of_shares(_shares(sides, label, weight), n_folds, seed)
 
 
 def folds_of_shares(shares: FloatArray, n_folds: int, seed: int) -> IntArray:

@@ -15,7 +15,7 @@ from deciban.core.classes.gaussian import NOISE, ClassMoments, FeatureRanges, Fe
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import ClassCosts
 from deciban.core.training.sums import Sums
-from deciban.errors import InputError, TrialError
+from deciban.errors import InputError
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, ClassModel
 from deciban.models.two_class import outcome
@@ -393,12 +393,9 @@ def _require_finite(features: ScoreArray) -> None:
         If there are such.
     """
     if not _validate.all_finite(features):
-        bad = np.flatnonzero(~np.isfinite(features).all(axis=1))
-        raise TrialError(
-            f"features: {len(bad)} of {len(features)} trials have features that are NaN or infinite, the first ",
-            int(bad[0]),
-            ". Gaussian models need finite ones: leave these trials out, or fill them in.",
-        )
+        words = f"features: {{n}} of {len(features)} trials have features that are NaN or infinite, the first "
+        way = ". Gaussian models need finite ones: leave these trials out, or fill them in."
+        _validate.refuse_trials(np.asarray(~np.isfinite(features).all(axis=1)), words, way)
 
 
 def _ranges(n_classes: int, trials: Chunk) -> FeatureRanges:

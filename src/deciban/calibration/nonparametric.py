@@ -22,7 +22,6 @@ from deciban.errors import InputError, warn
 from deciban.metrics import SortedScores
 from deciban.models.loading import NUMBER, model_of
 from deciban.models.model import Bounds, ParameterCovariance, Plain, Uncertainty, content_of
-from deciban.models.score_model import Labelled
 from deciban.models.two_class import Calibrator, outcome_of, outcome_of_llrs
 from deciban.trials.sources import Chunk
 from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray
@@ -536,7 +535,7 @@ def _results(data: Any, transform: Callable[[FloatArray], FloatArray], low: floa
 
 def _beyond(low: float, high: float, trials: Chunk) -> Sums:
     """Count trials, and those with scores beyond bounds."""
-    score = Labelled.of(trials).score
+    score = trials.scores[0]
     return Sums.of(np.array([len(score), (score < low).sum(), (score > high).sum()]))
 
 

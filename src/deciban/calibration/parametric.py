@@ -19,7 +19,7 @@ from deciban.core.rules.expected import ClassCosts, MeanCost
 from deciban.core.training.sums import Ends, Sums, UnitSums
 from deciban.errors import InputError, TrialError, warn
 from deciban.models.model import ParameterCovariance, Plain, Uncertainty
-from deciban.models.score_model import Form, Labelled, scores_alone, scores_as_they_are
+from deciban.models.score_model import Form, scores_alone, scores_as_they_are
 from deciban.models.two_class import Calibrator, TrainedByRule, outcome, outcome_of, results_of
 from deciban.trials.sources import Chunk
 from deciban.types import CountArray, FloatArray, ScoreArray
@@ -90,7 +90,11 @@ class AffineCalibrator(TrainedByRule, Calibrator):
         return scores_alone if self._has_scale else scores_as_they_are
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
-        fit = self._train(data.linear(self._form), intercept=self._has_offset)
+        from deciban.core.training.linear_training import train_trials  # models that are trained need none of it
+
+        form: Any = {"intercept": self._has_offset, "called": self.called}
+        fit = train_trials(data.linear(self._form), *self._rule(), **form)
+        self._note(fit)
         self.scale_, self.offset_ = float(fit.weights[0]) if self._has_scale else 1.0, fit.offset
         return self._results_of(fit)
 
@@ -329,28 +333,26 @@ class BetaCalibrator(TrainedByRule, Calibrator):
         return llr
 
 
-def _require_possible(columns: list[FloatArray], data: Labelled) -> None:
-    """Refuse certainty of the wrong class: its cost is infinite whatever ``a`` and ``b`` are."""
-    counts = True if data.weight is None else data.weight > 0
-    for column, wrong, name, value in (
-        (columns[0], data.is_target, "target", 0),
-        (columns[1], ~data.is_target, "non-target", 1),
-    ):
-        if (found := np.flatnonzero(np.isinf(column) & wrong & counts)).size:
-            raise TrialError(
-                f"scores: {len(found)} {name} trials have probability {value}, the first ",
-                int(found[0]),
-                ": their cost is infinite. Find out what rounded them, or clip probabilities to [1e-6, 1 - 1e-6] for "
-                "example.",
-            )
-
-
 def _ends(model: BetaCalibrator, trials: Chunk) -> Ends:
-    """Find the ends of probabilities of non-targets and of targets, if all are possible."""
-    data = Labelled.of(trials)
-    _require_possible(model._columns(data.score), data)  # noqa: SLF001
-    own = [scores for scores, _ in data.counting.by_class()[::-1]]
-    return Ends.of([np.min(one, initial=np.inf) for one in own], [np.max(one, initial=-np.inf) for one in own])
+    """Find the ends of probabilities of non-targets and of targets; refuse certainty of the wrong class.
+
+    The cost of such certainty is infinite whatever ``a`` and ``b`` are.
+    """
+    of_0, of_1 = (np.isinf(column) for column in model._columns(trials.scores[0]))  # noqa: SLF001
+    counts: Any = True if trials.weight is None else trials.weight > 0
+    way = ": their cost is infinite. Find out what rounded them, or clip probabilities to [1e-6, 1 - 1e-6] for example."
+    words = "scores: {n} target trials have probability 0, the first "
+    _validate.refuse_trials(of_0 & trials.labels & counts, words, way)
+    words = "scores: {n} non-target trials have probability 1, the first "
+    _validate.refuse_trials(of_1 & ~trials.labels & counts, words, way)
+    return _ends_of(trials)[0]
+
+
+def _ends_of(trials: Chunk) -> tuple[Ends, tuple[int, int]]:
+    """The ends of the scores of non-targets and of targets that count, and how many there are of each."""
+    own = [scores for scores, _ in trials.counting.by_class()[::-1]]
+    low, high = [np.min(one, initial=np.inf) for one in own], [np.max(one, initial=-np.inf) for one in own]
+    return Ends.of(low, high), (len(own[0]), len(own[1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -593,17 +595,6 @@ class GaussianCalibrator(Calibrator):
             raise InputError(f"sd_tar, sd_non: {self.sd_tar_:g} and {self.sd_non_:g}, but the variance is shared.")
 
 
-def _require_finite(data: Labelled) -> None:
-    counts = True if data.weight is None else data.weight > 0
-    if (found := np.flatnonzero(np.isinf(data.score) & counts)).size:
-        raise TrialError(
-            f"scores: {len(found)} of {len(data.score)} are infinite, the first ",
-            int(found[0]),
-            ". Gaussian models need finite ones: leave these trials out, give them finite scores, or use "
-            "PavCalibrator, which takes them.",
-        )
-
-
 Spread = tuple[float, float, float]
 """How much the trials of a class count, and mean and standard deviation of their scores."""
 
@@ -632,18 +623,21 @@ class _Ranges(Additive):
 
 
 def _find_ranges(trials: Chunk) -> _Ranges:
-    """A look at trials."""
-    data = Labelled.of(trials)
-    _require_finite(data)
-    data = data.counting
-    both = [scores for scores, _ in data.by_class()[::-1]]
-    low, high = [np.min(one, initial=np.inf) for one in both], [np.max(one, initial=-np.inf) for one in both]
-    return _Ranges(Ends.of(low, high), (len(both[0]), len(both[1])))
+    """Find the ranges of trials, which have finite scores."""
+    score = trials.scores[0]
+    infinite = np.isinf(score) if trials.weight is None else np.isinf(score) & (trials.weight > 0)
+    words = f"scores: {{n}} of {len(score)} are infinite, the first "
+    way = (
+        ". Gaussian models need finite ones: leave these trials out, give them finite scores, or use PavCalibrator, "
+        "which takes them."
+    )
+    _validate.refuse_trials(infinite, words, way)
+    return _Ranges(*_ends_of(trials))
 
 
 def _powers(middle: FloatArray, size: FloatArray, mean: Sequence[float], power: int, trials: Chunk) -> ClassCosts:
     """Sum up powers of ``(score - middle) / size - mean`` in each class, with exact sums."""
-    tar, non = Labelled.of(trials).counting.by_class()
+    tar, non = trials.counting.by_class()
 
     def of_class(k: int, scores: ScoreArray, weights: CountArray | None) -> MeanCost:
         return MeanCost.of(scores, lambda own: ((own - middle[k]) / size[k] - mean[k]) ** power, weights)

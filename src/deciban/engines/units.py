@@ -30,7 +30,7 @@ from deciban.memory import Cost, require_room_for_units, rows_that_fit
 from deciban.messages import Message
 from deciban.trials.passes import Engine, Looks, found_in
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
-from deciban.trials.speakers import SpeakersByName, TargetPairs, counting
+from deciban.trials.speakers import SpeakersByName, TargetPairs
 from deciban.types import AnyArray, BoolArray, CountArray, ScoreArray
 
 _SLICE = 1 << 14
@@ -62,7 +62,7 @@ class UnitReader:
 
     def trials(self, chunk: Chunk) -> UnitTrials:
         """Return the trials that count, with their units."""
-        chunk = counting(chunk)
+        chunk = chunk.counting
         own = chunk.units if self.by_name is None else self.by_name.units_of(chunk)
         assert own is not None  # noqa: S101  # they were asked for
         rows, weight, stratum = (chunk.labels, ~chunk.labels), chunk.weight, chunk.stratum if self.n_strata else None
@@ -210,7 +210,7 @@ def survey_trials(source: ShardSource, engine: Engine) -> SingleFacts:
 
 
 def _single_facts(chunk: Chunk) -> SingleFacts:
-    chunk = counting(chunk)
+    chunk = chunk.counting
     own = np.ones(len(chunk.labels)) if chunk.weight is None else chunk.weight.astype(np.float64)
     keys = None if chunk.units is None else chunk.units.keys[chunk.units.codes[0]]
     return SingleFacts.of([own[chunk.labels], own[~chunk.labels]], keys)
@@ -375,7 +375,7 @@ def look_at_units(
 
 
 def _facts_of(ways: Sequence[SpeakersByName | None], chunk: Chunk) -> _Facts | None:
-    chunk = counting(chunk)
+    chunk = chunk.counting
     if not len(chunk.labels):
         return None
     units: list[Any] = [chunk.units if way is None else way.units_of(chunk) for way in ways]

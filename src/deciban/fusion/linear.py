@@ -13,9 +13,9 @@ from scipy.special import expit
 from deciban._validate import arrays as _validate
 from deciban.core.rules.expected import MeanCost
 from deciban.core.training.linear_objective import length_bound
-from deciban.errors import InputError, TrialError
+from deciban.errors import InputError
 from deciban.models.model import ParameterCovariance, Plain, checked_units
-from deciban.models.score_model import Labelled, scores_alone
+from deciban.models.score_model import scores_alone
 from deciban.models.two_class import Fusion, results_of
 from deciban.trials.sources import Chunk, Columns, ShardSource, in_memory
 from deciban.types import FloatArray, IntArray, ScoreArray
@@ -26,40 +26,39 @@ if TYPE_CHECKING:
     from deciban.models.sources import SourceTrials
 
 
-class LabelledSystems(Labelled):
-    """Checked scores (n_trials, n_systems) of several systems on the same trials."""
+def source_of_systems(
+    scores: ArrayLike,
+    is_target: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    units: Any = None,
+    quality: Mapping[str, FloatArray] | None = None,
+    *,
+    missing: bool = False,
+) -> ShardSource:
+    """Return a source of one batch of what a user passed: checked scores of several systems on the same trials.
 
-    __slots__ = ()
+    Parameters
+    ----------
+    scores, is_target, sample_weight, units
+        As in ``fit`` of fusions.
+    quality : mapping of str to (n_trials, n_measures) array, optional
+        Checked measures.
+    missing : bool
+        Whether NaN stands for a score that is not there.
 
-    @classmethod
-    def checked(
-        cls, scores: ArrayLike, is_target: ArrayLike, sample_weight: ArrayLike | None = None, *, missing: bool = False
-    ) -> LabelledSystems:
-        """Check what a user passed; with ``missing``, NaN stands for a score that is not there.
-
-        Raises
-        ------
-        InputError
-            If a score is NaN, shapes do not fit, labels are no booleans, or a class is empty or weightless.
-        """
-        matrix = _validate.matrix(scores, "scores", "system")
-        if missing:
-            matrix = with_one_nan(matrix)
-        elif not length_bound(matrix) < np.inf:
-            _validate.require_no_nan(matrix, "scores")
-        return cls(matrix, *_validate.labels(is_target, sample_weight, len(matrix)))
-
-    def source(
-        self, units: Any = None, quality: Mapping[str, FloatArray] | None = None, *, incomplete: bool = False
-    ) -> ShardSource:
-        """A source of these trials; units are what a user passed."""
-        about = self.is_target, checked_units(units, len(self.score)), self.weight, quality
-        return in_memory(Chunk(Columns.of(self.score), *about), incomplete=incomplete)
-
-    @property
-    def columns(self) -> list[ScoreArray]:
-        """The scores of each system; views, not copies."""
-        return list(self.score.T)
+    Raises
+    ------
+    InputError
+        If a score is NaN, shapes do not fit, labels are no booleans, or a class is empty or weightless.
+    """
+    matrix = _validate.matrix(scores, "scores", "system")
+    if missing:
+        matrix = with_one_nan(matrix)
+    elif not length_bound(matrix) < np.inf:
+        _validate.require_no_nan(matrix, "scores")
+    truth, weight = _validate.labels(is_target, sample_weight, len(matrix))
+    chunk = Chunk(Columns.of(matrix), truth, checked_units(units, len(matrix)), weight, quality)
+    return in_memory(chunk, incomplete=missing)
 
 
 def with_one_nan(table: ScoreArray) -> ScoreArray:
@@ -108,14 +107,10 @@ def combined(scores: ScoreArray, weights: FloatArray, offset: float, *, numbers:
     with np.errstate(over="ignore", invalid="ignore"):
         for k in np.flatnonzero(weights):
             total += weights[k] * scores[:, k]
-    if np.isnan(total).any():
-        wrong = np.flatnonzero(np.isnan(total))
-        first = wrong[0] if numbers is None else numbers[wrong[0]]
-        raise TrialError(
-            f"scores: in {len(wrong)} trials systems contradict each other with infinite scores, the first ",
-            int(first),
-            f": {scores[wrong[0]].tolist()}. Give them finite scores.",
-        )
+    if (wrong := np.isnan(total)).any():
+        words = "scores: in {n} trials systems contradict each other with infinite scores, the first "
+        after = f": {scores[np.argmax(wrong)].tolist()}. Give them finite scores."
+        _validate.refuse_trials(wrong, words, after, numbers)
     return total
 
 
@@ -209,10 +204,14 @@ class LinearFusion(Fusion):
             If a score is NaN, shapes do not fit, a class is empty, the classes are separated and there is no penalty,
             or infinite scores contradict each other or the truth.
         """
-        return self.fit_pieces(LabelledSystems.checked(scores, is_target, sample_weight).source(units), None, 0)
+        source = source_of_systems(scores, is_target, sample_weight, units)
+        return self.fit_pieces(source, None, 0, units=source.held_units)
 
     def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
-        fit = self._train(data.linear(scores_alone))
+        from deciban.core.training.linear_training import train_trials  # models that are trained need none of it
+
+        fit = train_trials(data.linear(scores_alone), *self._rule(), called=self.called)
+        self._note(fit)
         self.weights_, self.standardized_weights_, self.offset_ = fit.weights, fit.standardized, fit.offset
         self.penalized_objective_ = penalized(fit, self.ridge)
         return results_of(fit)
@@ -253,6 +252,13 @@ class LinearFusion(Fusion):
         if len(parameters["weights"]) != len(parameters["standardized_weights"]):
             raise InputError("weights and standardized_weights are not equally many.")
         super().set_parameters(parameters)
+
+
+def linear_like(fusion: Fusion, names: tuple[str, ...]) -> LinearFusion:
+    """Return an untrained linear fusion with the objective of another fusion, and names of its systems."""
+    found = LinearFusion(p_target=fusion.p_target, alpha=fusion.alpha, beta=fusion.beta, ridge=fusion.ridge)
+    found.system_names = names
+    return found
 
 
 def posterior_divergence(
@@ -306,26 +312,26 @@ def posterior_divergence(
     """
     from deciban._validate.probabilities import tell_of_two  # fusions need none of it
 
-    data = LabelledSystems.checked(llr, is_target, sample_weight)
-    tell_of_two(data.score)
+    trials = source_of_systems(llr, is_target, sample_weight).held
+    tell_of_two(trials.stacked)
     log_odds = _validate.single_log_odds(p_target)
-    n_systems = data.score.shape[1]
+    n_systems = len(trials.scores)
     answer = np.zeros((n_systems, n_systems))
     for one in range(n_systems):
         for other in range(one):
-            mean = sum(prior * cost for prior, cost in _class_means(data, one, other, log_odds))
+            mean = sum(prior * cost for prior, cost in _class_means(trials, one, other, log_odds))
             answer[one, other] = answer[other, one] = mean / math.log(2.0)
     return answer
 
 
-def _class_means(data: LabelledSystems, one: int, other: int, log_odds: float) -> Iterator[tuple[float, float]]:
+def _class_means(trials: Chunk, one: int, other: int, log_odds: float) -> Iterator[tuple[float, float]]:
     """Prior and mean divergence in nats of each class."""
-    for truth, prior in ((data.is_target, expit(log_odds)), (~data.is_target, expit(-log_odds))):
-        rows = truth if data.weight is None else truth & (data.weight > 0)
-        weight = None if data.weight is None else data.weight[rows]
-        pair = [data.score[rows, k].astype(np.float64) for k in (one, other)]
-        trials = _divergence(pair[0], pair[1], log_odds)
-        yield float(prior), MeanCost.of(trials, lambda values: values, weight).value
+    for truth, prior in ((trials.labels, expit(log_odds)), (~trials.labels, expit(-log_odds))):
+        rows = truth if trials.weight is None else truth & (trials.weight > 0)
+        weight = None if trials.weight is None else trials.weight[rows]
+        pair = [trials.scores[k][rows].astype(np.float64) for k in (one, other)]
+        costs = _divergence(pair[0], pair[1], log_odds)
+        yield float(prior), MeanCost.of(costs, lambda values: values, weight).value
 
 
 def _divergence(one: FloatArray, other: FloatArray, log_odds: float) -> FloatArray:

@@ -119,8 +119,10 @@ class MulticlassFusion(ClassModel):
         return table if checked[0].dtype == table.dtype else np.stack(checked, axis=1)
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
+        from deciban.core.training.multiclass_training import train_counted  # models that are trained need none of it
+
         ridge, offset = self._checked()
-        fit = data.train(ridge=ridge, offset=offset)
+        fit = train_counted(data.counted, ridge=ridge, offset=offset)
         if np.any(fit.weights <= 0.0):
             data.look(partial(_require_positive_in, fit.weights))
         results = self._results_of(fit)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,10 +16,9 @@ from deciban.core.training.linear_objective import Trials
 from deciban.core.training.moments import equal_classes, moments, ranges
 from deciban.core.training.separation import undecided
 from deciban.core.training.sums import Ends, Sums
-from deciban.errors import InputError, TrialError
-from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, penalized, require_systems
+from deciban.errors import InputError
+from deciban.fusion.linear import LinearFusion, combined, linear_like, penalized, require_systems, source_of_systems
 from deciban.fusion.quality_measures import (
-    QUALITY_SIDES,
     Measures,
     QualityTerms,
     combined_measures,
@@ -32,14 +31,18 @@ from deciban.fusion.quality_measures import (
     require_matrix,
 )
 from deciban.models.loading import model_of
-from deciban.models.model import Bounds, ParameterCovariance
-from deciban.models.score_model import ParameterRow, objective_line, tell_lacking, tell_missing
+from deciban.models.model import Bounds, ParameterCovariance, Plain
+from deciban.models.score_model import ARGUMENTS, ParameterRow, objective_line, tell_lacking, tell_missing
 from deciban.models.sources import SourceTrials
 from deciban.models.two_class import Fusion, results_of
 from deciban.trials.passes import Engine
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.trials.speakers import UnitsOfPieces
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
+
+if TYPE_CHECKING:
+    from deciban.core.training.batches import PartsOfTrials
+    from deciban.core.training.linear_training import LinearFit
 
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
 
@@ -178,6 +181,7 @@ class QualityFusion(Fusion):
     standardized_trial_quality_weights_: FloatArray
     quality_sides_: tuple[str, ...]
     backoff_: LinearFusion
+    _in_terms: tuple[QualityTerms, LinearFit]
 
     def __init__(
         self,
@@ -244,27 +248,34 @@ class QualityFusion(Fusion):
         DecibanWarning
             If trials lack a measure.
         """
-        data = LabelledSystems.checked(scores, is_target, sample_weight)
-        passed = Measures.of(len(data.score), enroll=enroll_quality, test=test_quality, trial=trial_quality)
-        quality: Any = {f"{side}_quality": table for side, table in passed.tables.items()}
-        return self.fit_pieces(data.source(units, quality=quality), None, 0)
+        n_trials = len(_validate.matrix(scores, "scores", "system"))
+        given = dict(zip(ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
+        quality = Measures.of(n_trials, given).arguments
+        source = source_of_systems(scores, is_target, sample_weight, units, quality)
+        return self.fit_pieces(source, None, 0, units=source.held_units)
 
-    def fit_pieces(
-        self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None
-    ) -> Self:
-        """Train on trials in pieces; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
-        symmetric, data = self._is_symmetric(), SourceTrials(source, engine, memory, units)
+    def _data(
+        self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | TrialUnits | None
+    ) -> SourceTrials:
         if not source.quality and engine is not None:
             raise InputError(f"{type(self).__name__}: needs quality measures, and {source.name} has none.")
+        data: SourceTrials = super()._data(source, engine, memory, units)
         data.quality = source.quality
+        return data
+
+    def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
+        from deciban.core.training.linear_training import train_trials  # models that are trained need none of it
+
+        symmetric = self._is_symmetric()
         lacking: _Lacking = data.look(partial(_lacking, self.combine, symmetric))
         n_measures = dict(lacking.n_measures)
         terms = _terms_of_source(data, self.combine, n_measures, symmetric=symmetric)
-        backoff = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
-        backoff.system_names = self.system_names
-        backoff.fit_pieces(source.map(_without_quality, quality=()), engine, memory, units=units)
-        parts = data.made_by(partial(_measured, self.combine, terms))
-        fit = self._train(parts)
+        alone = data.source.map(_without_quality, quality=())
+        backoff = linear_like(self, self.system_names)
+        backoff.fit_pieces(alone, data.engine, data.memory or 0, units=data.units)
+        fit = train_trials(self._of_terms(data, terms), *self._rule(), called=self.called)
+        self._note(fit)
+        self._in_terms = terms, fit
         if terms.indices:
             of_terms = fit.weights[-len(terms.indices) :]
             terms.refuse_lost(float(data.look(partial(_lost, self.combine, terms, of_terms)).high))
@@ -279,19 +290,19 @@ class QualityFusion(Fusion):
         self.offset_, self.backoff_ = fit.offset + offset, backoff
         self.penalized_objective_ = penalized(fit, self.ridge)
         n_lacking, n = (int(one) for one in lacking.sums.total)
-        self.training_ = data.training(results_of(fit) | {"n_without_quality": n_lacking})
         if n_lacking:
             where = "" if data.batch is None else f", the first at index {lacking.first}"
             tell_lacking("QualityFusion", n_lacking, n, where, "left out where the quality part was trained")
+        return results_of(fit) | {"n_without_quality": n_lacking}
 
-        def uncertainty(counting: SourceTrials, own: TrialUnits) -> ParameterCovariance:
-            given = parts if counting is data else counting.made_by(partial(_measured, self.combine, terms))
-            found = self._influences(given, own, fit.weights, fit.offset)
-            changes = self._in_units_of_measures(terms, found.values)
-            return ParameterCovariance.of(replace(found, values=changes), own)
+    def _of_terms(self, data: SourceTrials, terms: QualityTerms) -> Trials | PartsOfTrials:
+        """Scores, measures of trials and terms of measures, as columns to train on."""
+        return data.made_by(partial(_measured, self.combine, terms), key="terms")
 
-        self._learn_uncertainty(data, uncertainty)
-        return self
+    def _uncertainty(self, data: SourceTrials, units: TrialUnits) -> ParameterCovariance:
+        terms, fit = self._in_terms
+        found = self._influences(self._of_terms(data, terms), units, fit.weights, fit.offset)
+        return ParameterCovariance.of(replace(found, values=self._in_units_of_measures(terms, found.values)), units)
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
@@ -301,8 +312,7 @@ class QualityFusion(Fusion):
 
     def _bounds(self, scores: Any, llr: FloatArray, level: float, **quality: Any) -> Bounds:
         matrix = np.asarray(scores, np.float64)
-        passed = Measures.of(len(matrix), **{side: quality.get(f"{side}_quality") for side in QUALITY_SIDES})
-        measures = combined_measures(passed, self.combine)
+        measures = combined_measures(Measures.of(len(matrix), quality), self.combine)
         known, found = measures.present, self._require_uncertainty()
         assert isinstance(found, ParameterCovariance)  # noqa: S101  # this kind has nothing else
         low, high = np.empty(len(llr)), np.empty(len(llr))
@@ -366,7 +376,8 @@ class QualityFusion(Fusion):
         self.require_fitted()
         matrix = _validate.score_matrix(scores, "scores")
         require_systems(matrix, self.n_systems_)
-        measures = Measures.of(len(matrix), enroll=enroll_quality, test=test_quality, trial=trial_quality)
+        given = dict(zip(ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
+        measures = Measures.of(len(matrix), given)
         measures.require(raw_sizes(self.combine, self._n_measures()))
         measures = combined_measures(measures, self.combine)
         if measures.present.all():
@@ -420,13 +431,8 @@ class QualityFusion(Fusion):
         if (of_trial := measures.tables.get("trial")) is not None:
             with np.errstate(over="ignore", invalid="ignore"):
                 part += of_trial @ self.trial_quality_weights_
-        if (wrong := np.flatnonzero(~np.isfinite(part))).size:
-            raise TrialError(
-                f"quality: measures of {len(wrong)} trials are so large that their products do not fit a float, the "
-                "first ",
-                int(numbers[wrong[0]]),
-                ". Were those of training in another unit?",
-            )
+        words = "quality: measures of {n} trials are so large that their products do not fit a float, the first "
+        _validate.refuse_trials(~np.isfinite(part), words, ". Were those of training in another unit?", numbers)
         llr += part
         return llr
 
@@ -567,7 +573,7 @@ def _terms_of_source(
     InputError
         If no trial of a class has all measures, or these are too large or small.
     """
-    parts, amounts = undecided(data.made_by(partial(_measured, combine, None)), 1.0, 1.0)
+    parts, amounts = undecided(data.made_by(partial(_measured, combine, None), key="measures"), 1.0, 1.0)
     for amount, name in zip(amounts.total, ("non-target", "target"), strict=True):
         if not amount:
             raise no_trial_with_all(name)
@@ -586,9 +592,7 @@ def _terms_of_source(
 
 def _measures_of(chunk: Chunk, combine: Any) -> Measures:
     """The combined measures of a piece."""
-    tables = chunk.quality or {}
-    given = {side: tables.get(f"{side}_quality") for side in ("enroll", "test", "trial")}
-    return combined_measures(Measures.of(len(chunk.scores[0]), **given), combine)
+    return combined_measures(Measures.of(len(chunk.scores[0]), chunk.quality or {}), combine)
 
 
 def _without_quality(piece: Piece, wanted: Wanted) -> Chunk:

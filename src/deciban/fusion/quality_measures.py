@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.fusion.linear import with_one_nan
-from deciban.models.score_model import measure_table
+from deciban.models.score_model import ARGUMENTS, measure_table
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
 if TYPE_CHECKING:
@@ -43,25 +43,30 @@ class Measures:
     present: BoolArray
 
     @classmethod
-    def of(
-        cls, n_trials: int, *, enroll: ArrayLike | None, test: ArrayLike | None, trial: ArrayLike | None
-    ) -> Measures:
+    def of(cls, n_trials: int, given: Mapping[str, ArrayLike | None]) -> Measures:
         """Check what a user passed.
+
+        Parameters
+        ----------
+        n_trials : int
+        given : mapping of str to array_like or None
+            Measures by the arguments of fusions: ``enroll_quality``, ``test_quality``, ``trial_quality``.
 
         Raises
         ------
         InputError
-            If one is no matrix of real numbers with a row for each trial, or is infinite somewhere.
+            As `deciban.models.score_model.measure_table`.
         """
-        given = zip(QUALITY_SIDES, (enroll, test, trial), strict=True)
-        return cls.in_tables(
-            {
-                side: with_one_nan(measure_table(values, f"{side}_quality", n_trials))
-                for side, values in given
-                if values is not None
-            },
-            n_trials,
-        )
+        tables: dict[str, ScoreArray] = {}
+        for side, name in zip(QUALITY_SIDES, ARGUMENTS, strict=True):
+            if (values := given.get(name)) is not None:
+                tables[side] = with_one_nan(measure_table(values, name, n_trials))
+        return cls.in_tables(tables, n_trials)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The measures by the arguments of fusions."""
+        return {f"{side}_quality": table for side, table in self.tables.items()}
 
     @classmethod
     def in_tables(cls, tables: Mapping[str, ScoreArray], n_trials: int) -> Measures:

@@ -16,10 +16,10 @@ from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import WeightedScores
 from deciban.errors import InputError, TrialError
-from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
+from deciban.fusion.linear import LinearFusion, combined, linear_like, require_systems, source_of_systems
 from deciban.models.loading import model_of
 from deciban.models.mapped import ScoredBy, having, mapped, occurring_subsets, ordered, scored_by
-from deciban.models.model import Bounds, Plain, content_of
+from deciban.models.model import Bounds, Plain, Training, content_of
 from deciban.models.score_model import ParameterRow
 from deciban.models.sources import SourceTrials
 from deciban.models.two_class import Fusion
@@ -79,7 +79,7 @@ def require_known(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class ScoredSource:
     """The trials that fusions are trained on, and which systems scored them.
 
@@ -92,12 +92,22 @@ class ScoredSource:
     n_dropped : int
     given : ShardSource
         With those that are dropped.
+    engine, memory, units
+        As of `deciban.models.score_model.ScoreModel.fit_pieces`.
+    record : Training or None
+        Of all trials, once they were trained on.
     """
 
     source: ShardSource
     seen: ScoredBy | None
     n_dropped: int
     given: ShardSource
+    engine: Engine | None = None
+    memory: int = 0
+    units: Any = None
+    record: Training | None = None
+    classes: ClassVar[None] = None
+    """See `deciban.models.sources.LabelledSource`."""
 
     @classmethod
     def of(
@@ -148,11 +158,19 @@ class ScoredSource:
 
     def rows_of(self, subset: Subset) -> IntArray:
         """The positions of these trials among those that were given, which are in memory."""
-        batch = self.given.batch
-        assert batch is not None  # noqa: S101  # others have a name
+        batch = self.given.held
         there = [~np.isnan(batch.scores[k]) for k in subset] if self.seen is not None else []
         there += [] if batch.weight is None or self.seen is None else [batch.weight > 0]
         return np.flatnonzero(np.logical_and.reduce(there)) if there else np.arange(len(batch.labels))
+
+    def training(self, results: Mapping[str, Plain]) -> Training:
+        """Return the record of a training on all of them."""
+        made = self.record or SourceTrials(self.source, self.engine, self.memory).training({})
+        return replace(made, results=results)
+
+    def of_units(self) -> tuple[ScoredSource, None]:
+        """Return no units: each fusion has an uncertainty of its own."""
+        return self, None
 
     def trained_on(self, subset: Subset) -> ShardSource:
         """The trials that have scores of some systems, and these scores."""
@@ -302,22 +320,28 @@ class SubsetFusion(Fusion):
             If a score is missing and that is to be an error, if there would be too many fusions, or if one cannot be
             trained, for want of a class for example; see `LinearFusion.fit`. The message names its systems.
         """
-        data = LabelledSystems.checked(scores, is_target, sample_weight, missing=True)
-        return self.fit_pieces(data.source(units, incomplete=bool(np.isnan(data.score).any())), None, 0)
+        source = source_of_systems(scores, is_target, sample_weight, units, missing=True)
+        return self.fit_pieces(source, None, 0, units=source.held_units)
 
-    def fit_pieces(
-        self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None
-    ) -> Self:
-        """Train on trials in pieces, as `fit` does; see `LinearFusion.fit_pieces`."""
+    def _data(
+        self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | TrialUnits | None
+    ) -> ScoredSource:
+        missing, _ = self._policy()
+        if source.batch is not None:
+            source = replace(source, incomplete=any(np.isnan(one).any() for one in source.batch.scores))
+        found = ScoredSource.of(source, engine, missing, self.called)
+        return replace(found, engine=engine, memory=memory, units=units)
+
+    def _fit(self, seen: ScoredSource) -> Mapping[str, Plain]:
         missing, max_missing = self._policy()
-        complete = tuple(range(len(source.systems)))
-        seen = ScoredSource.of(source, engine, missing, self.called)
+        source, complete = seen.given, tuple(range(len(seen.given.systems)))
         wanted = [complete] if missing != "subset" else wanted_subsets(complete, seen.occurring, max_missing)
         fusions = {}
         for subset in wanted:
-            fusion = self._untrained(subset)
+            fusion = linear_like(self, tuple(self.called([k]) for k in subset))
             try:
-                fusions[subset] = fusion.fit_pieces(seen.trained_on(subset), engine, memory, units=units)
+                own = seen.trained_on(subset)
+                fusions[subset] = fusion.fit_pieces(own, seen.engine, seen.memory, units=seen.units)
             except InputError as error:
                 names = " + ".join(source.systems[k] for k in subset) if source.name else self.called(subset)
                 before = f"Fusion of {names}, trained on {seen.words_of(subset)}: "
@@ -326,28 +350,22 @@ class SubsetFusion(Fusion):
                     raise error.among(seen.rows_of(subset), before=before, after=after) from error
                 raise InputError(f"{before}{error}{after}") from error
         self._n_systems, self.fusions_ = len(complete), fusions
-        counts: Any = {}
+        counts: Mapping[Subset, tuple[int, ...]]
         if seen.seen is None:
-            training, own = self.whole.training_, self.whole.objective_
+            whole = seen.record = self.whole.training_
+            assert whole is not None  # noqa: S101  # it was trained a moment ago
+            self.objective_, counts = self.whole.objective_, {complete: tuple(whole.counts.values())}
         else:
             counting = having(seen.source, complete, every=False, counting=True)
-            own, counts = self.cost_of_pieces(mapped(counting, self, "fusion"), engine), seen.seen.counts
-            training = SourceTrials(seen.source, engine, memory).training({})
-        assert training is not None  # noqa: S101  # the fusion of all systems has just been trained
-        self.objective_, counts = own, counts or {complete: tuple(training.counts.values())}
+            self.objective_ = self.cost_of_pieces(mapped(counting, self, "fusion"), seen.engine)
+            counts = seen.seen.counts
         results: dict[str, Plain] = {"objective": self.objective_, "n_dropped": seen.n_dropped}
         for subset, fusion in fusions.items():
             name, one = name_of(subset), fusion.training_
             assert one is not None  # noqa: S101  # it was trained a moment ago
             results |= {f"n_exactly_{name}": sum(counts.get(subset, ())), f"n_trained_{name}": sum(one.counts.values())}
             results[f"status_{name}"] = one.results["status"]
-        self.training_ = replace(training, results=results)
-        return self
-
-    def _untrained(self, subset: Subset) -> LinearFusion:
-        fusion = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
-        fusion.system_names = tuple(self.called([k]) for k in subset)
-        return fusion
+        return results
 
     def transform(self, scores: ArrayLike) -> FloatArray:
         """Fuse the scores of trials.

@@ -13,10 +13,11 @@ from deciban._validate import arrays as _validate
 from deciban.core.ranks.hull import Rocch, block_llr, pool
 from deciban.core.ranks.operating import effective_log_odds
 from deciban.errors import InputError
-from deciban.fusion.linear import LabelledSystems, require_systems
+from deciban.fusion.linear import require_systems, source_of_systems
 from deciban.metrics import SortedScores
 from deciban.models.loading import NUMBER
 from deciban.models.model import Model
+from deciban.trials.sources import Chunk
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 _ROUNDING = 1e-11
@@ -74,11 +75,11 @@ class RandomizedRule:
     p_liberal: float
 
 
-def union_vertices(data: LabelledSystems) -> tuple[IntArray, FloatArray, CountArray, CountArray]:
+def union_vertices(trials: Chunk) -> tuple[IntArray, FloatArray, CountArray, CountArray]:
     """System, threshold, false alarms and misses at each vertex of the hull over all systems."""
     found = []
-    for k, column in enumerate(data.columns):
-        one = SortedScores(**data.as_sets(column))
+    for k, column in enumerate(trials.scores):
+        one = SortedScores(**trials.as_sets(column))
         threshold = np.concatenate(([-np.inf], one.pav.low[1:], [np.inf]))
         found.append((np.full(len(threshold), k), threshold, one.rocch.n_fa, one.rocch.n_miss))
     system, threshold, n_fa, n_miss = (np.concatenate(parts) for parts in zip(*found, strict=True))
@@ -210,15 +211,15 @@ class UnionHull(Model):
         """
         from deciban.models.sources import SourceTrials  # hulls that are trained need none of it
 
-        data = LabelledSystems.checked(scores, is_target, sample_weight)
-        self.n_systems_ = len(data.columns)
-        self.system_, self.threshold_, self.n_fa_, self.n_miss_ = union_vertices(data)
+        source = source_of_systems(scores, is_target, sample_weight)
+        self.n_systems_ = len(source.systems)
+        self.system_, self.threshold_, self.n_fa_, self.n_miss_ = union_vertices(source.held)
         results = {
             "vertices": len(self.system_),
             "changes_of_system": int(np.count_nonzero(np.diff(self.system_[1:-1]))),
             "eer": self.hull.eer(),
         }
-        self.training_ = SourceTrials(data.source()).training(results)
+        self.training_ = SourceTrials(source).training(results)
         return self
 
     @property

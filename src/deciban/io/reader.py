@@ -22,11 +22,10 @@ from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import KIND_OF, ContentKind, Contents, field_of
 from deciban.io.formats import BinaryFormat, Format, Options, bare_name, by_name
-from deciban.io.recognition import Opened, Recognized, readable_as, recognize
+from deciban.io.recognition import OpenedFile, Recognized, readable_as, recognize
 from deciban.io.source import Source, TwoFiles, other_file, read_text, refuse_doubles
 from deciban.io.text.reader import Layout, TextBlocks, faults_in, lines_of_rows, parse_blocks
-from deciban.io.text.suggestions import in_lines
-from deciban.messages import counted
+from deciban.messages import counted, in_lines
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality, Trials
 from deciban.trials.joining.join import concatenate
 from deciban.trials.joining.renaming import RULES, Renaming, rules_in
@@ -67,8 +66,8 @@ def read_contents(
     FormatError, InputError, OSError
         As in `deciban.read_scores`.
     """
-    how: dict[str, Any] = {"format": format, "columns": columns, "labels": labels, "name": name}
-    return read_input(path, need=need, unit=unit_of(log10=log10, lr=lr), **how).contents
+    unit = unit_of(log10=log10, lr=lr)
+    return read_input(path, need=need, format=format, columns=columns, labels=labels, name=name, unit=unit).contents
 
 
 _CUT_OFF = "the last line has no line end: the file may be cut off"
@@ -135,7 +134,7 @@ def read_input(
     return found
 
 
-def _read_one(opened: Opened, options: Options) -> Input:
+def _read_one(opened: OpenedFile, options: Options) -> Input:
     chosen, source, translated = opened.format_for(options.need), opened.source, opened.translated
     options = replace(options, name=_system_name(source.path, options.name))
     if isinstance(chosen, BinaryFormat):
@@ -162,7 +161,7 @@ def _read_one(opened: Opened, options: Options) -> Input:
     return Input(contents, layout.format, source if translated is None else translated.source, layout)
 
 
-def text_faults(files: Iterable[Opened], need: ContentKind, size: int | None = None) -> Iterator[FormatError]:
+def text_faults(files: Iterable[OpenedFile], need: ContentKind, size: int | None = None) -> Iterator[FormatError]:
     """Find all lines of score files that cannot be read, in blocks of a size; nothing in files that are no text."""
     for opened in files:
         if not opened.is_text:
@@ -314,7 +313,8 @@ def matrices_by_key(
         return tuple(scores), key  # a stream can be read only once
     columns = {one: names for one in scores if (names := _names_of_classes(one))}
     if not columns or "key" not in readable_as(key, ("key", "class-key")):
-        are_matrices = all(one.files[0].asked is by_name(_NAME) for one in scores)
+        named = [one.files[0].asked for one in scores]
+        are_matrices = all(one is not None and one.name == _NAME for one in named)
         alike = are_matrices and _is_free(key.files[0]) and key.files[0].lines[:1] == scores[0].files[0].lines[:1]
         return tuple(scores), _as_matrix(key) if alike and not readable_as(key, ("key", "class-key")) else key
     try:
@@ -340,7 +340,7 @@ def matrices_by_key(
     return tuple(_as_matrix(one) if one in columns else one for one in scores), key
 
 
-def _is_free(file: Opened) -> bool:
+def _is_free(file: OpenedFile) -> bool:
     """Whether this is a text file of which nothing is said."""
     return file.asked is None and file.options.columns is None and file.source.kind == "text"
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,12 @@ from deciban._files import PathLike, Readable, is_open_file, looked_ahead
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import Columns, could_hold, fits_label, role_of
-from deciban.io.contents import ContentKind, only_format_errors
+from deciban.io.contents import ContentKind, Contents, only_format_errors
 from deciban.io.formats import BinaryFormat, Format, Options, TextFormat, binary_formats, by_name
 from deciban.io.source import Source, TwoFiles, clean_text, codec_of, files_of, numbered_lines, read_text, single_files
 from deciban.io.spreadsheets import Translated, has_decimal_commas, has_semicolons, of_semicolons, of_workbook
-from deciban.io.text.finding import columns_seen, find_layout, names_classes
+from deciban.io.text.finding import FirstLines
 from deciban.io.text.reader import Layout, TextBlocks
-from deciban.io.text.suggestions import ColumnsSeen
 from deciban.memory import TIMES_ITS_SIZE, Cost
 
 _SAMPLED_LINES, _SAMPLED_BYTES = 1000, 1 << 20
@@ -44,7 +44,7 @@ _TEXT_FORMAT_OF: dict[ContentKind | None, str] = {"segment-quality": "bosaris-qu
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class OpenedFile:
     """One file, looked at as often as needed and read once; layouts that were found are kept.
 
     Attributes
@@ -62,7 +62,7 @@ class Opened:
     asked: Format | None
     options: Options
     is_side: bool = False
-    _layouts: dict[ContentKind | None, Layout] = field(default_factory=dict)
+    _layouts: dict[ContentKind | None, Layout | None] = field(default_factory=dict)
 
     def format_for(self, need: ContentKind | None) -> Format | None:
         """The format that was named, or that the first bytes show; None for text, whose lines have to tell.
@@ -147,7 +147,8 @@ class Opened:
     def class_shape(self) -> tuple[int, int] | None:
         """The number of rows, or more, and of classes of a table of text or Parquet; None for other files."""
         if self.is_text:
-            return self._most_rows, self.layout("class-scores").roles.count("score")
+            n_lines = sum(block.count(b"\n") for _, block in self.blocks("class-scores")) + 1
+            return n_lines, self.layout("class-scores").roles.count("score")
         if self.source.kind != "Parquet" or self.source.is_folder:
             return None
         from pyarrow.parquet import ParquetFile
@@ -158,11 +159,6 @@ class Opened:
         with ParquetFile(str(opened) if isinstance(opened, Path) else opened) as file:
             roles = schema_roles(file.schema_arrow, replace(self.options, need="class-scores"), self.source.name)
             return file.metadata.num_rows, list(roles).count("score")
-
-    @property
-    def _most_rows(self) -> int:
-        """The number of lines of a text file, which is at least the number of its rows."""
-        return sum(block.count(b"\n") for _, block in self.blocks("class-scores")) + 1
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
@@ -200,15 +196,26 @@ class Opened:
         Raises
         ------
         FormatError, InputError
-            As in `deciban.io.text.finding.find_layout`, or if there is no line.
+            As in `deciban.io.text.finding.FirstLines.layout`, or if there is no line.
         """
+        return self._only_layout(need) or self._first_lines(need).layout()
+
+    def _only_layout(self, need: ContentKind | None) -> Layout | None:
+        """The layout of the lines as what is needed; None if no layout fits, or several fit. Raises as `layout`."""
         if need not in self._layouts:
-            chosen, lines = self.format_for(need), self.lines
-            if not lines:
-                raise FormatError(f"{self.source.name}: the file is empty. Expected one trial per line.")
-            text_format = chosen if isinstance(chosen, TextFormat) else None
-            self._layouts[need] = find_layout(lines, self.source.name, replace(self.options, need=need), text_format)
+            self._layouts[need] = self._first_lines(need).only_layout()
         return self._layouts[need]
+
+    def _first_lines(self, need: ContentKind | None) -> FirstLines:
+        return replace(self._cut_lines, options=replace(self.options, need=need))
+
+    @cached_property
+    def _cut_lines(self) -> FirstLines:
+        """The first lines, cut into fields."""
+        if not self.lines:
+            raise FormatError(f"{self.source.name}: the file is empty. Expected one trial per line.")
+        text_format = self.asked if isinstance(self.asked, TextFormat) else None
+        return FirstLines.of(self.lines, self.source.name, self.options, text_format)
 
     def blocks(self, need: ContentKind | None, size: int | None = None) -> TextBlocks:
         """The lines of a text table, in blocks of a size if it is given; a big file is never in memory as a whole."""
@@ -222,8 +229,10 @@ class Opened:
         if self.asked is not None or self.options.columns is not None:
             return []
         if self.is_text:
-            seen = columns_seen(self.lines, self.options)
+            seen = self._cut_lines.seen() if self.lines else None
             return [] if seen is None else seen.ways(need)
+        from deciban.io.text.suggestions import ColumnsSeen  # only messages need it
+
         form, rows = self._recognized, list[list[str]]()
         if form is not None and form.sample is not None:
             with suppress(FormatError, ValueError, OSError, pa.ArrowException):
@@ -242,8 +251,8 @@ class Opened:
             found: dict[ContentKind, Layout] = {}
             for kind in kinds:
                 with suppress(FormatError, InputError):
-                    layout = self.layout(kind)
-                    if could_hold(layout.known, kind):
+                    layout = self._only_layout(kind)
+                    if layout is not None and could_hold(layout.known, kind):
                         found[kind] = layout
             found = self._by_label(found)
         except (FormatError, InputError, ValueError, pa.ArrowException):
@@ -256,7 +265,7 @@ class Opened:
         """The layouts that fit what the label of a plain table names: one of many classes, or targets."""
         if self.options.columns is not None or not any(layout.header for layout in found.values()):
             return found
-        of_classes = names_classes(self.lines, self.options)
+        of_classes = self._cut_lines.label_names_classes()
         named = [role_of(header) for header in next(layout.header for layout in found.values() if layout.header)]
         return {
             kind: layout
@@ -273,14 +282,14 @@ class Recognized:
     ----------
     path : path
         As the user gave it.
-    files : tuple of Opened
+    files : tuple of OpenedFile
         More than one if it is a pattern, or two files; the first tells what it holds.
     sides : pair of Recognized, optional
         Of two files: that of targets, and that of non-targets.
     """
 
     path: PathLike | TwoFiles
-    files: tuple[Opened, ...]
+    files: tuple[OpenedFile, ...]
     sides: tuple[Recognized, Recognized] | None = None
 
 
@@ -337,9 +346,32 @@ def recognize(
         return Recognized(path, (*tar.files, *non.files), (tar, non))
     options = Options(columns=columns, vocabulary=Vocabulary.of(labels), of_key=of_key)
     asked = None if format is None else by_name(format)
-    opened = tuple(Opened(Source(one), asked, options) for one in files_of(path))
+    opened = tuple(OpenedFile(Source(one), asked, options) for one in files_of(path))
     given: Any = path
     return Recognized(opened[0].source.path if is_open_file(path) else given, opened)
+
+
+def held_in_memory(contents: Contents, name: str) -> Recognized:
+    """Return tables in memory as an input that readers and workflows take like a file.
+
+    Examples
+    --------
+    >>> from deciban.io.reader import read_input
+    >>> from deciban.trials import Key
+    >>> key = Contents.of(Key.of({"trial": ["a", "b"]}, [True, False]))
+    >>> read_input(held_in_memory(key, "frame"), need="key").contents.label_counts
+    '1 target · 1 non-target'
+    """
+    form = BinaryFormat(
+        name="memory",
+        summary="Tables in memory.",
+        reads=contents.kinds,
+        read=lambda source, options: contents,  # noqa: ARG005  # what reads files is called so
+        holds=lambda source, options: contents.kinds,  # noqa: ARG005
+    )
+    source = Source(BytesIO())
+    source.name = source.path = name
+    return Recognized(name, (OpenedFile(source, form, Options()),))
 
 
 def is_stream(path: Readable) -> bool:

@@ -31,7 +31,7 @@ from deciban.memory import Cost, memory_error, memory_for_trials, rows_that_fit
 from deciban.messages import Message, counted
 from deciban.trials import Origin, Trials
 from deciban.trials.joining.join import append_trials
-from deciban.trials.joining.lookup import Wanted
+from deciban.trials.joining.lookup import Lookup
 from deciban.trials.joining.renaming import IdsLike, Renamed, near_names
 from deciban.trials.names import fingerprints
 from deciban.trials.units import keys_of_trials
@@ -115,7 +115,7 @@ class Differences:
 
 def _copies(trials: Trials) -> tuple[IntArray, IntArray]:
     """For every row how many rows before it hold its trial, and for first rows how many rows hold it in all."""
-    first, later = Wanted(trials).surplus
+    first, later = Lookup(trials).surplus
     before, times = np.zeros(len(trials), np.int64), np.ones(len(trials), np.int64)
     np.add.at(times, first, 1)
     order = np.argsort(first, kind="stable")
@@ -265,7 +265,7 @@ def _compared(given: Trials, wanted: Trials) -> Differences:
     """Compare trials with a list, whatever their order."""
     found, back = (
         np.arange(len(some)) if rows is None else rows
-        for some, rows in ((wanted, Wanted(wanted).find(given).rows), (given, Wanted(given).find(wanted).rows))
+        for some, rows in ((wanted, Lookup(wanted).find(given).rows), (given, Lookup(given).find(wanted).rows))
     )
     (given_before, given_times), (wanted_before, wanted_times) = _copies(given), _copies(wanted)
     # Position -1, of trials that the other side lacks, takes the last number: a part of either side may be empty.

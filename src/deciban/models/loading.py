@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from deciban._files import content_of, display_name, is_open_file, require_file_name, stream_of
 from deciban._lazy import registered
 from deciban.errors import FormatError, InputError
-from deciban.models.model import SCHEMA, UNCERTAINTY_SCHEMA, Model, Training, uncertainty_of
+from deciban.models.model import SCHEMA, Model, Training, uncertainty_of
 
 _MOST_BYTES = 1 << 30
 
@@ -200,9 +200,6 @@ def _validate(content: Any, model_class: type[Model], name: str) -> None:
     parameters = model_class.parameter_schema
     schema = json.loads(resources.files(__package__).joinpath("model.schema.json").read_text("utf-8"))
     schema["properties"]["parameters"] |= {"properties": parameters, "required": list(parameters)}
-    replicates = {**UNCERTAINTY_SCHEMA["properties"]["replicates"], "items": schema["properties"]["parameters"]}
-    own = {**UNCERTAINTY_SCHEMA, "properties": {**UNCERTAINTY_SCHEMA["properties"], "replicates": replicates}}
-    schema["properties"]["uncertainty"] = own
     error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(content))
     if error is not None:
         where = ".".join(str(part) for part in error.absolute_path) or "the file"

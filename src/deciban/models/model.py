@@ -323,32 +323,6 @@ MOST_GROUPS = 20
 Bounds: TypeAlias = tuple[FloatArray, FloatArray]
 """Lower and upper ends of intervals, (n_trials,) each."""
 
-_UNITS: dict[str, Any] = {
-    "type": "object",
-    "required": ["n", "noun", "source"],
-    "properties": {
-        "n": {"type": "integer", "minimum": 2, "maximum": 9007199254740992},
-        "noun": {"type": "string"},
-        "source": {"type": "string"},
-    },
-    "additionalProperties": False,
-}
-UNCERTAINTY_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "required": ["units"],
-    "properties": {
-        "units": _UNITS,
-        "parameters": {"type": "array", "items": {"type": "string"}},
-        "covariance": {"type": "array", "items": {"type": "array", "items": {"type": "number"}}},
-        "bias": {"type": "array", "items": {"type": "number"}},
-        "degrees": {"type": "number", "minimum": 1, "maximum": 9007199254740992},
-        "replicates": {"type": "array", "minItems": 2, "maxItems": 1000, "items": {"type": "object"}},
-    },
-    "oneOf": [{"required": ["covariance"]}, {"required": ["replicates"]}],
-    "additionalProperties": False,
-}
-"""How an uncertainty stands in a model file."""
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ParameterCovariance(Uncertainty):

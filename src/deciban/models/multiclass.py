@@ -23,7 +23,6 @@ from deciban.types import AnyArray, FloatArray, ScoreArray
 if TYPE_CHECKING:
     from deciban.core.resampling.units import TrialUnits
     from deciban.core.training.linear_training import Fit
-    from deciban.models.sources import SourceClasses
     from deciban.trials.passes import Engine
     from deciban.trials.sources import ShardSource
     from deciban.trials.speakers import UnitsOfPieces
@@ -48,7 +47,6 @@ class ClassModel(ScoreModel):
     fit_call = "fit(loglik, label)"
     effect = "transformed"
     prior: list[float] | None
-    classes_: _validate_classes.Names
 
     offset_: FloatArray
     weights_: FloatArray
@@ -89,19 +87,16 @@ class ClassModel(ScoreModel):
             can be learnt from these scores: the classes are separated and there is no penalty, for example, or infinite
             scores contradict the truth or the sign of a weight.
         """
-        from deciban.models.sources import SourceClasses
-
         scores = self._checked_scores(loglik)
         n_classes, given = self._classes_of(scores, label, classes)
         names = _validate_classes.names(given, n_classes)
         checked = _validate_classes.label(label, len(scores), n_classes, names)
         weight = _validate.weights(sample_weight, len(scores), "sample_weight")
-        prior = _validate_classes.prior(self.prior, n_classes)
-        _validate_classes.all_classes(checked, n_classes, weights=weight, needed=prior > 0.0, classes=names)
         systems = (scores,) if scores.ndim == 2 else Columns.of(scores)
-        chunk = Chunk(systems, checked, checked_units(units, len(scores)), weight)
-        source = in_memory(chunk, names or tuple(map(str, range(n_classes))))
-        return self._trained(SourceClasses(source, None, self.prior, named=names is not None))
+        own = checked_units(units, len(scores))
+        called = names or tuple(map(str, range(n_classes)))
+        source = in_memory(Chunk(systems, checked, own, weight), called, is_numbered=names is None)
+        return self.fit_pieces(source, None, 0, units=own)
 
     def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
         """Covariance of scales and offsets.
@@ -139,19 +134,12 @@ class ClassModel(ScoreModel):
         scales = tuple(f"weight of {name}" for name in self.trained_systems) if self.is_fusion else ("scale",)
         return (*scales, *(f"offset of {name}" for name in self.counted))
 
-    def _data(self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | None) -> Any:
+    def _data(
+        self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | TrialUnits | None
+    ) -> Any:
         from deciban.models.sources import SourceClasses
 
-        return SourceClasses(source, engine, self.prior, memory, units)
-
-    def learn(self, data: SourceClasses) -> None:
-        """See `ScoreModel.learn`."""
-        results = self._fit(data)
-        self.classes_, self.training_ = data.classes, data.training(results)
-
-    @abstractmethod
-    def _fit(self, data: Any) -> Mapping[str, Plain]:
-        """Set the parameters, and return what else is worth knowing; data are `SourceClasses`."""
+        return SourceClasses(source, engine, memory, units, prior=self.prior)
 
     def transform(self, loglik: ArrayLike) -> FloatArray:
         """Map the log-likelihoods of trials.

@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban._validate.classes import Names
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import DecibanWarning, InputError, warn
 from deciban.models.model import Bounds, JackknifeMaps, Model, ParameterCovariance, Plain, Uncertainty
-from deciban.trials.sources import Chunk
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.units import TrialUnits
-    from deciban.core.rules.expected import WeightedScores
     from deciban.trials.passes import Engine
     from deciban.trials.sources import ShardSource
     from deciban.trials.speakers import UnitsOfPieces
@@ -143,12 +142,20 @@ class ScoreModel(Model):
     system_names: tuple[str, ...] = ()
     """What messages of training call the systems; numbers from 0 if there are no names."""
 
+    classes_: Names = None
+    """Names of the classes of a multiclass model, if they have some."""
+
     @abstractmethod
     def fit(self, *args: Any, **kwargs: Any) -> Self:
         """Train on labelled trials."""
 
     def fit_pieces(
-        self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None
+        self,
+        source: ShardSource,
+        engine: Engine | None,
+        memory: int,
+        *,
+        units: UnitsOfPieces | TrialUnits | None = None,
     ) -> Self:
         """Train on the trials of a source, whatever their number: what `fit` finds of arrays.
 
@@ -158,39 +165,36 @@ class ScoreModel(Model):
             As of `deciban.engines.counting.summarize_shards`.
         engine : Engine or None
             Where passes run; None if the source is one batch in memory.
-        units : UnitsOfPieces, optional
-            With them training finds out how sure it is, as `fit` does, by one more pass.
+        units : UnitsOfPieces or TrialUnits, optional
+            With them training finds out how sure it is, as `fit` does, by one more pass; in memory, those of the batch
+            are taken.
 
         Raises
         ------
         FormatError, OSError, InputError
             As reading and `fit`.
         """
-        return self._trained(self._data(source, engine, memory, units))
-
-    def _data(self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | None) -> Any:
-        """Return the trials in the form that `_fit` takes."""
-        raise NotImplementedError
-
-    def _trained(self, data: Any) -> Self:
-        """Train on these trials, and estimate the uncertainty if their units are known."""
+        data = self._data(source, engine, memory, units)
         if not self.is_fusion:
             data.require_one_system(type(self).__name__)
-        self.learn(data)
-        self._learn_uncertainty(data, self._uncertainty)
+        results = self._fit(data)
+        self.training_, self.classes_ = data.training(results), data.classes
+        self._learn_uncertainty(data)
         return self
 
-    def learn(self, data: Any) -> None:
-        """Train on these trials, and keep a record of it."""
-        self.training_ = data.training(self._fit(data))
+    @abstractmethod
+    def _data(
+        self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | TrialUnits | None
+    ) -> Any:
+        """Return the trials in the form that `_fit` takes: a `LabelledSource`."""
 
+    @abstractmethod
     def _fit(self, data: Any) -> Mapping[str, Plain]:
         """Set the parameters, and return what else is worth knowing."""
-        raise NotImplementedError
 
-    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
-        """Return the uncertainty of training by units; raise `InputError` if there are too few."""
-        raise NotImplementedError
+    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:  # noqa: ARG002
+        """Return the uncertainty of training by units; raise `InputError` if there is none, or units are too few."""
+        raise InputError(f"a model of kind {self.kind!r} has none")
 
     @abstractmethod
     def transform(self, *args: Any, **kwargs: Any) -> FloatArray:
@@ -351,14 +355,14 @@ class ScoreModel(Model):
             "by them; say in no_intervals why llrs have no intervals, if there are none."
         )
 
-    def _learn_uncertainty(self, data: Any, find: Callable[[Any, TrialUnits], Uncertainty]) -> None:
+    def _learn_uncertainty(self, data: Any) -> None:
         """Find out how sure training is, if the units are known; tell why not, where that is impossible."""
         self.uncertainty_, self.no_errors = None, type(self).no_errors
         counting, units = data.of_units()
         if units is None:
             return
         try:
-            self.uncertainty_ = None if self.no_errors else find(counting, units)
+            self.uncertainty_ = None if self.no_errors else self._uncertainty(counting, units)
         except InputError as error:
             self.no_errors = str(error).rstrip(".")
         if self.no_errors:
@@ -396,48 +400,6 @@ def missing_measures_are_known() -> Iterator[None]:
 
 Form: TypeAlias = Callable[[Sequence[ScoreArray]], tuple[Sequence[ScoreArray], ScoreArray | None]]
 """What makes columns to train on, and what is added to the llr as it is, out of the scores of systems."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Labelled:
-    """Checked scores of one system or several; a class may be missing in a batch.
-
-    Attributes
-    ----------
-    score : (n_trials,) or (n_trials, n_systems) array
-        As it came: never copied if it is an array of floats.
-    is_target : (n_trials,) bool array
-    weight : (n_trials,) array, optional
-        Weight of each trial: whole numbers as int64, else float64.
-    """
-
-    score: ScoreArray
-    is_target: BoolArray
-    weight: CountArray | None = None
-
-    @classmethod
-    def of(cls, trials: Chunk) -> Labelled:
-        """The first system of a batch."""
-        return cls(trials.scores[0], trials.labels, trials.weight)
-
-    @property
-    def counting(self) -> Labelled:
-        """Without the trials of weight 0."""
-        if self.weight is None or self.weight.all():
-            return self
-        some = self.weight > 0
-        return Labelled(self.score[some], self.is_target[some], self.weight[some])
-
-    def by_class(self, score: ScoreArray | None = None) -> tuple[WeightedScores, WeightedScores]:
-        """Scores of these trials, or other ones, with their weights: of targets and of non-targets."""
-        found, rows = self.score if score is None else score, self.is_target
-        weights = (None, None) if self.weight is None else (self.weight[rows], self.weight[~rows])
-        return (found[rows], weights[0]), (found[~rows], weights[1])
-
-    def as_sets(self, score: ScoreArray | None = None) -> dict[str, Any]:
-        """The same as the arguments of a metric of two sets."""
-        (tar, tar_weights), (non, non_weights) = self.by_class(score)
-        return {"tar": tar, "non": non, "tar_weights": tar_weights, "non_weights": non_weights}
 
 
 def scores_alone(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], ScoreArray | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,24 +11,23 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
+from deciban._validate.classes import Names
 from deciban.core.by_value import Additive
 from deciban.core.classes.certainty import CountedTrials, which_count
-from deciban.core.training.batches import FirstClassLook, PartsOfClassTrials, PartsOfTrials
+from deciban.core.training.batches import PartsOfClassTrials, PartsOfTrials
 from deciban.core.training.linear_objective import Trials
-from deciban.core.training.multiclass_training import ClassFit, train_counted
 from deciban.core.training.sums import T
 from deciban.errors import InputError
 from deciban.models.mapped import mapped
 from deciban.models.model import Plain, Training, digits_of, in_digits
-from deciban.models.score_model import Labelled
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, Columns, HeldPiece, Piece, ShardSource, Wanted
-from deciban.trials.speakers import UnitsOfPieces, counting
-from deciban.types import BoolArray, FloatArray
+from deciban.trials.speakers import UnitsOfPieces
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from deciban.core.classes.transforms import TransformFit
     from deciban.core.resampling.units import TrialUnits
     from deciban.metrics.scores import SortedScores
     from deciban.models.score_model import Form
@@ -45,7 +43,7 @@ class Record(Additive):
     Attributes
     ----------
     counts : tuple of int
-        Of non-targets and targets, or of each class.
+        Trials of each class; of two, non-targets and targets.
     digits : int
         Of the fingerprint.
     """
@@ -54,12 +52,19 @@ class Record(Additive):
     digits: int
 
     @classmethod
-    def of(cls, chunk: Chunk) -> Record:
-        """Of one piece."""
+    def of(cls, n_classes: int, chunk: Chunk) -> Record:
+        """Of one batch."""
+        labels = chunk.labels
+        if not len(labels):
+            return cls((0,) * n_classes, 0)
         measures = [column for table in (chunk.quality or {}).values() for column in table.T]
-        is_matrix = isinstance(chunk.scores, Columns) and not measures
-        seen: Any = chunk.stacked if is_matrix else [*chunk.scores, *measures]
-        return cls(_counts(chunk), digits_of(seen, chunk.labels, chunk.float_weight) if len(chunk.labels) else 0)
+        seen: Any = [*chunk.scores, *measures]
+        if not measures and (isinstance(chunk.scores, Columns) or chunk.scores[0].ndim > 1):
+            seen = chunk.stacked.reshape(len(labels), -1)
+        n_tar = int(np.count_nonzero(labels))
+        of_two = labels.dtype == np.bool_
+        counts = (len(labels) - n_tar, n_tar) if of_two else tuple(np.bincount(labels, minlength=n_classes).tolist())
+        return cls(counts, digits_of(seen, labels, chunk.float_weight))
 
 
 class LabelledSource(ABC):
@@ -70,21 +75,39 @@ class LabelledSource(ABC):
     source : ShardSource
     engine : Engine, optional
         Where passes run. Without one all trials are in memory, in one batch, and looks are had at this batch.
-    units : UnitsOfPieces, optional
-        Whose draw makes what is trained uncertain; in memory those of the batch, if it has some.
+    memory : int, optional
+        Bytes that may be taken, which limit samples.
+    units : UnitsOfPieces or TrialUnits, optional
+        Clusters for the uncertainty of training; in memory, those of the batch are taken in their place.
+
+    Attributes
+    ----------
+    n_classes : int
+    classes : tuple of str or None
+        Their names, if there are more than two and they have some.
+    counts_of : mapping of str to int
+        The classes that the record of training counts, by the names that it uses.
     """
 
-    def __init__(self, source: ShardSource, engine: Engine | None = None, units: UnitsOfPieces | None = None) -> None:
-        self.source, self.engine = source, engine
-        self.batch = source.batch if engine is None else None
-        own = None if self.batch is None else self.batch.units
-        self.units = units if own is None else UnitsOfPieces(own)
-        self._record: Record | None = None
+    n_classes: int
+    classes: Names = None
+    counts_of: Mapping[str, int]
 
-    @property
-    @abstractmethod
-    def noting(self) -> Callable[[Chunk], Record]:
-        """What notes of a piece what is kept in the record of training."""
+    quality: tuple[str, ...] = ()
+    """Quality measures that are looked at, too."""
+
+    def __init__(
+        self,
+        source: ShardSource,
+        engine: Engine | None = None,
+        memory: int | None = None,
+        units: UnitsOfPieces | TrialUnits | None = None,
+    ) -> None:
+        self.source, self.engine, self.memory = source, engine, memory
+        self.batch = source.batch if engine is None else None
+        own = None if engine is not None or units is None else source.held_units
+        self.units: Any = units if own is None else UnitsOfPieces(own)
+        self._record: Record | None = None
 
     @abstractmethod
     def require_all(self, counts: Sequence[int]) -> None:
@@ -97,8 +120,8 @@ class LabelledSource(ABC):
         """
 
     @abstractmethod
-    def with_units(self, source: ShardSource) -> Self:
-        """The same training on other trials, with the units of their batch."""
+    def on(self, source: ShardSource) -> Self:
+        """The same training on other trials."""
 
     def require_one_system(self, model: str) -> None:
         """Refuse several.
@@ -112,21 +135,15 @@ class LabelledSource(ABC):
             names = ", ".join(self.source.systems)
             raise InputError(f"{model}: takes one system, and {self.source.name} holds {names}. Choose one, or fuse.")
 
-    quality: tuple[str, ...] = ()
-    """Which quality measures are looked at, too."""
-
     def look(self, look: Callable[[Chunk], Any]) -> Any:
         """What a look at all pieces finds: one pass; the first also notes what the record of training keeps."""
         if self.batch is not None or self._record is not None:
-            return self._look(look)
-        found = self._look(partial(_noted, look, self.noting))
+            return found_in(self.source, self.engine, self._wanted, look)
+        found = found_in(self.source, self.engine, self._wanted, partial(_noted, look, self.n_classes))
         record = None if found is None else found.record
         self.require_all(() if record is None else record.counts)
         self._record = record
         return found.found
-
-    def _look(self, look: Callable[[Chunk], Any]) -> Any:
-        return found_in(self.source, self.engine, self._wanted, look)
 
     @property
     def _wanted(self) -> Wanted:
@@ -155,15 +172,16 @@ class LabelledSource(ABC):
         """Return the trials that count in the uncertainty and their units; None if no units were given."""
         if self.units is None or self.batch is None:
             return self, None if self.units is None else self.units.units
-        own = counting(self.batch)
+        own = self.batch.counting
         assert own.units is not None  # noqa: S101  # they are those of the batch
         own = replace(own, units=own.units.only_used())
-        return self.with_units(replace(self.source, pieces=(HeldPiece(own, self.source.name),))), own.units
+        return self.on(replace(self.source, pieces=(HeldPiece(own, self.source.name),))), own.units
 
-    def _training(self, counted: Sequence[str], results: Mapping[str, Plain]) -> Training:
-        """Return the record of a training; ``counted`` names the classes."""
-        record = self._look(self.noting) if self._record is None else self._record
-        return Training(dict(zip(counted, record.counts, strict=True)), in_digits(record.digits), results=results)
+    def training(self, results: Mapping[str, Plain]) -> Training:
+        """Return the record of a training on these trials."""
+        record = self._record or found_in(self.source, self.engine, self._wanted, partial(Record.of, self.n_classes))
+        counts = {name: record.counts[k] for name, k in self.counts_of.items()}
+        return Training(counts, in_digits(record.digits), results=results)
 
 
 class SourceTrials(LabelledSource):
@@ -171,33 +189,31 @@ class SourceTrials(LabelledSource):
 
     Parameters
     ----------
-    source : ShardSource
-    engine, units
+    source, engine, memory, units
         As of `LabelledSource`.
-    memory : int
-        Bytes that may be taken.
 
     Raises
     ------
     InputError
-        If the source is of many classes, or trials in memory lack a class.
+        If the source is of many classes, or a class is missing in memory, or has no weight.
     """
 
+    n_classes = 2
+    counts_of: Mapping[str, int] = {"n_tar": 1, "n_non": 0}
+
     def __init__(
-        self, source: ShardSource, engine: Engine | None = None, memory: int = 0, units: UnitsOfPieces | None = None
+        self,
+        source: ShardSource,
+        engine: Engine | None = None,
+        memory: int | None = None,
+        units: UnitsOfPieces | TrialUnits | None = None,
     ) -> None:
         if source.classes:
             raise InputError(f"{source.name}: many classes, and the model is of two. Take one of many classes.")
-        super().__init__(source, engine, units)
-        self.memory = memory
+        super().__init__(source, engine, memory, units)
         self._parts: dict[Any, Trials | PartsOfTrials] = {}
         if self.batch is not None:
-            self.require_all(_counts(self.batch))
-
-    @property
-    def noting(self) -> Callable[[Chunk], Record]:
-        """See `LabelledSource.noting`."""
-        return Record.of
+            _validate.both_classes(self.batch.labels, self.batch.weight)
 
     def require_all(self, counts: Sequence[int]) -> None:
         """See `LabelledSource.require_all`."""
@@ -205,33 +221,37 @@ class SourceTrials(LabelledSource):
             if not counts or not counts[k]:
                 raise InputError(f"is_target: none of the {sum(counts)} trials is a {kind}. Both classes are needed.")
 
-    def with_units(self, source: ShardSource) -> Self:
-        """See `LabelledSource.with_units`."""
-        return type(self)(source, self.engine, self.memory)
+    def on(self, source: ShardSource) -> Self:
+        """See `LabelledSource.on`."""
+        return type(self)(source, self.engine, self.memory, self.units)
 
     def linear(self, form: Form) -> Trials | PartsOfTrials:
         """Trials to train weights of columns on."""
-        if form not in self._parts:  # of others, the sample is not kept
-            self._parts = {form: self.made_by(partial(_formed, form))}
-        return self._parts[form]
+        return self.made_by(partial(_formed, form), key=form)
 
-    def made_by(self, make: Makes[Trials]) -> Trials | PartsOfTrials:
-        """Trials to train on that a function makes of each piece."""
+    def made_by(self, make: Makes[Trials], key: object) -> Trials | PartsOfTrials:
+        """Trials to train on that a function makes of each piece; the last ones are kept by their key."""
+        if key in self._parts:
+            return self._parts[key]
+        made: Trials | PartsOfTrials
         if self.batch is None:
-            return PartsOfTrials(*self.passes(make), memory=self.memory)
-        trials, rows = make(self.batch)
-        return trials if isinstance(rows, slice) else replace(trials, numbers=np.flatnonzero(rows))
+            made = PartsOfTrials(*self.passes(make), memory=self.memory)
+        else:
+            made, rows = make(self.batch)
+            made = made if isinstance(rows, slice) else replace(made, numbers=np.flatnonzero(rows))
+        self._parts = {key: made}
+        return made
 
     def through(self, model: Any) -> SourceTrials:
         """Train a calibrator on them; the same trials with what it makes of their scores."""
-        model.learn(self)
+        model.training_ = self.training(model._fit(self))  # noqa: SLF001  # a part of the training of a chain
         (name,) = self.source.systems
-        return SourceTrials(mapped(self.source, model, name), self.engine, self.memory)
+        return self.on(mapped(self.source, model, name))
 
     def without(self, group: int, n_groups: int) -> SourceTrials:
         """The trials without those of a group of units."""
         assert self.units is not None  # noqa: S101  # who asks knows them
-        return self.with_units(self.source.map(partial(_left_out, self.units, group, n_groups)))
+        return self.on(self.source.map(partial(_left_out, self.units, group, n_groups)))
 
     @property
     def ranks(self) -> SortedScores:
@@ -239,26 +259,15 @@ class SourceTrials(LabelledSource):
         if self.engine is None:
             from deciban.metrics.scores import SortedScores
 
-            return SortedScores(**self.look(Labelled.of).as_sets())
+            return SortedScores(**self.source.held.as_sets())
         self.look(_nothing)
-        found: SortedScores = self.engine.ranks(self.source, self.memory)
+        found: SortedScores = self.engine.ranks(self.source, self.memory or 0)
         return found
-
-    def training(self, results: Mapping[str, Plain]) -> Training:
-        """The record of a training on these trials."""
-        found = self._training(("n_non", "n_tar"), results)
-        return replace(found, counts={name: found.counts[name] for name in ("n_tar", "n_non")})
-
-
-def _counts(chunk: Chunk) -> tuple[int, int]:
-    """Count non-targets and targets."""
-    n_tar = int(np.count_nonzero(chunk.labels))
-    return len(chunk.labels) - n_tar, n_tar
 
 
 def _left_out(units: UnitsOfPieces, group: int, n_groups: int, piece: Piece, wanted: Wanted) -> Chunk:
     """Read the trials of a piece without a group of units."""
-    chunk = counting(piece.read(replace(units.wanted(wanted, with_keys=True), truth=True, weight=True)))
+    chunk = piece.read(replace(units.wanted(wanted, with_keys=True), truth=True, weight=True)).counting
     if chunk.truth is None or not len(chunk.truth):
         return chunk
     is_out = [side == group for side in units.groups(chunk, n_groups)]
@@ -288,16 +297,16 @@ def _made_by_unit(make: Makes[Any], look: Callable[[Any, TrialUnits], Any], chun
 
 def _with_units(look: Callable[[Chunk, TrialUnits], Any], units: UnitsOfPieces, chunk: Chunk) -> Any:
     """Look at the trials of a piece that count, with their units."""
-    own = counting(chunk)
+    own = chunk.counting
     if own.truth is None or not len(own.truth):
         return None
     found = look(own, units.of(own))
     return found.fold() if units.are_trials else found
 
 
-def _noted(look: Callable[[Chunk], Any], noting: Callable[[Chunk], Record], chunk: Chunk) -> _FoundAndNoted:
+def _noted(look: Callable[[Chunk], Any], n_classes: int, chunk: Chunk) -> _FoundAndNoted:
     """Look at a piece, and note what is kept of it."""
-    return _FoundAndNoted(look(chunk), noting(chunk))
+    return _FoundAndNoted(look(chunk), Record.of(n_classes, chunk))
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,122 +319,70 @@ def _nothing(chunk: Chunk) -> None:
     """A look that finds nothing."""
 
 
-_CLASSES_MEMORY = 1 << 30
-"""Bytes that may be taken where nothing is said."""
-
-
 class SourceClasses(LabelledSource):
     """Labelled trials of many classes of a source.
 
     Parameters
     ----------
-    source : ShardSource
-    engine, units
+    source, engine, memory, units
         As of `LabelledSource`.
-    prior : array_like or None
-        Of training; flat if it is None.
-    memory : int, optional
-        Bytes that may be taken, which limit the sample.
-    named : bool
-        Whether the classes have names, and not only numbers.
+    prior : array_like, optional
+        Of training; flat if left out.
 
     Attributes
     ----------
     prior : (n_classes,) array
-    classes : tuple of str or None
-    n_classes : int
     """
 
     def __init__(
         self,
         source: ShardSource,
-        engine: Engine | None,
-        prior: ArrayLike | None,
+        engine: Engine | None = None,
         memory: int | None = None,
-        units: UnitsOfPieces | None = None,
+        units: UnitsOfPieces | TrialUnits | None = None,
         *,
-        named: bool = True,
+        prior: ArrayLike | None = None,
     ) -> None:
         if not source.classes:
             raise InputError(f"{source.name}: two classes, and the model is of many. Take one of two.")
-        super().__init__(source, engine, units)
-        self.classes, self.n_classes = source.classes if named else None, len(source.classes)
+        super().__init__(source, engine, memory, units)
+        self.classes, self.n_classes = None if source.is_numbered else source.classes, len(source.classes)
+        self.counts_of = {name: k for k, name in enumerate(source.classes)}
         self.prior = _validate_classes.prior(prior, self.n_classes)
-        self.memory = _CLASSES_MEMORY if memory is None else memory
-        self._sample_memory = memory
+        if self.batch is not None:
+            self._require(self.batch.labels, self.batch.weight)
+
+    def require_all(self, counts: Sequence[int]) -> None:
+        """See `LabelledSource.require_all`."""
+        self._require(np.flatnonzero(counts))
+
+    def _require(self, label: IntArray, weight: CountArray | None = None) -> None:
+        about: Any = {"weights": weight, "needed": self.prior > 0.0, "classes": self.classes}
+        _validate_classes.all_classes(label, self.n_classes, **about)
+
+    def on(self, source: ShardSource) -> Self:
+        """See `LabelledSource.on`."""
+        return type(self)(source, self.engine, self.memory, self.units, prior=self.prior)
 
     @cached_property
     def counted(self) -> Any:
         """Those that count in training: `CountedTrials`, or `PartsOfClassTrials` where passes read them."""
         if self.batch is not None:
-            return _counted(self.prior, self.batch)[0]
-        about: Any = {"prior": self.prior, "names": self.classes, "memory": self._sample_memory}
-        return PartsOfClassTrials(*self.passes(partial(_counted, self.prior)), **about)
-
-    @property
-    def first(self) -> FirstClassLook:
-        """Results of the first look at trials that are read in batches."""
-        found: FirstClassLook = self.counted.first
-        return found
-
-    @property
-    def noting(self) -> Callable[[Chunk], Record]:
-        """See `LabelledSource.noting`."""
-        return partial(_recorded, self.n_classes)
-
-    def require_all(self, counts: Sequence[int]) -> None:
-        """See `LabelledSource.require_all`."""
-        known: Any = {"weights": None, "needed": self.prior > 0.0, "classes": self.classes}
-        _validate_classes.all_classes(np.flatnonzero(counts), self.n_classes, **known)
-
-    def with_units(self, source: ShardSource) -> Self:
-        """See `LabelledSource.with_units`."""
-        return type(self)(source, self.engine, self.prior, self._sample_memory, named=self.classes is not None)
+            return _counted(self.prior, self.classes, self.batch)[0]
+        about: Any = {"is_possible": self.prior > 0.0, "names": self.classes, "memory": self.memory}
+        passes = self.passes(partial(_counted, self.prior, self.classes))
+        return PartsOfClassTrials(*passes, prior=self.prior[self.prior > 0.0], **about)
 
     @property
     def amounts(self) -> FloatArray:
         """How much the trials of each class count."""
-        found, possible = np.zeros(self.n_classes), self.prior > 0.0
-        found[possible] = self.first.amounts.total if self.batch is None else self.counted.trials.amounts
+        found = np.zeros(self.n_classes)
+        found[self.prior > 0.0] = self.counted.amounts
         return found
 
-    def tell_nothing(self) -> int:
-        """Return the number of trials if the only system scores all of them alike; else 0."""
-        if self.batch is not None:
-            trials = self.counted.trials
-            return len(trials) if trials.alike[0] else 0
-        return self.first.n_left if self.first.alike[0] and not self.first.has_infinite else 0
 
-    def train(self, **form: Any) -> ClassFit:
-        """See `deciban.core.training.multiclass_training.train_counted`."""
-        return train_counted(self.counted, classes=self.classes, **form)
-
-    def train_transform(self, **form: Any) -> TransformFit:
-        """See `deciban.core.classes.transforms.train_transform`."""
-        from deciban.core.classes.transforms import train_transform
-
-        return train_transform(self.counted, classes=self.classes, **form)
-
-    @property
-    def may_be_infinite(self) -> bool:
-        """Return True if some scores may be infinite."""
-        return self.batch is not None or bool(self.first.infinite.any())
-
-    def training(self, results: Mapping[str, Plain]) -> Training:
-        """The record of a training on these trials."""
-        return self._training(self.source.classes, results)
-
-
-def _counted(prior: FloatArray, chunk: Chunk) -> tuple[CountedTrials, BoolArray]:
+def _counted(prior: FloatArray, names: Names, chunk: Chunk) -> tuple[CountedTrials, BoolArray]:
     """Make trials of those of a piece that count."""
     truth, weight = chunk.labels, chunk.float_weight
-    counted = CountedTrials.of(chunk.stacked, truth, prior, weight)
+    counted = CountedTrials.of(chunk.stacked, truth, prior, weight, names)
     return counted, which_count(truth, prior, weight)
-
-
-def _recorded(n_classes: int, chunk: Chunk) -> Record:
-    """Note what is kept of a piece."""
-    truth = chunk.labels
-    columns = chunk.stacked.reshape(len(truth), math.prod(chunk.stacked.shape[1:]))
-    digits = digits_of(columns, truth, chunk.float_weight) if len(truth) else 0
-    return Record(tuple(np.bincount(truth, minlength=n_classes).tolist()), digits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,9 +21,9 @@ from deciban.core.rules.expected import (
     scoring_rule_cost,
     scoring_rule_costs,
 )
-from deciban.errors import InputError, TrialError, warn
+from deciban.errors import warn
 from deciban.models.model import JackknifeMaps, Plain, Uncertainty, bare_copy, checked_units
-from deciban.models.score_model import Labelled, ParameterRow, ScoreModel
+from deciban.models.score_model import ParameterRow, ScoreModel
 from deciban.trials.sources import Chunk, ShardSource, Wanted, in_memory
 from deciban.types import AnyArray, FloatArray
 
@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 
 def costs_of_mapped(transform: Callable[[FloatArray], FloatArray], trials: Chunk) -> ClassCosts:
     """Sum up logarithmic costs of what a map makes of the scores of targets, and of non-targets."""
-    data = Labelled.of(trials)
-    tar, non = data.by_class(transform(data.score.astype(np.float64, copy=False)))
+    tar, non = trials.by_class(transform(trials.scores[0].astype(np.float64, copy=False)))
     return ClassCosts(log_costs(counting_llrs(tar), counting_llrs(non), 0.0))
 
 
@@ -48,7 +47,7 @@ def _costs_by_rule(log_odds: float, alpha: float, beta: float, llrs: Chunk) -> C
     """Sum up costs of llrs by a member of the beta family at prior log odds; None of no trial."""
     if llrs.truth is None or not len(llrs.truth):
         return None
-    tar, non = map(counting_llrs, Labelled.of(llrs).by_class())
+    tar, non = map(counting_llrs, llrs.by_class())
     return ClassCosts(scoring_rule_costs(tar, non, log_odds, alpha, beta))
 
 
@@ -61,7 +60,9 @@ def counting_llrs(trials: WeightedScores) -> WeightedScores:
 class TwoClassModel(ScoreModel):
     """A model that is trained on trials of two classes."""
 
-    def _data(self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | None) -> Any:
+    def _data(
+        self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | TrialUnits | None
+    ) -> Any:
         from deciban.models.sources import SourceTrials
 
         return SourceTrials(source, engine, memory, units)
@@ -119,8 +120,8 @@ class Calibrator(TwoClassModel):
         """
         score = _validate.scores(scores, "scores")
         truth, weight = _validate.labels(is_target, sample_weight, len(score))
-        chunk = Chunk((score,), truth, checked_units(units, len(score)), weight)
-        return self.fit_pieces(in_memory(chunk), None, 0)
+        own = checked_units(units, len(score))
+        return self.fit_pieces(in_memory(Chunk((score,), truth, own, weight)), None, 0, units=own)
 
     def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
         """How sure training is, by a jackknife, as there is no formula.
@@ -138,10 +139,6 @@ class Calibrator(TwoClassModel):
             return one
 
         return JackknifeMaps.leaving_out(lambda group, n: trained_on(data.without(group, n)), units)
-
-    @abstractmethod
-    def _fit(self, data: Any) -> Mapping[str, Plain]:
-        """Set the parameters, and return what else is worth knowing; data are `SourceTrials`."""
 
     def transform(self, scores: ArrayLike) -> FloatArray:
         """Turn scores into log-likelihood ratios.
@@ -246,29 +243,6 @@ class TrainedByRule(TwoClassModel):
         costs: ClassCosts = found_in(llrs, engine, wanted, step, "adding up costs")
         tar, non = costs.of_class
         return mixed(tar, non, log_odds)
-
-    def _train(self, given: Trials | PartsOfTrials, **form: Any) -> LinearFit:
-        """Train on trials in memory or in parts, which have no class weights yet."""
-        from deciban.core.training.linear_training import train_trials  # models that are trained need none of it
-
-        alpha, beta, log_odds, ridge = self._rule()
-        rule: Mapping[str, Any] = {"alpha": alpha, "beta": beta, "log_odds": log_odds, "ridge": ridge}
-        try:
-            fit = train_trials(given, **rule, **form)
-        except TrialError as error:
-            numbers = getattr(given, "numbers", None)
-            raise error if numbers is None else error.among(numbers) from None
-        infinite = given.infinite_columns() if np.any(fit.weights <= 0.0) else ()
-        for k, is_infinite in enumerate(infinite):
-            weight = fit.weights[k]
-            if weight <= 0.0 and is_infinite:
-                raise InputError(
-                    f"scores: the best weight of {self.called([k])} is {weight:.3g}, but some of its scores are "
-                    "infinite: they would be taken for certainty of the wrong class. Negate the scores if larger ones "
-                    "favour non-target, or make infinite ones finite."
-                )
-        self._note(fit)
-        return fit
 
     def _influences(
         self, given: Trials | PartsOfTrials, units: TrialUnits, weights: FloatArray, offset: float, **form: Any

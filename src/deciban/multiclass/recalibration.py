@@ -8,11 +8,10 @@ behind forever cost nothing in the limit: they are excluded, and what is left ha
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +27,7 @@ from deciban.core.classes.loglik import difference, row_blocks
 from deciban.core.rules.dirichlet import dirichlet_cost as _dirichlet_cost
 from deciban.core.rules.expected import ClassCosts
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar
+from deciban.core.training.batches import PartsOfClassTrials
 from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.core.training.multiclass_training import ClassFit, Survey, train_counted
 from deciban.core.training.separation import Escape
@@ -188,53 +188,80 @@ Step: TypeAlias = Callable[[OpenTrials], OpenTrials]
 """Makes other trials of some; can be pickled."""
 
 
-class CalibratedTrials(ABC):
-    """Trials that count, wherever they are, by the classes of positive prior.
+class CalibratedTrials:
+    """Trials that count, in memory or read in batches, by the classes of positive prior.
+
+    Parameters
+    ----------
+    counted : CountedTrials or PartsOfClassTrials
+    at_hand : OpenTrials, optional
+        The same trials, if they are in memory.
+    survey : Survey, optional
+        Of trials in memory.
+    is_finite : bool, optional
+        Whether all log-likelihoods are finite; found out in memory.
 
     Attributes
     ----------
     prior : (n_possible,) array
         Positive.
-    is_finite : bool
-        Whether all log-likelihoods are.
     """
 
-    prior: FloatArray
-    is_finite: bool
+    def __init__(
+        self,
+        counted: CountedTrials | PartsOfClassTrials,
+        at_hand: OpenTrials | None = None,
+        survey: Survey | None = None,
+        *,
+        is_finite: bool = True,
+    ) -> None:
+        self.counted, self.prior, self._at_hand = counted, counted.prior, at_hand
+        self._survey = survey
+        self.is_finite = is_finite if at_hand is None else all_finite(at_hand.trials.loglik)
 
-    @abstractmethod
+    @classmethod
+    def of(cls, trials: ScoredClasses, prior: FloatArray) -> CalibratedTrials:
+        """From checked trials."""
+        weights = None if trials.weights is None else trials.weights.astype(np.float64)
+        counted = CountedTrials.of(trials.loglik[:, None, :], trials.label, prior, weights)
+        counted = replace(counted, is_possible=np.ones(len(counted.prior), np.bool_))
+        return cls(counted, _open(counted), Survey(counted.trials))
+
     def look(self, look: Callable[[OpenTrials], Any]) -> Any:
         """Return what a look at all of them finds; it can be pickled, and what it finds of several batches adds up."""
+        return self.counted.each(partial(_look, look)) if self._at_hand is None else look(self._at_hand)
 
-    @abstractmethod
-    def changed(self, step: Step, *, is_finite: bool) -> Self:
-        """Return the trials with other log-likelihoods."""
+    def changed(self, step: Step, *, is_finite: bool) -> CalibratedTrials:
+        """Return the trials with other log-likelihoods; those in batches are changed when they are read."""
+        given: Any = self.counted
+        if self._at_hand is None:
+            made = replace(given, each=lambda look: given.each(partial(_changed, step, look)))
+            return CalibratedTrials(made, is_finite=is_finite)
+        at_hand = step(self._at_hand)
+        trials, weights = at_hand.trials, given.trials.weights
+        return CalibratedTrials(CountedTrials.of(trials.loglik[:, None, :], trials.label, self.prior, weights), at_hand)
 
-    @property
-    @abstractmethod
-    def totals(self) -> FloatArray:
-        """How much the trials of each class count."""
-
-    @abstractmethod
     def lack_rivals(self) -> bool:
         """See `OpenTrials.lack_rivals`."""
+        given: Any = self.counted
+        return not given.first.rivals.any() if self._at_hand is None else self._at_hand.lack_rivals()
 
-    @abstractmethod
     def train(self, **form: Any) -> ClassFit:
         """See `deciban.core.training.multiclass_training.train_counted`."""
+        return train_counted(self.counted, self._survey, **form)
 
     def leads(self) -> FloatArray:
         """See `OpenTrials.leads`."""
         found: Ends = self.look(OpenTrials.leads)
         return found.high
 
-    def without_beaten(self, escape: Escape, leads: FloatArray) -> tuple[Self, FloatArray]:
+    def without_beaten(self, escape: Escape, leads: FloatArray) -> tuple[CalibratedTrials, FloatArray]:
         """See `OpenTrials.without_beaten`."""
         found: Ends = self.look(partial(_room, escape, leads))
         is_finite = self.is_finite and not bool(np.isfinite(found.low).any())
         return self.changed(partial(_without_beaten, escape, leads), is_finite=is_finite), found.low
 
-    def flat(self) -> Self:
+    def flat(self) -> CalibratedTrials:
         """See `OpenTrials.flat`."""
         return self.changed(OpenTrials.flat, is_finite=self.is_finite)
 
@@ -247,7 +274,7 @@ class CalibratedTrials(ABC):
             See `OpenTrials.pull`.
         """
         found: Sums = self.look(partial(OpenTrials.pull, likelihood=likelihood))
-        slope, size = found.total @ (self.prior / self.totals)
+        slope, size = found.total @ (self.prior / self.counted.amounts)
         return float(slope), float(size)
 
     def surprise(self) -> float:
@@ -266,56 +293,21 @@ def _room(escape: Escape, leads: FloatArray, trials: OpenTrials) -> Ends:
     return Ends.of(found, found)
 
 
-class CalibratedAtHand(CalibratedTrials):
-    """All trials are in memory.
+def _open(counted: CountedTrials) -> OpenTrials:
+    """The trials of one system as `OpenTrials`."""
+    trials = counted.trials
+    return OpenTrials.of(ScoredClasses(trials.systems[:, 0], trials.label, trials.weights, None))
 
-    Parameters
-    ----------
-    counted : CountedTrials
-        Those that count.
-    at_hand : OpenTrials
-        The same.
-    survey : Survey, optional
-        What is known of them.
-    """
 
-    def __init__(self, counted: CountedTrials, at_hand: OpenTrials, survey: Survey | None = None) -> None:
-        self.counted, self.at_hand, self.prior, self._survey = counted, at_hand, counted.prior, survey
-        self.is_finite = all_finite(at_hand.trials.loglik)
+def _look(look: Callable[[OpenTrials], Any], counted: CountedTrials) -> Any:
+    """Look at the trials of a batch."""
+    return look(_open(counted))
 
-    @classmethod
-    def of(cls, trials: ScoredClasses, prior: FloatArray) -> CalibratedAtHand:
-        """From checked trials."""
-        weights = None if trials.weights is None else trials.weights.astype(np.float64)
-        counted = CountedTrials.of(trials.loglik[:, None, :], trials.label, prior, weights)
-        few = counted.trials
-        counted = replace(counted, is_possible=np.ones(len(counted.prior), np.bool_))
-        at_hand = OpenTrials.of(ScoredClasses(few.systems[:, 0], few.label, few.weights, None))
-        return cls(counted, at_hand, Survey(few))
 
-    def look(self, look: Callable[[OpenTrials], Any]) -> Any:
-        """See `CalibratedTrials.look`."""
-        return look(self.at_hand)
-
-    def changed(self, step: Step, *, is_finite: bool) -> CalibratedAtHand:  # noqa: ARG002  # that is looked up
-        """See `CalibratedTrials.changed`."""
-        at_hand, counted = step(self.at_hand), self.counted
-        trials, weights = at_hand.trials, counted.trials.weights
-        systems = CountedTrials.of(trials.loglik[:, None, :], trials.label, counted.prior, weights)
-        return CalibratedAtHand(systems, at_hand)
-
-    @property
-    def totals(self) -> FloatArray:
-        """See `CalibratedTrials.totals`."""
-        return np.asarray(self.at_hand.trials.totals(), np.float64)
-
-    def lack_rivals(self) -> bool:
-        """See `CalibratedTrials.lack_rivals`."""
-        return self.at_hand.lack_rivals()
-
-    def train(self, **form: Any) -> ClassFit:
-        """See `CalibratedTrials.train`."""
-        return train_counted(self.counted, self._survey, **form)
+def _changed(step: Step, look: Callable[[CountedTrials], Any], counted: CountedTrials) -> Any:
+    """Look at the trials of a batch with other log-likelihoods."""
+    loglik = np.asarray(step(_open(counted)).trials.loglik, np.float64)
+    return look(replace(counted, trials=replace(counted.trials, systems=loglik[:, None, :])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,8 +336,9 @@ class CalibrationLimits:
     @classmethod
     def of(cls, trials: ScoredClasses, prior: FloatArray, total: float) -> CalibrationLimits:
         """From checked trials; ``total`` is their cross-entropy at the prior."""
-        given = CalibratedAtHand.of(trials, prior)
-        is_wrong = not given.is_finite and bool(ruled_out(given.counted.trials).any())
+        given = CalibratedTrials.of(trials, prior)
+        counted: Any = given.counted
+        is_wrong = not given.is_finite and bool(ruled_out(counted.trials).any())
         return cls(given, np.flatnonzero(prior > 0.0), trials.n_classes, total, is_wrong)
 
     def least(self, *, scale: bool = True, offset: bool = True) -> Best:

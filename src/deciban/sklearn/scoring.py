@@ -15,7 +15,7 @@ from deciban import metrics
 from deciban._validate import arrays as _validate
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import InputError
-from deciban.models.score_model import Labelled
+from deciban.trials.sources import Chunk
 from deciban.types import AnyArray
 
 
@@ -357,4 +357,4 @@ def _by_class(y_true: ArrayLike, score: ArrayLike, sample_weight: ArrayLike | No
         )
     is_target = label == target_label(label, pos_label, "y_true")
     weight = _validate.weights(sample_weight, len(scores), "sample_weight")
-    return Labelled(scores, is_target, weight).as_sets()
+    return Chunk((scores,), is_target, weight=weight).as_sets()

@@ -21,6 +21,7 @@ from deciban.messages import Message
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit
 
 if TYPE_CHECKING:  # which need Arrow, and are made above
+    from deciban.core.rules.expected import WeightedScores
     from deciban.trials.joining.matching import JoinReport
     from deciban.trials.lists import Trials
 
@@ -115,6 +116,24 @@ class Chunk:
     def stacked(self) -> AnyArray:
         """The scores of all systems in one array; see `stacked`."""
         return stacked(self.scores)
+
+    @property
+    def counting(self) -> Chunk:
+        """The trials that count: those of weight 0 make no units, and join none."""
+        if self.weight is None or np.all(self.weight > 0):
+            return self
+        return self.take(self.weight > 0)
+
+    def by_class(self, score: ScoreArray | None = None) -> tuple[WeightedScores, WeightedScores]:
+        """Scores of targets and of non-targets with their weights: of the first system, or those that are passed."""
+        found, rows = self.scores[0] if score is None else score, self.labels
+        weights = (None, None) if self.weight is None else (self.weight[rows], self.weight[~rows])
+        return (found[rows], weights[0]), (found[~rows], weights[1])
+
+    def as_sets(self, score: ScoreArray | None = None) -> dict[str, Any]:
+        """The same as the arguments of a metric of two sets."""
+        (tar, tar_weights), (non, non_weights) = self.by_class(score)
+        return {"tar": tar, "non": non, "tar_weights": tar_weights, "non_weights": non_weights}
 
     def take(self, rows: AnyArray) -> Chunk:
         """Some of the trials, by their numbers or by a mask."""
@@ -287,6 +306,8 @@ class ShardSource:
     systems : tuple of str
     classes : tuple of str
         Of many classes; empty of two.
+    is_numbered : bool
+        Whether the classes have no names but these numbers.
     is_double : bool
         Whether scores are float64; else all of them are float32.
     has_units, has_weights : bool
@@ -332,6 +353,7 @@ class ShardSource:
     pieces: tuple[Piece, ...]
     systems: tuple[str, ...]
     classes: tuple[str, ...] = ()
+    is_numbered: bool = False
     is_double: bool = True
     has_units: bool = False
     are_units: bool = False
@@ -357,6 +379,11 @@ class ShardSource:
     def batch(self) -> Chunk | None:
         """All trials, where they are in memory; else None."""
         return self.pieces[0].batch if len(self.pieces) == 1 else None
+
+    @property
+    def held_units(self) -> TrialUnits | None:
+        """Units of the trials, where these are in memory."""
+        return None if self.batch is None else self.batch.units
 
     @property
     def held(self) -> Chunk:
@@ -444,7 +471,7 @@ class ShardSource:
         return bytes_of_row(n_numbers, size, weighted=self.has_weights)
 
 
-def in_memory(chunk: Chunk, classes: tuple[str, ...] = (), *, incomplete: bool = False) -> ShardSource:
+def in_memory(chunk: Chunk, classes: tuple[str, ...] = (), **about: Any) -> ShardSource:
     """A source of one batch that is made of arrays.
 
     Parameters
@@ -452,12 +479,12 @@ def in_memory(chunk: Chunk, classes: tuple[str, ...] = (), *, incomplete: bool =
     chunk : Chunk
     classes : tuple of str
         Of a source of many classes.
-    incomplete : bool
-        Whether scores may be NaN, for none.
+    **about
+        Other attributes of the source: ``incomplete`` and ``is_numbered``.
     """
     names = tuple(f"system {k}" for k in range(len(chunk.scores)))
-    about: Any = {"has_weights": chunk.weight is not None, "incomplete": incomplete}
-    return ShardSource("", (HeldPiece(chunk, ""),), names, classes, quality=tuple(chunk.quality or ()), **about)
+    about |= {"has_weights": chunk.weight is not None, "quality": tuple(chunk.quality or ())}
+    return ShardSource("", (HeldPiece(chunk, ""),), names, classes, **about)
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,7 +43,7 @@ class TargetPairs(Work):
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
         for piece in pieces:
-            chunk = counting(piece.read(Wanted((), truth=True, weight=True, names=True)))
+            chunk = piece.read(Wanted((), truth=True, weight=True, names=True)).counting
             assert chunk.names is not None  # noqa: S101  # they were asked for
             enroll, test = chunk.names
             links = distinct_links((enroll[chunk.labels], test[chunk.labels]))
@@ -166,13 +166,6 @@ class SpeakersByName:
             for codes, own, side in zip(self.codes, self.names, chunk.names, strict=True)
         ]
         return TrialUnits((codes[0], codes[1]), self.keys, "speaker", FOUND)
-
-
-def counting(chunk: Chunk) -> Chunk:
-    """The trials that count: those of weight 0 make no units, and join none."""
-    if chunk.weight is None or np.all(chunk.weight > 0):
-        return chunk
-    return chunk.take(chunk.weight > 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from deciban._version import __version__
 from deciban.errors import DecibanError, InputError, KeyMismatchError, naming_trials
 from deciban.io import Contents
 from deciban.io.columns.columnar import ReadAs, table_of
-from deciban.io.columns.rows import Range, RowTable
+from deciban.io.columns.rows import Rows, RowTable
 from deciban.io.formats import by_name
 from deciban.io.reader import Input
 from deciban.io.shards.files import stamp_of
@@ -35,7 +35,7 @@ from deciban.models.model import Bounds, to_text
 from deciban.models.score_model import ScoreModel, missing_measures_are_known
 from deciban.trials import Index, Key, Trials
 from deciban.trials.joining.join import align_incomplete, append_trials, new_rows
-from deciban.trials.joining.lookup import Wanted
+from deciban.trials.joining.lookup import Lookup
 from deciban.trials.joining.matching import JoinReport, match, picked
 from deciban.trials.lists import ROW
 from deciban.trials.sources import stacked
@@ -242,7 +242,7 @@ def _union_in_words(inputs: Sequence[Input], rows: Sequence[IntArray], report: J
 
 def _share_trials(one: Trials, other: Trials) -> bool:
     """Whether two lists have a trial in common."""
-    rows = Wanted(one).find(other).rows
+    rows = Lookup(one).find(other).rows
     return rows is None or bool(np.any(rows >= 0))
 
 
@@ -489,7 +489,7 @@ def _quality(what: ToApply, trials: Trials, tally: Tally) -> dict[str, AnyArray]
 
 
 def applied_to_rows(
-    what: ToApply, readers: Sequence[Sequence[ReadAs]], job: tuple[int, Sequence[Sequence[Range]]]
+    what: ToApply, readers: Sequence[Sequence[ReadAs]], job: tuple[int, Sequence[Sequence[Rows]]]
 ) -> tuple[pa.Table, Tally]:
     """Return the table that is written of a batch, and its tally.
 
@@ -502,8 +502,8 @@ def applied_to_rows(
         The group of inputs, and the rows of each of these.
     """
     group, ranges = job
-    name = ranges[0][0].rows.name
-    held = [one.contents(own, own[0].rows.name) for one, own in zip(readers[group], ranges, strict=True)]
+    name = ranges[0][0].name
+    held = [one.contents(own, own[0].name) for one, own in zip(readers[group], ranges, strict=True)]
     with naming(name):
         inputs = [Input(one, by_name("parquet")) for one in held]
         done = applied(what, inputs, [one.table.name for one in readers[group]], on_same_rows)

@@ -19,7 +19,7 @@ from deciban._files import PathLike, Unfinished, atomic_write, display_name, req
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import FormatError, InputError, KeyMismatchError, refuse
 from deciban.io.columns.columnar import ReadAs
-from deciban.io.columns.rows import Range, RowTable
+from deciban.io.columns.rows import Rows, RowTable
 from deciban.io.formats import by_name, for_ending
 from deciban.io.reader import Input
 from deciban.io.recognition import memory_of
@@ -36,7 +36,7 @@ from deciban.memory import memory_error
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.steps import teller
-from deciban.trials.joining.lookup import Wanted
+from deciban.trials.joining.lookup import Lookup
 from deciban.types import AnyArray, Progress
 from deciban.workflows.applied import (
     Tally,
@@ -73,7 +73,7 @@ class Part:
     ----------
     name : str
         In the folder.
-    pieces : tuple of tuple of tuple of Range
+    pieces : tuple of tuple of tuple of Rows
         For every piece, the rows of each input.
     group : int
         Of which inputs.
@@ -82,7 +82,7 @@ class Part:
     """
 
     name: str
-    pieces: tuple[tuple[tuple[Range, ...], ...], ...]
+    pieces: tuple[tuple[tuple[Rows, ...], ...], ...]
     group: int
     made_of: str
 
@@ -312,7 +312,7 @@ def _write(
         with opened(part) as writer:
             for _ in part.pieces:
                 (_, piece), (table, tally) = next(done)
-                writer.write(table, piece[0][0].rows.name)
+                writer.write(table, piece[0][0].name)
                 tallies[part.group].add(tally)
                 schema = writer.schema
                 n_done += len(table)
@@ -323,7 +323,7 @@ def _write(
     return tallies
 
 
-Make: TypeAlias = Callable[[tuple[int, Sequence[Sequence[Range]]]], tuple[pa.Table, Tally]]
+Make: TypeAlias = Callable[[tuple[int, Sequence[Sequence[Rows]]]], tuple[pa.Table, Tally]]
 
 
 def _schema_of(make: Make, parts: Sequence[Part]) -> pa.Schema:
@@ -332,8 +332,8 @@ def _schema_of(make: Make, parts: Sequence[Part]) -> pa.Schema:
     return make((first.group, first.pieces[0]))[0].schema
 
 
-def _n_rows(piece: Sequence[Sequence[Range]]) -> int:
-    return sum(one.stop - one.start for one in piece[0])
+def _n_rows(piece: Sequence[Sequence[Rows]]) -> int:
+    return sum(one.n_rows for one in piece[0])
 
 
 def _written(folder: Unfinished, parts: Sequence[Part], out: PathLike) -> Iterator[Message]:
@@ -548,7 +548,7 @@ def _replaced(values: Any, known: Any, kind: AnyKind, reading: Reading) -> tuple
     own, theirs = values.trials, known.trials
     if reading.renaming is not None:
         own, theirs = reading.renaming.both(own, theirs)
-    rows = None if reading.by_order else Wanted(own).find(theirs).rows
+    rows = None if reading.by_order else Lookup(own).find(theirs).rows
     if rows is None:
         return replace(values, score=known.score), []
     there: AnyArray = rows >= 0

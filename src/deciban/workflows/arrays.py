@@ -468,19 +468,21 @@ class Given:
 
 def two_class_files(frame: Any, given: Given, unit: ScoreUnit | None = None) -> ScoreFiles:
     """A data frame with scores of systems and the truth, as if it were a file; a unit counts more than its columns."""
-    from deciban.io.frames import columns_named, contents_of_frame, held
+    from deciban.io.columns.columnar import columns_named, contents_of_frame
+    from deciban.io.recognition import held_in_memory
     from deciban.workflows.inputs import ScoreFiles
 
     named = columns_named("score", "score" if given.score is None else given.score)
     how: Any = {"labels": given.labels, "system": given.system or named[0], "unit": given.unit or unit}
     roles = {**given.sides, "score": named, "label": "label" if given.label is None else given.label}
     contents = contents_of_frame(frame, roles, need="scores", **how)
-    return ScoreFiles((held(contents, "data frame"),), None)
+    return ScoreFiles((held_in_memory(contents, "data frame"),), None)
 
 
 def class_files(frame: Any, given: Given) -> ScoreFiles:
     """A data frame with scores of classes, of one system or of several, and the truth, as if they were files."""
-    from deciban.io.frames import contents_of_frame, held, of_one_system
+    from deciban.io.columns.columnar import contents_of_frame, of_one_system
+    from deciban.io.recognition import held_in_memory
     from deciban.workflows.inputs import ScoreFiles
 
     classes, score = given.classes, given.score
@@ -497,7 +499,7 @@ def class_files(frame: Any, given: Given) -> ScoreFiles:
     for name in systems:
         own = of_one_system(frame, systems, name, called)
         contents = contents_of_frame(own, roles, need="class-scores", system=name)
-        inputs.append(held(contents, name))
+        inputs.append(held_in_memory(contents, name))
     return ScoreFiles(tuple(inputs), None)
 
 
@@ -526,7 +528,7 @@ def two_class_arrays(scores: Any, given: Given) -> ScoreFiles:
 def class_arrays(scores: Any, given: Given) -> ScoreFiles:
     """Arrays of many classes as tables of trials."""
     from deciban.io.contents import Contents
-    from deciban.io.frames import held
+    from deciban.io.recognition import held_in_memory
     from deciban.multiclass.tables import ScoredClasses
     from deciban.trials import ClassKey, ClassScores, Trials
     from deciban.workflows.inputs import ScoreFiles
@@ -547,7 +549,7 @@ def class_arrays(scores: Any, given: Given) -> ScoreFiles:
         conditions = {} if checked.weights is None else {WEIGHTS: checked.weights}
         trials = Trials.of_rows(len(checked.label), conditions=conditions)
         tables = ClassScores(trials, called, checked.loglik, name), ClassKey(trials, called, checked.label)
-        inputs.append(held(Contents.of(*tables), name))
+        inputs.append(held_in_memory(Contents.of(*tables), name))
     return ScoreFiles(tuple(inputs), None)
 
 

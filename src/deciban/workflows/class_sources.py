@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -38,71 +36,13 @@ from deciban.multiclass.recalibration import (
     CalibratedTrials,
     CalibrationLimits,
     ClassCalibration,
-    OpenTrials,
-    Step,
     given_up,
     no_worse,
 )
-from deciban.multiclass.tables import ScoredClasses
 from deciban.trials.passes import Engine
-from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
-from deciban.types import AnyArray, FloatArray
+from deciban.trials.sources import ShardSource
+from deciban.types import AnyArray
 from deciban.workflows.options import Options
-
-
-class CalibratedPieces(CalibratedTrials):
-    """Trials of many classes of a source, at the flat prior.
-
-    Parameters
-    ----------
-    data : SourceClasses
-        Of one system.
-    is_finite : bool
-        Whether all of their log-likelihoods are.
-    """
-
-    def __init__(self, data: SourceClasses, *, is_finite: bool) -> None:
-        self.data, self.is_finite, self.prior = data, is_finite, data.prior
-
-    def look(self, look: Callable[[OpenTrials], Any]) -> Any:
-        """See `CalibratedTrials.look`: one pass."""
-        return self.data.look(partial(_look, look))
-
-    def changed(self, step: Step, *, is_finite: bool) -> CalibratedPieces:
-        """See `CalibratedTrials.changed`: trials are changed when they are read."""
-        data, source = self.data, self.data.source
-        made = replace(source, pieces=source.each(partial(_changed, step)), is_double=True)
-        return CalibratedPieces(SourceClasses(made, data.engine, data.prior, data.memory), is_finite=is_finite)
-
-    @property
-    def totals(self) -> FloatArray:
-        """See `CalibratedTrials.totals`."""
-        return self.data.amounts
-
-    def lack_rivals(self) -> bool:
-        """See `CalibratedTrials.lack_rivals`."""
-        return not self.data.first.rivals.any()
-
-    def train(self, **form: Any) -> ClassFit:
-        """See `CalibratedTrials.train`: some passes."""
-        return self.data.train(**form)
-
-
-def _changed(step: Step, piece: Piece, wanted: Wanted) -> Chunk:
-    """Read the trials of a piece with other log-likelihoods."""
-    chunk = piece.read(replace(wanted, truth=True))
-    if chunk.truth is None or not len(chunk.truth):
-        return chunk
-    trials = [OpenTrials.of(ScoredClasses(one, chunk.truth, None, None)) for one in chunk.scores]
-    return replace(chunk, scores=tuple(np.asarray(step(one).trials.loglik, np.float64) for one in trials))
-
-
-def _look(look: Callable[[OpenTrials], Any], chunk: Chunk) -> Any:
-    """Look at the trials of a piece that count."""
-    own = chunk if chunk.weight is None else chunk.take(np.flatnonzero(chunk.weight > 0))
-    if not len(own.labels):
-        return None
-    return look(OpenTrials.of(ScoredClasses(own.scores[0], own.labels, own.float_weight, None)))
 
 
 def calibration_in_pieces(
@@ -132,10 +72,11 @@ def calibration_in_pieces(
     FormatError, OSError
         As reading does.
     """
-    data = SourceClasses(ordered(source, systems=[system]), engine, None, memory)  # at a flat prior
+    data = SourceClasses(ordered(source, systems=[system]), engine, memory)  # at a flat prior
     total, every = mixed(summary.flat_surprise, data.prior), np.arange(data.n_classes)
     is_wrong = summary.checks.n_wrong > 0  # then nothing can be trained, and the first look at trials refuses them
-    given = CalibratedPieces(data, is_finite=not is_wrong and not data.first.has_infinite)
+    is_finite = not is_wrong and not data.counted.first.has_infinite
+    given = CalibratedTrials(data.counted, is_finite=is_finite)
     limits = CalibrationLimits(given, every, data.n_classes, total, is_wrong=is_wrong)
     forms = [(True, True), (True, False), (False, True)]
     both, scaled, shifted = (_least(data, limits, scale=scale, offset=offset) for scale, offset in forms)
@@ -151,11 +92,11 @@ def _least(data: SourceClasses, limits: CalibrationLimits, *, scale: bool, offse
         return limits.least(scale=scale, offset=offset)
     without = given_up(limits.total, data.prior, scale=scale)
     try:
-        fit: ClassFit = data.train(scale=scale, offset=offset)
+        fit: ClassFit = limits.given.train(scale=scale, offset=offset)
     except InputError:
         return limits.least(scale=scale, offset=offset)
     if scale and fit.weights[0] <= 0.0:  # scores that say the opposite: of scales of at least 0, 0 is best
-        return limits.least(scale=scale, offset=offset) if data.first.has_infinite else without
+        return limits.least(scale=scale, offset=offset) if data.counted.first.has_infinite else without
     return no_worse(Best(fit.objective, float(fit.weights[0]) if scale else 1.0, fit.offsets), without)
 
 

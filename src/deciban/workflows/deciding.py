@@ -22,12 +22,12 @@ from deciban.evaluation.reliability import remark_on_llrs
 from deciban.evaluation.summary import summarize
 from deciban.io.columns.columnar import ReadAs
 from deciban.io.columns.headers import unit_in_words
-from deciban.io.columns.rows import Range, Rows
+from deciban.io.columns.rows import Rows
 from deciban.io.cost_files import CostTable, read_costs
 from deciban.io.formats import by_name
 from deciban.io.reader import Input
 from deciban.io.recognition import is_stream
-from deciban.io.shards.matrices import Matrix, MatrixRows, table_of_matrix
+from deciban.io.shards.matrices import MatrixInput, MatrixRows, table_of_matrix
 from deciban.io.shards.opening import opened_input
 from deciban.io.shards.writing import TableWriter, in_order
 from deciban.io.source import TwoFiles, single_files
@@ -83,7 +83,7 @@ def pieces_to_decide(path: PathLike, kind: AnyKind, options: Options) -> PiecesT
     """
     how = how_to_read(kind, options.reading, options.scale)
     opened = opened_input(path, how)
-    if isinstance(opened, Matrix) and kind.name != "two-class":
+    if isinstance(opened, MatrixInput) and kind.name != "two-class":
         what = f"{display_name(path)}: a matrix with a column for each class is read as a whole"
         options.scale.require_room(what, [path], way="write it as a table first (deciban convert)")
         (file,) = ScoreFiles.of([path], None, options.reading).scores
@@ -91,16 +91,16 @@ def pieces_to_decide(path: PathLike, kind: AnyKind, options: Options) -> PiecesT
         origin, n_rows = given.contents.origin, opened.shape[0]
         whole = MatrixRows(origin.name, n_rows, (opened,), None, 0, n_rows)
         return PiecesToDecide([whole], lambda _rows: given, origin.name, origin.reading)
-    if isinstance(opened, Matrix) and opened.names is None and len(opened.shape) == 2:
+    if isinstance(opened, MatrixInput) and opened.names is None and len(opened.shape) == 2:
         raise InputError(
             f"{display_name(path)}: rows and columns have no names, so that nothing says which trial a decision is "
             "about. Bring a matrix with names (HDF5, MATLAB), or a table with a row for each trial."
         )
-    table = table_of_matrix(opened, also_nameless=True) if isinstance(opened, Matrix) else opened
+    table = table_of_matrix(opened, also_nameless=True) if isinstance(opened, MatrixInput) else opened
     reader = ReadAs.of(table, how.options(kind.need)).settled()
 
     def read(rows: Rows) -> Input:
-        return Input(reader.contents([Range.all_of(rows)], rows.name), by_name("parquet"))
+        return Input(reader.contents([rows], rows.name), by_name("parquet"))
 
     unit = unit_in_words(reader.roles.units.values())
     reading = table.reading if unit in table.reading else table.reading + unit

@@ -17,10 +17,9 @@ from deciban.io.contents import Contents
 from deciban.io.reader import matrices_by_key, require_as_many
 from deciban.io.recognition import Recognized, recognize
 from deciban.io.source import TwoFiles, require_one_stream, single_files
-from deciban.io.text.suggestions import in_lines
 from deciban.io.units import became_logarithms, logarithms_of_probabilities
 from deciban.memory import give_back_at_once, memory_error
-from deciban.messages import NEGATED, WARNING, Message, as_message, counted
+from deciban.messages import NEGATED, WARNING, Message, as_message, counted, in_lines
 from deciban.trials import JoinReport, Trials
 from deciban.trials.joining.renaming import near_names
 from deciban.trials.lists import PAIR_SIDE, ROW, SINGLE

@@ -23,7 +23,7 @@ from deciban.metrics import SortedScores
 from deciban.models import load_model
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Key, Scores, Trials
-from deciban.trials.joining.lookup import Wanted
+from deciban.trials.joining.lookup import Lookup
 from deciban.types import ScoreArray
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.kinds.score_units import UNDECLARED, UNIT, Looks
@@ -209,7 +209,7 @@ def _of_trials(trials: Trials) -> Iterator[tuple[str, str]]:
         values = pc.unique(column)
         shown = ", ".join(map(str, values[:6].to_pylist())) + (", ..." if len(values) > 6 else "")
         yield name or "(no name)", f"{len(values):,} different values: {shown}"
-    copies = Wanted(trials).surplus
+    copies = Lookup(trials).surplus
     if copies.shape[1]:
         first, second = copies[:, 0]
         places = f"{trials.origin.where(int(first))} and {trials.origin.where(int(second))}"

@@ -13,7 +13,7 @@ import numpy as np
 
 from deciban._files import PathLike, display_name
 from deciban.analysis.systems import LEAST_GAIN, Criterion, LabelledData, Search, Selection, Tried, chosen_by
-from deciban.calibration.cross import SourceParts, trained_on
+from deciban.calibration.cross import SourceParts
 from deciban.errors import InputError
 from deciban.io.recognition import Recognized, readable_as
 from deciban.io.source import several_systems
@@ -539,12 +539,12 @@ def fit_source(model: ScoreModel, source: ShardSource, options: Options, units: 
         With them training finds out how sure it is.
     """
     with _running(source, options) as (engine, memory), missing_measures_are_known(), reasons_are_shown():
-        if engine is None:
-            own = source.batch.units if source.batch is not None and units is not None else None
-            trained_on(model, source, None, 0, units=own)
-            return
-        of_pieces = None if units is None else replace(units, source=source, engine=engine).for_training()
-        model.fit_pieces(source, engine, memory, units=of_pieces)
+        own: Any = None
+        if units is not None and engine is None:
+            own = source.held_units
+        elif units is not None and engine is not None:
+            own = replace(units, source=source, engine=engine).for_training()
+        model.fit_pieces(source, engine, memory, units=own)
 
 
 @contextmanager

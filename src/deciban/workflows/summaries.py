@@ -13,7 +13,6 @@ import numpy as np
 
 from deciban._files import PathLike, ScratchFolder, display_name
 from deciban.errors import InputError
-from deciban.io.shards.summaries import summary_source
 from deciban.io.source import files_of
 from deciban.io.summary_files import (
     WEIGHT,
@@ -362,6 +361,8 @@ def opened_summaries(paths: Sequence[PathLike], options: Options) -> ShardSource
         )
     options.split.refuse("a summary", "Evaluate the trials themselves, or leave it out.")
     units: Any = "" if not how_sure.intervals else "kept" if naming is None else "trials"
+    from deciban.io.shards.summaries import summary_source  # most inputs are no summaries
+
     source = summary_source(_files(paths), units=units)
     kind: KindName = "classes" if source.classes else "two-class"
     if options.kind not in (None, kind):

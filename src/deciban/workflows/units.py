@@ -19,15 +19,14 @@ from deciban.engines.units import UnitFacts, UnitsFound, UnitsInPieces, look_at_
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.values import refuse_gaps, weights_of
 from deciban.io.contents import RowError
-from deciban.io.shards.units import UnitsOf
 from deciban.memory import require_room_for_units
 from deciban.messages import WARNING, Message, Note, counted
 from deciban.trials import Aligned, AlignedClasses, ClassKey, Key, Trials
-from deciban.trials.joining.lookup import Wanted as WantedTrials
+from deciban.trials.joining.lookup import Lookup
 from deciban.trials.lists import PAIR, ROW, as_text
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource, Wanted
-from deciban.trials.speakers import SpeakersByName, UnitsOfPieces, counting
+from deciban.trials.speakers import SpeakersByName, UnitsOfPieces
 from deciban.trials.units import side_of, units_of_trials
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind
@@ -144,7 +143,7 @@ def in_words(weight: CountArray) -> str:
 
 
 def _refuse_other_copies(trials: Trials, name: str) -> None:
-    first, copy = WantedTrials(trials).surplus
+    first, copy = Lookup(trials).surplus
     one, other = weight_column(trials.take(first), name), weight_column(trials.take(copy), name)
     differ = np.flatnonzero(one != other)
     if len(differ):
@@ -356,6 +355,8 @@ def _units_named(trials: Trials, naming: UnitNaming, counting: BoolArray | None,
         return units_of_trials(trials, counting, noun=noun)
     called = {side: name for name, side in trials.origin.sides}
     sides = {side: called.get(side, side) for side in trials.sides if side != ROW[0]}
+    from deciban.io.shards.units import UnitsOf  # speakers are mostly found from target trials
+
     units = UnitsOf.named(naming.parts, sides, [*trials.conditions], trials.origin.name, apart=naming.apart)
     of_side = {column: side for side, column in sides.items()}
     columns = {
@@ -458,7 +459,7 @@ class UnitsOfSource:
 
 def _counted(chunk: Chunk) -> int:
     """How many trials count."""
-    own = counting(chunk)
+    own = chunk.counting
     return 0 if own.truth is None else len(own.truth)
 
 

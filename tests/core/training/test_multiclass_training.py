@@ -376,7 +376,7 @@ def test_a_class_that_is_excluded_where_it_is_wrong_has_an_infinite_offset():
 
 def test_no_penalty_keeps_offsets_finite(monkeypatch):
     """Even if nobody looked at infinite scores before: the search itself shows that the offsets are infinite."""
-    monkeypatch.setattr(CountedTrials, "undecided", lambda own, _called, *, offset: (own.trials, 0.0 * offset))
+    monkeypatch.setattr(CountedTrials, "undecided", lambda own, *, offset: (own.trials, 0.0 * offset))
     loglik = np.array([[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 1, 0], [0.5, 0, 0], [0, 0.5, 0], [-np.inf, -np.inf, 0]])
     with pytest.raises(InputError, match="as the offsets grow") as caught:
         train_classes(loglik, np.array([0, 0, 0, 1, 1, 1, 2]), prior=np.full(3, 1 / 3), ridge=0.01)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.errors import KeyMismatchError
-from deciban.io.shards.joining import JoinedScores
+from deciban.io.shards.joining import ScratchScores
 from deciban.io.shards.opening import open_shards
 from deciban.trials.joining.renaming import Renaming
 from support.sources import gathered, in_memory, split, trials, write
@@ -131,7 +131,7 @@ def test_a_join_that_ends_too_early_leaves_nothing(tmp_path, monkeypatch, error,
     def failing(*_args, **_more):
         raise error
 
-    monkeypatch.setattr(JoinedScores, step, failing)
+    monkeypatch.setattr(ScratchScores, step, failing)
     with pytest.raises(type(error), match="no room for temporary files" if isinstance(error, OSError) else None):
         open_shards(scores, key, memory=memory)
     assert not any(scratch.iterdir())

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from deciban.core.resampling.units import keys_of
 from deciban.io.contents import RowError
 from deciban.io.shards import units as names_of_pieces
-from deciban.io.shards.units import channel_keys, keys_of_sides
+from deciban.io.shards.units import keys_of_sides
+from deciban.trials.units import keys_of_trials
 
 NOTHING_KNOWN = names_of_pieces._known
 
@@ -23,7 +24,7 @@ def test_names_have_the_numbers_of_units():
     np.testing.assert_array_equal(other, keys_of([7, 8, 7]))
     assert one[1] == other[0]
     _, channels = keys_of_sides(names, ["a", "b", "c"])
-    np.testing.assert_array_equal(channels, channel_keys(other, keys_of(["l", "r", "l"])))
+    np.testing.assert_array_equal(channels, keys_of_trials([other, keys_of(["l", "r", "l"])]))
     assert channels[0] != other[0]
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import deciban
 from deciban import FormatError, InputError
-from deciban.io.text.suggestions import titled, words_in_options
+from deciban.io.columns.headers import words_in_options
+from deciban.io.text.one_line import titled
 
 SCORE = [2.5, -1.0, 0.25, 1.5, -0.5, 3.0]
 TRUTH = [True, False, False, True, False, True]

@@ -7,29 +7,52 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deciban._validate.arrays import all_finite
+from deciban._validate.arrays import all_finite, refuse_trials
+from deciban._validate.classes import Names, called
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.core.training.separation import reachable
 from deciban.core.training.sums import F
-from deciban.errors import InputError, TrialError
+from deciban.errors import InputError
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
-Called = Callable[[int], str]
-"""What messages call a class, given its position among those that count."""
+
+class CountedClasses:
+    """The classes of positive prior among all.
+
+    Attributes
+    ----------
+    prior : (n_possible,) array
+        Positive.
+    is_possible : (n_classes,) bool array
+        Which classes have a positive prior.
+    names : tuple of str or None
+        Of all classes.
+    """
+
+    prior: FloatArray
+    is_possible: BoolArray
+    names: Names
+
+    @property
+    def possible(self) -> IntArray:
+        """The classes of positive prior, (n_possible,), by the positions that the user knows."""
+        return np.flatnonzero(self.is_possible)
+
+    def called(self, k: int) -> str:
+        """Return what messages call a class, given its position among those of positive prior."""
+        return called(int(self.possible[k]), self.names)
 
 
 @dataclass(frozen=True, eq=False)
-class CountedTrials:
+class CountedTrials(CountedClasses):
     """Trials of positive weight of classes of positive prior, by these classes only.
 
     Attributes
     ----------
     trials : ClassTrials
-    prior : (n_possible,) array
-        Positive.
-    is_possible : (n_classes,) bool array
-        Which classes have a positive prior.
+    prior, is_possible, names
+        As of `CountedClasses`.
     numbers : (n_counted,) int array, optional
         The trials, by the indices that the user knows; None if these are all.
     """
@@ -38,19 +61,25 @@ class CountedTrials:
     prior: FloatArray
     is_possible: BoolArray
     numbers: IntArray | None
+    names: Names = None
 
     def __len__(self) -> int:
         return len(self.trials)
 
     @property
-    def possible(self) -> IntArray:
-        """The classes of positive prior, (n_possible,), by the positions that the user knows."""
-        return np.flatnonzero(self.is_possible)
+    def amounts(self) -> FloatArray:
+        """How much the trials of each class count."""
+        return self.trials.amounts
 
     @property
-    def possible_prior(self) -> FloatArray:
-        """The prior of these classes."""
-        return self.prior
+    def n_alike(self) -> int:
+        """Number of trials if the first system scores all of them alike; else 0."""
+        return len(self.trials) if self.trials.alike[0] else 0
+
+    @property
+    def may_be_infinite(self) -> bool:
+        """Return True if some scores may be infinite."""
+        return True
 
     @property
     def left(self) -> ClassTrials:
@@ -58,11 +87,15 @@ class CountedTrials:
         is_open = ~decided(self.trials)[0]
         return self.trials if is_open.all() else self.trials.take(np.flatnonzero(is_open))
 
+    def each(self, look: Callable[[CountedTrials], F]) -> F:
+        """What a look at them finds."""
+        return look(self)
+
     def each_by_unit(self, look: Callable[[CountedTrials, TrialUnits], F], units: TrialUnits) -> F:
         """What a look at them finds, with their units, out of those of all trials that the user knows."""
         return look(self, units if self.numbers is None else units.take(self.numbers))
 
-    def undecided(self, called: Called, *, offset: bool) -> tuple[ClassTrials, float]:
+    def undecided(self, *, offset: bool) -> tuple[ClassTrials, float]:
         """The trials that training decides about, and what the others cost.
 
         Parameters
@@ -80,12 +113,14 @@ class CountedTrials:
         trials = self.trials
         if all_finite(trials.systems):
             return trials, 0.0
-        left, costs = parted(self, called)
-        require_rivals(rivals_of(left), called, offset=offset)
+        left, costs = parted(self)
+        require_rivals(rivals_of(left), self.called, offset=offset)
         return left, float(trials.class_weights @ costs)
 
     @classmethod
-    def of(cls, systems: ScoreArray, label: IntArray, prior: FloatArray, weights: FloatArray | None) -> CountedTrials:
+    def of(
+        cls, systems: ScoreArray, label: IntArray, prior: FloatArray, weights: FloatArray | None, names: Names = None
+    ) -> CountedTrials:
         """From checked log-likelihoods (n_trials, n_systems, n_classes); every class of positive prior occurs."""
         possible, numbers, counts = prior > 0.0, None, which_count(label, prior, weights)
         if not counts.all():
@@ -97,7 +132,7 @@ class CountedTrials:
         trials = ClassTrials(systems, label, np.zeros(len(prior)), weights)
         with np.errstate(divide="ignore"):  # a part of all trials may lack a class
             class_weights = prior / trials.amounts
-        return cls(replace(trials, class_weights=class_weights), prior, possible, numbers)
+        return cls(replace(trials, class_weights=class_weights), prior, possible, numbers, names)
 
 
 def which_count(label: IntArray, prior: FloatArray, weights: FloatArray | None) -> BoolArray:
@@ -134,8 +169,8 @@ def ruled_out(trials: ClassTrials) -> BoolArray:
     return np.asarray(excluded | (is_decided & ~certain[rows, trials.label]))
 
 
-def refuse_ruled_out(counted: CountedTrials, called: Called) -> None:
-    """Refuse trials whose true class infinite scores rule out; ``called`` is what messages call a class.
+def refuse_ruled_out(counted: CountedTrials) -> None:
+    """Refuse trials whose true class infinite scores rule out.
 
     Raises
     ------
@@ -145,18 +180,16 @@ def refuse_ruled_out(counted: CountedTrials, called: Called) -> None:
     trials = counted.trials
     if all_finite(trials.systems):
         return
-    wrong = np.flatnonzero(ruled_out(trials))
-    if len(wrong):
-        first = int(wrong[0])
-        raise TrialError(
-            f"loglik: infinite scores rule out the true class of {len(wrong)} trials, the first ",
-            first if counted.numbers is None else int(counted.numbers[first]),
-            f", of {called(int(trials.label[first]))}: whatever the scale and offsets, their cost is infinite. Give "
-            "them finite scores, or leave them out.",
-        )
+    wrong = ruled_out(trials)
+    words = "loglik: infinite scores rule out the true class of {n} trials, the first "
+    way = (
+        f", of {counted.called(int(trials.label[np.argmax(wrong)]))}: whatever the scale and offsets, their cost is "
+        "infinite. Give them finite scores, or leave them out."
+    )
+    refuse_trials(wrong, words, way, counted.numbers)
 
 
-def parted(counted: CountedTrials, called: Called) -> tuple[ClassTrials, FloatArray]:
+def parted(counted: CountedTrials) -> tuple[ClassTrials, FloatArray]:
     """The trials that infinite scores do not decide, and what the others of each class cost, without class weights.
 
     Raises
@@ -165,7 +198,7 @@ def parted(counted: CountedTrials, called: Called) -> tuple[ClassTrials, FloatAr
         If infinite scores are wrong.
     """
     trials, prior = counted.trials, counted.prior
-    refuse_ruled_out(counted, called)
+    refuse_ruled_out(counted)
     is_decided, certain = decided(trials)
     left, sure = (trials.take(np.flatnonzero(rows)) for rows in (~is_decided, is_decided))
     # Where several classes are certain, the prior decides between them.
@@ -183,7 +216,7 @@ def rivals_of(trials: ClassTrials) -> BoolArray:
     return rivals
 
 
-def require_rivals(rivals: BoolArray, called: Called, *, offset: bool) -> None:
+def require_rivals(rivals: BoolArray, called: Callable[[int], str], *, offset: bool) -> None:
     """Refuse trials in which a class is possible only where it is true, or the other way round.
 
     Raises

@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 from scipy.linalg import helmert, null_space
 
-from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, refuse_ruled_out
 from deciban.core.classes.loglik import relative, row_blocks
-from deciban.core.training.batches import ClassTrialsInParts, PartsOfClassTrials, every_trial, uncertain_trials
+from deciban.core.training.batches import ClassTrialsInParts, PartsOfClassTrials
 from deciban.core.training.linear_training import LARGE, Fit, Way
 from deciban.core.training.moments import require_scales, standardization
 from deciban.core.training.multiclass_objective import NO_TRIALS, ClassTrials, Errors, farthest_move
 from deciban.core.training.multiclass_training import sample
-from deciban.core.training.separation import SUSPICIOUS, refuse_infinite
+from deciban.core.training.separation import refuse_infinite
 from deciban.core.training.sums import Ends, Sums, SumsUpTo
-from deciban.core.training.trust_region import PRECISE, Derivatives, Minimum
+from deciban.core.training.trust_region import PRECISE, SUSPICIOUS, Derivatives, Minimum
 from deciban.errors import InputError
 from deciban.types import FloatArray, IntArray, ScoreArray
 
@@ -240,7 +239,6 @@ def train_transform(
     ridge: float = 0.0,
     toward_calibration: float = 0.0,
     is_diagonal: bool,
-    classes: Names = None,
 ) -> TransformFit:
     """Minimize the cross-entropy of ``A u + b``, with ``u`` normalized log-likelihoods.
 
@@ -257,8 +255,6 @@ def train_transform(
         The same for what a matrix differs by from the closest multiple of the identity.
     is_diagonal : bool
         Whether there is only one scale for each class.
-    classes : tuple of str, optional
-        Names of the classes, for messages.
 
     Raises
     ------
@@ -269,22 +265,22 @@ def train_transform(
     trials: Any
     reach, penalties = np.inf, (ridge, toward_calibration)
     if isinstance(counted, CountedTrials):
-        refuse_ruled_out(counted, lambda k: called(k, classes))
+        refuse_ruled_out(counted)
         trials = counted.trials
         width, center = _width(trials), _center(trials)
     else:
-        trials, reach = every_trial(counted), float(np.max(counted.first.reach))
+        trials, reach = counted.selected("counted"), float(np.max(counted.first.reach))
         sampled = len(trials.few) > 0 and _width(trials.few) > 0.0
         width = _width(trials.few) if sampled and penalties == (0.0, 0.0) else _width(trials)
         center = _center(trials.few) if sampled else _center(trials)
     if width == 0.0:
         raise InputError("loglik: every trial scores all classes in the same way, so that no scale can be trained.")
-    prior = counted.possible_prior
+    prior = counted.prior
     basis, penalty = (_diagonal if is_diagonal else _full)(len(prior), *penalties)
     objective = TransformObjective(trials, np.log(prior), center, width, is_diagonal, basis, penalty, reach)
     found = _descend(objective)
     separated = _is_apart(objective, found.point, found.at)
-    found = refuse_infinite(objective, found, objective.largest_move, separated=separated, ridge_helps=ridge == 0.0)
+    found = refuse_infinite(objective, found, separated=separated, ridge_helps=ridge == 0.0)
     matrix, offsets = _unpacked(objective, found.polished)
     return TransformFit(
         weights=matrix.ravel(),
@@ -300,7 +296,7 @@ def train_transform(
 def _width(trials: ClassTrials | ClassTrialsInParts) -> float:
     """Width of the scores, which trials that are certain do not tell."""
     if isinstance(trials, ClassTrialsInParts):
-        return float(standardization(uncertain_trials(trials))[1][0])
+        return float(standardization(replace(trials, which="uncertain"))[1][0])
     certain = np.any(trials.systems[:, 0] == np.inf, axis=1)
     if not certain.any():
         return float(standardization(trials)[1][0])

@@ -7,23 +7,22 @@ search itself: value, gradient and Hessian, each of a part, by the very objectiv
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from deciban._validate.arrays import all_finite
-from deciban._validate.classes import Names, called
+from deciban._validate.classes import Names
 from deciban.core.by_value import Additive
-from deciban.core.classes.certainty import CountedTrials, parted, require_rivals, rivals_of
+from deciban.core.classes.certainty import CountedClasses, CountedTrials, parted, require_rivals, rivals_of
 from deciban.core.classes.loglik import are_alike
 from deciban.core.training.linear_objective import Trials
 from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.core.training.separation import Amounts, Pair, undecided
 from deciban.core.training.sums import Deviations, Drawn, Ends, Left, LooksAtParts, Parts, Sums, sample_size
-from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
+from deciban.types import BoolArray, FloatArray, ScoreArray
 
 DRAWN = 1 << 17
 """Trials of each class that the sample holds, if there are so many."""
@@ -47,7 +46,7 @@ class PartsOfTrials(Parts[Trials]):
     def undecided(self, alpha: float, beta: float) -> tuple[TrialsInParts, Amounts]:
         """Have a first look, once; see `deciban.core.training.separation.undecided`."""
         if self._first is None or self._first[0] != (alpha, beta):
-            self._first = (alpha, beta), self.each(partial(_first_look, alpha, beta, self.memory))
+            self._first = (alpha, beta), self.each(partial(FirstLook.of, alpha, beta, self.memory))
         found = self._first[1]
         self._infinite = found.infinite
         return TrialsInParts(self, found, (0.0, 0.0), (alpha, beta)), found.amounts
@@ -144,8 +143,8 @@ class FirstLook(Additive):
     deviations: tuple[Deviations, Deviations]
 
     @classmethod
-    def of(cls, trials: Trials, alpha: float, beta: float, size: int = DRAWN) -> FirstLook:
-        """Look at one part.
+    def of(cls, alpha: float, beta: float, memory: int | None, trials: Trials) -> FirstLook:
+        """Look at one part, by a rule.
 
         Raises
         ------
@@ -156,6 +155,7 @@ class FirstLook(Additive):
         ends = [(np.min(one[:], initial=np.inf), np.max(one[:], initial=-np.inf)) for one in left.columns]
         infinite = np.array(trials.infinite_columns(), np.bool_)
         found = Ends.of([low for low, _ in ends], [high for _, high in ends])
+        size = sample_size(DRAWN, memory, 2 * (1 + trials.n_columns))
         drawn = Drawn.of(replace(left, reach=np.inf), 2, size, _numbers(left))
         non, tar = (_deviations(left, rows) for rows in (~left.is_target, left.is_target))
         return cls(amounts, left.amounts, found, infinite, drawn, (non, tar))
@@ -172,11 +172,6 @@ def _numbers(trials: Trials) -> tuple[Any, ...]:
     return (*trials.columns, trials.is_target) if trials.base is None else (trials.base, trials.is_target)
 
 
-def _first_look(alpha: float, beta: float, memory: int | None, trials: Trials) -> FirstLook:
-    """Have the first look at one part, by a rule."""
-    return FirstLook.of(trials, alpha, beta, sample_size(DRAWN, memory, 2 * (1 + trials.n_columns)))
-
-
 def _undecided(class_weights: Pair, rule: Pair, reach: float, trials: Trials) -> Trials:
     """Return those trials of a part that are trained on."""
     left: Trials = undecided(trials, *rule)[0]
@@ -186,70 +181,66 @@ def _undecided(class_weights: Pair, rule: Pair, reach: float, trials: Trials) ->
 _CLASSES_DRAWN, _NUMBERS = 1 << 18, 1 << 24
 """Trials of all classes that the sample holds, and how many numbers at most."""
 
+Which: TypeAlias = Literal["undecided", "counted", "uncertain"]
+
 _LEAST = 40
 """Trials of each class that it holds, if there are so many."""
 
 
 @dataclass(eq=False, kw_only=True)
-class PartsOfClassTrials(Parts[CountedTrials]):
+class PartsOfClassTrials(Parts[CountedTrials], CountedClasses):
     """Trials of many classes in parts.
 
     Attributes
     ----------
-    prior : (n_classes,) array
-    names : tuple of str or None
-        Of the classes.
+    prior, is_possible, names
+        As of `CountedClasses`.
     memory : int or None
         Bytes that may be taken; left out, the sample is as large as it is good for.
     """
 
     prior: FloatArray
+    is_possible: BoolArray
     names: Names
     memory: int | None = None
 
     @property
-    def is_possible(self) -> BoolArray:
-        """Mark the classes with a positive prior."""
-        return self.prior > 0.0
+    def amounts(self) -> FloatArray:
+        """How much the trials of each class count."""
+        return self.first.amounts.total
 
     @property
-    def possible(self) -> IntArray:
-        """The classes of positive prior, by the positions that the user knows."""
-        return np.flatnonzero(self.is_possible)
+    def n_alike(self) -> int:
+        """Number of trials if the first system scores all of them alike; else 0."""
+        return self.first.n_left if self.first.alike[0] and not self.first.has_infinite else 0
 
     @property
-    def possible_prior(self) -> FloatArray:
-        """The prior of these classes."""
-        return self.prior[self.prior > 0.0]
+    def may_be_infinite(self) -> bool:
+        """Return True if some scores are infinite."""
+        return self.first.has_infinite
 
     @property
     def left(self) -> ClassTrialsInParts:
         """The trials that infinite scores do not decide."""
-        return self.undecided(self.called, offset=False)[0]
+        return self.undecided(offset=False)[0]
 
     @cached_property
     def first(self) -> FirstClassLook:
         """What the first look finds."""
-        found: FirstClassLook = self.each(partial(FirstClassLook.of, name=self.called, memory=self.memory))
+        found: FirstClassLook = self.each(partial(FirstClassLook.of, self.memory))
         return found
 
-    @property
-    def called(self) -> Callable[[int], str]:
-        """What messages call a class, given its position among those that count; can be pickled."""
-        return partial(_called, tuple(self.possible.tolist()), self.names)
-
-    def undecided(self, called: Callable[[int], str], *, offset: bool) -> tuple[ClassTrialsInParts, float]:
+    def undecided(self, *, offset: bool) -> tuple[ClassTrialsInParts, float]:
         """See `deciban.core.classes.certainty.CountedTrials.undecided`."""
-        first, prior = self.first, self.possible_prior
-        if first.has_infinite:
-            require_rivals(first.rivals, called, offset=offset)
-        class_weights = prior / first.amounts.total
-        certain = float(class_weights @ first.costs.total)
-        return ClassTrialsInParts(self, first, class_weights, np.ones(first.n_systems)), certain
+        if self.first.has_infinite:
+            require_rivals(self.first.rivals, self.called, offset=offset)
+        left = self.selected("undecided")
+        return left, float(left.class_weights @ self.first.costs.total)
 
-
-def _called(possible: tuple[int, ...], names: Names, k: int) -> str:
-    return called(possible[k], names)
+    def selected(self, which: Which) -> ClassTrialsInParts:
+        """Return some of the trials to train on."""
+        first = self.first
+        return ClassTrialsInParts(self, first, self.prior / first.amounts.total, np.ones(first.n_systems), which)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,6 +254,8 @@ class ClassTrialsInParts(LooksAtParts):
     class_weights : (n_possible,) array
     factor : (n_systems,) array
         By which scores are multiplied.
+    which : {"undecided", "counted", "uncertain"}
+        Trials that infinite scores do not decide, all that count, or those in which no class is certain.
     reach : float
         As of `ClassTrials`.
     """
@@ -271,6 +264,7 @@ class ClassTrialsInParts(LooksAtParts):
     first: FirstClassLook
     class_weights: FloatArray
     factor: FloatArray
+    which: Which
     reach: float = np.inf
 
     def __len__(self) -> int:
@@ -288,8 +282,8 @@ class ClassTrialsInParts(LooksAtParts):
 
     @property
     def amounts(self) -> FloatArray:
-        """How much the trials of each class count that infinite scores do not decide."""
-        return self.first.left.total
+        """How much these trials count, class by class."""
+        return (self.first.left if self.which == "undecided" else self.first.amounts).total
 
     @property
     def alike(self) -> BoolArray:
@@ -319,44 +313,7 @@ class ClassTrialsInParts(LooksAtParts):
     def left_of(self) -> Left:
         """See `LooksAtParts`."""
         factor = self.factor if np.any(self.factor != 1.0) else None
-        return partial(_undecided_of_classes, self.class_weights, factor, self.reach, self.given.called)
-
-
-@dataclass(frozen=True, eq=False)
-class _Every(ClassTrialsInParts):
-    """All trials that count, also those that infinite scores decide; or those that are not certain of a class."""
-
-    with_certain: bool = True
-
-    @property
-    def amounts(self) -> FloatArray:
-        """How much the trials of each class count."""
-        return self.first.amounts.total
-
-    @property
-    def left_of(self) -> Left:
-        """See `LooksAtParts`."""
-        return partial(_every, self.class_weights, self.with_certain)
-
-
-def every_trial(given: PartsOfClassTrials) -> ClassTrialsInParts:
-    """All trials that count, for maps of which infinite scores decide nothing; every class has a positive prior."""
-    first = given.first
-    return _Every(given, first, given.possible_prior / first.amounts.total, np.ones(first.n_systems))
-
-
-def uncertain_trials(trials: ClassTrialsInParts) -> ClassTrialsInParts:
-    """Those of `every_trial` in which no class is certain."""
-    return replace(trials, with_certain=False)  # type: ignore[call-arg]
-
-
-def _every(class_weights: FloatArray, with_certain: bool, counted: CountedTrials) -> ClassTrials:  # noqa: FBT001
-    """Return all trials of a part that count, or those of which no class is certain."""
-    trials = replace(counted.trials, class_weights=class_weights)
-    if with_certain:
-        return trials
-    certain = np.any(trials.systems[:, 0] == np.inf, axis=1)
-    return trials.take(np.flatnonzero(~certain)) if certain.any() else trials
+        return partial(_selected, self.which, self.class_weights, factor, self.reach)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -370,7 +327,6 @@ class FirstClassLook:
     costs : Sums
         What the others cost, (n_possible,), without class weights.
     n_left : int
-    has_infinite : bool
     infinite : (n_systems,) bool array
         Which systems have infinite scores in trials that count.
     rivals : (n_possible, n_possible) bool array
@@ -388,7 +344,6 @@ class FirstClassLook:
     left: Sums
     costs: Sums
     n_left: int
-    has_infinite: bool
     infinite: BoolArray
     rivals: BoolArray
     reach: FloatArray
@@ -401,8 +356,13 @@ class FirstClassLook:
         """How many systems there are."""
         return len(self.alike)
 
+    @property
+    def has_infinite(self) -> bool:
+        """Return True if some system has infinite scores."""
+        return bool(self.infinite.any())
+
     @classmethod
-    def of(cls, counted: CountedTrials, name: Callable[[int], str], memory: int | None = None) -> FirstClassLook:
+    def of(cls, memory: int | None, counted: CountedTrials) -> FirstClassLook:
         """Look at one part.
 
         Raises
@@ -412,13 +372,13 @@ class FirstClassLook:
         """
         trials, n = counted.trials, len(counted.prior)
         finite = np.array([all_finite(trials.systems[:, k]) for k in range(trials.n_systems)], np.bool_)
-        left, costs = (trials, np.zeros(n)) if finite.all() else parted(counted, name)
+        left, costs = (trials, np.zeros(n)) if finite.all() else parted(counted)
         reach = np.max(np.abs(left.systems), axis=(0, 2), initial=0.0).astype(np.float64)
         total = sample_size(min(_CLASSES_DRAWN, _NUMBERS // (trials.n_systems * n)), memory, trials.n_systems * n)
         drawn = Drawn.of(left, n, max(total // n, _LEAST), (left.systems, left.label))
         sums = Sums.of(trials.amounts), Sums.of(left.amounts), Sums.of(costs)
         infinite, rivals, row, alike = ~finite, rivals_of(left), left.systems[:1], _alike(left.systems)
-        return cls(*sums, len(left), bool(infinite.any()), infinite, rivals, reach, row, alike, drawn)
+        return cls(*sums, len(left), infinite, rivals, reach, row, alike, drawn)
 
     def __add__(self, other: FirstClassLook) -> FirstClassLook:
         """Look at both."""
@@ -428,7 +388,6 @@ class FirstClassLook:
             self.left + other.left,
             self.costs + other.costs,
             self.n_left + other.n_left,
-            self.has_infinite or other.has_infinite,
             self.infinite | other.infinite,
             self.rivals | other.rivals,
             np.maximum(self.reach, other.reach),
@@ -443,14 +402,14 @@ def _alike(systems: ScoreArray) -> BoolArray:
     return np.array([len(systems) < 2 or are_alike(systems[:, k]) for k in range(systems.shape[1])], np.bool_)
 
 
-def _undecided_of_classes(
-    class_weights: FloatArray,
-    factor: FloatArray | None,
-    reach: float,
-    name: Callable[[int], str],
-    counted: CountedTrials,
+def _selected(
+    which: Which, class_weights: FloatArray, factor: FloatArray | None, reach: float, counted: CountedTrials
 ) -> ClassTrials:
     """Return those trials of a part that are trained on."""
-    left = counted.trials if all_finite(counted.trials.systems) else parted(counted, name)[0]
+    left = counted.trials
+    if which == "undecided" and not all_finite(left.systems):
+        left = parted(counted)[0]
+    elif which == "uncertain" and (certain := np.any(left.systems[:, 0] == np.inf, axis=1)).any():
+        left = left.take(np.flatnonzero(~certain))
     left = left if factor is None else left.scaled(factor)
     return replace(left, class_weights=class_weights, reach=reach)

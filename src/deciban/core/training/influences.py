@@ -522,7 +522,7 @@ def class_influences(
     center, width = standardization(left)
     if scale and not np.any(width > 0.0):
         raise InputError("every trial scores all classes in the same way.")
-    prior, possible = given.possible_prior, given.possible
+    prior, possible = given.prior, given.possible
     objective = objective_of(NO_TRIALS, prior, center, width, ridge=ridge, scale=scale, offset=offset)
     raw = np.append(scales, offsets[possible])
     look = _ClassDerivatives(objective, raw, left.class_weights)

@@ -21,7 +21,7 @@ import numpy as np
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.proper import Terms, beta_cost_non, kernel, slope_kernel
 from deciban.core.training.sums import Ends, F, Sums, SumsUpTo
-from deciban.core.training.trust_region import Derivatives
+from deciban.core.training.trust_region import SIZE, SUSPICIOUS, Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
 _OFF_CENTER = 10.0
@@ -90,7 +90,8 @@ class FeatureBlock:
         """Sums over trials of a factor times the product of each pair of features, as a vector."""
         weighted = self.features * factor
         if len(weighted) <= 2:  # one by one is faster than a thin matrix product
-            return np.array([dot(left, right) for left in weighted for right in self.features])
+            product = dot if len(factor) >= _UNTHREADED else np.dot
+            return np.array([product(left, right) for left in weighted for right in self.features])
         products: AnyArray = weighted @ self.features.T
         return products.ravel()
 
@@ -410,6 +411,16 @@ class LinearObjective:
         """Whether a point proves that there is none: without penalty nothing keeps the weights finite then."""
         return not self.penalty.any() and self.is_apart(at)
 
+    def largest_move(self, parameters: FloatArray, step: FloatArray) -> float:
+        """How far a step moves the log odds of a trial, at most, relative to their size; or a bound that is low."""
+        n = len(self.center)
+        with np.errstate(all="ignore"):
+            farthest = (self.trials.reach + np.abs(self.center)) / self.width
+            bound = float(np.abs(step[:n]) @ farthest + np.abs(step[n:]).sum())
+        if bound <= SUSPICIOUS:
+            return bound
+        return float(self.trials.each(partial(_moved, self.form, parameters, step)).high)
+
     def __call__(self, parameters: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
         """Value and gradient at a point, and the Hessian if none is given.
 
@@ -449,7 +460,7 @@ class LinearObjective:
 
     def blocks(self, *, with_hessian: bool = False, share: float = 1.0) -> list[slice]:
         """All trials, cut into pieces whose temporaries are small, with a share of the temporary memory."""
-        n = self.n_parameters
+        n = len(self.center) + self.intercept
         is_raw = self.suits_rows and self.dtype is np.float64
         columns = _OWN_COLUMNS + (0 if is_raw else n) + (n if with_hessian else 0)
         budget = share * _BYTES[len(self.center) > 1] * len(self.trials) / columns
@@ -459,36 +470,16 @@ class LinearObjective:
         n_rows = int(size) // np.dtype(self.dtype).itemsize
         return [slice(i, i + n_rows) for i in range(0, len(self.trials), n_rows)]
 
-    def _block(self, point: FloatArray, rows: slice, with_hessian: bool) -> FloatArray:  # noqa: FBT001
-        """The largest signed log odds of both classes in a block, and its share of value, gradient and Hessian."""
-        with np.errstate(all="ignore"):
-            block = self.scores(rows)
-            places, non, tar = self._log_odds(block.combined(point), rows)
-            worst = non.max(), tar.max(initial=-np.inf)
-            order = 2 if with_hessian else 1
-            of_non, of_tar = kernel(self.alpha, self.beta)(non, order), kernel(self.beta, self.alpha)(tar, order)
-            if abs(self.log_odds) > _RARE and (self.alpha, self.beta) in _SHORT:
-                of_non = of_non._replace(linear=beta_cost_non(non, self.alpha, self.beta), factor=None)
-            if abs(self.log_odds) > _RARE and (self.beta, self.alpha) in _SHORT:
-                of_tar = of_tar._replace(linear=beta_cost_non(tar, self.beta, self.alpha), factor=None)
-            own = None if self.trials.weights is None else self.trials.weights[rows]
-            value = self._value(of_non, 0, own) + self._value(of_tar, 1, None if own is None else own[places])
-            products: AnyArray = np.empty(0)
-            if of_non.curvature is not None and of_tar.curvature is not None:
-                products = block.products(self._joined(of_non.curvature, of_tar.curvature, places, own))
-            pull = self._joined(of_non.slope, np.negative(of_tar.slope, out=of_tar.slope), places, own)
-            return np.concatenate(([*worst, value], block.sums(pull), products))
-
     def slopes(self, parameters: FloatArray, rows: slice) -> tuple[AnyArray, Block]:
         """How much each trial of a block pulls at its log odds, its weight times the slope; and the scores."""
         with np.errstate(all="ignore"):
             block = self.scores(rows)
-            places, non, tar = self._log_odds(block.combined(self._point(parameters)), rows)
+            places, non, tar = self.log_odds_of(block.combined(self._point(parameters)), rows)
             own = None if self.trials.weights is None else self.trials.weights[rows]
             of_non, of_tar = slope_kernel(self.alpha, self.beta)(non), slope_kernel(self.beta, self.alpha)(tar)
-            return self._joined(of_non, of_tar, places, own), block
+            return self.joined(of_non, of_tar, places, own), block
 
-    def _log_odds(self, z: AnyArray, rows: slice) -> tuple[IntArray, AnyArray, AnyArray]:
+    def log_odds_of(self, z: AnyArray, rows: slice) -> tuple[IntArray, AnyArray, AnyArray]:
         """From combined scores the places of targets, log odds (-inf at targets), and those of targets, negated.
 
         The cost of a target at x is that of a non-target at -x, with the parameters of the rule exchanged; and a
@@ -503,7 +494,7 @@ class LinearObjective:
         z[places] = -np.inf
         return places, z, tar
 
-    def _value(self, terms: Terms, kind: int, own: FloatArray | None) -> float:
+    def cost(self, terms: Terms, kind: int, own: FloatArray | None) -> float:
         """Cost of the trials of a class, which ``own`` weights each have."""
         cost = float(terms.linear.sum()) if own is None else dot(own, terms.linear)
         factor = terms.factor
@@ -514,7 +505,7 @@ class LinearObjective:
             cost -= float(np.log(parts).sum())
         return self.trials.class_weights[kind] * cost
 
-    def _joined(self, non: AnyArray, tar: AnyArray, places: IntArray, own: FloatArray | None) -> AnyArray:
+    def joined(self, non: AnyArray, tar: AnyArray, places: IntArray, own: FloatArray | None) -> AnyArray:
         """Weighted terms of all trials of a block, which overwrite those of non-targets."""
         weights = self.trials.class_weights
         non *= self.dtype(weights[0])
@@ -548,10 +539,38 @@ class LinearObjective:
         return FeatureBlock(features)
 
 
+def _moved(form: LinearObjective, point: FloatArray, step: FloatArray, trials: Trials) -> Ends:
+    """Find how far a step moves log odds, at most, relative to their size."""
+    level, largest = replace(form, trials=trials), 0.0
+    with np.errstate(all="ignore"):
+        for rows in level.blocks():
+            block = level.scores(rows)
+            size = 1.0 + SIZE * np.abs(block.combined(point) + level.log_odds)
+            largest = np.fmax.reduce(np.abs(block.combined(step)) / size, initial=largest)
+    return Ends.up_to(largest)
+
+
 def _terms(form: LinearObjective, point: AnyArray, with_hessian: bool, trials: Trials) -> SumsUpTo:  # noqa: FBT001
     """The largest signed log odds of both classes; value, gradient and Hessian, without penalty and constant."""
-    level = replace(form, trials=trials)
-    blocks = level.blocks(with_hessian=with_hessian)
-    rows = np.array([level._block(point, block, with_hessian) for block in blocks])  # noqa: SLF001
+    level, order, found = replace(form, trials=trials), 2 if with_hessian else 1, []
+    rule, reverse, is_rare = (form.alpha, form.beta), (form.beta, form.alpha), abs(form.log_odds) > _RARE
+    for rows in level.blocks(with_hessian=with_hessian):
+        with np.errstate(all="ignore"):
+            block = level.scores(rows)
+            places, non, tar = level.log_odds_of(block.combined(point), rows)
+            worst = non.max(), tar.max(initial=-np.inf)
+            of_non, of_tar = kernel(*rule)(non, order), kernel(*reverse)(tar, order)
+            if is_rare and rule in _SHORT:
+                of_non = of_non._replace(linear=beta_cost_non(non, *rule), factor=None)
+            if is_rare and reverse in _SHORT:
+                of_tar = of_tar._replace(linear=beta_cost_non(tar, *reverse), factor=None)
+            own = None if trials.weights is None else trials.weights[rows]
+            value = level.cost(of_non, 0, own) + level.cost(of_tar, 1, None if own is None else own[places])
+            products: AnyArray = np.empty(0)
+            if of_non.curvature is not None and of_tar.curvature is not None:
+                products = block.products(level.joined(of_non.curvature, of_tar.curvature, places, own))
+            pull = level.joined(of_non.slope, np.negative(of_tar.slope, out=of_tar.slope), places, own)
+            found.append(np.concatenate(([*worst, value], block.sums(pull), products)))
+    of_blocks = np.array(found)
     with np.errstate(invalid="ignore", over="ignore"):  # what is infinite then is out of bounds
-        return SumsUpTo(Sums.of(rows[:, 2:].sum(axis=0)), Ends.up_to(rows[:, :2].max(axis=0)))
+        return SumsUpTo(Sums.of(of_blocks[:, 2:].sum(axis=0)), Ends.up_to(of_blocks[:, :2].max(axis=0)))

@@ -469,14 +469,21 @@ def train(
 
 def train_trials(
     given: Trials | PartsOfTrials,
-    *,
     alpha: float,
     beta: float,
     log_odds: float,
     ridge: float = 0.0,
+    *,
     intercept: bool = True,
+    called: Callable[[Sequence[int]], str] | None = None,
 ) -> LinearFit:
-    """`train` on trials, in memory or in parts, that have no class weights yet."""
+    """`train` on trials, in memory or in parts, that have no class weights yet.
+
+    Parameters
+    ----------
+    called : function, optional
+        Gives the names of columns. With it, weights are refused that turn infinite scores into their contrary.
+    """
     trials: Any
     trials, lost = with_class_weights(given, alpha, beta, log_odds)
     n_columns = trials.n_columns
@@ -503,6 +510,8 @@ def train_trials(
         raw = inside / width
         standardized = inside / stretch if ridge > 0.0 else raw * widths(trials)
     require_scales(raw, "scores")
+    if called is not None and np.any(raw <= 0.0):
+        _require_positive(raw, given.infinite_columns(), called)
     offset = float(found.polished[-1] - inside @ (center / width)) if intercept else 0.0
     course = found.course
     course["gradient_norm"] *= unit
@@ -516,6 +525,16 @@ def train_trials(
         infimum=None if infimum is None else unit * infimum,
         **course,
     )
+
+
+def _require_positive(weights: FloatArray, infinite: Sequence[bool], called: Callable[[Sequence[int]], str]) -> None:
+    """Refuse weights that turn infinite scores into their contrary."""
+    for k in np.flatnonzero((weights <= 0.0) & np.array(infinite)).tolist():
+        raise InputError(
+            f"scores: the best weight of {called([k])} is {weights[k]:.3g}, but some of its scores are infinite: they "
+            "would be taken for certainty of the wrong class. Negate the scores if larger ones favour non-target, or "
+            "make infinite ones finite."
+        )
 
 
 def _standard(trials: Any, few: Trials, *, ridge: float, intercept: bool) -> tuple[FloatArray, FloatArray]:

@@ -14,12 +14,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from deciban._validate.arrays import all_finite
+from deciban._validate.arrays import all_finite, refuse_trials
 from deciban.core.training.batches import TrialsInParts
 from deciban.core.training.linear_objective import LinearObjective, MatrixBlock, Trials
 from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.core.training.sums import Ends, Sums, mixed_variance
-from deciban.errors import InputError, TrialError
+from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray
 
 AnyTrials = TypeVar("AnyTrials", Trials, TrialsInParts)
@@ -295,14 +295,11 @@ def refuse_overflow(far: BoolArray) -> None:
     TrialError
         If there are such.
     """
-    found = np.flatnonzero(far)
-    if len(found):
-        raise TrialError(
-            f"loglik: {len(found)} of {len(far)} trials have finite log-likelihoods that the scales of this model make "
-            "too large for a float, the first ",
-            int(found[0]),
-            ". Were those of training in another unit?",
-        )
+    words = (
+        f"loglik: {{n}} of {len(far)} trials have finite log-likelihoods that the scales of this model make too large "
+        "for a float, the first "
+    )
+    refuse_trials(far, words, ". Were those of training in another unit?")
 
 
 _FAR = 1e3

@@ -20,7 +20,7 @@ from scipy.linalg import get_blas_funcs
 from deciban.core.classes.loglik import are_alike
 from deciban.core.training.linear_objective import dot
 from deciban.core.training.sums import Ends, F, Sums, SumsUpTo
-from deciban.core.training.trust_region import Derivatives
+from deciban.core.training.trust_region import SIZE, SUSPICIOUS, Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
 _FEW = 16
@@ -227,7 +227,12 @@ class ClassObjective:
         return by_scales + float(np.ptp(change[k:]))
 
     def largest_move(self, parameters: FloatArray, step: FloatArray) -> float:
-        """How far a step moves the log-likelihood of a class against that of the true one, at most in any trial."""
+        """How far a step moves the log-likelihood of a class against that of the true one, at most in any trial.
+
+        Where a bound that needs no look at the trials is low enough, it is that.
+        """
+        if (bound := self.move_bound(step)) < SUSPICIOUS:
+            return bound
         raw, change = self.fixed + self.basis @ parameters, self.basis @ step
         return max(0.0, float(self.trials.each(partial(_moved, self.form, raw, change)).high))
 
@@ -335,7 +340,7 @@ def farthest_move(moved: AnyArray, z: AnyArray, label: IntArray) -> float:
     Moves are compared with a hundredth of the difference itself where that is large.
     """
     column = np.arange(len(label))
-    relative = np.abs(moved - moved[label, column]) / (1.0 + 1e-2 * np.abs(z - z[label, column]))
+    relative = np.abs(moved - moved[label, column]) / (1.0 + SIZE * np.abs(z - z[label, column]))
     return float(np.max(np.where(np.isfinite(z), relative, 0.0)))
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from scipy.linalg import helmert
 
-from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials
 from deciban.core.classes.counts import ordered_by_class
 from deciban.core.training import moments
@@ -22,7 +21,7 @@ from deciban.core.training.linear_objective import length_bound
 from deciban.core.training.linear_training import INFORMATIVE, LARGE, ROUGH, Fit, Way
 from deciban.core.training.moments import SAMPLE, drawn_near, require_scales, standardization, widths_near
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
-from deciban.core.training.separation import SUSPICIOUS, refuse_infinite
+from deciban.core.training.separation import refuse_infinite
 from deciban.core.training.trust_region import PRECISE, Minimum
 from deciban.errors import InputError
 from deciban.types import FloatArray
@@ -157,7 +156,6 @@ def train_counted(
     scale: bool = True,
     offset: bool = True,
     has_optimum: bool = False,
-    classes: Names = None,
 ) -> ClassFit:
     """Minimize the cross-entropy of ``b + sum_k a_k lam_k``.
 
@@ -173,8 +171,6 @@ def train_counted(
         Whether these are trained; otherwise scales are 1, and offsets 0.
     has_optimum : bool
         Whether that was proved elsewhere: then one that is very far away is not taken for one at infinity.
-    classes : tuple of str, optional
-        Their names, for messages.
 
     Raises
     ------
@@ -183,8 +179,8 @@ def train_counted(
         if infinite log-likelihoods say the opposite of the truth, leave nothing to train on, or leave no limit to an
         offset.
     """
-    possible, prior, is_possible = counted.possible, counted.possible_prior, counted.is_possible
-    trials, certain = counted.undecided(lambda k: called(int(possible[k]), classes), offset=offset)
+    prior, is_possible = counted.prior, counted.is_possible
+    trials, certain = counted.undecided(offset=offset)
     if survey is None or survey.trials is not trials:
         survey = Survey(trials)
     form = {"ridge": ridge, "scale": scale, "offset": offset}
@@ -299,18 +295,8 @@ def _require_finite(objective: ClassObjective, found: Minimum) -> Minimum:
     is_penalized = bool(objective.penalty.any())
     if not objective.basis[: objective.n_systems].any():
         return found  # that no class is beyond the reach of offsets is known from the start
-
-    def move(point: FloatArray, step: FloatArray) -> float:
-        bound = objective.move_bound(step)
-        return bound if bound < SUSPICIOUS else objective.largest_move(point, step)
-
-    return refuse_infinite(
-        objective,
-        found,
-        move,
-        separated=not is_penalized and (objective.is_apart(found.at) or _is_apart_at_last(objective, found)),
-        ridge_helps=not is_penalized,
-    )
+    separated = not is_penalized and (objective.is_apart(found.at) or _is_apart_at_last(objective, found))
+    return refuse_infinite(objective, found, separated=separated, ridge_helps=not is_penalized)
 
 
 def _is_apart_at_last(objective: ClassObjective, found: Minimum) -> bool:

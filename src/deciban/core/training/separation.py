@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -15,7 +14,7 @@ from deciban._validate.arrays import all_finite
 from deciban.core.by_value import Additive
 from deciban.core.training.linear_objective import LinearObjective, Trials, amount
 from deciban.core.training.sums import Ends
-from deciban.core.training.trust_region import Function, Minimum, pursued
+from deciban.core.training.trust_region import SUSPICIOUS, Minimum, pursued
 from deciban.errors import InputError, TrialError
 from deciban.types import BoolArray, FloatArray
 
@@ -30,37 +29,15 @@ _ROUNDING = 1e-9
 """Log odds that differ by less than this, relative to the largest terms that they are made of, may be the same."""
 
 
-_SUSPICIOUS = (0.1, 1e-3)
-"""Newton's step at a minimum that lies at infinity moves some log odds by about 1, and next to large log odds by more
-than this share of them; at any other minimum by next to nothing."""
+def is_at_infinity(function: Any, found: Minimum) -> bool:
+    """Return True if Newton's step still moves scores where it gains nothing any more: the minimum is at infinity.
 
-
-def is_at_infinity(level: LinearObjective, found: Minimum) -> bool:
-    """Whether Newton's step still moves log odds where it gains nothing any more: the minimum is at infinity."""
+    The function has a ``largest_move`` of scores by a step, relative to their size; a bound will do where it is low.
+    """
     if found.falls:
         return True
     step = np.linalg.lstsq(found.at.hessian, found.at.gradient, rcond=1e-14)[0]
-    constant, _ = _SUSPICIOUS
-    n = len(level.center)
-    with np.errstate(all="ignore"):
-        farthest = (level.trials.reach + np.abs(level.center)) / level.width
-        if np.abs(step[:n]) @ farthest + np.abs(step[n:]).sum() <= constant:
-            return False
-        return bool(
-            level.trials.each(partial(_moved, level.form, found.point, np.asarray(step, np.float64))).high > 0.0
-        )
-
-
-def _moved(form: LinearObjective, point: FloatArray, step: FloatArray, trials: Trials) -> Ends:
-    """A look at trials that finds 1 if a step moves some log odds by more than it does near a minimum, else 0."""
-    level, (constant, share) = replace(form, trials=trials), _SUSPICIOUS
-    with np.errstate(all="ignore"):
-        for rows in level.blocks():
-            block = level.scores(rows)
-            log_odds = block.combined(point) + level.log_odds
-            if np.any(np.abs(block.combined(step)) > constant + share * np.abs(log_odds)):
-                return Ends.up_to(1.0)
-    return Ends.up_to(0.0)
+    return bool(function.largest_move(found.point, np.asarray(step, np.float64)) > SUSPICIOUS)
 
 
 def require_finite(objective: LinearObjective, found: Minimum) -> Minimum:
@@ -152,33 +129,20 @@ def _combined(form: LinearObjective, weights: FloatArray, trials: Trials) -> End
     return Ends.of([low for low, _ in ends], [high for _, high in ends])
 
 
-SUSPICIOUS = 0.1
-"""Nats by which Newton's step at a minimum that lies at infinity moves some log-likelihood ratio."""
-
-
-def refuse_infinite(
-    function: Function,
-    found: Minimum,
-    largest_move: Callable[[FloatArray, FloatArray], float],
-    *,
-    separated: bool,
-    ridge_helps: bool,
-) -> Minimum:
+def refuse_infinite(function: Any, found: Minimum, *, separated: bool, ridge_helps: bool) -> Minimum:
     """Refuse an answer where the best scales or offsets are infinite.
 
     Parameters
     ----------
-    function : callable
+    function : ClassObjective or TransformObjective
         What was minimized.
     found : Minimum
-        Where the search ended.
-    largest_move : callable
-        How far a step from a point moves the log-likelihood of a class against that of the true one, at most; below
-        `SUSPICIOUS` a bound will do.
+        Where its search ended.
     separated : bool
-        Whether the true class leads in every trial by what no penalty keeps finite, which proves it.
+        Whether it is proved that scales may grow forever.
     ridge_helps : bool
-        Whether there are scales without a penalty. If not, the offsets are infinite: none is ever on them.
+        Whether scales have no penalty, so that one would keep them finite. If they have one, it is the offsets that
+        are infinite.
 
     Returns
     -------
@@ -191,11 +155,9 @@ def refuse_infinite(
         If they are.
     """
     if not separated:
-        if not (found.converged and _is_at_infinity(found, largest_move)):
+        if not (found.converged and is_at_infinity(function, found)):
             return found
-        final = (
-            None if found.falls else pursued(function, found, lambda reached: _is_at_infinity(reached, largest_move))
-        )
+        final = None if found.falls else pursued(function, found, lambda reached: is_at_infinity(function, reached))
         if final is not None:
             return final
     if not ridge_helps:
@@ -214,14 +176,6 @@ def refuse_infinite(
     raise InputError(
         f"loglik: {words}. Add a penalty (ridge=1e-3, --ridge 1e-3), or collect trials that are harder to tell."
     )
-
-
-def _is_at_infinity(found: Minimum, largest_move: Callable[[FloatArray, FloatArray], float]) -> bool:
-    """Whether Newton's step still moves log-likelihoods where it gains nothing any more."""
-    if found.falls:
-        return True
-    step = np.linalg.lstsq(found.at.hessian, found.at.gradient, rcond=1e-14)[0]
-    return largest_move(found.point, np.asarray(step, np.float64)) > SUSPICIOUS
 
 
 def reachable(step: BoolArray) -> BoolArray:
@@ -392,10 +346,16 @@ def undecided(trials: Any, alpha: float, beta: float) -> tuple[Any, Amounts]:
         return found
     if trials.weights is not None and not trials.weights.all():
         counting = np.flatnonzero(trials.weights)
-        try:
-            return undecided(trials.take(counting), alpha, beta)
-        except TrialError as error:
-            raise error.among(counting) from None
+        numbers = counting if trials.numbers is None else trials.numbers[counting]
+        return undecided(replace(trials.take(counting), numbers=numbers), alpha, beta)
+    try:
+        return _undecided(trials, alpha, beta)
+    except TrialError as error:
+        raise error if trials.numbers is None else error.among(trials.numbers) from None
+
+
+def _undecided(trials: Trials, alpha: float, beta: float) -> tuple[Trials, Amounts]:
+    """`undecided` of trials in memory that all count."""
     is_target, verdict, total = trials.is_target, _verdict(trials), trials.amounts
     if verdict is None:
         return trials, Amounts(total, (0.0, 0.0), _counts(is_target))

@@ -266,6 +266,13 @@ class Minimum:
         }
 
 
+SUSPICIOUS = 0.1
+"""Newton's step at a minimum that lies at infinity moves some score by about 1, relative to its size; at any other
+minimum by next to nothing."""
+
+SIZE = 1e-2
+"""Share of a score that adds to 1 nat in the size by which moves are divided."""
+
 Function: TypeAlias = Callable[[FloatArray, FloatArray | None], Derivatives]
 """What is minimized: gives the derivatives at a point, with the Hessian that is given or else its own."""
 

@@ -1,4 +1,4 @@
-"""Tables with typed columns, Parquet and Arrow: which columns are read, what they mean, and what must not be in them.
+"""Tables with typed columns (Parquet, Arrow, data frames): which columns are read, and what they mean.
 
 The columns are those of text tables with a header (`deciban.io.columns.headers`): ``enroll`` and ``test`` (with
 ``side``) or ``trial``, or other common names of them; every ``score`` or ``llr`` column is a system; ``label`` holds
@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import FormatError
+from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import (
     CONDITION,
     IDENTITY,
@@ -47,12 +47,12 @@ from deciban.io.columns.headers import (
     with_only_score,
     without_other_numbers,
 )
-from deciban.io.columns.rows import Range, RowTable, place_in, places_in, refuse_equal_names, table_of_ranges
+from deciban.io.columns.rows import Rows, RowTable, place_in, places_in, refuse_equal_names, table_of_all
 from deciban.io.columns.values import assemble, plain, refuse_missing, same_names, settled
-from deciban.io.contents import ContentKind, Contents, Written, only_format_errors
+from deciban.io.contents import ContentKind, Contents, RowError, Written, only_format_errors
 from deciban.io.formats import Options
 from deciban.trials import ClassKey, Origin
-from deciban.trials.frames import description, is_text_or_bytes, of_strings, to_arrow
+from deciban.trials.frames import as_table, column_of, description, is_text_or_bytes, of_strings, to_arrow
 from deciban.types import ScoreUnit
 
 READS: tuple[ContentKind, ...] = ("scores", "key", "index", "class-scores", "class-key")
@@ -235,7 +235,8 @@ class ReadAs:
         if described.get("class_scores") is True and options.need is None:
             options = replace(options, need="class-scores")
         listed = described.get("classes")
-        classes = tuple(listed) if isinstance(listed, list) and _are_names(listed) else None
+        has_names = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
+        classes = tuple(described["classes"]) if has_names else None
         return cls(roles, declared_by_metadata(options, table.schema, name), plain, notes, classes)
 
     @property
@@ -257,12 +258,12 @@ class ReadAs:
             classes = tuple(sorted(names))
         return replace(self, options=replace(self.options, vocabulary=vocabulary), classes=classes)
 
-    def contents(self, ranges: Sequence[Range], name: str) -> Contents:
+    def contents(self, parts: Sequence[Rows], name: str) -> Contents:
         """What some neighbouring rows hold.
 
         Parameters
         ----------
-        ranges : sequence of Range
+        parts : sequence of Rows
         name : str
             What messages call them.
 
@@ -271,14 +272,14 @@ class ReadAs:
         FormatError, OSError
             If something cannot be read, or stand where it stands; the message names file and place.
         """
-        with only_format_errors(name, "a table", partial(place_in, ranges)):
-            return self.made(ranges, Origin(name, self.table.reading, places=partial(places_in, ranges)))
+        with only_format_errors(name, "a table", partial(place_in, parts)):
+            return self.made(parts, Origin(name, self.table.reading, places=partial(places_in, parts)))
 
     def whole(self) -> Contents:
         """What all rows hold; raises as `contents`."""
-        return self.contents(self.table.ranges, self.table.name)
+        return self.contents(self.table.rows, self.table.name)
 
-    def made(self, ranges: Sequence[Range], origin: Origin) -> Contents:
+    def made(self, parts: Sequence[Rows], origin: Origin) -> Contents:
         """What some neighbouring rows hold.
 
         Raises
@@ -286,8 +287,8 @@ class ReadAs:
         RowError, FormatError, InputError
             If something cannot stand where it stands.
         """
-        name, roles, size = origin.name, [*self.read.values()], sum(one.rows.n_bytes for one in ranges)
-        table = table_of_ranges(ranges, list(self.read)) if ranges else self.table.schema.empty_table()
+        name, roles, size = origin.name, [*self.read.values()], sum(one.n_bytes for one in parts)
+        table = table_of_all(parts, list(self.read)) if parts else self.table.schema.empty_table()
         check_size(len(table), len(roles), size, name)
         if not len(table):
             raise FormatError(f"{name}: holds no trial, only the names of columns.")
@@ -316,7 +317,7 @@ def contents_of(table: RowTable, options: Options) -> Contents:
     FormatError, OSError
         As `ReadAs.contents`.
     """
-    with only_format_errors(table.name, "a table", partial(place_in, table.ranges)):
+    with only_format_errors(table.name, "a table", partial(place_in, table.rows)):
         return ReadAs.of(table, options, of_folders=True).whole()
 
 
@@ -464,10 +465,6 @@ def _are_roles(roles: Sequence[object]) -> bool:
     return known and len(set(single)) == len(single)
 
 
-def _are_names(names: Sequence[object]) -> bool:
-    return all(isinstance(name, str) for name in names)
-
-
 def _plain_type(field: pa.Field) -> pa.DataType:
     return field.type.value_type if pa.types.is_dictionary(field.type) else field.type
 
@@ -514,3 +511,145 @@ def _check_length(column: pa.ChunkedArray, header: str, size: int, name: str) ->
         raise FormatError(
             f"{name}: column {header} would be {n_bytes:,} bytes long. Leave it out when writing the file."
         )
+
+
+ColumnsByRole: TypeAlias = Mapping[str, str | Sequence[str] | None]
+"""The column of each role, several for scores; None for one that is not there."""
+
+
+_LABELS = "labels={'target': 'WORD', 'nontarget': 'WORD'}"
+
+
+def contents_of_frame(
+    frame: Any,
+    roles: ColumnsByRole,
+    *,
+    need: ContentKind,
+    labels: Mapping[str, str] | None = None,
+    name: str = "data frame",
+    system: str = "system",
+    unit: ScoreUnit | None = None,
+) -> Contents:
+    """Tables of trials out of a data frame, by the names of its columns.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame, polars.DataFrame, pyarrow.Table or RecordBatch, mapping of str to arrays
+        Or anything else that hands out its columns by ``__arrow_c_stream__``.
+    roles : mapping of role to column, or to several columns for ``score``
+        The roles are those of files: ``enroll``, ``test``, ``side``, ``trial``, ``score``, ``label``, ``class``. All
+        other columns are kept as conditions.
+    need : {"scores", "class-scores"}
+        What the columns of scores are: of systems, or of classes.
+    labels : mapping, optional
+        Words for ``target`` and ``nontarget``, as in `deciban.read_key`.
+    name : str
+        What messages call it.
+    system : str
+        What to call a single system.
+    unit : {"nats", "log10", "lr"}, optional
+        The unit of the scores; if None, the names of their columns may declare it.
+
+    Returns
+    -------
+    Contents
+
+    Raises
+    ------
+    InputError
+        If this is no data frame, a column is not there, or one is to play two roles.
+    FormatError
+        If something cannot stand where it stands; says in which row.
+
+    Examples
+    --------
+    >>> frame = {"llr": [1.5, -2.0], "same": [True, False]}
+    >>> contents = contents_of_frame(frame, {"score": "llr", "label": "same"}, need="scores")
+    >>> contents.systems[0].score, contents.key.is_target
+    (array([ 1.5, -2. ]), array([ True, False]))
+    """
+    table = as_table(frame)
+    table = table.rename_columns([str(column) for column in table.column_names]).replace_schema_metadata(None)
+    own: dict[str, str] = {}
+    for role, given in roles.items():
+        for column in columns_named(role, given):
+            column_of(table, column)
+            if column in own:
+                raise InputError(f"{role}: column {column!r} is the {own[column]} already. Name another one.")
+            own[column] = role
+    sides = [role for role in own.values() if role in IDENTITY]
+    if sides and not identity_of(sides):
+        raise InputError(
+            f"{', '.join(sides)}: trials are identified by enroll and test (and side), or by trial. Name these columns."
+        )
+    listed = [own.get(column, CONDITION + column if column else IGNORED) for column in table.column_names]
+    options = Options(need=need, columns=listed, vocabulary=Vocabulary.of(labels), name=system, unit=unit)
+    held = RowTable.of_table(table, name, "data frame", max(table.nbytes, 1))
+    try:
+        return ReadAs.of(held, options).made(held.rows, Origin(name, "data frame"))
+    except RowError as error:
+        words = str(error).replace("--labels target=WORD,nontarget=WORD", _LABELS)
+        raise FormatError(f"{held.rows[0].where(error.row)}: {words}.") from error
+
+
+def of_one_system(frame: Any, systems: Mapping[str, Sequence[str]], name: str, classes: Sequence[str]) -> pa.Table:
+    """The columns of one of several systems, called by the classes, and those that are no scores.
+
+    Parameters
+    ----------
+    frame : data frame
+    systems : mapping of str to sequence of str
+        The columns of each system, in the order of the classes.
+    name : str
+        Which of them.
+    classes : sequence of str
+
+    Raises
+    ------
+    InputError
+        If a column is not there, or there is not one for each class.
+
+    Examples
+    --------
+    >>> frame = {"a": [1.0], "b": [0.0], "c": [2.0], "d": [1.0], "age": [30]}
+    >>> of_one_system(frame, {"A": ["a", "b"], "B": ["c", "d"]}, "B", ["cat", "dog"]).column_names
+    ['cat', 'dog', 'age']
+    """
+    table = as_table(frame)
+    own = columns_named("score", systems[name])
+    if len(own) != len(classes):
+        raise InputError(f"score: {name} has {len(own)} columns, but there are {len(classes)} classes. Name one each.")
+    scores = {column for columns in systems.values() for column in columns_named("score", columns)}
+    others = [column for column in table.column_names if str(column) not in scores]
+    twice = [one for one in classes if one in others]
+    if twice:
+        raise InputError(f"classes: the column {twice[0]!r} is none of the scores of {name}. Rename it.")
+    return pa.table(
+        [*(column_of(table, column) for column in own), *(table.column(column) for column in others)],
+        [*classes, *others],
+    )
+
+
+def columns_named(role: str, given: Any) -> list[str]:
+    """The columns that were named for a role: one, or several for scores.
+
+    Raises
+    ------
+    InputError
+        If these are no names.
+
+    Examples
+    --------
+    >>> columns_named("score", ["sysA", "sysB"]), columns_named("label", "y"), columns_named("trial", None)
+    (['sysA', 'sysB'], ['y'], [])
+    """
+    if given is None:
+        return []
+    if isinstance(given, str | int):
+        return [str(given)]
+    if role == "score" and isinstance(given, Sequence) and given:
+        columns = [str(one) for one in given if isinstance(one, str | int)]
+        if len(columns) == len(given):
+            return columns
+    several = ", or several in a list" if role == "score" else ""
+    raise InputError(f"{role}: got {type(given).__name__}. Name a column of the data frame{several}.")

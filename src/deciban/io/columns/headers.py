@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -352,6 +353,11 @@ _OF_TWO = re.compile(r"(.*[-_. ])?class[-_. ]?0")
 
 _WHOLE = re.compile(r"(0|[1-9]\d*)\.0")
 
+MOST_WORDS = 4
+"""Different values of a column that may be the words of a label."""
+
+USUAL_WORDS = Vocabulary.of(None)
+
 _FEWEST = 3
 """Columns of numbers beside a label that are taken for the scores of as many classes."""
 
@@ -592,3 +598,37 @@ def names_measure(header: str) -> bool:
     (True, False)
     """
     return _MEASURE.fullmatch(_folded(header)) is not None
+
+
+def words_in_options(words: Sequence[str]) -> list[str]:
+    """Return options that define which of some words mean target, one for each way; none if there are too many words.
+
+    Words with known meanings keep these: the option that turns the truth round is never offered.
+
+    Examples
+    --------
+    >>> words_in_options(["imp", "tgt"])
+    ['--labels target=tgt,nontarget=imp']
+    >>> words_in_options(["bona", "spoof"])
+    ['--labels target=bona,nontarget=spoof']
+    >>> words_in_options(["left", "right"])
+    ['--labels target=left,nontarget=right', '--labels target=right,nontarget=left']
+    """
+    if not 1 < len(words) <= MOST_WORDS or any(set(word) & set(",|=") or not word for word in words):
+        return []
+    known = USUAL_WORDS.within(words)
+    targets = [word for word in words if known.meaning(word) is True]
+    others = [word for word in words if known.meaning(word) is False]
+    unknown = [word for word in words if known.meaning(word) is None]
+    sides = [(targets, [*others, *unknown]), ([*targets, *unknown], others)]
+    if not targets and not others:
+        sides = [([w], [other for other in words if other != w]) for w in words]
+    sides = [(tar, non) for tar, non in sides if tar and non][: None if unknown else 1]
+    words_of = (f"target={'|'.join(tar)},nontarget={'|'.join(non)}" for tar, non in sides)
+    return [f"--labels {shlex.quote(one)}" for one in words_of]
+
+
+def unknown_label(word: str, known: Vocabulary, place: str = "") -> str:
+    """Return the message on a label without a meaning; ``place`` follows the word."""
+    words = f"unknown label {word!r}{place}; known are {known}"
+    return f"{words}. Say what your words mean: --labels target=WORD,nontarget=WORD"

@@ -82,43 +82,44 @@ class HeldRows(Rows):
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
-    """Consecutive rows from ``start`` to ``stop``, exclusive."""
+class RowsWithin(Rows):
+    """Consecutive rows of others, the first of which is ``start``."""
 
+    name: str
+    n_rows: int
     rows: Rows
     start: int
-    stop: int
-
-    @classmethod
-    def all_of(cls, rows: Rows) -> Range:
-        """Return the range of all rows."""
-        return cls(rows, 0, rows.n_rows)
+    n_bytes: int = 0
 
     def table(self, columns: Sequence[str]) -> pa.Table:
-        """Read columns, in this order."""
-        table, n = self.rows.table(columns), self.stop - self.start
-        return table if n == self.rows.n_rows else table.slice(self.start, n)
+        """See `Rows.table`."""
+        return self.rows.table(columns).slice(self.start, self.n_rows)
+
+    def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
+        """See `Rows.where`."""
+        return self.rows.where(row if row is None else self.start + row, columns)
 
 
-def table_of_ranges(ranges: Sequence[Range], columns: Sequence[str]) -> pa.Table:
-    """Read columns of several ranges as one table; types that differ are promoted."""
-    parts = [one.table(columns) for one in ranges]
-    return parts[0] if len(parts) == 1 else pa.concat_tables(parts, promote_options="permissive").unify_dictionaries()
+def table_of_all(parts: Sequence[Rows], columns: Sequence[str]) -> pa.Table:
+    """Read columns of several parts as one table; types that differ are promoted."""
+    tables = [one.table(columns) for one in parts]
+    if len(tables) == 1:
+        return tables[0]
+    return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
 
 
-def place_in(ranges: Sequence[Range], row: int | None, columns: Sequence[str] = ()) -> str:
-    """Describe the place of a row of several ranges; for None, return the names of the ranges."""
+def place_in(parts: Sequence[Rows], row: int | None, columns: Sequence[str] = ()) -> str:
+    """Describe the place of a row of several parts; for None, return the names of the parts."""
     if row is None:
-        return " and ".join(one.rows.where(None, columns) for one in ranges)
-    stops = [*accumulate(one.stop - one.start for one in ranges)]
-    at = min(bisect_right(stops, row), len(ranges) - 1)
-    one = ranges[at]
-    return one.rows.where(one.stop + row - stops[at], columns)
+        return " and ".join(one.where(None, columns) for one in parts)
+    starts = [*accumulate((one.n_rows for one in parts[:-1]), initial=0)]
+    at = bisect_right(starts, row) - 1
+    return parts[at].where(row - starts[at], columns)
 
 
-def places_in(ranges: Sequence[Range], rows: Sequence[int]) -> list[str]:
-    """Describe the places of rows of several ranges."""
-    return [place_in(ranges, row) for row in rows]
+def places_in(parts: Sequence[Rows], rows: Sequence[int]) -> list[str]:
+    """Describe the places of rows of several parts."""
+    return [place_in(parts, row) for row in rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,14 +173,9 @@ class RowTable:
         """Total number of rows."""
         return sum(one.n_rows for one in self.rows)
 
-    @property
-    def ranges(self) -> list[Range]:
-        """All rows."""
-        return [Range.all_of(one) for one in self.rows]
-
     def places(self, rows: Sequence[int]) -> list[str]:
         """Describe the places of rows."""
-        return places_in(self.ranges, rows)
+        return places_in(self.rows, rows)
 
 
 @contextmanager

@@ -13,11 +13,11 @@ from deciban._arrow import constant, of_numpy, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import InputError
-from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of
+from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of, unknown_label
 from deciban.io.columns.rows import Rows
 from deciban.io.contents import Contents, RowError
 from deciban.io.formats import Options
-from deciban.io.text.one_line import is_number
+from deciban.io.text.one_line import NO_NAN, is_number
 from deciban.messages import counted
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
 from deciban.trials.frames import is_text_or_bytes, of_strings
@@ -128,9 +128,7 @@ def scores_of(column: pa.Array | pa.ChunkedArray, *, incomplete: bool = False) -
         raise RowError(f"a score cannot be represented as float64 ({error}). Write scores as floats", None) from error
     if len(score) and not incomplete and np.isnan(np.max(score)):
         row = int(np.argmax(np.isnan(score)))
-        raise RowError(
-            "the score is NaN; infinite scores are allowed, NaN is not: repair the file or drop the trial", row
-        )
+        raise RowError(f"the score is NaN; {NO_NAN}", row)
     return score
 
 
@@ -156,11 +154,7 @@ def truth_of(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> tupl
     unknown = [word for word, meaning in meanings.items() if meaning is None]
     if unknown:
         row = int(np.argmax(codes == list(meanings).index(unknown[0])))
-        raise RowError(
-            f"unknown label {unknown[0]!r}; known are {vocabulary}. Say what your words mean: "
-            "--labels target=WORD,nontarget=WORD",
-            row,
-        )
+        raise RowError(unknown_label(unknown[0], vocabulary), row)
     known = {word: meaning for word, meaning in meanings.items() if meaning is not None}
     return np.array(list(known.values()), np.bool_)[codes], known
 

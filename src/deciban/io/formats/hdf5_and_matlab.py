@@ -190,16 +190,22 @@ _BOSARIS = {field: f"/ID/{field}" for field in ("row_ids", "column_ids", "has_ro
 """Where fields lie that do not lie at the root under their own names."""
 
 
-def read_bosaris(source: Source, options: Options) -> Contents:
-    """Read a file of BOSARIS."""
-    with hdf5.opened(source) as file:
-        return _read(file, options, NAME, _BOSARIS, "key")
+_SIDEKIT = {"row_ids": "/modelset", "column_ids": "/segset"}
+_PYBOSARIS = {"row_ids": "/model_names", "column_ids": "/test_names", "scores": "/score_mat"}
+_PYBOSARIS |= {"tar": "/tar_mask", "non": "/non_mask"}
 
 
-def read_sidekit(source: Source, options: Options) -> Contents:
-    """Read an index, a key or scores of sidekit."""
+def _read_layout(
+    name: str, paths: Mapping[str, str], otherwise: ContentKind, source: Source, options: Options
+) -> Contents:
+    """Read an index, a key or scores of one layout."""
     with hdf5.opened(source) as file:
-        return _read(file, options, "sidekit", {"row_ids": "/modelset", "column_ids": "/segset"}, "index")
+        return _read(file, options, name, paths, otherwise)
+
+
+read_bosaris = partial(_read_layout, NAME, _BOSARIS, "key")
+read_sidekit = partial(_read_layout, "sidekit", _SIDEKIT, "index")
+read_pybosaris = partial(_read_layout, "pybosaris", _PYBOSARIS, "scores")
 
 
 def read_dca_plda(source: Source, options: Options) -> Contents:
@@ -211,13 +217,6 @@ def read_dca_plda(source: Source, options: Options) -> Contents:
             )
         paths = {"row_ids": "/train_ids" if file.has("/train_ids") else "/enroll_ids", "column_ids": "/test_ids"}
         return _read(file, options, "dca-plda", paths, "index")
-
-
-def read_pybosaris(source: Source, options: Options) -> Contents:
-    """Read a key or scores of PyBOSARIS."""
-    paths = {"row_ids": "/model_names", "column_ids": "/test_names", "scores": "/score_mat"}
-    with hdf5.opened(source) as file:
-        return _read(file, options, "pybosaris", paths | {"tar": "/tar_mask", "non": "/non_mask"}, "scores")
 
 
 def write(contents: Contents, stream: IO[bytes]) -> Written:

@@ -30,7 +30,6 @@ Layout, words and signs were seen in the code of OpenBR and of Bob, which reads 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -45,11 +44,12 @@ from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError
+from deciban.io.columns.headers import unknown_label
 from deciban.io.contents import ContentKind, Contents, only_format_errors
 from deciban.io.formats import Options
 from deciban.io.matrices.named_matrix import contents_of_grid
 from deciban.io.source import BLANKS, Source, numbered_lines, read_text, without_comments
-from deciban.io.text.one_line import DELIMITERS, is_number, shortened, split
+from deciban.io.text.one_line import DELIMITERS, is_number, problem_of_score, shortened, split
 from deciban.trials import Origin
 from deciban.types import AnyArray
 
@@ -208,23 +208,15 @@ def _meanings(words: list[str], vocabulary: Vocabulary, table: _Table) -> tuple[
         if meaning is None:
             number, fields = next((number, fields) for number, fields in table.lines() if word in fields[1:])
             title = table.header[fields.index(word, 1)]
-            raise FormatError(
-                f"{table.name}:{number}: unknown label {word!r} in column {title!r}; known are {known}. "
-                "Say what your words mean: --labels target=WORD,nontarget=WORD."
-            )
+            raise FormatError(f"{table.name}:{number}: {unknown_label(word, known, f' in column {title!r}')}.")
     return {"": 0} | {word: 1 if meaning else -1 for word, meaning in meanings.items()}, ""
 
 
 def _problem(cell: str) -> str | None:
     if not cell:
         return None
-    if not is_number(cell):
-        return f"the score {cell!r} is not a number; leave the cell empty if it is no trial"
-    if math.isnan(float(cell)):
-        return "the score is NaN; leave the cell empty if it is no trial"
-    if math.isinf(float(cell)) and "inf" not in cell.casefold():
-        return f"the score {cell!r} is beyond the largest float, 1.8e308; write inf if infinite is meant"
-    return None
+    way_out = "leave the cell empty if it is no trial"
+    return problem_of_score(cell, f"; {way_out}", way_out)
 
 
 _HEADER = re.compile(rb"([SD])2[^\n]*\n([^\n]*)\n([^\n]*)\nM([FB]) (\d{1,9}) (\d{1,9}) ([\x00-\xff]{4})\n")

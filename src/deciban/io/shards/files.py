@@ -17,7 +17,7 @@ import pyarrow as pa
 from deciban._files import PathLike, display_name
 from deciban.errors import FormatError
 from deciban.io.columns.columnar import check_size
-from deciban.io.columns.rows import Range, Rows, RowTable, place_in, table_schema
+from deciban.io.columns.rows import Rows, RowTable, place_in, table_schema
 from deciban.io.contents import only_format_errors
 from deciban.io.formats import Options, bare_name
 from deciban.io.source import Source, files_of, refuse_doubles
@@ -152,7 +152,7 @@ class FileRows(Rows):
     def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
         """See `Rows.where`."""
         if row is not None and self.parts:
-            return place_in([Range.all_of(one) for one in self.parts], row, columns)
+            return place_in(self.parts, row, columns)
         if row is None or self.start is None:
             return Rows.where(self, row, columns)
         name, first = self.start

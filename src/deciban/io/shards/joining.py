@@ -17,19 +17,18 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy
 from deciban._files import ScratchFolder
-from deciban._validate.arrays import Vocabulary
 from deciban.core.resampling.units import Keys
 from deciban.errors import InputError, KeyMismatchError
 from deciban.io.columns.columnar import Roles
-from deciban.io.columns.rows import Rows, placed
-from deciban.io.columns.values import names_in, plain, refuse_missing, settled
-from deciban.io.shards.layout import LabelColumn, Layout, OfTwoFiles, Truth, rows_with
-from deciban.io.shards.meaning import HowToRead
+from deciban.io.columns.rows import Rows, RowTable, placed
+from deciban.io.columns.values import names_in, plain, refuse_missing
+from deciban.io.shards.layout import RowLayout, Truth, rows_with
+from deciban.io.shards.meaning import HowToRead, labels_in
 from deciban.memory import Cost, rows_that_fit
 from deciban.steps import teller
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
 from deciban.trials.joining.join import concatenate, contradictions, other_label
-from deciban.trials.joining.matching import Fault, JoinReport, meet, picked, require_same_sides
+from deciban.trials.joining.matching import JoinReport, JoinTally, RefusedTrials, look_up, picked, require_same_sides
 from deciban.trials.joining.renaming import Renaming
 from deciban.trials.names import fingerprints
 from deciban.trials.tables import TrialTable
@@ -43,24 +42,28 @@ _BLOCK = 1 << 20
 """Rows of a temporary file that are written at once before there are scores."""
 
 
-@dataclass(frozen=True, eq=False)
-class Joined:
-    """Trials of a key with their scores, where they were joined.
+@dataclass(frozen=True, slots=True, eq=False)
+class JoinedTables:
+    """Tables of scores and a key as one table.
 
     Attributes
     ----------
-    rows : tuple of Rows
-    report : JoinReport
-    is_double : frozenset of str
-        Columns of scores that are float64.
+    rows : sequence of Rows
+    layout : RowLayout
+        Where everything stands in the rows.
+    is_double : bool
+        Whether scores are float64.
+    report : JoinReport, optional
+        How trials matched, if they were matched by name.
     kept : object
         An object that must live as long as the rows.
     """
 
-    rows: tuple[Rows, ...]
-    report: JoinReport
-    is_double: frozenset[str]
-    kept: Any
+    rows: Sequence[Rows]
+    layout: RowLayout
+    is_double: bool
+    report: JoinReport | None = None
+    kept: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +72,13 @@ class NamedRows:
 
     Attributes
     ----------
-    roles : Roles
+    table : RowTable
+    sides : mapping of str to str
+        Columns with the names of trials, by side.
     columns : tuple of str
         What ``content`` is made of.
     content : function
-        Tables of some trials, whose columns were read.
+        Returns tables of some trials, whose columns were read.
     where : mapping of str to tuple of str
         Only rows with such values.
     ids : Renaming, optional
@@ -82,25 +87,21 @@ class NamedRows:
         Whether this is the key, which an id map leaves as it is.
     """
 
-    roles: Roles
+    table: RowTable
+    sides: Mapping[str, str]
     columns: tuple[str, ...]
     content: Callable[[Trials, pa.Table], Sequence[TrialTable]]
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ids: Renaming | None = None
     is_key: bool = False
 
-    @property
-    def sides(self) -> Mapping[str, str]:
-        """Columns with the names of trials, by side."""
-        return self.roles.sides
-
-    def n_changed(self, n_parts: int) -> int:
+    def n_changed(self, ids: Renaming, n_parts: int) -> int:
         """Return the number of names that change before the comparison; refuse two names that become one."""
-        assert self.ids is not None  # noqa: S101  # it was asked
-        renamed, n = self.ids.of_key if self.is_key else self.ids.of_scores, 0
+        renamed, n = ids.of_key if self.is_key else ids.of_scores, 0
         for side, name in self.sides.items():
+            alone = replace(self, sides={"trial": name}, columns=(), content=lambda trials, _: [Index(trials)])
             for part in range(n_parts):
-                (own,) = _OneSide(self.roles, (), _index, self.where, self.ids, self.is_key, name).part(part, n_parts)
+                (own,) = alone.part(part, n_parts)
                 n += renamed(replace(own.trials, sides=(side,))).n_changed
         return n
 
@@ -112,10 +113,10 @@ class NamedRows:
         FormatError, OSError
             If something cannot be read, or a name is missing, with its place.
         """
-        table, found, rows, first = self.roles.table, list[Sequence[TrialTable]](), list[IntArray](), 0
+        table, found, rows, first = self.table, list[Sequence[TrialTable]](), list[IntArray](), 0
         tell = teller(table.n_rows, "rows")
         for piece in table.rows:
-            own = self._of(piece, first, part, n_parts)
+            own = self._tables_of(piece, first, part, n_parts)
             if len(own[0]) or not found:
                 found.append(own)
                 rows.append(own[0].trials.origin.number(np.arange(len(own[0]))))
@@ -126,32 +127,35 @@ class NamedRows:
         trials = replace(tables[0].trials, origin=origin)
         return [replace(one, trials=trials) for one in tables]
 
-    def _of(self, piece: Rows, first: int, part: int, n_parts: int) -> Sequence[TrialTable]:
+    def _tables_of(self, piece: Rows, first: int, part: int, n_parts: int) -> Sequence[TrialTable]:
         """Return tables of the trials of a piece, whose first row has the number ``first``."""
-        table, whole = (
-            piece.table(list(dict.fromkeys([*self.sides.values(), *self.columns, *self.where]))),
-            self.roles.table,
-        )
-        columns = dict[str, pa.ChunkedArray]()
-        for name in self.sides.values():
-            with placed(piece, [name]):
-                columns[name] = plain(table.column(name))
-                refuse_missing(columns[name], name, "trial")
-        chosen: BoolArray = np.ones(len(table), np.bool_)
-        if n_parts > 1:
-            prints = keys_of_trials(list(map(self._prints, columns.values())))
-            chosen = prints % np.uint64(n_parts) == part
-        for name, values in self.where.items():
-            chosen &= rows_with(table.column(name), values)
-        rows, names = np.flatnonzero(chosen), dict[str, pa.Array]()
-        some = of_numpy(rows)
+        table = piece.table(list(dict.fromkeys([*self.sides.values(), *self.columns, *self.where])))
+        names = {side: self._names(piece, table, name) for side, name in self.sides.items()}
+        rows = np.flatnonzero(self._is_chosen(table, list(names.values()), part, n_parts))
+        some, sides = of_numpy(rows), dict[str, pa.Array]()
         for side, name in self.sides.items():
             with placed(piece, [name], rows):
-                codes, own = names_in(columns[name].take(some), name, "names a side of trials")
-            names[side] = pa.DictionaryArray.from_arrays(of_numpy(codes), own)
-        trials = Trials.of(names, origin=Origin(whole.name, places=whole.places).taken(rows + first))
+                codes, own = names_in(names[side].take(some), name, "names a side of trials")
+            sides[side] = pa.DictionaryArray.from_arrays(of_numpy(codes), own)
+        trials = Trials.of(sides, origin=Origin(self.table.name, places=self.table.places).taken(rows + first))
         with placed(piece, self.columns, rows):
             return self.content(trials, table.select(list(self.columns)).take(some))
+
+    def _names(self, piece: Rows, table: pa.Table, name: str) -> pa.ChunkedArray:
+        """Return the names of one side, none of which is missing."""
+        with placed(piece, [name]):
+            names = plain(table.column(name))
+            refuse_missing(names, name, "trial")
+            return names
+
+    def _is_chosen(self, table: pa.Table, names: Sequence[pa.ChunkedArray], part: int, n_parts: int) -> BoolArray:
+        """Return which rows are in a part and have the values of ``where``."""
+        chosen: BoolArray = np.ones(len(table), np.bool_)
+        if n_parts > 1:
+            chosen = keys_of_trials(list(map(self._prints, names))) % np.uint64(n_parts) == part
+        for name, values in self.where.items():
+            chosen &= rows_with(table.column(name), values)
+        return chosen
 
     def _prints(self, column: pa.ChunkedArray) -> Keys:
         """Return a number for each name, as it is compared."""
@@ -163,24 +167,8 @@ class NamedRows:
 
 
 @dataclass(frozen=True, eq=False)
-class _OneSide(NamedRows):
-    """The same rows, with the names of one side alone."""
-
-    side: str = ""
-
-    @property
-    def sides(self) -> Mapping[str, str]:
-        """See `NamedRows.sides`."""
-        return {"trial": self.side}
-
-
-def _index(trials: Trials, _table: pa.Table) -> Sequence[TrialTable]:
-    return [Index(trials)]
-
-
-@dataclass(frozen=True, eq=False)
-class Question:
-    """The tables of a join, and how to join them.
+class JoinRequest:
+    """The tables of a join by name, and how to join them.
 
     Attributes
     ----------
@@ -189,7 +177,7 @@ class Question:
         Of the key, or the first of scores once more.
     columns : sequence of mapping of str to str
         What columns are called afterwards and before, of each table; the key last.
-    layout : Layout
+    layout : RowLayout
         Where everything stands afterwards.
     how : HowToRead
     """
@@ -197,19 +185,20 @@ class Question:
     scores: Sequence[Roles]
     truth: Roles
     columns: Sequence[Mapping[str, str]]
-    layout: Layout
+    layout: RowLayout
     how: HowToRead
 
     @cached_property
     def key(self) -> NamedRows:
         """The rows of the key, with what is true of them."""
-        truth, classes = self.layout.truth, self.layout.classes
+        truth, classes, own = self.layout.truth, self.layout.classes, self.truth
 
         def content(trials: Trials, table: pa.Table) -> Sequence[TrialTable]:
             labels = truth.of(table)
             return [ClassKey(trials, classes, labels) if classes else Key(trials, labels)]
 
-        return NamedRows(self.truth, truth.columns, content, self.layout.where, self.how.ids, is_key=True)
+        where, ids = self.layout.where, self.how.ids
+        return NamedRows(own.table, own.sides, truth.columns, content, where, ids, is_key=True)
 
     def systems_of(self, at: int) -> list[tuple[str, ...]]:
         """The columns of each system of a table, as they are called afterwards."""
@@ -233,19 +222,17 @@ class Question:
             return found if label is None else [*found, Key(trials, label.of(table))]
 
         columns = [*(name for one in before for name in one), *(() if label is None else label.columns)]
-        return NamedRows(roles, tuple(columns), content, ids=self.how.ids)
+        return NamedRows(roles.table, roles.sides, tuple(columns), content, ids=self.how.ids)
 
     def labels_of(self, at: int) -> Truth | None:
         """The labels beside scores, which must not contradict the labels of the key."""
         roles = self.scores[at]
         if roles.table is self.truth.table or self.layout.classes:
             return None
-        column, vocabulary = roles.column("label"), Vocabulary.of(None if roles.table.told else self.how.labels)
-        label = None if column is None else LabelColumn(column, settled(vocabulary, column, roles.table.rows))
-        return label if roles.table.target is None else OfTwoFiles(roles.table.target, label)
+        return labels_in(roles, self.how)
 
 
-def joined_by_name(asked: Question) -> Joined:
+def joined_by_name(request: JoinRequest) -> JoinedTables:
     """Join tables by the names of their trials.
 
     Rows of the key stay where they are; only the scores of their trials are written, in the order of the key.
@@ -257,20 +244,31 @@ def joined_by_name(asked: Question) -> Joined:
     OSError
         If there is no room for the temporary files.
     """
-    for roles in asked.scores:
-        require_same_sides(_no_trials(roles), _no_trials(asked.truth))
+    for roles in request.scores:
+        require_same_sides(_no_trials(roles), _no_trials(request.truth))
         if not roles.sides:
-            if asked.how.ids is not None:
+            if request.how.ids is not None:
                 raise InputError(f"ids: {roles.table.name} has no names that could be changed. Leave it out.")
             raise KeyMismatchError(
-                f"{roles.table.name} and {asked.truth.table.name}: trials have no names, and can only be matched by "
+                f"{roles.table.name} and {request.truth.table.name}: trials have no names, and can only be matched by "
                 "their order: by_order=True (--by-order)."
             )
-    n_rows = sum(one.table.n_rows for one in (*asked.scores, asked.truth))
-    n_parts = math.ceil(n_rows / rows_that_fit(asked.how.memory, _bytes_of_names([*asked.scores, asked.truth], n_rows)))
+    tables, key = [*request.scores, request.truth], request.truth.table
+    n_rows = sum(one.table.n_rows for one in tables)
+    n_parts = math.ceil(n_rows / rows_that_fit(request.how.memory, _bytes_of_names(tables, n_rows)))
     folder = ScratchFolder()
-    with folder.or_nothing(asked.truth.table.n_rows * (1 + 8 * sum(map(len, asked.layout.scores)))) as path:
-        return _joined(asked, n_parts, path, folder)
+    with folder.or_nothing(key.n_rows * (1 + 8 * sum(map(len, request.layout.scores)))) as path:
+        files = ScratchScores(path, key.n_rows, request.layout.scores)
+        report = _match_parts(request, n_parts, files)
+    starts, pieces = accumulate((one.n_rows for one in key.rows), initial=0), list[JoinedRows]()
+    for piece, start in zip(key.rows, starts, strict=False):
+        n = int(np.count_nonzero(files.there(start, piece.n_rows)))
+        pieces += [JoinedRows(piece.name, n, piece, files, start)] if n else []
+    if not pieces:
+        raise KeyMismatchError(f"{key.name}: no trial is left, and nothing to evaluate.")
+    incomplete = request.how.incomplete
+    layout = replace(request.layout, where={}, converted=None, ratios=frozenset(), incomplete=incomplete)
+    return JoinedTables(pieces, layout, files.has_doubles or incomplete, report, folder)
 
 
 def _bytes_of_names(tables: Sequence[Roles], n_rows: int) -> float:
@@ -282,45 +280,39 @@ def _bytes_of_names(tables: Sequence[Roles], n_rows: int) -> float:
     return found
 
 
-def _joined(asked: Question, n_parts: int, path: Path, folder: ScratchFolder) -> Joined:
-    how, key, sides = asked.how, asked.truth.table, [asked.table(at) for at in range(len(asked.scores))]
-    labelled = [asked.labels_of(at) is not None for at in range(len(sides))]
+def _match_parts(request: JoinRequest, n_parts: int, files: ScratchScores) -> JoinReport:
+    """Match one part of the names after the other, and write the scores of their trials."""
+    how, sides = request.how, [request.table(at) for at in range(len(request.scores))]
+    labelled = [request.labels_of(at) is not None for at in range(len(sides))]
     missing = math.nan if how.incomplete else how.missing
-    files, meetings = JoinedScores(path, key.n_rows, asked.layout.scores), list[Any]()
-    wrong = [Fault() for _ in sides]
+    tallies, wrong = list[JoinTally](), [RefusedTrials() for _ in sides]
     for part in range(n_parts):
-        (own,) = asked.key.part(part, n_parts)
+        (own,) = request.key.part(part, n_parts)
         tables = [one.part(part, n_parts) for one in sides]
         labels = [some.pop() if has else None for some, has in zip(tables, labelled, strict=True)]
         systems = [one for some in tables for one in some]
-        known, rows, meeting = meet(systems, own, how.ids)
-        meetings.append(meeting)
+        known, rows, tally = look_up(systems, own, how.ids)
+        tallies.append(tally)
         found = zip(wrong, labels, strict=True)
-        wrong = [fault if one is None else fault + contradictions(one, known, how.ids) for fault, one in found]
+        wrong = [some if one is None else some + contradictions(one, known, how.ids) for some, one in found]
         lacks = np.zeros(len(known), np.bool_)
         for hits in rows if missing == "drop" else ():
             lacks |= False if hits is None else hits < 0
         scores = [picked(one.content, at, missing) for one, at in zip(systems, rows, strict=True)]
         files.put(known.trials.origin.number(np.flatnonzero(~lacks)), [one[~lacks] for one in scores])
-    whole = reduce(add, meetings)
+    whole: JoinTally = reduce(add, tallies)
     if how.ids is not None and n_parts > 1:  # a name may be in several parts
-        of_each = [(one.n_changed(n_parts), len(asked.systems_of(at))) for at, one in enumerate(sides)]
-        n_changed = [asked.key.n_changed(n_parts), *(n for n, n_systems in of_each for _ in range(n_systems))]
-        whole = replace(whole, n_changed=tuple(n_changed))
+        of_each = [(one.n_changed(how.ids, n_parts), len(request.systems_of(at))) for at, one in enumerate(sides)]
+        of_systems = [n for n, n_systems in of_each for _ in range(n_systems)]
+        whole = replace(whole, n_changed=(request.key.n_changed(how.ids, n_parts), *of_systems))
     report = whole.report("drop" if how.incomplete else how.missing, how.duplicates)
-    for fault in wrong:
-        if fault.n:
-            raise other_label(fault, key.name)
-    starts, pieces = accumulate((one.n_rows for one in key.rows), initial=0), list[JoinedRows]()
-    for piece, start in zip(key.rows, starts, strict=False):
-        n = int(np.count_nonzero(files.there(start, piece.n_rows)))
-        pieces += [JoinedRows(piece.name, n, piece, files, start)] if n else []
-    if not pieces:
-        raise KeyMismatchError(f"{key.name}: no trial is left, and nothing to evaluate.")
-    return Joined(tuple(pieces), report, files.is_double, folder)
+    for some in wrong:
+        if some.n:
+            raise other_label(some, request.truth.table.name)
+    return report
 
 
-class JoinedScores:
+class ScratchScores:
     """Temporary files with the scores of the trials of a key, one for each column, in the order of its rows.
 
     Parameters
@@ -339,9 +331,9 @@ class JoinedScores:
         self._make("there", np.dtype(np.bool_))
 
     @property
-    def is_double(self) -> frozenset[str]:
-        """Columns of float64."""
-        return frozenset(name for name, kind in self.kinds.items() if kind == np.float64)
+    def has_doubles(self) -> bool:
+        """Whether some scores are float64."""
+        return np.float64 in self.kinds.values()
 
     def put(self, rows: IntArray, scores: Sequence[AnyArray]) -> None:
         """Write the scores of each system for some rows of the key."""
@@ -385,7 +377,7 @@ class JoinedRows(Rows):
     n_rows : int
     key : Rows
         A piece of the key. Rows of it without scores may be left out.
-    scores : JoinedScores
+    scores : ScratchScores
     start : int
         The number of the first row of the piece.
     """
@@ -393,7 +385,7 @@ class JoinedRows(Rows):
     name: str
     n_rows: int
     key: Rows
-    scores: JoinedScores
+    scores: ScratchScores
     start: int
 
     def table(self, columns: Sequence[str]) -> pa.Table:

@@ -18,7 +18,7 @@ from deciban._validate.arrays import Vocabulary
 from deciban._validate.probabilities import logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
-from deciban.io.columns.rows import Range, Rows, RowTable, place_in, placed, table_of_ranges
+from deciban.io.columns.rows import Rows, RowsWithin, RowTable, place_in, placed, table_of_all
 from deciban.io.columns.values import (
     coded_column,
     names_in,
@@ -32,8 +32,8 @@ from deciban.io.columns.values import (
 from deciban.io.contents import RowError
 from deciban.io.shards.units import EachTrial, UnitsOf, WhoIsWho, keys_of_sides
 from deciban.io.source import other_file
-from deciban.messages import counted
 from deciban.trials import SegmentQuality, Trials
+from deciban.trials.joining.matching import require_one_length
 from deciban.trials.lists import as_text
 from deciban.trials.names import encode
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
@@ -41,13 +41,14 @@ from deciban.trials.tables import LOG_10, texts_alike
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
 
 
+@dataclass(frozen=True, slots=True)
 class Truth(ABC):
     """Tells the truth of rows.
 
     Attributes
     ----------
     columns : tuple of str
-        What it is made of.
+        The columns of which it is made.
     """
 
     columns: tuple[str, ...]
@@ -65,52 +66,26 @@ class Truth(ABC):
 
 @dataclass(frozen=True, slots=True)
 class LabelColumn(Truth):
-    """A column of labels.
+    """A column of labels; ``vocabulary`` is the meaning of their words."""
 
-    Attributes
-    ----------
-    column : str
-    vocabulary : Vocabulary
-        What words mean.
-    """
-
-    column: str
     vocabulary: Vocabulary
-
-    @property
-    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
-        """See `Truth`."""
-        return (self.column,)
 
     def of(self, table: pa.Table) -> AnyArray:
         """See `Truth.of`."""
-        column = plain(table.column(self.column))
-        refuse_missing(column, self.column, "label")
+        column = plain(table.column(self.columns[0]))
+        refuse_missing(column, self.columns[0], "label")
         return truth_of(column, self.vocabulary)[0]
 
 
 @dataclass(frozen=True, slots=True)
 class OfTwoFiles(Truth):
-    """A column that says of which of two files a row is, of targets or of non-targets.
+    """The column with the file of each row, of targets or of non-targets; labels in these files must be the same."""
 
-    Attributes
-    ----------
-    column : str
-    label : LabelColumn, optional
-        Labels in these files, which must say the same.
-    """
-
-    column: str
     label: LabelColumn | None = None
-
-    @property
-    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
-        """See `Truth`."""
-        return (self.column,) if self.label is None else (self.column, *self.label.columns)
 
     def of(self, table: pa.Table) -> AnyArray:
         """See `Truth.of`."""
-        found = to_numpy(plain(table.column(self.column)))
+        found = to_numpy(plain(table.column(self.columns[0])))
         if self.label is not None:
             differs = self.label.of(table) != found
             if differs.any():
@@ -123,37 +98,23 @@ class OfTwoFiles(Truth):
 class EqualColumns(Truth):
     """Two columns of names, which are equal in target trials."""
 
-    columns: tuple[str, str]
-
     def of(self, table: pa.Table) -> AnyArray:
         """See `Truth.of`."""
-        one, other = (plain(table.column(name)) for name in self.columns)
-        return to_numpy(pc.cast(same_names(one, other, self.columns), pa.bool_()))
+        one, other = self.columns
+        same = same_names(plain(table.column(one)), plain(table.column(other)), (one, other))
+        return to_numpy(pc.cast(same, pa.bool_()))
 
 
 @dataclass(frozen=True, slots=True)
 class ClassColumn(Truth):
-    """A column of names of classes.
+    """A column of names of classes; ``places`` are the positions of the classes among the scores."""
 
-    Attributes
-    ----------
-    column : str
-    places : mapping of str to int
-        Position of every class among the scores.
-    """
-
-    column: str
     places: Mapping[str, int]
-
-    @property
-    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
-        """See `Truth`."""
-        return (self.column,)
 
     def of(self, table: pa.Table) -> AnyArray:
         """See `Truth.of`."""
-        column = plain(table.column(self.column))
-        refuse_missing(column, self.column, "class")
+        column = plain(table.column(self.columns[0]))
+        refuse_missing(column, self.columns[0], "class")
         codes, names = encode(pc.cast(column, pa.string()), "class")
         place: AnyArray = np.array([self.places.get(name, -1) for name in names.to_pylist()], np.int64)
         found = place[codes] if len(codes) else np.zeros(0, np.int64)
@@ -170,16 +131,8 @@ class ClassColumn(Truth):
 
 @dataclass(frozen=True, slots=True)
 class SpeakersAgree(Truth):
-    """Trials of two sides, whose speakers are known: targets are those with one speaker on both.
+    """Columns with the names of both sides, whose speakers are known: they are the same in target trials."""
 
-    Attributes
-    ----------
-    columns : pair of str
-        With the names of enrolment and of test.
-    who : WhoIsWho
-    """
-
-    columns: tuple[str, str]
     who: WhoIsWho
 
     def of(self, table: pa.Table) -> AnyArray:
@@ -209,7 +162,7 @@ class RowsBeside(Rows):
     ----------
     name : str
     n_rows : int
-    parts : tuple of tuple of Range
+    parts : tuple of tuple of Rows
         Of each table.
     columns : tuple of mapping of str to str
         Of each table, what its columns are called there.
@@ -217,25 +170,25 @@ class RowsBeside(Rows):
 
     name: str
     n_rows: int
-    parts: tuple[tuple[Range, ...], ...]
+    parts: tuple[tuple[Rows, ...], ...]
     columns: tuple[Mapping[str, str], ...]
 
     def table(self, columns: Sequence[str]) -> pa.Table:
         """See `Rows.table`."""
         found: dict[str, pa.ChunkedArray] = {}
-        for ranges, names in zip(self.parts, self.columns, strict=True):
+        for some, names in zip(self.parts, self.columns, strict=True):
             asked = [name for name in columns if name in names]
             if asked:
-                whole = table_of_ranges(ranges, [names[name] for name in asked])
+                whole = table_of_all(some, [names[name] for name in asked])
                 found |= dict(zip(asked, whole.columns, strict=True))
         return pa.table([found[name] for name in columns], list(columns))
 
     def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
         """See `Rows.where`: the place in the table that has the columns."""
-        for ranges, names in zip(self.parts, self.columns, strict=True):
+        for some, names in zip(self.parts, self.columns, strict=True):
             asked = [names[name] for name in columns if name in names]
             if asked:
-                return place_in(ranges, row, asked)
+                return place_in(some, row, asked)
         return Rows.where(self, row, columns)
 
 
@@ -256,35 +209,33 @@ def beside(tables: Sequence[RowTable], columns: Sequence[Mapping[str, str]]) -> 
     """
     key = tables[-1]
     for table in tables:
-        if table.n_rows != key.n_rows:
-            raise KeyMismatchError(
-                f"{table.name} holds {counted(table.n_rows, 'score')}, {key.name} {counted(key.n_rows, 'trial')}. "
-                "Matching by order needs as many of one as of the other."
-            )
+        require_one_length(table.name, table.n_rows, key.name, key.n_rows)
     coarsest = min(tables, key=lambda table: len(table.rows))
     stops = list(accumulate(one.n_rows for one in coarsest.rows))
-    ranges = [cut(table, stops) for table in tables]
+    parts = [cut(table, stops) for table in tables]
     return tuple(
-        RowsBeside(piece.name, piece.n_rows, tuple(own[at] for own in ranges), tuple(columns))
+        RowsBeside(piece.name, piece.n_rows, tuple(own[at] for own in parts), tuple(columns))
         for at, piece in enumerate(coarsest.rows)
     )
 
 
-def cut(table: RowTable, stops: Sequence[int]) -> list[tuple[Range, ...]]:
-    """The ranges of a table that end where they should."""
-    found: list[tuple[Range, ...]] = []
+def cut(table: RowTable, stops: Sequence[int]) -> list[tuple[Rows, ...]]:
+    """Return the rows of a table up to each stop, from the stop before it on."""
+    found: list[tuple[Rows, ...]] = []
     at = start = 0
     first = 0
     for stop in stops:
-        ranges: list[Range] = []
+        parts: list[Rows] = []
         while first < stop:
             piece = table.rows[at]
             last = min(stop, start + piece.n_rows)
-            ranges.append(Range(piece, first - start, last - start))
+            whole = last - first == piece.n_rows
+            part = RowsWithin(piece.name, last - first, piece, first - start, piece.n_bytes)
+            parts.append(piece if whole else part)
             first = last
             if last == start + piece.n_rows:
                 at, start = at + 1, last
-        found.append(tuple(ranges))
+        found.append(tuple(parts))
     return found
 
 
@@ -330,7 +281,7 @@ class QualityOf:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class RowLayout:
     """Where things stand in rows.
 
     Attributes
@@ -509,13 +460,13 @@ class TrialRows(Piece):
     Attributes
     ----------
     rows : Rows
-    layout : Layout
+    layout : RowLayout
     start : int
         Number of the first of them among all rows.
     """
 
     rows: Rows
-    layout: Layout
+    layout: RowLayout
     start: int = 0
 
     @property
@@ -533,7 +484,7 @@ class TrialRows(Piece):
         return self.layout.chunk(self.rows.table(self.layout.columns(wanted)), wanted, self.rows, self.start)
 
 
-def source_of_rows(rows: Sequence[Rows], layout: Layout, **about: Any) -> ShardSource:
+def source_of_rows(rows: Sequence[Rows], layout: RowLayout, **about: Any) -> ShardSource:
     """Rows as a source; ``about`` is what else there is to say of it."""
     starts = accumulate((one.n_rows for one in rows), initial=0)
     return ShardSource(

@@ -11,13 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import of_numpy, to_numpy
-from deciban.core.resampling.units import TrialUnits, independent, mixed_bits
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.rows import Rows, RowTable
 from deciban.io.formats import bare_name
 from deciban.io.matrices.named_matrix import only
 from deciban.io.matrices.numpy_files import as_labels, as_scores, refuse_nan
-from deciban.io.shards.layout import Layout, SpeakersAgree, Truth, source_of_rows
+from deciban.io.shards.layout import RowLayout, SpeakersAgree, Truth, source_of_rows
 from deciban.io.shards.meaning import HowToRead
 from deciban.io.shards.units import EachTrial, WhoIsWho
 from deciban.memory import Cost, memory_error, rows_that_fit
@@ -63,7 +62,7 @@ class ArrayCells(Cells):
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix:
+class MatrixInput:
     """Numbers in a file or an object, rows and columns, or one for each trial.
 
     Attributes
@@ -74,7 +73,7 @@ class Matrix:
     kind : dtype
     names : pair of pyarrow arrays, optional
         Of rows and columns, if the file says them.
-    mask : Matrix, optional
+    mask : MatrixInput, optional
         Which cells are trials, in 0 and 1; all, if left out.
     is_mask : bool, optional
         Whether these are no scores: True, False, or None if nothing says it.
@@ -90,7 +89,7 @@ class Matrix:
     shape: tuple[int, ...]
     kind: np.dtype[Any]
     names: tuple[pa.Array, pa.Array] | None = None
-    mask: Matrix | None = None
+    mask: MatrixInput | None = None
     is_mask: bool | None = None
     rows_per_chunk: int | None = None
     path: Any = None
@@ -102,7 +101,7 @@ class Matrix:
         return "system" if self.path is None else bare_name(str(self.path))
 
 
-def mask_of(matrix: Matrix, start: int, stop: int, name: str) -> BoolArray | None:
+def mask_of(matrix: MatrixInput, start: int, stop: int, name: str) -> BoolArray | None:
     """Which cells of some rows are trials; None if nothing says so.
 
     Raises
@@ -115,7 +114,7 @@ def mask_of(matrix: Matrix, start: int, stop: int, name: str) -> BoolArray | Non
     return np.asarray(only(matrix.mask.cells.rows(start, stop, name), (0, 1), matrix.mask.name, start) == 1)
 
 
-def blocks_of(matrix: Matrix, memory: int | None = None) -> list[tuple[str, int, int]]:
+def blocks_of(matrix: MatrixInput, memory: int | None = None) -> list[tuple[str, int, int]]:
     """What blocks of rows are called, where each begins and where it ends; rows that are stored together stay so."""
     n_cells = CELLS if memory is None else rows_that_fit(memory, Cost.MATRIX_CELL, most=CELLS)
     n_rows, n_columns = matrix.shape[0], matrix.shape[1] if len(matrix.shape) == 2 else 1
@@ -138,9 +137,9 @@ class MatrixRows(Rows):
     name : str
     n_rows : int
         Cells; cells that are no trials are left out.
-    systems : tuple of Matrix
+    systems : tuple of MatrixInput
         Scores of the same trials; empty if there is only a mask.
-    key : Matrix, optional
+    key : MatrixInput, optional
         The mask, or for multiclass scores the number of the class of each row.
     start, stop : int
     n_classes : int
@@ -149,8 +148,8 @@ class MatrixRows(Rows):
 
     name: str
     n_rows: int
-    systems: tuple[Matrix, ...]
-    key: Matrix | None
+    systems: tuple[MatrixInput, ...]
+    key: MatrixInput | None
     start: int
     stop: int
     n_classes: int = 0
@@ -182,7 +181,7 @@ class MatrixRows(Rows):
         return pa.FixedSizeListArray.from_arrays(scores, self.n_classes) if self.n_classes else scores
 
     @property
-    def _first(self) -> Matrix:
+    def _first(self) -> MatrixInput:
         return self.systems[0] if self.systems else self.key  # type: ignore[return-value]
 
     @property
@@ -198,7 +197,7 @@ class MatrixRows(Rows):
         )
         return found if chosen is None else found[chosen.ravel()]
 
-    def _rows(self, matrix: Matrix) -> AnyArray:
+    def _rows(self, matrix: MatrixInput) -> AnyArray:
         found = matrix.cells.rows(self.start, self.stop, self.name)
         if len(found) != self.stop - self.start:
             raise FormatError(f"{self.name}: has {len(found)} rows, not {self.stop - self.start}. Copy the file again.")
@@ -226,7 +225,7 @@ class MatrixRows(Rows):
             chosen = labelled
         return None if chosen is None or chosen.all() else chosen
 
-    def _scores(self, matrix: Matrix, chosen: BoolArray | None) -> AnyArray:
+    def _scores(self, matrix: MatrixInput, chosen: BoolArray | None) -> AnyArray:
         values = self._rows(matrix)
         refuse_nan(values, matrix.name, chosen, matrix.names, self.start)
         values = values if chosen is None else values[chosen]
@@ -246,12 +245,12 @@ def score_column(system: int) -> str:
     return f"score{system or ''}"
 
 
-def table_of_matrix(matrix: Matrix, *, also_nameless: bool = False) -> RowTable:
+def table_of_matrix(matrix: MatrixInput, *, also_nameless: bool = False) -> RowTable:
     """A matrix as a table of its trials.
 
     Parameters
     ----------
-    matrix : Matrix
+    matrix : MatrixInput
     also_nameless : bool
         Whether one number for each trial will do, which nothing names.
 
@@ -272,7 +271,7 @@ def table_of_matrix(matrix: Matrix, *, also_nameless: bool = False) -> RowTable:
     return RowTable(
         matrix.name,
         pa.schema([*sides, value]),
-        _rows_of(matrix, systems, key),
+        _rows_of(systems, key),
         matrix.reading,
         system=matrix.system,
         is_double=frozenset() if matrix.kind == np.float32 else frozenset({"score"}),
@@ -282,9 +281,10 @@ def table_of_matrix(matrix: Matrix, *, also_nameless: bool = False) -> RowTable:
 
 
 def _rows_of(
-    first: Matrix, systems: tuple[Matrix, ...], key: Matrix | None, n_classes: int = 0, memory: int | None = None
+    systems: tuple[MatrixInput, ...], key: MatrixInput | None, n_classes: int = 0, memory: int | None = None
 ) -> tuple[MatrixRows, ...]:
     """Blocks of rows of matrices of one shape."""
+    first: Any = systems[0] if systems else key
     width = 1 if n_classes else max(first.shape[1:], default=1)
     return tuple(
         MatrixRows(name, (stop - start) * width, systems, key, start, stop, n_classes)
@@ -294,9 +294,7 @@ def _rows_of(
 
 @dataclass(frozen=True, slots=True)
 class NumberedTruth(Truth):
-    """Truth that is known by numbers or booleans."""
-
-    columns: tuple[str, ...] = ("label",)
+    """A column of booleans, or of numbers of classes."""
 
     def of(self, table: pa.Table) -> AnyArray:
         """See `Truth.of`."""
@@ -307,23 +305,15 @@ PLACE = "place"
 """Column of `MatrixRows` with the number of the cell."""
 
 
-@dataclass(frozen=True, slots=True)
-class EachCell(EachTrial):
-    """Every cell is a unit, known by its number."""
-
-    def of(self, table: pa.Table, start: int) -> TrialUnits:  # noqa: ARG002  # the number is known
-        """See `EachTrial.of`."""
-        keys = mixed_bits(to_numpy(table.column(PLACE)))
-        return TrialUnits((np.arange(len(keys)),), keys, "trial", independent("trial"))
-
-
-def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho | None, how: HowToRead) -> ShardSource:
+def matrix_source(
+    systems: Sequence[MatrixInput], key: MatrixInput | None, who: WhoIsWho | None, how: HowToRead
+) -> ShardSource:
     """Put matrices of scores and what says their truth together.
 
     Parameters
     ----------
-    systems : sequence of Matrix
-    key : Matrix, optional
+    systems : sequence of MatrixInput
+    key : MatrixInput, optional
     who : WhoIsWho, optional
     how : HowToRead
 
@@ -340,20 +330,20 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
         if one.shape != first.shape or not _same_names(one, first):
             raise KeyMismatchError(f"{one.name} is {_size(one)}, {first.name} {_size(first)}, or of other names.")
     classes = _class_names(first, key, how)
-    truth = _truth(first, key, who, how, is_classes=bool(classes))
+    truth = _truth(first, key, is_classes=bool(classes)) if who is None else _speakers(first, who, how)
     are_listed = len(first.shape) == 1 or first.names is not None  # cells of a row share what nothing names
     named = () if classes or first.names is None else PAIR
     units = None
     if how.units is not None or (how.find_segments if classes else how.find_speakers and are_listed and who is None):
-        units = EachCell((PLACE,)) if first.names is None else EachTrial(PAIR[: 1 if classes else 2])
+        units = EachTrial((PLACE,), are_numbers=True) if first.names is None else EachTrial(PAIR[: 1 if classes else 2])
     if who is not None and first.names is None:
         names = who.in_lines(first.shape[0], 0, "rows"), who.in_lines(first.shape[1], 1, "columns")
         systems = [replace(one, names=names) for one in systems]
-    rows = _rows_of(systems[0], tuple(systems), key, len(classes), how.memory // len(systems))
+    rows = _rows_of(tuple(systems), key, len(classes), how.memory // len(systems))
     if not sum(one.n_rows for one in rows):
         raise FormatError(f"{first.name}: holds no trial.")
     scores = tuple((score_column(at),) for at in range(len(systems)))
-    layout = Layout(
+    layout = RowLayout(
         scores=scores,
         classes=classes,
         truth=truth,
@@ -383,18 +373,18 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
     )
 
 
-def _messages(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho | None) -> tuple[Message, ...]:
+def _messages(systems: Sequence[MatrixInput], key: MatrixInput | None, who: WhoIsWho | None) -> tuple[Message, ...]:
     """What was read, and what the truth follows from."""
     words = f"target if and only if the speakers agree ({', '.join(who.called)})" if who else "a mask" if key else ""
     read = (Message("read", one.name, f"{one.reading}, {one.kind} of shape {_size(one)}") for one in systems)
     return (*read, Message("key", systems[0].name if key is None else key.name, words))
 
 
-def _size(matrix: Matrix) -> str:
+def _size(matrix: MatrixInput) -> str:
     return " x ".join(f"{length:,}" for length in matrix.shape)
 
 
-def _same_names(one: Matrix, other: Matrix) -> bool:
+def _same_names(one: MatrixInput, other: MatrixInput) -> bool:
     if one.names is None or other.names is None:
         return True
     return all(a.equals(b) for a, b in zip(one.names, other.names, strict=True))
@@ -411,7 +401,7 @@ def _refuse_options(how: HowToRead) -> None:
         )
 
 
-def _class_names(first: Matrix, key: Matrix | None, how: HowToRead) -> tuple[str, ...]:
+def _class_names(first: MatrixInput, key: MatrixInput | None, how: HowToRead) -> tuple[str, ...]:
     """The classes, if a matrix has a column for each: with a key of one number per row."""
     if len(first.shape) != 2 or key is None or len(key.shape) != 1 or how.kind == "two-class":
         return ()
@@ -423,9 +413,7 @@ def _class_names(first: Matrix, key: Matrix | None, how: HowToRead) -> tuple[str
     return names
 
 
-def _truth(first: Matrix, key: Matrix | None, who: WhoIsWho | None, how: HowToRead, *, is_classes: bool) -> Truth:
-    if who is not None:
-        return _speakers(first, who, how)
+def _truth(first: MatrixInput, key: MatrixInput | None, *, is_classes: bool) -> Truth:
     if key is None:
         raise InputError(
             f"key: none given, and {first.name} holds no labels. Pass a mask of the same shape (--key), or say who is "
@@ -448,16 +436,16 @@ def _truth(first: Matrix, key: Matrix | None, who: WhoIsWho | None, how: HowToRe
             "mask has a cell for each score, at the same place."
         )
     if is_classes:
-        return NumberedTruth()
+        return NumberedTruth(("label",))
     if key.kind != np.bool_ and key.kind.kind != "i" and key.is_mask is None:
         raise InputError(
             f"{key.name}: a mask of {key.kind}. Save it as booleans (True is target), or as int8 with 1 for targets, "
             "-1 for non-targets and 0 for what is no trial."
         )
-    return NumberedTruth()
+    return NumberedTruth(("label",))
 
 
-def _speakers(first: Matrix, who: WhoIsWho, how: HowToRead) -> SpeakersAgree:
+def _speakers(first: MatrixInput, who: WhoIsWho, how: HowToRead) -> SpeakersAgree:
     if len(first.shape) != 2:
         raise InputError(
             f"speakers: {first.name} has one number per trial, and nothing says between whom. Bring a key."

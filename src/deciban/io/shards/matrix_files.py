@@ -17,7 +17,7 @@ from deciban.io.contents import only_format_errors
 from deciban.io.matrices.hdf5 import Hdf5, matrix_of_numbers, opened, read_names, rows_of
 from deciban.io.matrices.numpy_files import read_header
 from deciban.io.shards.files import full_path, kept_open, stamp_of
-from deciban.io.shards.matrices import Cells, Matrix, blocks_of
+from deciban.io.shards.matrices import Cells, MatrixInput, blocks_of
 from deciban.io.source import Source
 from deciban.trials.sources import Stamp
 from deciban.types import AnyArray
@@ -93,7 +93,7 @@ def is_mask(path: object, kind: str | None = None) -> bool:
     return True
 
 
-def open_matrix(path: PathLike) -> Matrix:
+def open_matrix(path: PathLike) -> MatrixInput:
     """Open a matrix; only what says its shape and names is read.
 
     Raises
@@ -140,7 +140,7 @@ class NumpyCells(Cells):
             return np.ascontiguousarray(mapped[start:stop], self.kind.newbyteorder("="))
 
 
-def _numpy(source: Source) -> Matrix:
+def _numpy(source: Source) -> MatrixInput:
     with only_format_errors(source.name, "a NumPy array"):
         stamp = stamp_of(source.path)
         with source.stream() as stream:
@@ -152,7 +152,7 @@ def _numpy(source: Source) -> Matrix:
         if offset + math.prod(shape) * kind.itemsize != source.size:
             raise FormatError(f"{source.name}: not as long as its header promises. Copy the file again.")
     cells = NumpyCells(full_path(source.path), stamp, offset, kind, shape, is_fortran)
-    return Matrix(source.name, cells, shape, kind, path=source.path, reading="npy")
+    return MatrixInput(source.name, cells, shape, kind, path=source.path, reading="npy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ class Hdf5Cells(Cells):
             return rows_of(file, self.dataset, start, stop)
 
 
-def _hdf5(source: Source) -> Matrix:
+def _hdf5(source: Source) -> MatrixInput:
     """Scores with the mask of their trials, or the mask of a key, where tools keep them."""
     stamp = stamp_of(source.path)
     with opened(source) as file:
@@ -194,10 +194,10 @@ def _dataset(
     path: str,
     stamp: Stamp,
     names: tuple[pa.Array, pa.Array] | None,
-    mask: Matrix | None = None,
+    mask: MatrixInput | None = None,
     *,
     is_mask: bool | None = True,
-) -> Matrix:
+) -> MatrixInput:
     dataset = matrix_of_numbers(file, path)
     if path not in _SCORES and not dataset.id.get_storage_size() and dataset.fillvalue == 1:
         pass  # ones that were never stored
@@ -212,7 +212,7 @@ def _dataset(
     cells, step = Hdf5Cells(full_path(source.path), stamp, path), dataset.chunks[0] if dataset.chunks else None
     called = source.name if path in _SCORES else f"{source.name}, {path}"
     kind = np.dtype(dataset.dtype)
-    return Matrix(called, cells, shape, kind, names, mask, is_mask, step, source.path, "hdf5")
+    return MatrixInput(called, cells, shape, kind, names, mask, is_mask, step, source.path, "hdf5")
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +247,7 @@ def _library() -> Any:
     return zarr
 
 
-def _zarr(path: PathLike) -> Matrix:
+def _zarr(path: PathLike) -> MatrixInput:
     name = display_name(path)
     zarr = _library()
     with only_format_errors(name, "Zarr"):
@@ -260,11 +260,11 @@ def _zarr(path: PathLike) -> Matrix:
         raise FormatError(f"{name}: a group without arrays scores and trial_mask. Name the folder of the array itself.")
 
 
-def _zarr_array(path: str, own: str, array: Any, name: str) -> Matrix:
+def _zarr_array(path: str, own: str, array: Any, name: str) -> MatrixInput:
     kind = np.dtype(array.dtype)
     if kind.kind not in "biuf" or len(array.shape) not in (1, 2):
         raise FormatError(f"{name}: {kind} of shape {array.shape}. Expected numbers of rows and columns.")
     cells = ZarrCells(full_path(path), stamp_of(Path(path) / own / _ZARR), own)
     is_mask = {"scores": False, "trial_mask": True}.get(own)
     shape = tuple(map(int, array.shape))
-    return Matrix(name, cells, shape, kind, None, None, is_mask, int(array.chunks[0]), path, "zarr")
+    return MatrixInput(name, cells, shape, kind, None, None, is_mask, int(array.chunks[0]), path, "zarr")

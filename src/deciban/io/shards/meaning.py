@@ -21,8 +21,8 @@ from deciban.io.shards.layout import (
     Converted,
     EqualColumns,
     LabelColumn,
-    Layout,
     OfTwoFiles,
+    RowLayout,
     SpeakersAgree,
     Truth,
     require_values,
@@ -86,7 +86,7 @@ def truth_in(roles: Roles, classes: Sequence[str], how: HowToRead, who: WhoIsWho
     FormatError, InputError
         If nothing does.
     """
-    name, label = roles.table.name, roles.column("label")
+    name = roles.table.name
     if who is not None:
         sides = roles.sides
         if classes or tuple(sides) != ("enroll", "test"):
@@ -104,22 +104,24 @@ def truth_in(roles: Roles, classes: Sequence[str], how: HowToRead, who: WhoIsWho
                 "(--key), or name its column (--columns class=COLUMN)."
             )
         in_one_table = len(set(roles.scores) & set(classes)) == len(classes)
-        return ClassColumn(column, _places(roles, column, classes, how, in_order=in_one_table))
-    if roles.table.target is not None:
-        return OfTwoFiles(roles.table.target, None if label is None else _settled(roles, label, how))
-    if roles.pair is not None:
+        return ClassColumn((column,), _places(roles, column, classes, how, in_order=in_one_table))
+    if roles.pair is not None and roles.table.target is None:
         return EqualColumns(roles.pair)
-    if label is None:
+    labels = labels_in(roles, how)
+    if labels is None:
         raise InputError(
             f"key: none given, and {name} holds no labels; there are {', '.join(roles.table.schema.names)}. Pass the "
             "table that does (--key), name its column (--columns label=COLUMN), or say who is who (--speakers)."
         )
-    return _settled(roles, label, how)
+    return labels
 
 
-def _settled(roles: Roles, label: str, how: HowToRead) -> LabelColumn:
+def labels_in(roles: Roles, how: HowToRead) -> LabelColumn | OfTwoFiles | None:
+    """The labels of a table: in a column, or by two files of targets and of non-targets; None if there are none."""
+    column, target = roles.column("label"), roles.table.target
     vocabulary = Vocabulary.of(None if roles.table.told else how.labels)
-    return LabelColumn(label, settled(vocabulary, label, roles.table.rows))
+    label = None if column is None else LabelColumn((column,), settled(vocabulary, column, roles.table.rows))
+    return label if target is None else OfTwoFiles((target, *(() if label is None else label.columns)), label)
 
 
 def _places(roles: Roles, column: str, classes: Sequence[str], how: HowToRead, *, in_order: bool) -> dict[str, int]:
@@ -254,7 +256,7 @@ def systems_in(tables: Sequence[Roles], *, is_classes: bool) -> list[str]:
     return names_apart([table if names.count(name) > 1 else name for name, table in found], ())
 
 
-def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho | None) -> Layout:
+def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho | None) -> RowLayout:
     """Where everything stands in one table whose columns have the names that they have in several.
 
     Parameters
@@ -286,7 +288,7 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
     is_log10 = [] if classes else [unit == "log10" for one in scores for unit in one.units.values()]
     if len(set(is_log10)) > 1:
         raise InputError("scores of some systems are declared to be common logarithms, others not. Write one again.")
-    return Layout(
+    return RowLayout(
         scores=columns,
         classes=classes,
         truth=truth_in(key, classes, how, who),

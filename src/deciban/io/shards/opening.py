@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,14 +17,14 @@ import pyarrow as pa
 from deciban._files import ScratchFolder, display_name, is_open_file
 from deciban.errors import DecibanError, FormatError, InputError
 from deciban.io.columns.columnar import Roles
-from deciban.io.columns.rows import Rows, RowTable
+from deciban.io.columns.rows import RowTable
 from deciban.io.formats import Options, bare_name
 from deciban.io.reader import require_as_many
 from deciban.io.recognition import is_stream
 from deciban.io.shards.files import ParquetRows, TableFile, is_columnar, open_files, table_files
-from deciban.io.shards.joining import Question, joined_by_name
-from deciban.io.shards.layout import Layout, beside, source_of_rows
-from deciban.io.shards.matrices import ArrayCells, Matrix, matrix_source, table_of_matrix
+from deciban.io.shards.joining import JoinedTables, JoinRequest, joined_by_name
+from deciban.io.shards.layout import RowLayout, beside, source_of_rows
+from deciban.io.shards.matrices import ArrayCells, MatrixInput, matrix_source, table_of_matrix
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr, open_matrix
 from deciban.io.shards.meaning import HowToRead, kind_of_tables, layout_of, splitting, systems_in
 from deciban.io.shards.text import write_table_of
@@ -33,17 +33,17 @@ from deciban.io.shards.writing import cut_anew, n_of_both, of_both, rows_of_grou
 from deciban.io.source import TwoFiles, refuse_doubles
 from deciban.messages import Message
 from deciban.trials.frames import as_table
-from deciban.trials.joining.matching import JoinReport, refuse_names_by_order
+from deciban.trials.joining.matching import refuse_names_by_order
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import ShardSource
 
-Opened: TypeAlias = RowTable | Matrix
+TableOrMatrix: TypeAlias = RowTable | MatrixInput
 
 MOST_ROWS = 1 << 24
 """Rows of a row group above which it is not read at once."""
 
 
-def opened_input(given: Any, how: HowToRead, *, of_key: bool = False, name: str = "scores") -> Opened:
+def opened_input(given: Any, how: HowToRead, *, of_key: bool = False, name: str = "scores") -> TableOrMatrix:
     """Find out what an input is.
 
     Parameters
@@ -71,7 +71,7 @@ def opened_input(given: Any, how: HowToRead, *, of_key: bool = False, name: str 
     return _files(given, how, of_key=of_key)
 
 
-def _files(given: Any, how: HowToRead, *, of_key: bool) -> Opened:
+def _files(given: Any, how: HowToRead, *, of_key: bool) -> TableOrMatrix:
     if is_zarr(given):
         return open_matrix(given)
     files = table_files(given)
@@ -80,8 +80,7 @@ def _files(given: Any, how: HowToRead, *, of_key: bool) -> Opened:
     if len(files) > 1 or is_columnar(files[0].path):
         packed = [file for file in files if not is_columnar(file.path)]
         if not packed or Path(given).is_dir():  # a folder holds nothing else, or it is refused
-            table = open_files(given, files, how.options(of_key=of_key))
-            return _cut_anew(table, files, how.options(of_key=of_key)) if _has_large(table) else table
+            return _cut_anew(open_files(given, files, how.options(of_key=of_key)), files, how.options(of_key=of_key))
     return _written(given, files, how, of_key=of_key)
 
 
@@ -105,14 +104,11 @@ def _written(given: Any, files: Sequence[TableFile], how: HowToRead, *, of_key: 
         return replace(table, name=name, system=bare_name(name), paths=(given,), told=told)
 
 
-def _has_large(table: RowTable) -> bool:
-    """Whether a row group of a Parquet file holds more rows than are read at once."""
-    return any(isinstance(one, ParquetRows) and one.n_rows > MOST_ROWS for one in table.rows)
-
-
 def _cut_anew(table: RowTable, files: Sequence[TableFile], options: Options) -> RowTable:
-    """The same with row groups that a process can hold: files with larger ones are written again, as a stream."""
+    """Return the table with row groups that a process can hold: files with larger ones are written again."""
     large = {one.path for one in table.rows if isinstance(one, ParquetRows) and one.n_rows > MOST_ROWS}
+    if not large:
+        return table
     folder = ScratchFolder()
     with folder.or_nothing() as path:
         made = []
@@ -144,7 +140,7 @@ def _called(table: RowTable, files: Sequence[TableFile], made: Sequence[TableFil
     return replace(table, rows=tuple(rows), reading=reading, kept=folder)
 
 
-def _object(given: Any, how: HowToRead, *, of_key: bool, name: str) -> Opened:
+def _object(given: Any, how: HowToRead, *, of_key: bool, name: str) -> TableOrMatrix:
     found = matrix_of(given, name)
     if found is not None:
         return found
@@ -171,7 +167,7 @@ def _library(given: Any) -> str:
     return type(given).__module__.partition(".")[0]
 
 
-def matrix_of(given: Any, name: str) -> Matrix | None:
+def matrix_of(given: Any, name: str) -> MatrixInput | None:
     """An array as a matrix, or a vector of one number per trial; None if it is none.
 
     Raises
@@ -192,7 +188,7 @@ def matrix_of(given: Any, name: str) -> Matrix | None:
     step = None
     if chunks:  # of dask a tuple of sizes for each axis, of zarr one size
         step = int(np.max(chunks[0]))
-    return Matrix(name, ArrayCells(given, name), tuple(map(int, given.shape)), kind, rows_per_chunk=step)
+    return MatrixInput(name, ArrayCells(given, name), tuple(map(int, given.shape)), kind, rows_per_chunk=step)
 
 
 def files_of_dataset(given: Any) -> list[TableFile] | None:
@@ -236,15 +232,13 @@ def write_object(given: Any, target: Path, name: str, memory: int) -> None:
     FormatError
         If it fails on the way.
     """
-    if _library(given) == "polars" and hasattr(given, "sink_parquet"):
-        with _told(name):
-            given.sink_parquet(
-                target, compression="zstd", compression_level=1, row_group_size=rows_of_group(pa.schema([]), memory)
-            )
-        return
-    with _told(name):
-        schema, batches = _batches(given, name)
-        write_batches(target, schema, batches, memory=memory)
+    with _naming(name):
+        if _library(given) == "polars" and hasattr(given, "sink_parquet"):
+            n_rows = rows_of_group(pa.schema([]), memory)
+            given.sink_parquet(target, compression="zstd", compression_level=1, row_group_size=n_rows)
+        else:
+            schema, batches = _batches(given, name)
+            write_batches(target, schema, batches, memory=memory)
 
 
 def _batches(given: Any, name: str) -> tuple[pa.Schema, Iterable[Any]]:
@@ -270,7 +264,7 @@ def _batches(given: Any, name: str) -> tuple[pa.Schema, Iterable[Any]]:
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
+def _naming(name: str) -> Iterator[None]:
     """Whatever a library raises becomes an error that names the object; a full disk stays one."""
     try:
         yield
@@ -331,7 +325,8 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
     given = list(scores) if isinstance(scores, list | tuple) else [scores]
     if not given:
         raise InputError("scores: none given. At least one table or matrix is needed.")
-    named = () if speakers is None else (speakers,) if _is_single(speakers) else tuple(speakers)
+    is_single = isinstance(speakers, str | os.PathLike | Mapping) or not isinstance(speakers, Sequence)
+    named = () if speakers is None else (speakers,) if is_single else tuple(speakers)
     who = WhoIsWho.of(named) if named else None
     if who is not None and key is not None:
         raise InputError(
@@ -341,20 +336,16 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
         opened_input(one, how, name=f"scores {at + 1}" if len(given) > 1 else "scores") for at, one in enumerate(given)
     ]
     truth = None if key is None else opened_input(key, how, of_key=True, name="key")
-    matrices = [one for one in opened if isinstance(one, Matrix)]
+    matrices = [one for one in opened if isinstance(one, MatrixInput)]
     if len(matrices) == len(opened) and not isinstance(truth, RowTable) and how.ids is None:
         return matrix_source(matrices, truth, who, how)
-    if how.by_order and (matrices or isinstance(truth, Matrix)):
+    if how.by_order and (matrices or isinstance(truth, MatrixInput)):
         raise InputError(
             "by_order: a matrix and a table have no order in common. Trials of a matrix meet those of a table by their "
             "names: leave by_order out (--by-order)."
         )
-    tables = [table_of_matrix(one) if isinstance(one, Matrix) else one for one in opened]
-    return _source_of_tables(tables, table_of_matrix(truth) if isinstance(truth, Matrix) else truth, who, how)
-
-
-def _is_single(given: Any) -> bool:
-    return isinstance(given, str | os.PathLike | Mapping) or not isinstance(given, Sequence)
+    tables = [table_of_matrix(one) if isinstance(one, MatrixInput) else one for one in opened]
+    return _source_of_tables(tables, table_of_matrix(truth) if isinstance(truth, MatrixInput) else truth, who, how)
 
 
 def _source_of_tables(
@@ -376,11 +367,8 @@ def _source_of_tables(
         truth = Roles.of(key, how.options("class-key" if is_classes else "key", of_key=True))
     layout = layout_of(scores, truth, how, who)
     is_alone = len(scores) == 1 and key is None and how.duplicates == "error" and how.ids is None
-    if is_alone:
-        double = any(name in tables[0].is_double for names in layout.scores for name in names)
-        made = Together(tables[0].rows, layout, double, None, None)
-    else:
-        made = _together(scores, truth, layout, how)
+    double = any(name in one.table.is_double for one in scores for name in one.scores)
+    made = JoinedTables(tables[0].rows, layout, double) if is_alone else _joined(scores, truth, layout, how, double)
     words = truth.words if who is None else f"target if and only if the speakers agree ({', '.join(who.called)})"
     messages = [Message("read", one.table.name, one.words) for one in scores]
     messages.append(Message("key", truth.table.name, words))
@@ -404,18 +392,13 @@ def _source_of_tables(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Together:
-    """Rows with all that is asked of them, where everything stands in them, and how trials met."""
-
-    rows: Sequence[Rows]
-    layout: Layout
-    is_double: bool
-    report: JoinReport | None
-    kept: Any
-
-
-def _together(scores: Sequence[Roles], truth: Roles, layout: Layout, how: HowToRead) -> Together:
+def _joined(
+    scores: Sequence[Roles],
+    truth: Roles,
+    layout: RowLayout,
+    how: HowToRead,
+    is_double: bool,  # noqa: FBT001
+) -> JoinedTables:
     """Put several tables together, by their order or by the names of trials."""
     columns, renamed = _renamed(scores, truth, layout)
     is_by_row = not truth.sides and all(one.table.target is not None for one in scores)
@@ -423,16 +406,11 @@ def _together(scores: Sequence[Roles], truth: Roles, layout: Layout, how: HowToR
         require_as_many({one.table.name: n_of_both(one.table) for one in scores})
     if how.by_order or is_by_row:
         refuse_names_by_order(how.ids)
-        rows = beside([*(one.table for one in scores), truth.table], columns)
-        double = any(name in one.table.is_double for one in scores for name in one.scores)
-        return Together(rows, renamed, double, None, None)
-    made = joined_by_name(Question(scores, truth, columns, renamed, how))
-    double = any(name in made.is_double for names in renamed.scores for name in names)
-    found = replace(renamed, where={}, converted=None, ratios=frozenset(), incomplete=how.incomplete)
-    return Together(made.rows, found, double or how.incomplete, made.report, made.kept)
+        return JoinedTables(beside([*(one.table for one in scores), truth.table], columns), renamed, is_double)
+    return joined_by_name(JoinRequest(scores, truth, columns, renamed, how))
 
 
-def _renamed(scores: Sequence[Roles], truth: Roles, layout: Layout) -> tuple[list[Mapping[str, str]], Layout]:
+def _renamed(scores: Sequence[Roles], truth: Roles, layout: RowLayout) -> tuple[list[Mapping[str, str]], RowLayout]:
     """What columns of each table are called where all are together, and where they are; those of the key as before."""
     taken = set(truth.table.schema.names)
     columns: list[Mapping[str, str]] = []

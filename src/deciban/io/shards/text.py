@@ -18,11 +18,10 @@ from deciban._files import PathLike, ScratchFolder, display_name, is_open_file, 
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError
 from deciban.io.columns.columnar import ReadAs, table_of
-from deciban.io.columns.rows import Range
 from deciban.io.contents import ContentKind, Contents, only_format_errors
 from deciban.io.formats import BinaryFormat, Options, bare_name
 from deciban.io.reader import read_input
-from deciban.io.recognition import Opened, Recognized, recognize
+from deciban.io.recognition import OpenedFile, Recognized, recognize
 from deciban.io.shards.files import TableFile, is_columnar, open_files, table_files
 from deciban.io.shards.meaning import HowToRead
 from deciban.io.shards.writing import write_batches
@@ -118,7 +117,7 @@ def _pour(given: Any, out: IO[bytes]) -> None:
             shutil.copyfileobj(stream, out, 1 << 20)
 
 
-def _write(found: Opened, target: Path, how: HowToRead, *, of_key: bool) -> str:
+def _write(found: OpenedFile, target: Path, how: HowToRead, *, of_key: bool) -> str:
     need = _need(found, how, of_key=of_key)
     asked = isinstance(found.asked, BinaryFormat) or found.source.is_binary
     size = block_size(how.memory)
@@ -138,7 +137,7 @@ def block_size(memory: float) -> int:
     return rows_that_fit(memory, Cost.TEXT, fewest=_LEAST_BLOCK, most=reader.BLOCK)
 
 
-def _need(found: Opened, how: HowToRead, *, of_key: bool) -> ContentKind | None:
+def _need(found: OpenedFile, how: HowToRead, *, of_key: bool) -> ContentKind | None:
     """What a file is read as."""
     kinds: tuple[ContentKind, ContentKind] = ("key", "class-key") if of_key else ("scores", "class-scores")
     if how.kind is not None or how.classes is not None:
@@ -147,7 +146,7 @@ def _need(found: Opened, how: HowToRead, *, of_key: bool) -> ContentKind | None:
     return kinds[1] if held == (kinds[1],) else kinds[0]
 
 
-def _tables(found: Opened, options: Options, memory: int) -> Iterator[pa.Table]:
+def _tables(found: OpenedFile, options: Options, memory: int) -> Iterator[pa.Table]:
     """The table of each block."""
     schema: pa.Schema | None = None
     for _, contents in contents_in_blocks(found, options, memory):
@@ -157,13 +156,13 @@ def _tables(found: Opened, options: Options, memory: int) -> Iterator[pa.Table]:
 
 
 def contents_in_blocks(
-    found: Opened, options: Options, memory: float = math.inf, given: PathLike | None = None
+    found: OpenedFile, options: Options, memory: float = math.inf, given: PathLike | None = None
 ) -> Iterator[tuple[int, Contents]]:
     """What each block of lines holds.
 
     Parameters
     ----------
-    found : Opened
+    found : OpenedFile
         Plain text.
     options : Options
     memory : float
@@ -257,7 +256,7 @@ def contents_in_batches(
         reader = ReadAs.of(table, options, of_folders=True).settled()
         tell, done = teller(table.n_rows, "rows"), 0
         for rows in table.rows:
-            yield rows.name, reader.contents([Range.all_of(rows)], rows.name)
+            yield rows.name, reader.contents([rows], rows.name)
             done += rows.n_rows
             tell(done)
         return
@@ -268,7 +267,7 @@ def contents_in_batches(
             yield f"{found.source.name}, lines after {line:,}", contents
 
 
-def plain_text_files(files: Sequence[TableFile], **given: Any) -> Iterator[Opened]:
+def plain_text_files(files: Sequence[TableFile], **given: Any) -> Iterator[OpenedFile]:
     """Text files one after the other, unpacked as long as each is looked at."""
     folder = ScratchFolder()
     try:

@@ -240,10 +240,13 @@ class EachTrial:
     Attributes
     ----------
     columns : tuple of str
-        With the names of its sides.
+        The names of its sides.
+    are_numbers : bool
+        Whether the only column holds numbers of rows instead.
     """
 
     columns: tuple[str, ...]
+    are_numbers: bool = False
 
     def of(self, table: pa.Table, start: int) -> TrialUnits:
         """The units of rows, the first of which has the number ``start``.
@@ -260,7 +263,9 @@ class EachTrial:
         (2, 'trial')
         """
         n_rows = table.num_rows
-        if self.columns:
+        if self.are_numbers:
+            keys = mixed_bits(to_numpy(table.column(self.columns[0])))
+        elif self.columns:
             keys = keys_of_trials(_keys_of_sides(table, self.columns))
         else:
             keys = mixed_bits(np.arange(start, start + n_rows))
@@ -298,7 +303,7 @@ def keys_of_sides(table: pa.Table, columns: Sequence[str]) -> tuple[Keys, Keys]:
     (True, False)
     """
     enroll, test, *channel = _keys_of_sides(table, columns)
-    return enroll, channel_keys(test, channel[0]) if channel else test
+    return enroll, keys_of_trials([test, *channel]) if channel else test
 
 
 def _keys_of_sides(table: pa.Table, columns: Sequence[str]) -> list[Keys]:
@@ -366,11 +371,6 @@ def keys_of_names(names: pa.Array) -> Keys:
             together = pa.concat_arrays([known.names, others]).take(of_numpy(order))
             _known = _Known(whole[0][order], together, whole[1][order])
     return found
-
-
-def channel_keys(test: Keys, channel: Keys) -> Keys:
-    """Numbers of channels of names, by those of both; see `deciban.trials.units.speakers_of`."""
-    return mixed_bits(test ^ mixed_bits(channel))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
@@ -35,76 +35,64 @@ from deciban.io.columns.headers import (
 )
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options, TextFormat, text_formats
-from deciban.io.text.one_line import DELIMITERS, counts_rows, is_number, is_quoted, looks_numeric, mostly, split
-from deciban.io.text.reader import Layout
-from deciban.io.text.suggestions import (
-    ColumnsSeen,
-    could_be,
+from deciban.io.text.one_line import (
+    DELIMITERS,
+    counts_rows,
+    is_number,
+    is_quoted,
+    looks_numeric,
     may_be_decimals,
-    refuse_decimal_commas,
-    refuse_odd_numbers,
-    stands_alone,
+    mostly,
+    split,
     titled,
-    undecided,
 )
+from deciban.io.text.reader import Layout
+
+if TYPE_CHECKING:
+    from deciban.io.text.suggestions import ColumnsSeen
 
 Rows: TypeAlias = Sequence[Sequence[str]]
+
+_OTHER_KINDS: Mapping[ContentKind | None, tuple[ContentKind, ...]] = {
+    "scores": ("key", "class-key"),
+    "class-scores": ("key", "class-key"),
+    "key": ("scores",),
+}
+"""What a file may hold instead, where files were swapped."""
 
 _SPOOFING_WORDS = {"bonafide", "bona-fide", "spoof"}
 
 
-def find_layout(sample: Sequence[str], name: str, options: Options, format: TextFormat | None = None) -> Layout:
-    """Decide how to read a file from its first lines, from its format, or from columns that the user named.
+@dataclass(frozen=True, slots=True)
+class FirstLines:
+    """The first lines of a text table, cut by everything that may separate fields, and what the user said of them.
 
-    Parameters
+    Attributes
     ----------
     sample : sequence of str
-        The first lines without comments and blank lines.
+        Lines without comments and blank lines; at least one.
+    quoted : mapping of str to bool
+        For each delimiter whether quotes enclose fields.
+    tables : mapping of str to rows
+        The fields of all lines, for each delimiter.
     name : str
         File name for messages.
     options : Options
         ``need`` is what the file must hold; None is whatever it holds, the most first.
     format : TextFormat, optional
-
-    Raises
-    ------
-    InputError
-        If the columns make no sense.
-    FormatError
-        If the lines fit no format, or more than one.
+        The format that the user named.
     """
-    lines = _Lines.of(sample, name, options, format)
-    layout = lines.found() if options.columns is None else lines.given(options.columns)
-    if layout.header is not None and len(set(layout.header)) < len(layout.header):
-        twice, count = Counter(layout.header).most_common(1)[0]
-        raise FormatError(f"{name}:1: {count} columns are called {twice!r}. Give them distinct names.")
-    return replace(layout, quoted=lines.quoted[layout.delimiter])
-
-
-def names_classes(sample: Sequence[str], options: Options) -> bool | None:
-    """Return True if a label in the first lines of a table names one of many classes; None where no label decides."""
-    return _Lines.of(sample, "", options).label_names_classes() if sample else None
-
-
-def columns_seen(sample: Sequence[str], options: Options) -> ColumnsSeen | None:
-    """What stands in the columns of a table, by its first lines; None where nothing cuts them."""
-    return _Lines.of(sample, "", options).seen() if sample else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """The first lines of a file, their fields by what may separate them, and what the user said of them."""
 
     sample: Sequence[str]
     quoted: Mapping[str, bool]
     tables: Mapping[str, Rows]
     name: str
     options: Options
-    format: TextFormat | None
+    format: TextFormat | None = None
 
     @classmethod
     def of(cls, sample: Sequence[str], name: str, options: Options, format: TextFormat | None = None) -> Self:
-        """Lines, cut in every way."""
+        """Cut lines in every way."""
         quoted = {d: d != "," and is_quoted(sample[0], d) for d in DELIMITERS}
         tables = {
             d: with_row_names([split(line, d, quoted=quoted[d]) for line in sample], sample[0]) for d in DELIMITERS
@@ -112,46 +100,76 @@ class _Lines:
         return cls(sample, quoted, tables, name, options, format)
 
     def seen(self) -> ColumnsSeen | None:
-        """What stands in the columns; None where nothing cuts the lines."""
+        """Return the columns by the values in them; None where nothing cuts the lines."""
+        from deciban.io.text.suggestions import ColumnsSeen, stands_alone  # only messages need it
+
         delimiters = self._delimiters()
         if not delimiters:
             return None
         rows = self.tables[delimiters[0]]
         return ColumnsSeen(rows, titled(rows) or stands_alone(rows) or _names_roles(rows[0]), self.options)
 
-    def found(self) -> Layout:
-        """The one layout that the lines are in, cut in whatever way."""
-        need = self.options.need
-        needs: tuple[ContentKind, ...] = (need,) if need else ("scores", "key", "class-scores", "class-key", "index")
-        if not need and self.label_names_classes():
-            needs = ("class-scores", "class-key")
-        delimiters = self._delimiters()
-        for find in (self._with_header, self._without_header):  # a header says more than what lines look like
-            for kind, delimiter in product(needs, delimiters):
-                found = find(kind, delimiter)
-                if len(found) == 1 and not need and kind == "scores" and self._only_0_and_1(found[0]):
-                    found += self._without_header("key", delimiter)
-                if len(found) == 1:
-                    return replace(found[0], holds=kind)
-                if found:
-                    raise FormatError(could_be(self.sample, found, self.name, self.options))
-        for delimiter in delimiters:
-            refuse_odd_numbers(self.tables[delimiter], self.sample, self.name)
-        swapped = None if self.format is not None else self._of_other_kind(delimiters)
-        if need == "scores" and self.format is None and swapped is None:
-            refuse_decimal_commas(self.sample, self.name)
-        raise FormatError(undecided(self.sample, self.seen(), self.name, self.options, self.format, swapped))
+    def layout(self) -> Layout:
+        """Return how to read the lines: by their format, by the columns that the user named, or by their looks.
 
-    def _of_other_kind(self, delimiters: Sequence[str]) -> Layout | None:
-        """The one layout of a key where scores were asked for, or the other way round; None if there is none."""
-        swapped: dict[ContentKind | None, tuple[ContentKind, ...]]
-        swapped = {"scores": ("key", "class-key"), "class-scores": ("key", "class-key"), "key": ("scores",)}
-        others = swapped.get(self.options.need, ())
-        for find, other, delimiter in product((self._with_header, self._without_header), others, delimiters):
-            found = find(other, delimiter)
-            if len(found) == 1:
-                return found[0]
-        return None
+        Raises
+        ------
+        InputError
+            If the columns make no sense.
+        FormatError
+            If the lines fit no format, or more than one.
+        """
+        layout = self.only_layout()
+        if layout is None:
+            raise self._unclear()
+        return layout
+
+    def only_layout(self) -> Layout | None:
+        """Return the layout of the lines; None if they fit no format, or more than one. Raises as `layout`."""
+        columns = self.options.columns
+        found = self._layouts() if columns is None else [self._given(columns)]
+        if len(found) != 1:
+            return None
+        header = found[0].header or ()
+        if len(set(header)) < len(header):
+            twice, count = Counter(header).most_common(1)[0]
+            raise FormatError(f"{self.name}:1: {count} columns are called {twice!r}. Give them distinct names.")
+        return replace(found[0], quoted=self.quoted[found[0].delimiter])
+
+    def _layouts(self) -> list[Layout]:
+        """All layouts that the lines could be in, as tables of the first kind that they could hold."""
+        need = self.options.need
+        kinds: tuple[ContentKind, ...] = (need,) if need else ("scores", "key", "class-scores", "class-key", "index")
+        if not need and self.label_names_classes():
+            kinds = ("class-scores", "class-key")
+        kind, found = next(self._readings(kinds), ("scores", []))
+        if len(found) == 1 and not need and kind == "scores" and self._only_0_and_1(found[0]):
+            found += self._without_header("key", found[0].delimiter)
+        return [replace(found[0], holds=kind)] if len(found) == 1 else found
+
+    def _readings(self, kinds: Sequence[ContentKind]) -> Iterator[tuple[ContentKind, list[Layout]]]:
+        """Yield the kinds of tables that the lines could hold, and in which layouts; headers say more than lines."""
+        for find, kind, delimiter in product((self._with_header, self._without_header), kinds, self._delimiters()):
+            if found := find(kind, delimiter):
+                yield kind, found
+
+    def _unclear(self) -> FormatError:
+        """Return the error on lines that fit no format, or more than one."""
+        from deciban.io.text import suggestions  # most files are clear
+
+        if found := self._layouts():
+            return FormatError(suggestions.could_be(self.sample, found, self.name, self.options))
+        need, swapped = self.options.need, None
+        for delimiter in self._delimiters():
+            suggestions.refuse_odd_numbers(self.tables[delimiter], self.sample, self.name)
+        if self.format is None:
+            readings = self._readings(_OTHER_KINDS.get(need, ()))
+            swapped = next((found[0] for _, found in readings if len(found) == 1), None)
+            if need == "scores" and swapped is None:
+                suggestions.refuse_decimal_commas(self.sample, self.name)
+        return FormatError(
+            suggestions.undecided(self.sample, self.seen(), self.name, self.options, self.format, swapped)
+        )
 
     def _only_0_and_1(self, layout: Layout) -> bool:
         """Whether the scores of a file without a header could just as well be labels."""
@@ -173,7 +191,7 @@ class _Lines:
             possible.sort(key=self.format.delimiter.__ne__)  # names may hold the others
         return possible
 
-    def given(self, columns: Columns) -> Layout:
+    def _given(self, columns: Columns) -> Layout:
         """The layout of columns that the user named."""
         delimiters = self._delimiters()
         titles = self.tables[delimiters[0]][0] if delimiters else []
@@ -310,14 +328,14 @@ def _is_header_of(roles: Sequence[str], fields: Sequence[str], vocabulary: Vocab
 
 
 def _check_named(roles: Sequence[str], needed: str | None) -> None:
-    named = {"enroll", "test"} if {"enroll", "test", "side"} & set(roles) else {"trial"}
+    named = ("enroll", "test") if {"enroll", "test", "side"} & set(roles) else ("trial",)
     values = {role for role in roles if role != IGNORED and role[0] != CONDITION}
     if values <= {"score", "label", "class"} and values and (needed is None or needed in values):
         return  # values without names: trials are known by their rows
-    for role in named | ({needed} if needed else set()):
-        if role not in roles:
-            more = f", and the {needed}" if needed else ""
-            raise InputError(f"columns: no column is the {role}. Name enroll and test, or trial{more}.")
+    lacking = [role for role in (*named, *(() if needed is None else (needed,))) if role not in roles]
+    if lacking:
+        more = f", and the {needed}" if needed else ""
+        raise InputError(f"columns: no column is the {lacking[0]}. Name enroll and test, or trial{more}.")
 
 
 def _names_roles(fields: Sequence[str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -18,6 +19,8 @@ _PLAIN = {"\u2212": "-", "\u2013": "-", "\u2010": "-", "\u2011": "-", "\u066b": 
 """What stands in numbers of word processors and spreadsheets."""
 
 _ODD = frozenset(_PLAIN) | {"\u2007", "\u2009", "\u200b", "\ufeff"}
+
+_PAIR_OR_DECIMAL = re.compile(r"[+-]?\d+,\d+")
 
 _WHITE_SPACE = re.compile(f"[{BLANKS}]+")
 
@@ -114,3 +117,51 @@ def counts_rows(values: Sequence[str]) -> bool:
     numbers = list(map(int, values))
     steps = [after - before for before, after in pairwise(numbers)]
     return numbers[0] in (0, 1) and min(steps, default=1) > 0 and sum(step > 1 for step in steps) <= 1
+
+
+def titled(rows: Sequence[Sequence[str]]) -> bool:
+    """Return True if a first row has words where the rows below it have numbers, and no number at all.
+
+    Examples
+    --------
+    >>> titled([["model", "s"], ["ann", "1.5"]]), titled([["ann", "0.5"], ["bob", "1.5"]])
+    (True, False)
+    """
+    first, *others = rows
+    regular = [row for row in others if len(row) == len(first)]
+    if not regular or any(map(is_number, first)):
+        return False
+    return any(looks_numeric(column) for column in zip(*regular, strict=True))
+
+
+def may_be_decimals(sample: Sequence[str]) -> bool:
+    """Return True if pairs of whole numbers could be numbers with decimal commas just as well.
+
+    >>> may_be_decimals(["1,25", "-0,5"]), may_be_decimals(["a1,25"])
+    (True, False)
+    """
+    return all(_PAIR_OR_DECIMAL.fullmatch(line.strip()) for line in sample)
+
+
+NO_NAN = "infinite scores are allowed, NaN is not: repair the file or drop the trial"
+"""The end of messages on scores that are NaN."""
+
+
+def problem_of_score(field: str, hint: str, way_out: str) -> str | None:
+    """Return what is wrong with a score, None if nothing is.
+
+    Parameters
+    ----------
+    field : str
+    hint : str
+        The end of the message on a field that is no number.
+    way_out : str
+        What to do about NaN.
+    """
+    if not is_number(field):
+        return f"the score {field!r} is not a number{hint}"
+    if math.isnan(float(field)):
+        return f"the score is NaN; {way_out}"
+    if math.isinf(float(field)) and "inf" not in field.casefold():
+        return f"the score {field!r} is beyond the largest float, 1.8e308; write inf if infinite is meant"
+    return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,13 +25,15 @@ from deciban.io.columns.headers import (
     identity_of,
     some_of,
     unit_in_words,
+    unknown_label,
+    words_in_options,
 )
 from deciban.io.columns.values import assemble, same_names
 from deciban.io.contents import ContentKind, Contents, RowError
 from deciban.io.formats import Options, TextFormat
 from deciban.io.source import BLANKS, clean_text, numbered_lines, without_comments
-from deciban.io.text.one_line import DELIMITERS, is_number, odd_character, shortened, split
-from deciban.io.text.suggestions import in_lines, words_in_options
+from deciban.io.text.one_line import DELIMITERS, NO_NAN, is_number, odd_character, problem_of_score, shortened, split
+from deciban.messages import in_lines
 from deciban.steps import teller
 from deciban.trials import Origin
 from deciban.types import FloatArray
@@ -220,7 +221,8 @@ def parse_blocks(blocks: TextBlocks, origin: Origin, system: str, options: Optio
         for _, block in blocks:
             body = _body(_with_whole_fields(block, layout), layout, name)
             parts.append(_columns(body, layout))
-            is_odd = is_odd or (len(parts[-1][0]) > 0 and _is_odd(body, parts[-1], layout))
+            if not is_odd and len(parts[-1][0]):
+                is_odd = _has_odd_quotes(body, layout) or _may_overflow(parts[-1], layout, body)
         # Arrow is generous with quotes, and takes 1e999 for inf: such lines are looked at one by one.
         if is_odd and (odd := next(faults_in(blocks, options.vocabulary), None)) is not None:
             raise odd
@@ -235,11 +237,6 @@ def parse_blocks(blocks: TextBlocks, origin: Origin, system: str, options: Optio
         line = None if row is None or fault is not None else lines_of_rows(blocks, [row])[0]
         place = name if line is None else f"{name}:{line}"
         raise fault or FormatError(f"{place}: {error}") from error
-
-
-def _is_odd(body: bytes, columns: list[pa.ChunkedArray], layout: Layout) -> bool:
-    """Return True if Arrow may have read some lines of a block otherwise than they are meant."""
-    return _has_odd_quotes(body, layout) or _may_overflow(columns, layout, body)
 
 
 def _together(parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
@@ -462,10 +459,7 @@ def _problem(role: str, field: str, vocabulary: Vocabulary) -> str | None:
     if role == "score":
         return _problem_of_score(field)
     if role == "label" and vocabulary.meaning(field) is None:
-        return (
-            f"unknown label {field!r}; known are {vocabulary}. Say what your words mean: "
-            "--labels target=WORD,nontarget=WORD"
-        )
+        return unknown_label(field, vocabulary)
     if role in IDENTITY and not field:
         return f"the name of the {role} is empty"
     return None
@@ -474,12 +468,6 @@ def _problem(role: str, field: str, vocabulary: Vocabulary) -> str | None:
 def _problem_of_score(field: str) -> str | None:
     if field == "-":
         return "there is no score, only '-': leave such lines out, or read a column that has all (--columns)"
-    if not is_number(field):
-        comma = "; it has a decimal comma, write numbers with a point" if _DECIMAL_COMMA.fullmatch(field) else ""
-        odd = odd_character(field)
-        return f"the score {field!r} is not a number{f': it has {odd}' if odd else comma}"
-    if math.isnan(float(field)):
-        return "the score is NaN; infinite scores are allowed, NaN is not: repair the file or drop the trial"
-    if math.isinf(float(field)) and "inf" not in field.casefold():
-        return f"the score {field!r} is beyond the largest float, 1.8e308; write inf if infinite is meant"
-    return None
+    hint = "; it has a decimal comma, write numbers with a point" if _DECIMAL_COMMA.fullmatch(field) else ""
+    odd = "" if is_number(field) else odd_character(field)
+    return problem_of_score(field, f": it has {odd}" if odd else hint, NO_NAN)

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError
 from deciban.io.columns.headers import (
     CONDITION,
+    MOST_WORDS,
     NEEDED_ROLE,
+    USUAL_WORDS,
     identity_of,
     names_measure,
     names_row,
     roles_of,
+    words_in_options,
     words_of_columns,
 )
 from deciban.io.contents import ContentKind
@@ -29,19 +30,16 @@ from deciban.io.text.one_line import (
     is_number,
     is_odd_number,
     looks_numeric,
+    may_be_decimals,
     mostly,
     odd_character,
     shortened,
 )
-
-if TYPE_CHECKING:
-    from deciban.io.text.reader import Layout
+from deciban.io.text.reader import Layout
+from deciban.messages import in_lines
 
 _MOST = 3
 """Ways that a message offers."""
-
-_MOST_WORDS = 4
-"""Different values of a column that may say what trials are."""
 
 _MOST_IN_ORDER = 8
 """Columns that options name in their order; of more, by their numbers."""
@@ -54,36 +52,6 @@ _ROUNDED = 1e-3
 
 _MOST_COLUMNS = 24
 """Columns that are looked at; of more of them, nobody wants to name each."""
-
-
-_USUAL = Vocabulary.of(None)
-
-
-def in_lines(ways: Sequence[str]) -> str:
-    """Ways as the end of a message, each on a line of its own; the command line makes whole commands of them.
-
-    Examples
-    --------
-    >>> print("Say which:" + in_lines(["--columns score=s"]))
-    Say which:
-      --columns score=s
-    """
-    return "".join(f"\n  {way}" for way in dict.fromkeys(ways))
-
-
-def titled(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a first row has words where the rows below it have numbers, and no number at all.
-
-    Examples
-    --------
-    >>> titled([["model", "s"], ["ann", "1.5"]]), titled([["ann", "0.5"], ["bob", "1.5"]])
-    (True, False)
-    """
-    first, *others = rows
-    regular = [row for row in others if len(row) == len(first)]
-    if not regular or any(map(is_number, first)):
-        return False
-    return any(looks_numeric(column) for column in zip(*regular, strict=True))
 
 
 def stands_alone(rows: Sequence[Sequence[str]]) -> bool:
@@ -180,7 +148,7 @@ class ColumnsSeen:
         found = []
         for at, values in enumerate(self._values):
             n_words, role = len({*values}), self._roles[at]
-            few = 1 < n_words <= _MOST_WORDS and n_words < len(values) and (role[0] == CONDITION or role == "class")
+            few = 1 < n_words <= MOST_WORDS and n_words < len(values) and (role[0] == CONDITION or role == "class")
             if at not in self._scores and (role == "label" or few or (n_words > 1 and self._known(at))):
                 found.append(at)
         return sorted(found, key=lambda at: (self._roles[at] != "label", not self._known(at), -at))
@@ -189,7 +157,7 @@ class ColumnsSeen:
         """Whether all words of a column mean target or non-target."""
         return all(self._are_known(at, self.options.vocabulary))
 
-    def _are_known(self, at: int, vocabulary: Vocabulary = _USUAL) -> list[bool]:
+    def _are_known(self, at: int, vocabulary: Vocabulary = USUAL_WORDS) -> list[bool]:
         """Which fields of a column mean target or non-target; left out, where a user gives no words."""
         within = vocabulary.within(self._values[at])
         return [within.meaning(word) is not None for word in self._values[at]]
@@ -252,7 +220,7 @@ class ColumnsSeen:
             name = self.rows[0][at] if self.has_header else ""
             called = repr(name) if name else f"number {at + 1}" + " without a name" * self.has_header
             distinct = list(dict.fromkeys(values))
-            held = "numbers" if looks_numeric(values) and len(distinct) > _MOST_WORDS else ", ".join(distinct[:3])
+            held = "numbers" if looks_numeric(values) and len(distinct) > MOST_WORDS else ", ".join(distinct[:3])
             words.append(f"{called} ({held[:60]}{', ...' * (len(distinct) > 3 and held != 'numbers')})")
         more = len(self.rows[0]) - len(words)
         return ", ".join(words) + (f" and {more:,} more" if more else "")
@@ -324,41 +292,10 @@ class ColumnsSeen:
         return f"{self.options.columns_option} {shlex.quote(','.join(f'{r}={c}' for r, c in by_role.items()))}"
 
 
-def words_in_options(words: Sequence[str]) -> list[str]:
-    """Options that say which of some words means target: each of them, if there are few; else none.
-
-    Words with known meanings keep these: the option that turns the truth round is never offered.
-
-    Examples
-    --------
-    >>> words_in_options(["imp", "tgt"])
-    ['--labels target=tgt,nontarget=imp']
-    >>> words_in_options(["bona", "spoof"])
-    ['--labels target=bona,nontarget=spoof']
-    >>> words_in_options(["left", "right"])
-    ['--labels target=left,nontarget=right', '--labels target=right,nontarget=left']
-    """
-    if not 1 < len(words) <= _MOST_WORDS or any(set(word) & set(",|=") or not word for word in words):
-        return []
-    known = _USUAL.within(words)
-    targets = [word for word in words if known.meaning(word) is True]
-    others = [word for word in words if known.meaning(word) is False]
-    unknown = [word for word in words if known.meaning(word) is None]
-    sides = [(targets, [*others, *unknown]), ([*targets, *unknown], others)]
-    if not targets and not others:
-        sides = [([w], [other for other in words if other != w]) for w in words]
-    sides = [(tar, non) for tar, non in sides if tar and non][: None if unknown else 1]
-    words_of = (f"target={'|'.join(tar)},nontarget={'|'.join(non)}" for tar, non in sides)
-    return [f"--labels {shlex.quote(one)}" for one in words_of]
-
-
 def _are_whole(values: Sequence[str]) -> bool:
     """Whether numbers are few different whole ones, as labels are, or whole throughout, as numbers of people are."""
     numbers = [float(value) for value in values if is_number(value)]
     return all(math.isfinite(x) and x == int(x) for x in numbers)
-
-
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 
 def could_be(sample: Sequence[str], found: Sequence[Layout], name: str, options: Options) -> str:
@@ -375,15 +312,6 @@ def could_be(sample: Sequence[str], found: Sequence[Layout], name: str, options:
         f"{name}: could be {readings}, the first line is {shortened(sample[0])!r}. Say which: {ways[0]} or another "
         f"of:{in_lines(ways)}"
     )
-
-
-def may_be_decimals(sample: Sequence[str]) -> bool:
-    """Whether pairs of whole numbers could be numbers with decimal commas just as well.
-
-    >>> may_be_decimals(["1,25", "-0,5"]), may_be_decimals(["a1,25"])
-    (True, False)
-    """
-    return all(_DECIMAL_COMMA.fullmatch(line.strip()) for line in sample)
 
 
 def refuse_decimal_commas(sample: Sequence[str], name: str) -> None:

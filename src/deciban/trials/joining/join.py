@@ -15,13 +15,13 @@ from deciban._arrow import of_numpy, to_numpy, with_gaps
 from deciban.errors import InputError, KeyMismatchError
 from deciban.messages import counted
 from deciban.trials.classes import ClassKey, ClassScores
-from deciban.trials.joining.lookup import Wanted
+from deciban.trials.joining.lookup import Lookup
 from deciban.trials.joining.matching import (
     Duplicates,
-    Fault,
     JoinReport,
     Match,
     Missing,
+    RefusedTrials,
     check_duplicates,
     conflict_of,
     copies_in,
@@ -264,19 +264,17 @@ def refuse_conflicts(labels: Key, key: Key, *, ids: Renaming | None = None) -> N
         raise other_label(found, key.trials.origin.name)
 
 
-def contradictions(labels: Key, key: Key, ids: Renaming | None) -> Fault:
+def contradictions(labels: Key, key: Key, ids: Renaming | None) -> RefusedTrials:
     """Return the trials with another label than in a key, of those that the key knows."""
     theirs, ours = (labels.trials, key.trials) if ids is None else ids.both(labels.trials, key.trials)
-    rows = Wanted(theirs).find(ours).rows
+    rows = Lookup(theirs).find(ours).rows
     rows = np.arange(len(labels)) if rows is None else rows
     known = np.flatnonzero(rows >= 0)
     conflict = known[labels.is_target[known] != key.is_target[rows[known]]]
-    if not len(conflict):
-        return Fault(n_of=len(known))
-    return Fault.of(labels.trials, conflict[:1], len(conflict), len(known))
+    return RefusedTrials.of(labels.trials, conflict[:1], len(conflict), len(known))
 
 
-def other_label(fault: Fault, key: str) -> KeyMismatchError:
+def other_label(fault: RefusedTrials, key: str) -> KeyMismatchError:
     """Return the error on labels that contradict a key."""
     trials = fault.trials
     swapped = " Are targets and non-targets of one of them swapped?" if fault.n == fault.n_of > 1 else ""
@@ -357,7 +355,7 @@ def new_rows(lists: Sequence[Trials]) -> list[IntArray]:
     for trials in lists[1:]:
         require_comparable(trials, lists[0])
     known = replace(lists[0], conditions={})  # they say nothing about which trials are the same
-    found = [np.delete(np.arange(len(known)), Wanted(known).surplus[1])]
+    found = [np.delete(np.arange(len(known)), Lookup(known).surplus[1])]
     for trials in lists[1:]:
         rows = _unknown(replace(trials, conditions={}), known)
         found.append(rows)
@@ -368,11 +366,11 @@ def new_rows(lists: Sequence[Trials]) -> list[IntArray]:
 
 def _unknown(trials: Trials, known: Trials) -> IntArray:
     """Rows of trials that are not known yet, each trial once."""
-    rows = Wanted(trials).find(known).rows
+    rows = Lookup(trials).find(known).rows
     if rows is None:
         return _NONE
     new = np.flatnonzero(rows < 0)
-    return np.delete(new, Wanted(trials.take(new)).surplus[1]) if len(new) else _NONE
+    return np.delete(new, Lookup(trials.take(new)).surplus[1]) if len(new) else _NONE
 
 
 Table = TypeVar("Table", bound=TrialTable)
@@ -423,8 +421,8 @@ def _values(tables: Sequence[Any]) -> dict[str, Any]:
     names = ", ".join(table.trials.origin.name for table in tables)
     if isinstance(first, Scores) and len({table.log10 for table in tables}) > 1:
         raise InputError(
-            f"{names}: common and natural logarithms cannot be put into one table. Turn the former into "
-            "the latter, with Scores.in_nats()."
+            f"{names}: scores in common and in natural logarithms. Turn the former into the latter, with "
+            "Scores.in_nats()."
         )
     if isinstance(first, ClassScores) and any(table.classes != first.classes for table in tables):
         raise InputError(f"{names}: have different classes.")
@@ -530,7 +528,7 @@ def merge(tables: Sequence[Table], *, duplicates: Duplicates = "error") -> Table
     if not tables:
         raise InputError("tables: none given. There must be at least one to merge.")
     merged = concatenate(_alike(tables))
-    copies = Wanted(merged.trials).surplus
+    copies = Lookup(merged.trials).surplus
     if not copies.shape[1]:
         return merged
     conflict, again = copies_in(merged, copies)
@@ -557,11 +555,6 @@ def _alike(tables: Sequence[Table]) -> list[Table]:
             raise InputError(
                 f"{names}: scores of two systems, {first.name!r} and {other.name!r}. Only parts of one system can be "
                 "merged: give them one name, or put the systems side by side with stack."
-            )
-        if isinstance(other, Scores) and other.log10 != first.log10:
-            raise InputError(
-                f"{names}: scores in common and in natural logarithms. Turn the former into the latter, with "
-                "Scores.in_nats()."
             )
         parts.append(
             _in_class_order(other, first.classes, names) if isinstance(other, ClassScores | ClassKey) else other
@@ -683,7 +676,7 @@ def stack(
 def _extra_message(systems: Sequence[Scores]) -> str:
     """Name the first trial that only a later system scored."""
     first = systems[0].trials
-    found = ((system.trials, Wanted(system.trials).find(first).rows) for system in systems[1:])
+    found = ((system.trials, Lookup(system.trials).find(first).rows) for system in systems[1:])
     trials, lacking = next((t, np.flatnonzero(r < 0)) for t, r in found if r is not None and np.any(r < 0))
     return (
         f"{len(lacking):,} of {len(trials):,} trials of {trials.origin.name} have no score in {first.origin.name}, the "

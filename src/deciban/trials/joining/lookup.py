@@ -74,7 +74,7 @@ _NO_COPIES = np.empty((2, 0), np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class FoundRows:
     """Where wanted trials stand in a table.
 
     Attributes
@@ -95,7 +95,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Wanted:
+class Lookup:
     """Trials to be looked up in any number of tables; what can be prepared is prepared once.
 
     If some occur more than once they are found as well, but counted as extra or copies they are not told apart.
@@ -124,10 +124,10 @@ class Wanted:
                 return _NO_COPIES
         return _pairs(self._ordered)
 
-    def find(self, among: Trials) -> Found:
+    def find(self, among: Trials) -> FoundRows:
         """Find the wanted trials among others."""
         if _same(self.trials, among):
-            return Found(None)
+            return FoundRows(None)
         if among.listed is None:
             return self._in_grid(among)
         codes = among.codes_in(self.trials)
@@ -135,7 +135,7 @@ class Wanted:
             return self._in_table(codes)
         return self._in_ordered(codes)
 
-    def _in_grid(self, among: Trials) -> Found:
+    def _in_grid(self, among: Trials) -> FoundRows:
         """In a grid the row of a trial is its cell, less the cells before it that are no trials."""
         rows = self.trials.codes_in(among)
         if among.mask is not None:
@@ -143,9 +143,9 @@ class Wanted:
             row_of_cell -= 1
             row_of_cell[~among.mask.ravel()] = -1
             rows = np.where(rows < 0, -1, row_of_cell[rows])
-        return Found(rows, len(among) - int(np.count_nonzero(rows >= 0)))
+        return FoundRows(rows, len(among) - int(np.count_nonzero(rows >= 0)))
 
-    def _in_table(self, codes: IntArray) -> Found:
+    def _in_table(self, codes: IntArray) -> FoundRows:
         kind = np.int32 if len(codes) < 2**31 else np.int64
         table: AnyArray = np.full(
             self.trials.n_possible + 1, -1, kind
@@ -157,16 +157,16 @@ class Wanted:
         n_hit = int(np.count_nonzero(rows >= 0))
         n_known = len(codes) - int(np.count_nonzero(codes < 0))
         if int(np.count_nonzero(table >= 0)) == n_known:  # no trial occurs twice
-            return Found(rows, len(codes) - n_hit)
+            return FoundRows(rows, len(codes) - n_hit)
         first = table[codes]
         surplus = np.flatnonzero((first >= 0) & (first != np.arange(len(codes))))
         is_wanted = np.zeros(self.trials.n_possible, np.bool_)
         is_wanted[self._codes] = True
         surplus = surplus[is_wanted[codes[surplus]]]
         copies = np.stack((first[surplus].astype(np.int64), surplus))
-        return Found(rows, len(codes) - n_hit - len(surplus), copies)
+        return FoundRows(rows, len(codes) - n_hit - len(surplus), copies)
 
-    def _in_ordered(self, codes: IntArray) -> Found:
+    def _in_ordered(self, codes: IntArray) -> FoundRows:
         wanted, among = self._ordered, in_order(codes, self.trials.n_possible)
         place = place_in(wanted.codes, among.codes)
         rows = np.empty(len(wanted.rows), np.int64)
@@ -174,9 +174,9 @@ class Wanted:
         n_hit = int(np.count_nonzero(place >= 0))
         again = among.repeats
         if not again.any():
-            return Found(rows, len(codes) - n_hit)
+            return FoundRows(rows, len(codes) - n_hit)
         pairs = _pairs(among, (place_in(among.codes, wanted.codes) >= 0) & again)
-        return Found(rows, len(codes) - n_hit - pairs.shape[1], pairs)
+        return FoundRows(rows, len(codes) - n_hit - pairs.shape[1], pairs)
 
 
 def _same(one: Trials, other: Trials) -> bool:

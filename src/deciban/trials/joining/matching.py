@@ -14,7 +14,7 @@ import numpy as np
 
 from deciban.errors import InputError, KeyMismatchError, MissingScoresError
 from deciban.messages import WARNING, Message, counted
-from deciban.trials.joining.lookup import Wanted
+from deciban.trials.joining.lookup import Lookup
 from deciban.trials.joining.renaming import Renamed, Renaming, near_names
 from deciban.trials.lists import PAIR, ROW, Trials
 from deciban.trials.tables import TrialTable
@@ -26,6 +26,8 @@ Duplicates: TypeAlias = Literal["error", "keep-one"]
 Table = TypeVar("Table", bound=TrialTable)
 
 _HINT_SAMPLE = 10_000
+
+_NO_ROWS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class Match(Generic[Table]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fault:
+class RefusedTrials:
     """Trials that a join refuses; ``a + b`` covers the trials of both.
 
     Attributes
@@ -113,11 +115,13 @@ class Fault:
     first: Trials | None = None
 
     @classmethod
-    def of(cls, trials: Trials, shown: IntArray, n: int, n_of: int = 0, *, by: int = 0) -> Fault:
-        """Return a fault whose message names some rows; the one at position ``by`` orders it among others."""
+    def of(cls, trials: Trials, shown: IntArray, n: int, n_of: int = 0, *, by: int = 0) -> RefusedTrials:
+        """Return trials whose message names some rows; the one at position ``by`` orders them among others."""
+        if not len(shown):
+            return cls(n_of=n_of)
         return cls(int(trials.origin.number(int(shown[by]))), n, n_of, trials.take(shown))
 
-    def __add__(self, other: Fault) -> Fault:
+    def __add__(self, other: RefusedTrials) -> RefusedTrials:
         """Add the trials of another part."""
         return replace(self if self.row <= other.row else other, n=self.n + other.n, n_of=self.n_of + other.n_of)
 
@@ -128,24 +132,21 @@ class Fault:
         return self.first
 
 
-def copies_in(table: TrialTable, copies: IntArray) -> tuple[Fault, Fault]:
+def copies_in(table: TrialTable, copies: IntArray) -> tuple[RefusedTrials, RefusedTrials]:
     """Return the trials with copies that do not hold the same, and all trials with copies."""
-    if not copies.shape[1]:
-        return Fault(), Fault()
     differs: AnyArray = np.zeros(copies.shape[1], np.bool_)
-    if table.content is not None:
+    if table.content is not None and len(differs):
         differs = table.content[copies[0]] != table.content[copies[1]]
         differs = np.any(differs, axis=1) if differs.ndim == 2 else differs
-    found = (pairs for pairs in (copies[:, differs], copies))
     conflict, all_of_them = (
-        Fault.of(table.trials, pairs[:, 0], len(np.unique(pairs[0])), by=1) if pairs.shape[1] else Fault()
-        for pairs in found
+        RefusedTrials.of(table.trials, pairs[:, 0] if pairs.size else _NO_ROWS, len(np.unique(pairs[0])), by=1)
+        for pairs in (copies[:, differs], copies)
     )
     return conflict, all_of_them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Meeting:
+class JoinTally:
     """How the trials of a key and of tables of scores met; ``a + b`` covers the trials of both.
 
     Attributes
@@ -160,9 +161,9 @@ class Meeting:
         Surplus rows of the key and of each table.
     n_changed : tuple of int
         Names of each of them that are compared by others; empty if all are compared as they are.
-    faults : tuple of (Fault, Fault)
+    faults : tuple of (RefusedTrials, RefusedTrials)
         For the key and each table: trials with copies that differ, and with any copies.
-    lacking : tuple of Fault
+    lacking : tuple of RefusedTrials
         For each table: trials of the key without a score.
     """
 
@@ -171,16 +172,16 @@ class Meeting:
     n: IntArray
     copies: IntArray
     n_changed: tuple[int, ...]
-    faults: tuple[tuple[Fault, Fault], ...]
-    lacking: tuple[Fault, ...]
+    faults: tuple[tuple[RefusedTrials, RefusedTrials], ...]
+    lacking: tuple[RefusedTrials, ...]
 
-    def __add__(self, other: Meeting) -> Meeting:
+    def __add__(self, other: JoinTally) -> JoinTally:
         """Add the trials of another part."""
         faults = tuple((a + c, b + d) for (a, b), (c, d) in zip(self.faults, other.faults, strict=True))
         lacking = tuple(map(operator.add, self.lacking, other.lacking))
         n_changed = tuple(map(operator.add, self.n_changed, other.n_changed))
         sums = self.n + other.n, self.copies + other.copies, n_changed
-        return Meeting(self.tables, self.which, *sums, faults, lacking)
+        return JoinTally(self.tables, self.which, *sums, faults, lacking)
 
     def report(
         self, missing: Missing, duplicates: Duplicates, hints: Callable[[int], tuple[str, str, str]] | None = None
@@ -221,9 +222,9 @@ class Meeting:
         return report
 
 
-def meet(
+def look_up(
     tables: Sequence[TrialTable], key: Table, ids: Renaming | None = None
-) -> tuple[Table, list[IntArray | None], Meeting]:
+) -> tuple[Table, list[IntArray | None], JoinTally]:
     """Find every trial of a key in other tables.
 
     Returns
@@ -232,33 +233,33 @@ def meet(
         The key with each trial once.
     list of int arrays or None
         For each other table the row of every trial, -1 for none; None if it is row after row.
-    Meeting
+    JoinTally
     """
     own = Renamed(key.trials) if ids is None else ids.of_key(key.trials)
-    wanted = Wanted(own.trials)
+    wanted = Lookup(own.trials)
     surplus, faults = wanted.surplus, [copies_in(key, wanted.surplus)]
     if surplus.shape[1]:
         kept = np.delete(np.arange(len(key)), surplus[1])
         key = key.take(kept)
-        wanted = Wanted(key.trials if ids is None else own.trials.take(kept))
+        wanted = Lookup(key.trials if ids is None else own.trials.take(kept))
     others = [Renamed(one.trials) if ids is None else ids.of_scores(one.trials) for one in tables]
     distinct = {id(one.trials): one.trials for one in others}  # systems of one file share their trials
     looked = {name: wanted.find(trials) for name, trials in distinct.items()}
     found = [looked[id(one.trials)] for one in others]
     faults += [copies_in(table, one.copies) for table, one in zip(tables, found, strict=True)]
-    lacks, lacking = np.zeros(len(key), np.bool_), list[Fault]()
+    lacks, lacking = np.zeros(len(key), np.bool_), list[RefusedTrials]()
     for one in found:
-        rows: IntArray = np.zeros(0, np.int64) if one.rows is None else np.flatnonzero(one.rows < 0)
+        rows: IntArray = _NO_ROWS if one.rows is None else np.flatnonzero(one.rows < 0)
         lacks[rows] = True
-        lacking.append(Fault.of(key.trials, rows[:3], len(rows), len(key)) if len(rows) else Fault(n_of=len(key)))
+        lacking.append(RefusedTrials.of(key.trials, rows[:3], len(rows), len(key)))
     n = np.array([len(key), np.count_nonzero(lacks), sum(one.n_extra for one in found)])
     copies = np.array([surplus.shape[1], *(one.copies.shape[1] for one in found)])
     n_changed = () if ids is None else tuple(one.n_changed for one in (own, *others))
     both: list[TrialTable] = [key, *tables]
     called = tuple((one.trials.origin.name, one.conflict) for one in both)
     which = "key trials" if key.content is not None else f"trials of {key.trials.origin.name}"
-    meeting = Meeting(called, which, n, copies, n_changed, tuple(faults), tuple(lacking))
-    return key, [one.rows for one in found], meeting
+    tally = JoinTally(called, which, n, copies, n_changed, tuple(faults), tuple(lacking))
+    return key, [one.rows for one in found], tally
 
 
 def match(
@@ -290,17 +291,17 @@ def match(
         return _by_order(tables, key)
     for table in tables:
         require_comparable(table.trials, key.trials)
-    key, rows, meeting = meet(tables, key, ids)
+    key, rows, tally = look_up(tables, key, ids)
     wanted = key.trials
 
     def hints(at: int) -> tuple[str, str, str]:
         offered = tables[at].trials
         theirs = f"the scores with {offered.name_of(0)}" if len(offered) else "there are no scores"
-        near = near_names(offered, wanted, len(wanted) - meeting.lacking[at].n) if ids is None else None
+        near = near_names(offered, wanted, len(wanted) - tally.lacking[at].n) if ids is None else None
         words = "" if near is None else f' Of the key trials, {near}: ids="{near.option}" (--ids {near.option}).'
         return f": the key begins with {wanted.name_of(0)}, {theirs}", _swapped_hint(offered, wanted), words
 
-    report = meeting.report(missing, duplicates, hints)
+    report = tally.report(missing, duplicates, hints)
     if report.missing and missing == "drop":
         there = np.flatnonzero(np.logical_and.reduce([one >= 0 for one in rows if one is not None]))
         rows = [there if one is None else one[there] for one in rows]
@@ -319,13 +320,23 @@ def refuse_names_by_order(ids: Renaming | None) -> None:
         raise InputError("ids, by_order: by order no names are compared. Leave one of the two out.")
 
 
+def require_one_length(name: str, n_scores: int, key: str, n_trials: int) -> None:
+    """Refuse to match scores and a key by order if there are not as many of one as of the other.
+
+    Raises
+    ------
+    KeyMismatchError
+    """
+    if n_scores != n_trials:
+        raise KeyMismatchError(
+            f"{name} holds {counted(n_scores, 'score')}, {key} {counted(n_trials, 'trial')}. Matching by order needs "
+            "as many of one as of the other."
+        )
+
+
 def _by_order(tables: Sequence[TrialTable], key: Table) -> Match[Table]:
     for table in tables:
-        if len(table) != len(key):
-            raise KeyMismatchError(
-                f"{table.trials.origin.name} holds {counted(len(table), 'score')}, {key.trials.origin.name} "
-                f"{counted(len(key), 'trial')}. Matching by order needs as many of one as of the other."
-            )
+        require_one_length(table.trials.origin.name, len(table), key.trials.origin.name, len(key))
     return Match(key, (None,) * len(tables), JoinReport(len(key), 0, 0, 0))
 
 
@@ -386,7 +397,7 @@ def require_comparable(offered: Trials, wanted: Trials) -> None:
     )
 
 
-def conflict_of(fault: Fault, conflict: str) -> KeyMismatchError:
+def conflict_of(fault: RefusedTrials, conflict: str) -> KeyMismatchError:
     """Return the error on trials with copies that do not hold the same."""
     trials = fault.trials
     return KeyMismatchError(
@@ -401,7 +412,7 @@ def such_trials(n_trials: int) -> str:
     return f" ({n_trials:,} such trials)" if n_trials > 1 else ""
 
 
-def copies_of(fault: Fault) -> KeyMismatchError:
+def copies_of(fault: RefusedTrials) -> KeyMismatchError:
     """Return the error on trials that occur more than once."""
     trials = fault.trials
     return KeyMismatchError(
@@ -419,7 +430,7 @@ def none_shared(offered: str, wanted: str, begin: str = "", more: str = "") -> s
     )
 
 
-def some_missing(offered: str, fault: Fault, which: str) -> str:
+def some_missing(offered: str, fault: RefusedTrials, which: str) -> str:
     """Say how many trials have no score, and which are the first."""
     trials = fault.trials
     names = ", ".join(map(trials.name_of, range(len(trials))))

@@ -12,34 +12,21 @@ import pyarrow as pa
 from deciban._arrow import borders, of_numpy, text_of, to_numpy
 from deciban._arrow import compute as pc
 from deciban.errors import DecibanError, InputError, KeyMismatchError
-from deciban.trials.joining.lookup import Wanted
+from deciban.trials.joining.lookup import Lookup
 from deciban.trials.lists import ROW, Trials
 from deciban.trials.names import IdMap, encode, positions
 from deciban.types import AnyArray, BoolArray, IntArray
 
-_HAS_ENDING = r"[^/\\]\.[0-9]?[A-Za-z][A-Za-z0-9]{0,4}$"
+_ENDING = r"([^/\\])\.[0-9]?[A-Za-z][A-Za-z0-9]{0,4}$"
+"""A point, a letter, perhaps behind a digit, and up to four more letters or digits; no name begins with it."""
 
-_LONGEST_ENDING = 7
-"""Of an ending, with its point: a letter, perhaps behind a digit, and up to four more letters or digits."""
-
-
-_DOT, _SLASH, _BACKSLASH = b"./\\"
+_SLASH, _BACKSLASH = b"/\\"
 
 _ONE_SEPARATOR = bytes.maketrans(b"/\\_|~", b"-----")
 
 
 def _without_ending(names: pa.Array) -> pa.Array:
-    rows = np.flatnonzero(to_numpy(pc.match_substring_regex(names, _HAS_ENDING)))
-    if not len(rows):
-        return names
-    text, cuts = text_of(names), borders(names) - borders(names)[0]
-    ends: AnyArray = cuts[1:].copy()
-    for length in range(2, _LONGEST_ENDING + 1):
-        found = text[ends[rows] - length] == _DOT
-        ends[rows[found]] -= length
-        rows = rows[~found]
-        rows = rows[ends[rows] - cuts[rows] > length]
-    return _parts(text, cuts[:-1], ends)
+    return pc.replace_substring_regex(names, _ENDING, r"\1")
 
 
 def _base_names(names: pa.Array) -> pa.Array:
@@ -52,7 +39,9 @@ def _base_names(names: pa.Array) -> pa.Array:
     place = folders[np.maximum(last, 0)]
     inside = (last >= 0) & (place >= begins) & (place < ends - 1)
     begins[inside] = place[inside] + 1
-    return _parts(text, begins, ends)
+    borders_of_both = np.column_stack([begins, ends]).ravel()  # folders and what is left take turns
+    turns = _text_array(borders_of_both, text, len(borders_of_both) - 1)
+    return turns.take(of_numpy(np.arange(0, len(borders_of_both), 2)))
 
 
 def _with_one_separator(names: pa.Array) -> pa.Array:
@@ -60,13 +49,6 @@ def _with_one_separator(names: pa.Array) -> pa.Array:
     changed = text.translate(_ONE_SEPARATOR)
     cuts = borders(names) - borders(names)[0]
     return names if changed == text else _text_array(cuts, changed, len(names))
-
-
-def _parts(text: AnyArray, begins: AnyArray, ends: AnyArray) -> pa.Array:
-    """One stretch of every name."""
-    cuts = np.column_stack([begins, ends]).ravel()  # names and what is left out take turns
-    turns = _text_array(cuts, text, len(cuts) - 1)
-    return turns.take(of_numpy(np.arange(0, len(cuts), 2)))
 
 
 def _text_array(cuts: AnyArray, text: AnyArray | bytes, n: int) -> pa.Array:
@@ -344,7 +326,7 @@ def _matched(offered: Trials, wanted: Trials, rules: tuple[str, ...]) -> int:
     how = Renaming(",".join(rules), rules)
     try:
         theirs, ours = how.both(offered, wanted)
-        rows = Wanted(ours).find(theirs).rows
+        rows = Lookup(ours).find(theirs).rows
     except DecibanError:
         return 0
     return len(wanted) if rows is None else int(np.count_nonzero(rows >= 0))

@@ -8,7 +8,7 @@ from deciban._files import PathLike, display_name
 from deciban.errors import InputError
 from deciban.io.contents import ContentKind
 from deciban.io.recognition import Recognized, is_stream, readable_as, recognize
-from deciban.io.text.suggestions import in_lines
+from deciban.messages import in_lines
 from deciban.workflows.kinds.base import AnyKey, AnyKind, AnyScores, Kind
 from deciban.workflows.options import KindName, Options
 

@@ -21,7 +21,7 @@ from deciban.messages import NEGATED, Message, counted, names_apart
 from deciban.models.model import Bounds
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
-from deciban.trials.joining.lookup import Wanted
+from deciban.trials.joining.lookup import Lookup
 from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource
 from deciban.trials.units import units_of_trials
@@ -406,6 +406,6 @@ def named_apart(systems: Sequence[S]) -> list[S]:
 
 def of_trials(contents: Contents, old: Trials, trials: Trials) -> Contents:
     """Contents with some of their trials, but for the scores that are to be written in place of theirs."""
-    rows = Wanted(trials).find(old).rows
+    rows = Lookup(trials).find(old).rows
     fields = {name: getattr(contents, name) for name in ("index", "key", "class_key", "class_scores")}
     return replace(contents, **{name: one.take(rows) for name, one in fields.items() if one is not None})

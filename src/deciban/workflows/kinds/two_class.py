@@ -19,13 +19,13 @@ from deciban.evaluation.requested import priors_told
 from deciban.evaluation.summary import Resampling
 from deciban.evaluation.two_class import evaluate_labelled
 from deciban.evaluation.uncertainty import Figure
+from deciban.io.columns.headers import words_in_options
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import by_name
 from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized, readable_as
-from deciban.io.text.suggestions import in_lines, words_in_options
 from deciban.io.units import logliks_of_likelihoods, logs_of_probabilities
-from deciban.messages import WARNING, Message, counted
+from deciban.messages import WARNING, Message, counted, in_lines
 from deciban.metrics.scores import FACTORS
 from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassKey, ClassScores, Key, Scores, Trials
