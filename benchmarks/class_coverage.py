@@ -105,6 +105,8 @@ def coverage(design: str, n_speakers: int, draws: int) -> dict[str, tuple[float,
     result = {}
     for row in ROWS:
         names = [name for name, own in rows.items() if own == row]
+        if not names:  # no interval
+            continue
         ratio = np.mean([np.mean(errors[name]) / np.std(values[name]) for name in names])
         result[row] = float(np.mean([np.mean(held[name]) for name in names])), float(ratio)
     return result
@@ -122,7 +124,9 @@ def main() -> None:
         print(f"\n{n_speakers} speakers, {asked.draws} draws\n\n| | {' | '.join(columns)} |")
         print("|---|" + "---|" * len(columns))
         for row, title in ROWS.items():
-            cells = (f"{one[row][0]:.2f} ({one[row][1]:.2f})" for one in columns.values())
+            cells = (
+                f"{one[row][0]:.2f} ({one[row][1]:.2f})" if row in one else "no interval" for one in columns.values()
+            )
             print(f"| {title} | {' | '.join(cells)} |", flush=True)
 
 

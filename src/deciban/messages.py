@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
 
-Topic = Literal["", "no-llrs", "ratios", "calibration", "no-intervals", "independent"]
+Topic = Literal["", "no-llrs", "ratios", "calibration", "no-intervals", "independent", "few-errors"]
 """The topic of a text: scores that are no log-likelihood ratios, likelihood ratios, bad calibration, the reason why
-there are no intervals, trials as units."""
+there are no intervals, trials as units, the rule of 30."""
 
 NEGATED = "signs of all scores changed: lower scores favour target (--negate)"
 """The text of the note on scores that were negated."""

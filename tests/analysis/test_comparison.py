@@ -57,6 +57,14 @@ def test_p_values_are_corrected_for_all_pairs_of_a_figure(three):
     assert all(row.holm == row.interval.p_value for row in alone)
 
 
+def test_few_errors_are_noted_beside_differences():
+    """Intervals of differences are as rough as those of the systems: in simulations they miss most with few errors."""
+    systems = [evaluation("A", 2.0), evaluation("B", 1.5)]
+    (note,) = (one for one in compare_results(Results(tuple(systems))).notes if "Rule of 30" in one)
+    assert note == "Rule of 30: at no prior are there 30 misses and 30 false alarms; all figures are rough."
+    assert note in systems[0].notes
+
+
 def test_differences_are_first_minus_second(three):
     found = deciban.compare(*three)
     for figure, of in (("eer", "eer"), ("cllr", "cllr"), ("min_dcf", "min_dcf"), ("auc", "auc")):

@@ -1,5 +1,6 @@
 """Tables as newcomers have them, whose first command failed once: what they type, and numbers of plain formulas."""
 
+import gzip
 import json
 import re
 import shutil
@@ -234,3 +235,31 @@ def test_files_that_a_pattern_names_are_called_by_their_folder(run):
         code, out, err = run(f"eval runs/*.csv -q{more}")
         assert code == 0, err
         assert out.splitlines()[1].split()[0] == "runs"
+
+
+def test_a_folder_of_text_is_refused_with_the_pattern_that_reads_it(run):
+    rng = np.random.default_rng(5)
+    label = np.arange(300) % 3 == 0
+    score = rng.normal(np.where(label, 2.0, -2.0), 2.0)
+    Path("parts").mkdir()
+    for k in range(3):
+        rows = (f"t{i},{int(label[i])},{score[i].item()!r}" for i in range(k, 300, 3))
+        write(f"parts/{k}.csv", ["id,label,score", *rows])
+    code, _, err = run("eval parts")
+    assert code == 2
+    pattern = re.search(r"name the files by a pattern: ('\S+')", err)[1]
+    assert figures(run, f"eval {pattern}")["auc"] == pytest.approx(roc_auc_score(label, score))
+
+
+@pytest.mark.parametrize("memory", ["", " --memory 100MB"])
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_a_number_that_is_no_probability_is_named_by_its_line(run, memory, ending):
+    """Also where text is parsed in blocks, and below a blank line."""
+    rows = [f"u{k},{k % 5 == 0:d},0.{k % 998 + 1}" for k in range(250_000)]
+    rows[200_000] = "u200000,1,14.75"
+    opened = gzip.open if ending else open
+    with opened(f"table.csv{ending}", "wt") as out:
+        out.write("\n".join(["id,label,prob", "", *rows, ""]))
+    code, _, err = run(f"eval table.csv{ending} --probabilities 0.5 --no-intervals{memory}")
+    assert code == 2
+    assert f"table.csv{ending}:200003: probabilities: 1 of" in err

@@ -108,6 +108,41 @@ def test_the_note_names_the_option_and_ends_with_it(run, words, is_noted):
         assert (NOTE in out + err) == is_noted, command
 
 
+COMMANDS = (
+    "compare all.txt other.txt --key key.txt -q",
+    "fuse all.txt other.txt --key key.txt -o m.json -q",
+    "plan all.txt --key key.txt --width 0.05 -q",
+    "summarize all.txt --key key.txt -o all.summary -q",
+    "validate all.txt --trials key.txt -q",
+    "decide all.txt --costs costs.toml --prior 0.1 -o decided.txt -q",
+    "inspect all.txt",
+)
+COSTS = 'actions = ["accept", "reject"]\nclasses = ["target", "nontarget"]\ncosts = [[0, 1], [10, 0]]\n'
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_other_commands_note_likelihood_ratios(run, files, command):
+    """Also where nothing else is printed of the scores; declared ratios are not noted."""
+    every, _ = files
+    others = (np.array(every) * np.exp(np.random.default_rng(6).normal(size=len(every)))).tolist()
+    lines("other.txt", (f"t{k} {value!r}" for k, value in enumerate(others)))
+    Path("costs.toml").write_text(COSTS)
+    code, out, err = run(command)
+    assert code == 0, err
+    assert NOTE in out + err
+    code, out, err = run(f"{command} --lr")
+    assert code == 0, err
+    assert NOTE not in out + err
+
+
+@pytest.mark.usefixtures("files")
+def test_a_model_is_applied_to_ratios_with_a_note(run):
+    assert run("calibrate log.txt --key key.txt -o m.json")[0] == 0
+    code, _, err = run("apply m.json all.txt -o llrs.txt -q")
+    assert code == 0, err
+    assert NOTE in err
+
+
 @pytest.mark.parametrize("header", ["LR", "lr", "likelihood_ratio", "Likelihood ratio"])
 @pytest.mark.parametrize(
     "labels", [("H1", "H2"), ("Hp", "Hd"), ("same-source", "different-source"), ("KM", "KNM"), (1, 0)]

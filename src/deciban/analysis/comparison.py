@@ -439,7 +439,7 @@ def _notes(systems: Sequence[Any], pairs: Sequence[Pair]) -> list[str]:
     found = [
         note if len(some) == len(systems) else f"{' · '.join(one.name for one in some)}: {note}"
         for some, note in shared_notes(systems)
-        if topic_of(note) in ("no-llrs", "ratios") or note in some[0].uncertainty.notes
+        if topic_of(note) in ("no-llrs", "ratios", "few-errors") or note in some[0].uncertainty.notes
     ]
     if lacking := without_interval(systems):
         found.append(f"{', '.join(lacking)}: no difference, because not every system has an interval of it.")

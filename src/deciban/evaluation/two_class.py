@@ -71,7 +71,7 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
     false_alarms, misses = dr30
     if false_alarms > misses:
         neither = f"{FEW_ERRORS} misses and {FEW_ERRORS} false alarms"
-        return [f"Rule of {FEW_ERRORS}: at no prior are there {neither}; all figures are rough."]
+        return [Note(f"Rule of {FEW_ERRORS}: at no prior are there {neither}; all figures are rough.", "few-errors")]
     few, said = f"fewer than {FEW_ERRORS}", dict[str, list[str]]()
     for point in points:
         actual = _kinds(point.n_fa < FEW_ERRORS, point.n_miss < FEW_ERRORS) if are_llrs else ""
@@ -85,7 +85,8 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
         else:
             continue
         said.setdefault(words, []).append(prior)
-    return [f"Rule of {FEW_ERRORS}: {words.format(_priors(priors))}" for words, priors in said.items()]
+    sentences = (f"Rule of {FEW_ERRORS}: {words.format(_priors(priors))}" for words, priors in said.items())
+    return [Note(one, "few-errors") for one in sentences]
 
 
 def _priors(names: Sequence[str]) -> str:

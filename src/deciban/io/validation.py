@@ -30,6 +30,7 @@ from deciban.io.source import require_one_stream
 from deciban.memory import Cost, memory_error, memory_for_trials, rows_that_fit
 from deciban.messages import Message, counted
 from deciban.trials import Origin, Trials
+from deciban.trials.classes import messages_on_ratios
 from deciban.trials.joining.join import append_trials
 from deciban.trials.joining.lookup import Lookup
 from deciban.trials.joining.renaming import IdsLike, Renamed, near_names
@@ -323,6 +324,7 @@ def validate(
     any_order: bool = False,
     ids: IdsLike | PathLike | None = None,
     memory: str | int | None = None,
+    lr: bool = False,
 ) -> Validation:
     """Compare a submission with the list of trials that it should score.
 
@@ -343,6 +345,8 @@ def validate(
     memory : str or int, optional
         Bytes that may be taken, as ``"2GB"`` or a number; left out, half of what is free. Text, Parquet and Arrow that
         would take more are read in batches.
+    lr : bool
+        The scores are likelihood ratios. Without it, scores that look like likelihood ratios get a note.
 
     Returns
     -------
@@ -384,6 +388,7 @@ def validate(
             for one in (scored, listed):
                 words = f"{renaming.words} changed {counted(one.n_changed, 'name')} of {one.name}"
                 messages.append(Message("ids", "", words))
+        messages += [] if lr else messages_on_ratios(scored.contents.systems)
         faults = _faults(scored, listed, any_order=any_order, may_be_near=renaming is None)
         return Validation(tuple(messages), tuple(faults))
 

@@ -16,7 +16,7 @@ from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, SystemConditions
 from deciban.evaluation.one_system import with_interval
 from deciban.evaluation.results import Results
-from deciban.messages import NEGATED, amount, shortened
+from deciban.messages import NEGATED, amount, shortened, topic_of
 from deciban.tables.results import (
     TableConsole,
     captioned,
@@ -313,7 +313,7 @@ def _remarks(part: ByConditions) -> list[str]:
     few = [
         one.name
         for one in part.conditions
-        if one.found is not None and any("Rule of 30" in note for note in one.found.notes)
+        if one.found is not None and any(topic_of(note) == "few-errors" for note in one.found.notes)
     ]
     if few:
         which = "every condition" if len(few) == len(part.conditions) else "; ".join(few)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban._validate.probabilities import LIKE_RATIOS, SHARE_BELOW_1, like_posteriors, like_probabilities, like_ratios
 from deciban.errors import InputError, KeyMismatchError
-from deciban.messages import shortened
+from deciban.messages import WARNING, Message, shortened
 from deciban.trials.joining.matching import Duplicates, JoinReport, Missing, match, picked
 from deciban.trials.joining.renaming import IdsLike, Renaming
 from deciban.trials.lists import NO_CONDITIONS, Conditions, Trials, owned
 from deciban.trials.names import Ids, NamesLike, encode, plain_names, positions
-from deciban.trials.tables import TrialTable
+from deciban.trials.tables import Scores, TrialTable
 from deciban.types import IntArray, Names, ScoreArray
 
 
@@ -351,3 +352,98 @@ def _in_order_of(first: ClassScores, system: ClassScores) -> ClassScores:
             f"{', '.join(odd[:5])}. Systems are compared on the same classes; choose them by name (--classes)."
         )
     return system.of_classes(first.classes)
+
+
+_FEWEST = 10
+"""Scores of which it can be told that they look like cosines."""
+
+_SPREAD = 0.1
+"""The least range of scores that look like cosines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """What the scores of one input look like, without labels; batches add up.
+
+    Attributes
+    ----------
+    n : int
+    low, high : float
+        The smallest and the largest finite score; ``low`` is -inf if one is.
+    low_positive : float
+        The smallest score above 0.
+    n_below_1 : int
+    are_posteriors : bool or None
+        Of many classes: whether the scores of each trial sum to 1.
+    """
+
+    n: int = 0
+    low: float = np.inf
+    high: float = -np.inf
+    low_positive: float = np.inf
+    n_below_1: int = 0
+    are_posteriors: bool | None = None
+
+    @classmethod
+    def of(cls, scores: Scores | ClassScores) -> Looks:
+        """Look at scores as they were read; those with a declared unit look like what they are.
+
+        Examples
+        --------
+        >>> Looks.of(Scores.of({"trial": list("abcdefghij")}, np.geomspace(0.001, 1000, 10))).like
+        'ratios'
+        """
+        values = scores.score
+        if not len(values):
+            return cls()
+        if isinstance(scores, ClassScores):
+            return cls(len(values), are_posteriors=like_posteriors(values))
+        return cls.of_llrs(values) if scores.unit == "nats" else cls(len(values))
+
+    @classmethod
+    def of_llrs(cls, values: ScoreArray) -> Looks:
+        """Look at the scores of two classes, which are taken for log-likelihood ratios."""
+        if not len(values):
+            return cls()
+        positive = values[(values > 0.0) & np.isfinite(values)]
+        finite = values[np.isfinite(values)]
+        low_positive = float(positive.min()) if len(positive) else np.inf
+        high = float(finite.max()) if len(finite) else -np.inf
+        return cls(len(values), float(values.min()), high, low_positive, int(np.count_nonzero(values < 1.0)))
+
+    def __add__(self, other: Looks) -> Looks:
+        if not self.n or not other.n:
+            return self if self.n else other
+        both = None if self.are_posteriors is None else self.are_posteriors and bool(other.are_posteriors)
+        ends = min(self.low, other.low), max(self.high, other.high), min(self.low_positive, other.low_positive)
+        return Looks(self.n + other.n, *ends, self.n_below_1 + other.n_below_1, both)
+
+    @property
+    def like(self) -> Literal["", "probabilities", "ratios", "cosines"]:
+        """The name of what the scores look like; empty if they may be log-likelihoods or their ratios."""
+        if self.are_posteriors is not None:
+            return "probabilities" if self.are_posteriors else ""
+        if not np.isfinite([self.low, self.high]).all():
+            return ""
+        if like_probabilities(self.low, self.high, self.n):
+            return "probabilities"
+        if self.low >= 0.0:
+            share = self.n_below_1 / self.n
+            return "ratios" if like_ratios(self.low_positive, self.high, self.n, share, SHARE_BELOW_1) else ""
+        is_narrow = self.low >= -1.0 and self.high <= 1.0 and self.high - self.low >= _SPREAD
+        return "cosines" if is_narrow and self.n >= _FEWEST else ""
+
+    @property
+    def note_on_ratios(self) -> str:
+        """The note on scores that look like likelihood ratios."""
+        return LIKE_RATIOS.format(low=self.low_positive, high=self.high)
+
+
+def messages_on_ratios(systems: Iterable[Scores | ClassScores]) -> list[Message]:
+    """Return what to tell about the scores of systems that look like likelihood ratios."""
+    return ratio_messages((one.name, Looks.of(one)) for one in systems)
+
+
+def ratio_messages(looks: Iterable[tuple[str, Looks]]) -> list[Message]:
+    """Return what to tell about scores that look like likelihood ratios, by the names of their systems or files."""
+    return [Message(WARNING, name, one.note_on_ratios) for name, one in looks if one.like == "ratios"]

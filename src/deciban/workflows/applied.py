@@ -34,6 +34,7 @@ from deciban.models.mapped import naming_scores, transformed
 from deciban.models.model import Bounds, to_text
 from deciban.models.score_model import ScoreModel, missing_measures_are_known
 from deciban.trials import Index, Key, Trials
+from deciban.trials.classes import Looks
 from deciban.trials.joining.join import align_incomplete, append_trials, new_rows
 from deciban.trials.joining.lookup import Lookup
 from deciban.trials.joining.matching import JoinReport, match, picked
@@ -42,7 +43,7 @@ from deciban.trials.sources import stacked
 from deciban.types import AnyArray, IntArray
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
 from deciban.workflows.kinds.base import Form, named_apart
-from deciban.workflows.kinds.score_units import Looks, application_messages, units_of
+from deciban.workflows.kinds.score_units import application_messages, units_of
 from deciban.workflows.kinds.two_class import as_table
 from deciban.workflows.model_files import order_for, ways_message
 from deciban.workflows.options import Reading, renamed

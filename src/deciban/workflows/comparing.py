@@ -16,9 +16,10 @@ from deciban.errors import InputError, refuse
 from deciban.evaluation.metrics import key_among
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure
-from deciban.messages import WARNING, Message, names_apart, topic_of
+from deciban.messages import Message, names_apart, topic_of
 from deciban.models.mapped import ordered
 from deciban.trials import Trials
+from deciban.trials.classes import Looks, ratio_messages
 from deciban.trials.lists import PAIR, ROW
 from deciban.trials.sources import ShardSource
 from deciban.trials.tables import LOG_10
@@ -115,13 +116,6 @@ def compare_files(
         systems = (*before, replace(after, name=name))
         against = against or (name if len(before) > 1 else "all")
         results = Results(systems, results.join, results.messages)
-    ratios = [
-        Message(WARNING, one.name, str(note))
-        for one in results.systems
-        for note in one.notes
-        if topic_of(note) == "ratios"
-    ]
-    results = replace(results, messages=(*results.messages, *ratios))
     texts = (one.text for one in results.messages if isinstance(one, Message))
     said = " ".join(text for text in texts if topic_of(text) == "no-intervals")
     if said and any(one.uncertainty is None for one in results.systems):
@@ -351,7 +345,8 @@ def _pilot(source: ShardSource, kind: AnyKind, options: Options, figure: Figure)
         figures=checked_figures(kind.on_axis_of([source], options.figures)),
         weights=(None, None) if weight is None else (weight[some[0]], weight[some[1]]),
     )
-    return pilot, (*source.messages, *said)
+    looks = map(Looks.of_llrs, batch.scores)
+    return pilot, (*source.messages, *said, *ratio_messages(zip(source.systems, looks, strict=True)))
 
 
 def _segments_of(trials: Trials, units: TrialUnits) -> TrialUnits | None:

@@ -36,6 +36,7 @@ from deciban.messages import WARNING, Message, as_message, counted
 from deciban.models.mapped import mapped
 from deciban.models.score_model import ScoreModel
 from deciban.steps import teller
+from deciban.trials.classes import Looks
 from deciban.trials.frames import to_arrow
 from deciban.trials.lists import ROW
 from deciban.types import CountArray, Progress, ScoreArray
@@ -43,7 +44,7 @@ from deciban.workflows.applied import ToApply, applied, naming, on_same_rows
 from deciban.workflows.apply import apply_files, how_to_read
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.kinds import AnyKind, kind_called
-from deciban.workflows.kinds.score_units import Looks, decision_messages
+from deciban.workflows.kinds.score_units import decision_messages
 from deciban.workflows.model_files import AnyModel, in_class_order, model_message, path_of_model, trained_model
 from deciban.workflows.options import Options, Reading
 from deciban.workflows.quality import QualityFiles, quality_paths

@@ -23,10 +23,11 @@ from deciban.metrics import SortedScores
 from deciban.models import load_model
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Key, Scores, Trials
+from deciban.trials.classes import Looks
 from deciban.trials.joining.lookup import Lookup
 from deciban.types import ScoreArray
 from deciban.workflows.kinds import kind_called
-from deciban.workflows.kinds.score_units import UNDECLARED, UNIT, Looks
+from deciban.workflows.kinds.score_units import UNDECLARED, UNIT
 
 _BEGINNING = 200
 """Bytes in which a model file says that it is one."""

@@ -6,6 +6,7 @@ import hashlib
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import add
 from pathlib import Path
 from typing import Any, Self
 
@@ -30,6 +31,7 @@ from deciban.io.summary_files import (
 )
 from deciban.memory import LEAST_FOR_MERGING, allowed_memory, require_least, rows_that_fit
 from deciban.messages import WARNING, Message, counted, shortened
+from deciban.trials.classes import Looks, ratio_messages
 from deciban.trials.lists import PAIR
 from deciban.trials.passes import Work
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
@@ -126,6 +128,7 @@ def summarize_files(
             )
             heads.append(replace(work.with_units(), shards=(record,)))
             runs += work.runs
+            messages += ratio_messages([(source.name, one) for one in work.looks])
         whole = head_of_all(heads, list(map(display_name, paths)))
         say("merging")
         write_summary(whole, merged_rows(runs, scratch), output)
@@ -217,6 +220,8 @@ class CountedRuns(Work):
     runs : list of path
     n : (n_classes,) int array
         Trials of each class.
+    looks : list of Looks
+        Of the scores of each system; of two classes only.
     first : Chunk or None
         Of a trial, for what is said of its units.
     """
@@ -227,6 +232,7 @@ class CountedRuns(Work):
         self.head, self.folder = head, folder
         self.runs = list[Path]()
         self.n = np.zeros(len(head.classes) or 2, np.int64)
+        self.looks = [Looks()] * len(head.systems)
         self.first: Chunk | None = None
         has_units, has_names = (head.units == kept for kept in ("named", "names"))
         systems = tuple(range(len(head.systems)))
@@ -240,11 +246,14 @@ class CountedRuns(Work):
             return
         parts = [self._columns(one) for one in chunks]
         rows = {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
+        scores = zip(*(one.scores for one in chunks), strict=True)
         run = self.folder / f"{secrets.token_hex(8)}.run"
         write_run(count_rows(rows), run)
         with self.lock:
             self.first = self.first or chunks[0].take(np.zeros(1, np.int64))
             self.runs.append(run)
+            if not self.head.classes:
+                self.looks = [sum(map(Looks.of_llrs, own), one) for one, own in zip(self.looks, scores, strict=True)]
             self.n = self.n + np.bincount(rows[self.head.truth], minlength=len(self.n))
 
     def _columns(self, chunk: Chunk) -> Columns:
@@ -272,6 +281,7 @@ class CountedRuns(Work):
         """See `Work.__add__`."""
         found = self.empty()
         found.runs, found.n, found.first = self.runs + other.runs, self.n + other.n, self.first or other.first
+        found.looks = list(map(add, self.looks, other.looks))
         return found
 
 

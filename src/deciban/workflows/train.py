@@ -21,12 +21,12 @@ from deciban.messages import Message, counted, names_apart, shortened
 from deciban.models.model import content_of
 from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassScores, JoinReport, Scores
+from deciban.trials.classes import messages_on_ratios
 from deciban.trials.sources import ShardSource
 from deciban.types import Progress
 from deciban.workflows.evaluate import opened
 from deciban.workflows.inputs import Opened, Paths, named_scores
 from deciban.workflows.kinds import AnyScores, kind_called
-from deciban.workflows.kinds.score_units import messages_on_ratios
 from deciban.workflows.model_files import (
     Scored,
     crossed,

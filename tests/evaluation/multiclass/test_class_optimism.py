@@ -8,6 +8,7 @@ import pytest
 from deciban import multiclass
 from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import TrialUnits
+from deciban.errors import InputError
 from deciban.evaluation import evaluate_classes
 from deciban.evaluation.linear_figures import OF_MAPS, OF_THRESHOLDS
 
@@ -97,3 +98,14 @@ def test_separate_classes_far_apart_cost_nothing_without_any_group(scale):
     one = evaluate_classes(loglik, label, units=np.arange(30) // 3, optimism=True).interval("min_cllr")
     assert one.estimate == one.corrected == one.low == 0.0
     assert 0.0 < one.high <= math.log2(3)
+
+
+def test_min_cllr_of_pairs_of_few_units_has_no_interval():
+    """In simulations of pairs with six units each, intervals held 79 % (docs/coverage.md)."""
+    loglik, label, units = drawn(n_units=30)
+    few = np.where(label == 2, units % 8, units)  # classes 0 and 1 have thirty units each, class 2 has eight
+    found = evaluate_classes(loglik, label, units=few)
+    assert found.interval(("pairwise_min_cllr", "0", "1")).low > 0.0
+    with pytest.raises(InputError, match="no interval"):
+        found.interval(("pairwise_min_cllr", "0", "2"))
+    assert found.interval(("pairwise_cllr", "0", "2")).low > 0.0

@@ -90,7 +90,7 @@ ASKED = {
 @pytest.mark.parametrize("n_sides", [1, 2])
 @pytest.mark.parametrize("asked", ASKED)
 def test_standard_errors_are_of_derivatives_in_the_weights_of_units(asked, n_sides):
-    loglik, label, units, weights = drawn(n_sides=n_sides)
+    loglik, label, units, weights = drawn(n=120, n_units=20, n_sides=n_sides)
     function = evaluate_groups if "groups" in asked else evaluate_classes
     given = {"label": label, "classes": CLASSES, **ASKED[asked]}
     found = function(loglik, sample_weight=weights, units=units, optimism=False, **given)

@@ -7,12 +7,8 @@ import numpy as np
 import pytest
 
 from deciban.trials import ClassScores, Scores
-from deciban.workflows.kinds.score_units import (
-    Looks,
-    application_messages,
-    decision_messages,
-    messages_on_declared_ratios,
-)
+from deciban.trials.classes import Looks
+from deciban.workflows.kinds.score_units import application_messages, decision_messages, messages_on_declared_ratios
 
 
 def scores(values, **how):

@@ -55,7 +55,7 @@ def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **g
         print_json({}, files={"input": [source], "key": [given["key"]], "output": [target]}, messages=messages)
 
 
-_ANY_UNIT = ("log10", "lr", "negate")
+_ANY_UNIT = ("log10", "negate")
 """Options on the unit and sign of scores, which change nothing in a validation."""
 
 

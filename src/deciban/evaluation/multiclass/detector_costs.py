@@ -380,6 +380,10 @@ class DetectorInfluences:
 PAIR_FIGURES = ("cllr", "min_cllr", "calibration_loss")
 
 
+_FEWEST_OF_PAIR = 10
+"""Effective units of each class of a pair below which its min Cllr has no interval: with six, intervals held 79 %."""
+
+
 def pair_parts(
     leads: ByClass, pavs: Mapping[tuple[int, int], Pav], rows: Mapping[tuple[int, int], int]
 ) -> Iterator[Part]:
@@ -428,7 +432,8 @@ def pair_figures(
             shift = None if shifts is None or what == "cllr" else float(shifts[at])
             if shift is not None and what == "calibration_loss":
                 shift = -shift
-            is_refused = what != "min_cllr" and values["min_cllr"][i, j] <= ROUNDING
+            is_separated = values["min_cllr"][i, j] <= ROUNDING
+            is_refused = few < _FEWEST_OF_PAIR if what == "min_cllr" else is_separated
             how: Any = {"shift": shift, "is_minimum": what != "cllr", "is_refused": is_refused}
             name = (f"pairwise_{what}", classes[j], classes[i])
             yield ClassFigure(name, value, NO_COSTS, groups, scale, nothing, limits, **how)

@@ -113,7 +113,8 @@ def _few(found: ClassEvaluation) -> list[str]:
         )
     n_errors = float(found.confusion.sum() - np.trace(found.confusion))
     if n_errors < FEW_ERRORS:
-        notes.append(f"Rule of {FEW_ERRORS}: all in all {n_errors:g} errors; the error rate is rough.")
+        words = f"Rule of {FEW_ERRORS}: all in all {n_errors:g} errors; the error rate is rough."
+        notes.append(Note(words, "few-errors"))
     return notes
 
 

@@ -22,6 +22,7 @@ from deciban.io.contents import only_format_errors
 from deciban.io.formats import Options, bare_name
 from deciban.io.source import Source, files_of, refuse_doubles
 from deciban.messages import counted
+from deciban.trials import Origin
 from deciban.trials.frames import is_text_or_bytes
 from deciban.trials.sources import Stamp, changed
 
@@ -117,8 +118,8 @@ class FileRows(Rows):
         None for a stream and for packed files, whose bytes are in memory.
     partition : tuple of (str, str or None)
         Columns with one value in the whole file, as the names of its folders say.
-    start : tuple of str and int, optional
-        What a user knows this file as, and the first of these rows there; left out, rows are counted in the row group
+    start : tuple of Origin and int, optional
+        The file that a user knows, and the first of these rows there; left out, rows are counted in the row group
         or batch.
     bare : tuple of (str, pyarrow.DataType)
         Columns of which this file has no value, with the type that others give them.
@@ -136,7 +137,7 @@ class FileRows(Rows):
     n_rows: int
     stamp: Stamp | None
     partition: tuple[tuple[str, str | None], ...] = ()
-    start: tuple[str, int] | None = None
+    start: tuple[Origin, int] | None = None
     bare: tuple[tuple[str, pa.DataType], ...] = ()
     source: Source | None = None
     parts: tuple[FileRows, ...] = ()
@@ -155,8 +156,8 @@ class FileRows(Rows):
             return place_in(self.parts, row, columns)
         if row is None or self.start is None:
             return Rows.where(self, row, columns)
-        name, first = self.start
-        return f"{name}, row {first + row}"
+        origin, first = self.start
+        return origin.where(first + row)
 
     def table(self, columns: Sequence[str]) -> pa.Table:
         """See `Rows.table`; a file that changes while it is read is no damaged one, and no whole one."""
@@ -438,9 +439,11 @@ def _opened(file: TableFile, *, at_once: bool) -> tuple[pa.Schema, list[FileRows
     if source.kind not in ("Parquet", "Arrow") if at_once else not is_columnar(file.path):
         if not source.size:
             raise FormatError(f"{source.name}: the file is empty (0 bytes). Write it again, or take it away.")
+        folder = Path(file.path).parent
+        ending = ".parquet" if any(folder.glob("*.parquet")) else "".join(Path(file.path).suffixes)
         raise FormatError(
             f"{source.name}: no Parquet file, and no Arrow file of the kind with a footer. Files that are read as one "
-            "table are all of these kinds. Take it away, or name the others by a pattern ('shards/*.parquet')."
+            f"table are all of these kinds. Take it away, or name the files by a pattern: '{folder}/*{ending}'."
         )
     return _opened_parquet(file, source) if source.kind == "Parquet" else _opened_arrow(file, source)
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -32,6 +32,7 @@ from deciban.io.shards.units import WhoIsWho
 from deciban.io.shards.writing import cut_anew, n_of_both, of_both, rows_of_group, write_batches
 from deciban.io.source import TwoFiles, refuse_doubles
 from deciban.messages import Message
+from deciban.trials import Origin
 from deciban.trials.frames import as_table
 from deciban.trials.joining.matching import refuse_names_by_order
 from deciban.trials.lists import PAIR
@@ -90,17 +91,19 @@ def _written(given: Any, files: Sequence[TableFile], how: HowToRead, *, of_key: 
     folder = ScratchFolder()
     with folder.or_nothing() as path:
         made = [TableFile(path / f"{at:06d}.parquet", file.partition) for at, file in enumerate(files)]
-        readings = list[str | None]()
+        origins = list[Origin | None]()
         for file, target in zip(files, made, strict=True):
             source = given if is_stream(given) else file.path
-            readings.append(write_table_of(source, target.path, how, of_key=of_key))
-        told = None not in readings
+            origins.append(write_table_of(source, target.path, how, of_key=of_key))
+        told = None not in origins
         options = replace(how, columns=None).options() if told else how.options(of_key=of_key)
-        table = _called(open_files(path, made, options, are_ours=True), files, made, folder)
+        table = _called(open_files(path, made, options, are_ours=True), files, made, folder, origins)
         name = display_name(given)
         if told:
             several = f"{len(files):,} files, " if len(files) > 1 else ""
-            table = replace(table, reading=several + " or ".join(dict.fromkeys(map(str, readings))))
+            table = replace(
+                table, reading=several + " or ".join(dict.fromkeys(one.reading for one in origins if one is not None))
+            )
         return replace(table, name=name, system=bare_name(name), paths=(given,), told=told)
 
 
@@ -122,9 +125,16 @@ def _cut_anew(table: RowTable, files: Sequence[TableFile], options: Options) -> 
         return replace(opened, name=table.name, system=table.system, paths=table.paths, reading=reading)
 
 
-def _called(table: RowTable, files: Sequence[TableFile], made: Sequence[TableFile], folder: ScratchFolder) -> RowTable:
-    """The same with pieces that are called by the files that a user knows."""
-    names = {str(one.path): display_name(file.path) for file, one in zip(files, made, strict=True)}
+def _called(
+    table: RowTable,
+    files: Sequence[TableFile],
+    made: Sequence[TableFile],
+    folder: ScratchFolder,
+    origins: Sequence[Origin | None] = (),
+) -> RowTable:
+    """The same with pieces that are called by the files that a user knows; origins find the lines of text."""
+    known = [one or Origin(display_name(file.path)) for file, one in zip_longest(files, origins)]
+    names = {str(one.path): origin for one, origin in zip(made, known, strict=True)}
     kept = {str(file.path) for file, one in zip(files, made, strict=True) if file.path == one.path}
     rows, first = [], dict.fromkeys(names, 0)
     for one in table.rows:
@@ -134,7 +144,7 @@ def _called(table: RowTable, files: Sequence[TableFile], made: Sequence[TableFil
         if path in kept:
             rows.append(one)
             continue
-        words = f"{names[path]}, rows {start:,} to {first[path] - 1:,}"
+        words = f"{names[path].name}, rows {start:,} to {first[path] - 1:,}"
         rows.append(replace(one, name=words, start=(names[path], start)))  # type: ignore[type-var]
     reading = f"{table.reading}, parsed into a temporary folder"
     return replace(table, rows=tuple(rows), reading=reading, kept=folder)

@@ -21,7 +21,7 @@ from deciban.io.columns.columnar import ReadAs, table_of
 from deciban.io.contents import ContentKind, Contents, only_format_errors
 from deciban.io.formats import BinaryFormat, Options, bare_name
 from deciban.io.reader import read_input
-from deciban.io.recognition import OpenedFile, Recognized, recognize
+from deciban.io.recognition import OpenedFile, Recognized, is_stream, recognize
 from deciban.io.shards.files import TableFile, is_columnar, open_files, table_files
 from deciban.io.shards.meaning import HowToRead
 from deciban.io.shards.writing import write_batches
@@ -37,7 +37,7 @@ from deciban.types import ScoreUnit
 _LEAST_BLOCK = 1 << 20
 
 
-def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) -> str | None:
+def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) -> Origin | None:
     """Write what a file holds as Parquet.
 
     Parameters
@@ -51,7 +51,7 @@ def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) ->
 
     Returns
     -------
-    str or None
+    Origin or None
         How the file was read, where the metadata name the roles of the columns; None if they are as they were.
 
     Raises
@@ -73,7 +73,11 @@ def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) ->
             return None
         columns, chosen = (how.key_columns, how.key_format) if of_key else (how.columns, how.format)
         found = recognize(path, format=chosen, columns=columns, labels=how.labels, of_key=of_key).files[0]
-        return _write(replace(found, source=source), target, how, of_key=of_key)
+        origin = _write(replace(found, source=source), target, how, of_key=of_key)
+        if not found.is_text or found.needs_translation or is_open_file(given) or is_stream(given):
+            return origin
+        layout = found.layout(_need(found, how, of_key=of_key))
+        return replace(origin, lines=partial(_lines_of_rows, given, layout, block_size(how.memory), None))
 
 
 @contextmanager
@@ -117,7 +121,7 @@ def _pour(given: Any, out: IO[bytes]) -> None:
             shutil.copyfileobj(stream, out, 1 << 20)
 
 
-def _write(found: OpenedFile, target: Path, how: HowToRead, *, of_key: bool) -> str:
+def _write(found: OpenedFile, target: Path, how: HowToRead, *, of_key: bool) -> Origin:
     need = _need(found, how, of_key=of_key)
     asked = isinstance(found.asked, BinaryFormat) or found.source.is_binary
     size = block_size(how.memory)
@@ -125,11 +129,11 @@ def _write(found: OpenedFile, target: Path, how: HowToRead, *, of_key: bool) -> 
         contents = read_input(Recognized(found.source.path, (found,)), need=need, unit=how.unit).contents
         table = table_of(contents)
         write_batches(target, table.schema, [table], memory=how.memory)
-        return contents.origin.reading
+        return replace(contents.origin, lines=None)
     tables = _tables(found, replace(found.options, need=need, unit=how.unit), how.memory)
     first = next(tables)
     write_batches(target, first.schema, chain([first], tables), memory=3 * how.memory // 4)  # a block is there, too
-    return str(found.layout(need))
+    return Origin(found.source.name, str(found.layout(need)))
 
 
 def block_size(memory: float) -> int:
@@ -187,8 +191,8 @@ def contents_in_blocks(
         yield first, of_detection_llrs(contents) if layout.format.detection_llr else contents
 
 
-def _lines_of_rows(given: PathLike, layout: Layout, size: int, at: int, rows: Sequence[int]) -> list[int | None]:
-    """Find the lines of rows of a block of a file, by reading the file once more."""
+def _lines_of_rows(given: PathLike, layout: Layout, size: int, at: int | None, rows: Sequence[int]) -> list[int | None]:
+    """Find the lines of rows of a file, or of one of its blocks, by reading the file once more."""
     folder = ScratchFolder()
     try:
         with as_file(given, Source(given), folder.path / "copy") as path:
