@@ -118,7 +118,7 @@ def test_nothing_is_named_upward_not_even_in_a_string():
     assert upward == []
 
 
-CIRCLES = {"engines": 3, "workflows": 2}
+CIRCLES = {"workflows": 2}
 """The most modules of each package that need each other, imports for type checking and in functions included."""
 
 

@@ -13,7 +13,7 @@ from deciban.core.resampling.replicates import cell_sums, poisson_weights
 from deciban.engines import units as engine_units
 from deciban.engines.counting import evaluate_system
 from deciban.engines.threads import Threads
-from deciban.engines.units import ReplicateTally, UnitReader, UnitsInPieces, count_by_unit, look_at_units
+from deciban.engines.units import ReplicateTally, UnitReader, UnitsInPieces, look_at_units, looked_at
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.summary import Resampling, UnitTrials
 from deciban.rules import ThresholdWeights
@@ -89,12 +89,17 @@ def test_counts_of_parts_add_up():
     source = source_of(scores, truth, rng, units=units)
     cells = Cells(np.array([-1.0, 0.0, 1.0]))
     found = units_in(source, Threads(1))
-    work = Looks(UnitReader(0).wanted, partial(count_by_unit, UnitReader(0), cells, found.about.keys), "")
+    work = Looks(
+        UnitReader(0).wanted,
+        partial(looked_at, UnitReader(0), found.about.keys, partial(UnitTrials.by_unit, cells=cells)),
+        "",
+    )
     whole = Threads(1).run(work.empty(), source.pieces)
     left, right = Threads(1).run(work.empty(), source.pieces[:2]), Threads(1).run(work.empty(), source.pieces[2:])
-    for one, other in zip((left + right).found.counts, whole.found.counts, strict=True):
+    both = (left + right).found
+    for one, other in ((both.tar, whole.found.tar), (both.non, whole.found.non)):
         np.testing.assert_array_equal(one.array if hasattr(one, "array") else one.counts, other.counts)
-    assert (work.empty() + right).found.counts[0].total == right.found.counts[0].total
+    assert (work.empty() + right).found.tar.total == right.found.tar.total
 
 
 def test_pieces_of_whole_weights_do_not_round_those_of_others():
@@ -106,8 +111,13 @@ def test_pieces_of_whole_weights_do_not_round_those_of_others():
     pieces = (replace(first, weight=np.ones(first.n_rows, np.int64)), *source.pieces[1:])
     expected = sum(float(one.weight.sum()) for one in pieces)
     keys = units_in(source, Threads(1)).about.keys
-    work = Looks(UnitReader(0).wanted, partial(count_by_unit, UnitReader(0), Cells(np.zeros(1)), keys), "")
-    tar, non = Threads(1).run(work, pieces).found.counts
+    work = Looks(
+        UnitReader(0).wanted,
+        partial(looked_at, UnitReader(0), keys, partial(UnitTrials.by_unit, cells=Cells(np.zeros(1)))),
+        "",
+    )
+    found = Threads(1).run(work, pieces).found
+    tar, non = found.tar, found.non
     assert tar.total + non.total == pytest.approx(expected, rel=1e-12)
     both = sum(float(one.weight[one.units.codes[0] != one.units.codes[1]].sum()) for one in pieces)
     assert tar.totals.sum() + non.totals.sum() == pytest.approx(expected + both, rel=1e-12)

@@ -16,9 +16,10 @@ from deciban._validate import arrays as _validate
 from deciban.analysis.pilots import Design, Pilot, Plan, pilot_of_evaluations, pilot_of_trials
 from deciban.core.ranks.operating import PointLike
 from deciban.core.resampling.intervals import LEVEL, Estimate, checked_level
+from deciban.core.resampling.units import units_of_classes
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
-from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassFigures, units_of_classes
+from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassFigures
 from deciban.evaluation.uncertainty import Figure
 from deciban.types import FloatArray, IntArray, Units, Weights
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -14,25 +13,30 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from deciban._files import ScratchFolder
-from deciban.core.classes.counts import Shown, ordered_by_class
+from deciban.core.classes.counts import Shown
 from deciban.core.classes.subsets import SubsetCounts
 from deciban.core.ranks.counts import SortedClass
-from deciban.core.ranks.hull import Pav, block_llr, pool
 from deciban.core.resampling.clusters import StratumWeights
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.engines.counting import N_SAMPLED, OF_EACH_SAMPLED, SortRoom, row_size
-from deciban.engines.sorting import Ranges, SortedFiles
-from deciban.engines.threads import in_threads
+from deciban.engines.sorting import Ranges
 from deciban.evaluation.multiclass.evaluate import ClassTotals, GroupedProblem
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
-from deciban.evaluation.multiclass.problem_sums import Asked, CountedProblems, ProblemSums, rival_shares, trial_odds
+from deciban.evaluation.multiclass.problem_sums import (
+    Asked,
+    CountedPairs,
+    CountedProblem,
+    CountedProblems,
+    odds_of,
+    odds_share,
+)
 from deciban.evaluation.multiclass.summary import ClassSummary, WholeOnly, c_avg_places, shown_of
 from deciban.evaluation.reliability import PooledOdds
 from deciban.memory import give_back, rows_that_fit
 from deciban.multiclass.analysis import confusion_of, subset_costs_of, subset_counts_of
 from deciban.multiclass.recalibration import ClassCalibration
-from deciban.multiclass.tables import Detectors, Grouping, Pairs, ScoredClasses
-from deciban.trials.passes import Engine, Work, both, found_in
+from deciban.multiclass.tables import Detectors, Grouping, Pairs, ScoredClasses, Side, rival_shares
+from deciban.trials.passes import Engine, Work, both, found_in, in_threads
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
@@ -42,14 +46,8 @@ _NUMBERS = 1 << 18
 ODDS = ("odds",)
 """The name of the problem of posteriors, one side of which may have no trial."""
 
-Scored: TypeAlias = tuple[AnyArray, CountArray | None]
-"""Scores of trials and their weights."""
-
 Put: TypeAlias = Callable[[int, int, AnyArray, CountArray | None], None]
 """Takes the position of a problem, class 0 or 1, ascending scores and weights; from any thread."""
-
-Blocks: TypeAlias = tuple[CountArray, CountArray, FloatArray, FloatArray]
-"""Targets and non-targets of PAV blocks, and their lowest and highest scores."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,24 +132,26 @@ class BlockScores:
         """Each class against each other one."""
         return Pairs.of(self.trials)
 
-    @cached_property
-    def odds(self) -> tuple[FloatArray, AnyArray, IntArray, CountArray | None]:
-        """Posterior log odds, whether the true class was recognized, classes and weights of trials that count."""
-        sure, right = trial_odds(self.trials, self.asked.prior)
-        rows = ordered_by_class(self.trials.label, self.trials.n_classes)
-        if self.trials.weights is not None:
-            rows = rows[self.trials.weights[rows] > 0]
-        return sure[rows], right[rows], self.trials.label[rows], self.trials.weights_of(rows)
+    def sides(self, problem: Problem) -> tuple[Side, Side]:
+        """Return the trials of a problem, those that are no targets first."""
+        what, *about = problem.name
+        if what == "odds":
+            return odds_of(self.trials, self.asked.prior, problem.share)
+        if what == "pair":
+            return self.pairs.sides(*about)
+        at, target = about
+        return self.detectors(at).sides(target, problem.share)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Problem(ABC):
+class Problem:
     """A two-class problem within multiclass trials.
 
     Attributes
     ----------
     name : tuple
-        Its kind, and the classes and priors that it is about.
+        ``("odds",)``: trials whose recognized class is the true one against all others. ``("detector", at, target)``:
+        a class against the rest, by one of the priors of the rivals. ``("pair", i, j)``: a class against another one.
     share : (n_classes,) array or None
         Weight of the trials of each class; None where all weigh 1.
     n_trials : float
@@ -162,57 +162,9 @@ class Problem(ABC):
     share: FloatArray | None
     n_trials: float
 
-    @abstractmethod
-    def sides(self, made: BlockScores) -> tuple[Scored, Scored]:
-        """Return the non-targets and the targets of some trials."""
-
     def file_size(self, *, has_weights: bool) -> float:
         """Return the size of its scores in temporary files, in bytes."""
         return self.n_trials * row_size(np.float64, has_weights=has_weights or self.share is not None)
-
-    def _weights(self, label: IntArray, own: CountArray | None) -> CountArray | None:
-        if self.share is None:
-            return own
-        return self.share[label] if own is None else np.asarray(self.share[label] * own)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Detector(Problem):
-    """A class against the rest; ``name`` holds the position of the prior of the rivals, and the target."""
-
-    def sides(self, made: BlockScores) -> tuple[Scored, Scored]:
-        """See `Problem.sides`."""
-        _, at, target = self.name
-        llrs = made.detectors(at).llrs
-        own, scores, weights = llrs.slices[target], llrs.values[target], self._weights(llrs.label, llrs.weights)
-        if weights is None:
-            return (np.delete(scores, own), None), (scores[own], None)
-        return (np.delete(scores, own), np.delete(weights, own)), (scores[own], weights[own])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pair(Problem):
-    """A class against another one; ``name`` holds both."""
-
-    def sides(self, made: BlockScores) -> tuple[Scored, Scored]:
-        """See `Problem.sides`."""
-        _, i, j = self.name
-        leads = made.pairs.leads
-        own, theirs = leads.slices[i], leads.slices[j]
-        return (-leads.values[i, theirs], leads.weights_of(theirs)), (leads.values[j, own], leads.weights_of(own))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Odds(Problem):
-    """Trials whose recognized class is the true one, against all others."""
-
-    def sides(self, made: BlockScores) -> tuple[Scored, Scored]:
-        """See `Problem.sides`."""
-        sure, right, label, own = made.odds
-        weights = self._weights(label, own)
-        if weights is None:
-            return (sure[~right], None), (sure[right], None)
-        return (sure[~right], weights[~right]), (sure[right], weights[right])
 
 
 def problems_of(asked: Asked, totals: CountArray, n_trials: int) -> list[Problem]:
@@ -225,15 +177,14 @@ def problems_of(asked: Asked, totals: CountArray, n_trials: int) -> list[Problem
         Number of trials of each class, or their total weight; positive.
     n_trials : int
     """
-    n, part, flat = len(totals), np.asarray(totals / totals.sum()), asked.prior / totals
-    found: list[Problem] = [Odds(ODDS, flat if np.any(flat != flat[0]) else None, n_trials)]
+    n, part = len(totals), np.asarray(totals / totals.sum())
+    found = [Problem(ODDS, odds_share(asked.prior, totals), n_trials)]
     for at, prior in enumerate(asked.rivals):
-        for target in range(len(prior)):
-            share = rival_shares(prior, totals, target)
-            found.append(Detector(("detector", at, target), share if np.any(share != 1.0) else None, n_trials))
+        shares = [rival_shares(prior, totals, target) for target in range(n)]
+        found += [Problem(("detector", at, target), share, n_trials) for target, share in enumerate(shares)]
     if asked.has_pairs:
         size = [(i, j, float(part[i] + part[j]) * n_trials) for i in range(1, n) for j in range(i)]
-        found += [Pair(("pair", i, j), None, own) for i, j, own in size]
+        found += [Problem(("pair", i, j), None, own) for i, j, own in size]
     return found
 
 
@@ -264,7 +215,7 @@ class ProblemScores(Work):
             for block in self.given.blocks(piece):
                 made = BlockScores(block.trials, self.asked)
                 for at, problem in enumerate(self.problems):
-                    for c, side in enumerate(problem.sides(made)):
+                    for c, side in enumerate(made.sides(problem)):
                         own = SortedClass.of(*side)
                         if len(own.scores):
                             put(at, c, own.scores, own.weights)
@@ -273,7 +224,7 @@ class ProblemScores(Work):
 
 def solved(
     problems: Sequence[Problem], source: ShardSource, system: int, asked: Asked, engine: Engine, memory: int
-) -> dict[tuple[Any, ...], Blocks]:
+) -> dict[tuple[Any, ...], CountedProblem | PooledOdds]:
     """Sort the scores of problems, in one pass, or in several if the disk has no room for all of them.
 
     Parameters
@@ -288,10 +239,10 @@ def solved(
 
     Returns
     -------
-    mapping of names of problems to (n_tar, n_non, low, high)
-        PAV blocks.
+    dict of names of problems to CountedProblem
+        And the name of that of posteriors to PooledOdds.
     """
-    found = dict[tuple[Any, ...], Blocks]()
+    found = dict[tuple[Any, ...], CountedProblem | PooledOdds]()
     waiting, given = list(problems), SystemScores.of(source, system)
     room = SortRoom.of(engine, memory)
     while waiting:
@@ -300,13 +251,12 @@ def solved(
         with folder.or_nothing(_file_size(some, source)) as path:
             of_each = rows_that_fit(memory / 8, 8 * N_SAMPLED * len(some), most=OF_EACH_SAMPLED)
             samples = _samples(some, given, source.pieces, asked, of_each)
-            sorting = _Sorting(some, room, path, samples, source.has_weights)
+            sorting = _Sorting(some, asked, room, path, samples, has_weights=source.has_weights)
             work = ProblemScores(given, asked, some, sorting.put if engine.shares_memory else None)
             engine.each(work, source.pieces, sorting.put_all)
             give_back()
-            found |= zip(
-                (one.name for one in some), in_threads(sorting.blocks, range(len(some)), room.n_threads), strict=True
-            )
+            names = (one.name for one in some)
+            found |= zip(names, in_threads(sorting.counted, range(len(some)), room.n_threads), strict=True)
         folder.remove()
         give_back()
         waiting = waiting[len(some) :]
@@ -319,17 +269,18 @@ class _Sorting:
     def __init__(
         self,
         problems: Sequence[Problem],
+        asked: Asked,
         room: SortRoom,
         path: Path,
         samples: Sequence[FloatArray],
-        has_weights: bool,  # noqa: FBT001
+        *,
+        has_weights: bool,
     ) -> None:
-        self.room, self.folders = room, [path / f"{at}" for at in range(len(problems))]
-        self.files = list[Ranges]()
-        for problem, folder, sample in zip(problems, self.folders, samples, strict=True):
+        self.problems, self.asked, self.room, self.files = problems, asked, room, list[Ranges]()
+        for at, (problem, sample) in enumerate(zip(problems, samples, strict=True)):
+            folder, weighted = path / f"{at}", has_weights or problem.share is not None
             folder.mkdir()
-            weighted = has_weights or problem.share is not None
-            self.files.append(room.ranges(folder / "range", sample, problem.n_trials, has_weights=weighted))
+            self.files.append(room.ranges(folder, sample, problem.n_trials, has_weights=weighted))
 
     def put(self, at: int, c: int, scores: AnyArray, weights: CountArray | None) -> None:
         """Write ascending scores of a class of a problem; from any thread."""
@@ -340,15 +291,16 @@ class _Sorting:
         for part in found.found:
             self.put(*part)
 
-    def blocks(self, at: int) -> Blocks:
-        """Sort the scores of a problem, and pool them."""
-        files, folder = self.files[at], self.folders[at]
-        ranges = files.settled(self.room.most(files.kind, has_weights=files.has_weights))
-        table = SortedFiles(folder, ranges, None, self.room.step).table()
-        starts = pool(table.n_tar, table.n_non)
-        low, high = table.edges(starts)
-        shutil.rmtree(folder)
-        return np.add.reduceat(table.n_tar, starts), np.add.reduceat(table.n_non, starts), low, high
+    def counted(self, at: int) -> CountedProblem | PooledOdds:
+        """Sort the scores of a problem, and count what is asked of it."""
+        what, *about = self.problems[at].name
+        summary = self.room.summary(self.files[at], None, 1)
+        if what == "odds":
+            found: CountedProblem | PooledOdds = PooledOdds.of(summary.ranks)
+        else:
+            found = CountedProblem(summary, self.asked.thresholds[about[0]] if what == "detector" else np.zeros(0))
+        shutil.rmtree(self.files[at].path.parent)
+        return found
 
 
 def _samples(
@@ -360,7 +312,7 @@ def _samples(
         for block in islice(given.blocks(piece), 1):
             made = BlockScores(block.trials, asked)
             for own, problem in zip(found, problems, strict=True):
-                scores = np.concatenate([one for one, _ in problem.sides(made)])
+                scores = np.concatenate([one for one, _ in made.sides(problem)])
                 own.append(scores[:: -(-len(scores) // of_each) or 1].copy())  # a view would keep all of them
     return list(map(np.concatenate, found))
 
@@ -402,11 +354,9 @@ class UnitsAndStrata:
         """Keys of all units, ascending; None if every trial is a unit."""
         return self.units.keys if len(self.units.keys) else None
 
-    def units_of(self, own: TrialUnits | None, n_trials: int) -> TrialUnits:
-        """The units of some trials, all of them known; every trial by itself where nothing is known."""
-        if own is None:
-            return TrialUnits((np.arange(n_trials),), np.zeros(n_trials, np.uint64))
-        return own.among(self.units.keys)
+    def of(self, block: TrialBlock) -> TrialUnits | None:
+        """Return the units of the trials of a block, by their positions among all; None if every trial is one."""
+        return None if self.keys is None or block.units is None else block.units.among(self.keys)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -428,8 +378,9 @@ class UnitSums:
         """Add up the trials of a block."""
         trials, stratum = block.trials, block.stratum
         rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
-        units = None if who.keys is None else who.units_of(block.units, len(trials.label)).take(rows)
-        weights = StratumWeights.of(stratum[rows], len(who.home), trials.weights_of(rows), units)
+        units = who.of(block)
+        own = None if units is None else units.take(rows)
+        weights = StratumWeights.of(stratum[rows], len(who.home), trials.weights_of(rows), own)
         return cls(weights, Shown.of(trials.loglik[rows], stratum[rows], _SOME))
 
     def __add__(self, other: UnitSums) -> UnitSums:
@@ -445,7 +396,6 @@ class ClassSums:
     ----------
     summary : ClassSummary
         Without detectors, pairs and posteriors.
-    problems : ProblemSums
     shown : Shown or None
         Trials to draw, where there are three classes to twelve.
     subsets : SubsetCounts or None
@@ -454,7 +404,6 @@ class ClassSums:
     """
 
     summary: ClassSummary
-    problems: ProblemSums
     shown: Shown | None
     subsets: SubsetCounts | None
     units: UnitSums | None = None
@@ -463,7 +412,6 @@ class ClassSums:
         """Add the sums of other trials."""
         return ClassSums(
             self.summary + other.summary,
-            self.problems + other.problems,
             both(self.shown, other.shown),
             both(self.subsets, other.subsets),
             both(self.units, other.units),
@@ -485,7 +433,6 @@ class ClassSurvey(Work):
 
     def __init__(self, given: SystemScores, figures: ClassFigures, who: UnitsAndStrata | None = None) -> None:
         self.given, self.figures, self.who = given, figures, who
-        self.asked = Asked.of(figures, given.classes, c_avg_places(figures))
         self.has_subsets = not figures.why_no_subsets(len(given.classes), WEIGHTED if given.has_weights else "")
 
     def of(self, pieces: Sequence[Piece]) -> ClassSums | None:
@@ -502,7 +449,6 @@ class ClassSurvey(Work):
         trials = block.trials
         return ClassSums(
             ClassSummary.of(trials, self.figures, whole=False, only_sums=True),
-            ProblemSums.of(trials, self.asked),
             shown_of(trials),
             subset_counts_of(trials, self.figures.p_target[0]) if self.has_subsets else None,
             None if self.who is None else UnitSums.of(block, self.who),
@@ -571,18 +517,17 @@ def summarize_surveyed(
     FormatError, OSError
         As reading does.
     """
-    asked, counts = sums.problems.asked, sums.summary.counts
-    found = solved(problems_of(asked, counts, source.n_rows), source, system, asked, engine, memory)
-    pavs = {name: Pav(*one, block_llr(*one[:2])) for name, one in found.items() if name != ODDS}
-    detectors = tuple(tuple(pavs["detector", at, k] for k in range(len(one))) for at, one in enumerate(asked.rivals))
-    pairs = {name[1:]: one for name, one in pavs.items() if name[0] == "pair"}
-    failed, happened = (np.asarray((asked.prior / counts) @ own) for own in sums.problems.in_bins)
-    subsets = None if sums.subsets is None else subset_costs_of(sums.subsets, sums.summary.classes)
+    counts, figures, classes = sums.summary.counts, sums.summary.figures, sums.summary.classes
+    asked = Asked.of(figures, classes, c_avg_places(figures))
+    found: Any = solved(problems_of(asked, counts, source.n_rows), source, system, asked, engine, memory)
+    detectors = tuple(tuple(found["detector", at, k] for k in range(len(one))) for at, one in enumerate(asked.rivals))
+    pairs = {name[1:]: one for name, one in found.items() if name[0] == "pair"}
+    subsets = None if sums.subsets is None else subset_costs_of(sums.subsets, classes)
     shown = None if sums.shown is None else (sums.shown.loglik, sums.shown.label)
+    of_pairs = CountedPairs(len(classes), pairs) if asked.has_pairs else None
     return replace(
         sums.summary,
-        problems=CountedProblems(counts, sums.problems, detectors, pairs),
-        counted_odds=PooledOdds(*found[ODDS], happened, failed),
+        problems=CountedProblems(detectors, of_pairs, found[ODDS]),
         whole=WholeOnly(calibration, subsets, shown),
     )
 

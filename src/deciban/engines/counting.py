@@ -13,14 +13,13 @@ from deciban._files import ScratchFolder
 from deciban.core.ranks.counts import SortedClass, whole_if_possible
 from deciban.core.ranks.value_counts import N_BYTES, ValueCounts, compiled, expected_bytes
 from deciban.engines.sorting import Adding, Ascending, Ranges, SortedFiles, Sums, borders_of
-from deciban.engines.threads import in_threads
 from deciban.evaluation.results import Evaluation
 from deciban.evaluation.summary import Resampling, Summary, TrialsByUnit, TwoClassFigures
 from deciban.evaluation.two_class import evaluation_of
 from deciban.memory import Cost, give_back, n_processors, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.trials.joining.join import require_two_classes
-from deciban.trials.passes import Engine
+from deciban.trials.passes import Engine, in_threads
 from deciban.trials.sources import Piece, ShardSource, Wanted
 from deciban.types import CountArray, FloatArray, ScoreArray
 
@@ -138,28 +137,34 @@ class SortRoom:
 
     def most(self, kind: Any, *, has_weights: bool) -> int:
         """Trials that a range may have."""
-        size = row_size(kind, has_weights=has_weights) * _TIMES_SORTED[has_weights]
-        return rows_that_fit(self.memory / 2, size, at_once=self.n_threads)
+        return self._rows(row_size(kind, has_weights=has_weights) * _TIMES_SORTED[has_weights])
 
     @property
     def step(self) -> int:
         """Trials of which groups are made at once."""
-        return rows_that_fit(self.memory / 2, Cost.GROUPED, at_once=self.n_threads)
+        return self._rows(Cost.GROUPED)
 
-    def ranges(self, path: Path, sample: ScoreArray, n_trials: float, *, has_weights: bool) -> Ranges:
-        """Empty files of ranges that a sample of the scores separates."""
+    def _rows(self, size: float) -> int:
+        return rows_that_fit(self.memory / 2, size, at_once=self.n_threads)
+
+    def ranges(self, folder: Path, sample: ScoreArray, n_trials: float, *, has_weights: bool) -> Ranges:
+        """Return empty files of ranges that a sample of the scores separates."""
         kind = sample.dtype
         n_ranges = int(np.ceil(n_trials * _UNLIKE / self.most(kind, has_weights=has_weights)))
-        return Ranges(path, borders_of(sample, n_ranges), kind, has_weights=has_weights)
+        return Ranges(folder / "range", borders_of(sample, n_ranges), kind, has_weights=has_weights)
+
+    def summary(self, files: Ranges, figures: TwoClassFigures | None, n_threads: int) -> Summary:
+        """Sort scores that are all there, of which there are some."""
+        ranges = files.settled(self.most(files.kind, has_weights=files.has_weights))
+        return SortedFiles(files.path.parent, ranges, figures, self.step).sort(n_threads)
 
 
 def _by_files(source: ShardSource, engine: Engine, memory: int, work: Ascending, figures: TwoClassFigures) -> Summary:
     """Sort trials in temporary files."""
-    room = SortRoom.of(engine, memory)
-    folder = ScratchFolder()
+    room, folder = SortRoom.of(engine, memory), ScratchFolder()
     with folder.or_nothing(source.n_rows * row_size(work.kind, has_weights=source.has_weights)) as path:
         sample = _sample(source.pieces, work)
-        files = room.ranges(path / "range", sample, source.n_rows, has_weights=source.has_weights)
+        files = room.ranges(path, sample, source.n_rows, has_weights=source.has_weights)
 
         def put(found: Ascending) -> None:
             for part in found.found:
@@ -167,10 +172,9 @@ def _by_files(source: ShardSource, engine: Engine, memory: int, work: Ascending,
 
         engine.each(work, source.pieces, put)
         give_back()
-        ranges = files.settled(room.most(work.kind, has_weights=source.has_weights))
-        n = [sum(one[c].n for one in ranges) for c in (0, 1)]
+        n = [sum(one[c].n for one in files.ranges) for c in (0, 1)]
         require_two_classes(n, source.name, has_weights=source.has_weights)
-        found = SortedFiles(path, ranges, figures, room.step).sort(room.n_threads)
+        found = room.summary(files, figures, room.n_threads)
     folder.remove()  # what is mapped stays on the disk until nobody has it
     give_back()
     return found

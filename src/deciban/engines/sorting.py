@@ -22,12 +22,11 @@ from deciban.core.by_value import added
 from deciban.core.ranks.counts import SortedClass, ascending, is_whole
 from deciban.core.ranks.hull import CoarseTable, Groups, Lines, Pairs, groups_of, steps
 from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_counts
-from deciban.engines.threads import in_threads
 from deciban.evaluation.curves import drawn_lines
 from deciban.evaluation.summary import PosteriorCosts, Summary, TwoClassFigures, posterior_costs_of
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import ScoredTrials
-from deciban.trials.passes import Work
+from deciban.trials.passes import Work, in_threads
 from deciban.trials.sources import Piece, Wanted
 from deciban.types import AnyArray, CountArray, FloatArray, ScoreArray
 
@@ -166,13 +165,15 @@ class Ranges:
     """
 
     def __init__(self, path: Path, borders: ScoreArray, kind: Any, *, has_weights: bool) -> None:
-        self.borders, self.kind, self.has_weights = borders, kind, has_weights
+        self.path, self.borders, self.kind, self.has_weights = path, borders, kind, has_weights
         self._lock = [threading.Lock() for _ in range(len(borders) + 1)]
         made = ([_File(Path(f"{path}-{at}-{c}"), kind, has_weights) for c in (0, 1)] for at in range(len(self._lock)))
         self.ranges = [_Range(*one) for one in made]
 
     def put(self, c: int, scores: ScoreArray, weights: FloatArray | None) -> None:
-        """Write ascending scores of class 0 or 1."""
+        """Write ascending scores of class 0 or 1; where there are no weights, they are 1."""
+        if weights is None and self.has_weights:
+            weights = np.ones(len(scores))
         cuts = [0, *np.searchsorted(scores, self.borders, side="right").tolist(), len(scores)]
         for at, (start, end) in enumerate(itertools.pairwise(cuts)):
             if end > start:
@@ -226,7 +227,7 @@ class Sums(NamedTuple):
     groups: list[Groups]
     pairs: Pairs
     costs: tuple[MeanCost, ...]
-    """Of targets and of non-targets; empty where they are not asked for."""
+    """Of targets and of non-targets."""
     posteriors: tuple[PosteriorCosts, ...]
 
     def then(self, above: Sums) -> Sums:
@@ -245,8 +246,8 @@ class Adding:
 
     Attributes
     ----------
-    figures : TwoClassFigures or None
-        What is asked for; None where only the hull is.
+    figures : TwoClassFigures
+        What is asked for.
     totals : (tar, non)
         Trials of each class, or their weight.
     lines : Lines
@@ -255,22 +256,18 @@ class Adding:
         Trials of which groups are made at once.
     """
 
-    figures: TwoClassFigures | None
+    figures: TwoClassFigures
     totals: tuple[float, float]
     lines: Lines
     step: int
 
     @classmethod
     def of(cls, figures: TwoClassFigures | None, n_tar: float, n_non: float, step: int) -> Adding:
-        """With the lines of all plots and of what is asked for."""
-        of_miss, of_fa = np.zeros(0), np.zeros(0)
-        if figures is not None:
-            of_miss, of_fa = (
-                np.sort(np.concatenate((drawn_lines(), own))) for own in (figures.fmr_at, figures.fnmr_at)
-            )
-        return cls(
-            figures, (n_tar, n_non), Lines(of_miss * n_tar, of_fa * n_non), int(np.clip(step, _FEWEST_STEP, _MOST_STEP))
-        )
+        """With the lines of all plots and of what is asked for; without figures, nothing is drawn."""
+        asked, drawn = figures or TwoClassFigures(), np.zeros(0) if figures is None else drawn_lines()
+        of_miss, of_fa = (np.sort(np.concatenate((drawn, own))) for own in (asked.fmr_at, asked.fnmr_at))
+        lines = Lines(of_miss * n_tar, of_fa * n_non)
+        return cls(asked, (n_tar, n_non), lines, int(np.clip(step, _FEWEST_STEP, _MOST_STEP)))
 
     def __call__(self, tar: SortedClass, non: SortedClass, below: tuple[float, float]) -> Sums:
         """Sum up over two classes, of which so many targets and non-targets are below."""
@@ -282,26 +279,18 @@ class Adding:
             some_tar, some_non = part_of(tar, of_tar), part_of(non, of_non)
             groups = groups_of(some_tar, some_non)
             pairs, thinned = Pairs.of(groups), groups.thinned(below, self.totals, self.lines)
-            costs: tuple[MeanCost, ...] = ()
-            posteriors: tuple[PosteriorCosts, ...] = ()
-            if self.figures is not None:
-                trials = ScoredTrials((some_tar.scores, some_tar.weights), (some_non.scores, some_non.weights))
-                costs = log_cost_ascending(*trials.tar, sign=-1), log_cost_ascending(*trials.non, sign=1)
-                posteriors = posterior_costs_of(trials, self.figures)
-            yield Sums([thinned], pairs, costs, posteriors)
+            trials = ScoredTrials((some_tar.scores, some_tar.weights), (some_non.scores, some_non.weights))
+            costs = log_cost_ascending(*trials.tar, sign=-1), log_cost_ascending(*trials.non, sign=1)
+            yield Sums([thinned], pairs, costs, posterior_costs_of(trials, self.figures))
             below = below[0] + pairs.n_tar, below[1] + pairs.n_non
 
     def summary(self, parts: Iterable[Sums], tar: SortedClass, non: SortedClass, *, is_weighted: bool) -> Summary:
         """Of all parts, from low to high, which are these two classes."""
-        assert self.figures is not None  # noqa: S101  # costs were summed up
         whole = functools.reduce(Sums.then, parts)
-        ranks = SortedScores.of_sorted(tar, non, table=_table(whole, tar, non))
+        table = CoarseTable(*Groups.joined(whole.groups), tar, non, whole.pairs)
+        ranks = SortedScores.of_sorted(tar, non, table=table)
         of_tar, of_non = whole.costs
         return Summary(self.figures, ranks, of_tar, of_non, is_weighted, whole.posteriors)
-
-
-def _table(whole: Sums, tar: SortedClass, non: SortedClass) -> CoarseTable:
-    return CoarseTable(*Groups.joined(whole.groups), tar, non, whole.pairs)
 
 
 def log_cost_ascending(scores: ScoreArray, weights: CountArray | None, *, sign: int) -> MeanCost:
@@ -320,7 +309,7 @@ class SortedFiles:
     ranges : sequence of ranges
         From low to high.
     figures : TwoClassFigures or None
-        What is asked for; None where only the hull is.
+        What is asked for; None where nothing is drawn.
     step : int
         Trials of which groups are made at once.
     """
@@ -348,11 +337,6 @@ class SortedFiles:
         """Sort every range, and summarize all."""
         parts = list(in_threads(self._sorted, range(len(self.ranges)), n_threads))
         return self.adding.summary(parts, self._mapped(1), self._mapped(0), is_weighted=self.has_weights)
-
-    def table(self) -> CoarseTable:
-        """Sort every range, and count both classes."""
-        whole = functools.reduce(Sums.then, map(self._sorted, range(len(self.ranges))))
-        return _table(whole, self._mapped(1), self._mapped(0))
 
     def _mapped(self, c: int) -> SortedClass:
         n = self.starts[c][-1]

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from deciban.memory import Cost, memory_error, n_processors, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.steps import teller
-from deciban.trials.passes import Engine, Work
+from deciban.trials.passes import Engine, Work, in_threads
 from deciban.trials.sources import Piece, ShardSource, batches
 
 W = TypeVar("W", bound=Work)
-
-T = TypeVar("T")
-V = TypeVar("V")
 
 
 class CountingEngine(Engine):
@@ -85,23 +81,3 @@ class Threads(CountingEngine):
                 tell(done)
 
         deque(in_threads(taken, parts, self.n_at_once), maxlen=0)
-
-
-def in_threads(function: Callable[[T], V], given: Sequence[T], n_threads: int) -> Iterator[V]:
-    """What a function makes of each, in their order; if that fails, nothing more is begun.
-
-    Examples
-    --------
-    >>> list(in_threads(abs, [-1, 2, -3], 2))
-    [1, 2, 3]
-    """
-    with ThreadPoolExecutor(n_threads) as pool:
-        futures = [pool.submit(function, one) for one in given]
-        try:
-            finished, _ = wait(futures, return_when=FIRST_EXCEPTION)
-            for one in finished:
-                one.result()
-            yield from (one.result() for one in futures)
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise

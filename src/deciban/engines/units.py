@@ -6,43 +6,32 @@ added up cell by cell, in each group that is left out in turn.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
-from deciban.core.resampling.clusters import ClusterDesign
-from deciban.core.resampling.intervals import ClassSize, effective_numbers
-from deciban.core.resampling.linearised import Cells, CellTotals, LinearCosts, cells_of
+from deciban.core.resampling.linearised import Cells
 from deciban.core.resampling.replicates import (
     BLOCK,
     FiguresOfTables,
     Replicated,
-    SumsOfUnits,
     block_size,
     cell_sums,
     of_both_classes,
     poisson_weights,
 )
-from deciban.core.resampling.unit_counts import (
-    MOST_DEALT,
-    SingleCounts,
-    UnitCounts,
-    groups_of_keys,
-    jackknife_weights,
-    sums_of_singles,
-)
-from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, distinct, independent
-from deciban.evaluation.summary import N_GROUPS, Resampling, TrialsByUnit, TrialsInCells, UnitTrials, replicated_by
+from deciban.core.resampling.unit_counts import MOST_DEALT, CountedByUnit, SingleFacts, SingleSums
+from deciban.core.resampling.units import Keys, TrialUnits, distinct
+from deciban.evaluation.summary import Resampling, TrialsByUnit, TrialsInCells, UnitTrials
 from deciban.memory import Cost, require_room_for_units, rows_that_fit
 from deciban.messages import Message
-from deciban.metrics import SortedScores
 from deciban.trials.passes import Engine, Looks, found_in
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.trials.speakers import SpeakersByName, TargetPairs
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, CountArray, ScoreArray
 
 _SLICE = 1 << 14
 """Trials of one unit that are handled at once: they may all have different ones."""
@@ -84,29 +73,15 @@ class UnitReader:
         return UnitTrials(*pairs, strata, self.n_strata)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CountedByUnit:
-    """Trials of both classes by unit and cell; ``a + b`` are those of both."""
-
-    counts: tuple[UnitCounts, UnitCounts]
-    totals: tuple[CellTotals, CellTotals]
-
-    def __add__(self, other: CountedByUnit) -> CountedByUnit:
-        """Add the trials of another part."""
-        (tar, non), (of_tar, of_non) = self.counts, self.totals
-        counts = tar + other.counts[0], non + other.counts[1]
-        return CountedByUnit(counts, (of_tar + other.totals[0], of_non + other.totals[1]))
-
-
-def count_by_unit(reader: UnitReader, cells: Cells, keys: Keys, chunk: Chunk) -> CountedByUnit:
-    """Count the trials of a piece by unit and cell; ``keys`` are those of all units, ascending."""
+def looked_at(
+    reader: UnitReader, keys: Keys | None, look: Callable[[UnitTrials], Any], chunk: Chunk
+) -> CountedByUnit | SingleSums:
+    """Look at the trials of a piece; ``keys`` are those of all units, ascending, where trials share units."""
     trials = reader.trials(chunk)
-    trials = replace(trials, units=(trials.units[0].among(keys), trials.units[1].among(keys)))
-    tar, non = (
-        CellTotals.of(scores, cells.of(scores), cells.n_cells, weights)
-        for scores, weights in zip(trials.scores, trials.weights, strict=True)
-    )
-    return CountedByUnit(trials.by_unit(cells, (tar.counts, non.counts)), (tar, non))
+    if keys is not None:
+        trials = replace(trials, units=(trials.units[0].among(keys), trials.units[1].among(keys)))
+    found: CountedByUnit | SingleSums = look(trials)
+    return replace(found, placed=None) if isinstance(found, SingleSums) else found
 
 
 class ReplicateTally(Looks):
@@ -172,7 +147,7 @@ class UnitsInPieces(TrialsByUnit):
         Bytes that may be taken.
     n_strata : int
         How many strata count alike; 0 where trials are not weighted so.
-    facts : TrialFacts, optional
+    facts : SingleFacts, optional
         Of all trials, where each of them is a unit.
     """
 
@@ -183,7 +158,7 @@ class UnitsInPieces(TrialsByUnit):
     by_name: SpeakersByName | None = None
     memory: int = 1 << 30
     n_strata: int = 0
-    facts: TrialFacts | None = None
+    facts: SingleFacts | None = None
 
     @property
     def reader(self) -> UnitReader:
@@ -199,30 +174,19 @@ class UnitsInPieces(TrialsByUnit):
         """See `TrialsByUnit.about`."""
         return self.units
 
-    def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
-        """See `TrialsByUnit.counted`."""
-        cells, facts = cells_of(ranks.table, ranks.pav, wanted, self.about.n_units), self.facts
-        look: Any = partial(count_by_unit, self.reader, cells, self.units.keys)
-        if facts is not None:
-            look = partial(count_singles, self.reader, cells, facts.dealt(), facts)
-        found: Any = found_in(self.source, self.engine, self.reader.wanted, look, "counting by unit")
-        of_tar, of_non = found.totals
-        costs = LinearCosts.of_totals(of_tar, of_non, ranks.pav, ranks.rocch, cells)
-        if facts is None:
-            return TrialsInCells(costs, *found.counts)
-        tar, non = (
-            ClassSize(float(total) / one, float(effective_numbers(total, squares)), n)
-            for (total, squares), one, n in zip(facts.weights, costs.one_trial, facts.n.tolist(), strict=True)
-        )
-        in_cells = [of_tar.counts, of_non.counts]
-        counts = SingleCounts.of_classes(list(found.own), list(found.squares), list(found.fourths), in_cells)
-        return TrialsInCells(costs, *counts, singles=ClusterDesign.of_trials((tar, non)))
+    @property
+    def singles(self) -> SingleFacts | None:
+        """See `TrialsByUnit.singles`."""
+        return self.facts
 
-    def replicated(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
-        """See `TrialsByUnit.replicated`: a pass for as many replicates as there is room for."""
-        if self.facts is None and len(self.units.codes) == 1:  # counts by unit and cell are enough
-            sums = SumsOfUnits(counted.tar.counts), SumsOfUnits(counted.non.counts)
-            return replicated_by(sums, figures_of, counted, self.units.keys, asked)
+    def look(self, look: Callable[[UnitTrials], Any]) -> Any:
+        """See `TrialsByUnit.look`: one pass."""
+        keys = self.units.keys if self.facts is None else None
+        looking = partial(looked_at, self.reader, keys, look)
+        return found_in(self.source, self.engine, self.reader.wanted, looking, "counting by unit")
+
+    def drawn(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
+        """See `TrialsByUnit.drawn`: a pass for as many replicates as there is room for."""
         whole, found = (counted.costs.n_tar, counted.costs.n_non), list[Replicated]()
         of_block, threads = Cost.REPLICATE_CELL * counted.cells.n_cells * BLOCK, self.engine.n_at_once
         at_once = BLOCK * rows_that_fit(self.memory, of_block, at_once=threads)
@@ -238,121 +202,18 @@ class UnitsInPieces(TrialsByUnit):
         return figures, has_both
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TrialFacts:
-    """Numbers of trials of each class that count, their weights and keys; ``a + b`` covers both parts.
-
-    Attributes
-    ----------
-    n : (2,) int array
-        Targets and non-targets.
-    weights : (2, 2) array
-        Their weights, and squares of these, added up.
-    keys : uint64 array or None
-        None of more trials than are dealt out to groups.
-    """
-
-    n: IntArray
-    weights: FloatArray
-    keys: Keys | None
-
-    @classmethod
-    def of(cls, chunk: Chunk) -> TrialFacts:
-        """From trials of a piece."""
-        chunk = chunk.counting
-        own = np.ones(len(chunk.labels)) if chunk.weight is None else chunk.weight.astype(np.float64)
-        both = [own[chunk.labels], own[~chunk.labels]]
-        keys = None if chunk.units is None else keys_of_singles(chunk.units)
-        return cls(np.array(list(map(len, both))), np.array([(one.sum(), one @ one) for one in both]), keys)
-
-    def __add__(self, other: TrialFacts) -> TrialFacts:
-        """Add the trials of another part."""
-        n, keys = self.n + other.n, None
-        if self.keys is not None and other.keys is not None and n.sum() <= MOST_DEALT:
-            keys = np.concatenate((self.keys, other.keys))
-        return TrialFacts(n, self.weights + other.weights, keys)
-
-    @property
-    def units(self) -> UnlistedUnits:
-        """The units of all trials."""
-        none = (np.zeros(0, np.int64),), np.zeros(0, np.uint64)
-        return UnlistedUnits(*none, "trial", independent("trial"), int(self.n.sum()))
-
-    @property
-    def unit_facts(self) -> UnitFacts:
-        """The same as of other units."""
-        return UnitFacts(
-            {c: ClassFacts(n, are_alike=n < 2) for c, n in zip((1, 0), self.n.tolist(), strict=True)}, units=self.units
-        )
-
-    def dealt(self) -> Keys | None:
-        """The keys of all trials, ascending; None of very many."""
-        return None if self.keys is None or self.n.sum() > MOST_DEALT else np.sort(self.keys)
-
-
-def survey_trials(source: ShardSource, engine: Engine) -> TrialFacts:
+def survey_trials(source: ShardSource, engine: Engine) -> SingleFacts:
     """Look at the trials of a source that are units by themselves: one pass; keys of very many are not read."""
     wanted = Wanted((), truth=True, units=source.n_rows <= MOST_DEALT or source.has_weights, weight=True)
-    none = TrialFacts(np.zeros(2, np.int64), np.zeros((2, 2)), np.zeros(0, np.uint64))
-    found: TrialFacts | None = found_in(source, engine, wanted, TrialFacts.of, "looking at units")
-    return none if found is None else found
+    found: SingleFacts | None = found_in(source, engine, wanted, _single_facts, "looking at units")
+    return SingleFacts.of([np.zeros(0)] * 2, np.zeros(0, np.uint64)) if found is None else found
 
 
-def keys_of_singles(units: TrialUnits) -> Keys:
-    """Return the key of each trial."""
-    return units.keys[units.codes[0]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CountedSingles:
-    """Trials of both classes by group and cell, and the second and fourth powers of their weights; these add up.
-
-    Attributes
-    ----------
-    totals : pair of CellTotals
-    own, squares, fourths : (2, n_groups, n_cells) arrays
-    """
-
-    totals: tuple[CellTotals, CellTotals]
-    own: CountArray
-    squares: CountArray
-    fourths: CountArray
-
-    def __add__(self, other: CountedSingles) -> CountedSingles:
-        """Add the trials of another part."""
-        totals = self.totals[0] + other.totals[0], self.totals[1] + other.totals[1]
-        sums = self.own + other.own, self.squares + other.squares, self.fourths + other.fourths
-        return CountedSingles(totals, *sums)
-
-
-def count_singles(
-    reader: UnitReader, cells: Cells, known: Keys | None, facts: TrialFacts, chunk: Chunk
-) -> CountedSingles:
-    """Count the trials of a piece, each of which is a unit.
-
-    Parameters
-    ----------
-    reader : UnitReader
-    cells : Cells
-    known : (n,) uint64 array or None
-        The keys of all trials, ascending, where there are few enough.
-    facts : TrialFacts
-        Of all trials.
-    chunk : Chunk
-    """
-    trials, totals, sums, shape = reader.trials(chunk), [], [], (N_GROUPS, cells.n_cells)
-    classes = zip(facts.weights[:, 0].tolist(), facts.n.tolist(), strict=True)
-    for scores, units, weights, (total, n) in zip(trials.scores, trials.units, trials.weights, classes, strict=True):
-        keys, cell = keys_of_singles(units), cells.of(scores).astype(np.int64, copy=False)
-        if known is None:
-            groups = groups_of_keys(keys, N_GROUPS)
-        else:
-            groups = np.searchsorted(known, keys) % max(min(N_GROUPS, len(known)), 1)
-        totals.append(CellTotals.of(scores, cell, shape[1], weights))
-        mass = None if weights is None else jackknife_weights(weights, total, n)
-        sums.append(sums_of_singles(groups * shape[1] + cell, weights, mass, shape))
-    own, squares, fourths = (np.stack(pair) for pair in zip(*sums, strict=True))
-    return CountedSingles((totals[0], totals[1]), own, squares, fourths)
+def _single_facts(chunk: Chunk) -> SingleFacts:
+    chunk = chunk.counting
+    own = np.ones(len(chunk.labels)) if chunk.weight is None else chunk.weight.astype(np.float64)
+    keys = None if chunk.units is None else chunk.units.keys[chunk.units.codes[0]]
+    return SingleFacts.of([own[chunk.labels], own[~chunk.labels]], keys)
 
 
 @dataclass(slots=True)
@@ -435,6 +296,12 @@ class UnitFacts:
         same: BoolArray = (units.codes[0] == units.codes[-1]) & masks.get(0, np.zeros(len(truth), np.bool_))
         n = int(np.count_nonzero(same)) if len(units.codes) == 2 else 0
         return cls(classes, n, units.keys, units.take(slice(0)))
+
+    @classmethod
+    def of_singles(cls, facts: SingleFacts) -> Self:
+        """Of trials that are units by themselves."""
+        classes = {c: ClassFacts(n, are_alike=n < 2) for c, n in zip((1, 0), facts.n.tolist(), strict=True)}
+        return cls(classes, units=facts.units)
 
     @classmethod
     def of_piece(cls, units: TrialUnits, truth: AnyArray) -> Self:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,8 +15,8 @@ from deciban.core.resampling.clusters import Groups
 from deciban.core.resampling.intervals import NothingSeen
 from deciban.core.resampling.units import TrialUnits
 from deciban.decisions import Application
-from deciban.evaluation.multiclass.class_figures import ClassFigure, Gathered
-from deciban.evaluation.multiclass.portions import ClassReplicates
+from deciban.evaluation.multiclass.class_figures import ALL, ClassFigure, Gathered
+from deciban.evaluation.multiclass.portions import MEMORY, Told, bootstrap_of, drawn_at_hand
 from deciban.evaluation.one_system import plain, with_intervals
 from deciban.evaluation.summary import Resampling
 from deciban.evaluation.uncertainty import Figure, Uncertainty
@@ -215,8 +216,7 @@ def _uncertainty(
         return None
     shares, groups = counts / counts.sum(axis=0), Groups.apart(len(design.seen))
     few = int(design.effective.min())
-    replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
-    gathered = Gathered(means.design)
+    made = list[ClassFigure]()
     for name, costs in figures.items():
         value, most = float((costs * shares).sum()), costs.max(axis=0)
         how: Any = {"limits": (0.0, float(most.sum()))}
@@ -226,11 +226,11 @@ def _uncertainty(
         else:
             least = np.zeros(len(least))
             how["nothing_seen"] = NothingSeen(few, above=float(costs.max()), ceiling=float(most.sum()))
-        made = ClassFigure(name, value, (costs - least)[action, label], groups, **how)
-        if replicates is not None:
-            replicates.add([made])
-        gathered.add_costs([made], means)
-    drawn = None if replicates is None else replicates.bootstrap(gathered.estimates)
+        made.append(ClassFigure(name, value, (costs - least)[action, label], groups, **how))
+    gathered, told = Gathered(means.design, set()), Told.of((ALL, 0), made)
+    gathered.add((ALL, 0), told.figures, told.sums(means.block, means.design))
+    draw = partial(drawn_at_hand, means.block, lambda _: [told], len(design.seen), resampling.seed)
+    drawn = bootstrap_of(MEMORY, draw, gathered, resampling)
     return gathered.known(own, _NAMES if problem.is_detection else problem.classes, resampling.level, drawn)
 
 

@@ -21,12 +21,13 @@ from scipy.special import expit, logit
 
 from deciban._validate.probabilities import LIKE_PROBABILITIES, LIKE_RATIOS, like_probabilities, like_ratios
 from deciban.core.by_value import ByValue
-from deciban.core.ranks.counts import CountTable, SortedClass
+from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.hull import FEW_ERRORS, pool
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import InputError
 from deciban.evaluation.summary import Summary
 from deciban.messages import Note
+from deciban.metrics import SortedScores
 from deciban.types import AnyArray, FloatArray, IntArray
 
 _BINS = 40
@@ -217,17 +218,18 @@ class PooledOdds:
     failed: FloatArray
 
     @classmethod
-    def of(cls, right: SortedClass, wrong: SortedClass) -> PooledOdds:
-        """From posterior log odds of trials that were recognized, and of the others, with the weights of classes."""
-        table = CountTable.of(right, wrong)
+    def of(cls, scores: SortedScores) -> PooledOdds:
+        """From posterior log odds: those of trials that were recognized are on the side of the targets."""
+        table = scores.table
         starts = pool(table.n_tar, table.n_non)
         n_right, n_wrong = (np.add.reduceat(counts, starts) for counts in (table.n_tar, table.n_non))
-        return cls(n_right, n_wrong, *table.edges(starts), _in_bins(right), _in_bins(wrong))
+        return cls(n_right, n_wrong, *table.edges(starts), _in_bins(scores.tar), _in_bins(scores.non))
 
 
 def reliability_of_classes(found: PooledOdds, prior: FloatArray) -> Reliability:
     """Of the posterior of the recognized class, by all trials."""
-    observed, shares = found.n_right / (found.n_right + found.n_wrong), (found.happened, found.failed)
+    observed, total = found.n_right / (found.n_right + found.n_wrong), found.happened.sum() + found.failed.sum()
+    shares = found.happened / total, found.failed / total
     return Reliability(tuple(prior.tolist()), expit(found.low), expit(found.high), observed, EDGES, *shares)
 
 

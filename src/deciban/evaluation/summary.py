@@ -13,9 +13,9 @@ from __future__ import annotations
 import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -28,8 +28,11 @@ from deciban.core.ranks.counts import CountTable, SortedClass
 from deciban.core.ranks.hull import Pav, Rocch
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.core.resampling.clusters import ClusterDesign
-from deciban.core.resampling.intervals import LEVEL, ClassSize, checked_level
+from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.unit_counts import (
+    CountedByUnit,
+    SingleFacts,
+    SingleSums,
     StratifiedCounts,
     UnitCounts,
     groups_of_units,
@@ -37,7 +40,7 @@ from deciban.core.resampling.unit_counts import (
     joined_units,
     merged_units,
 )
-from deciban.core.resampling.units import Keys, TrialUnits, together
+from deciban.core.resampling.units import Keys, TrialUnits, units_of_classes
 from deciban.core.rules.expected import ErrorCounts, MeanCost, log_cost, mixed
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
@@ -153,7 +156,19 @@ class TrialsByUnit(ABC):
     def about(self) -> TrialUnits:
         """The units: their keys, what one is called, and how they were found."""
 
+    @property
     @abstractmethod
+    def singles(self) -> SingleFacts | None:
+        """What is known of trials each of which is a unit; None where they share units."""
+
+    @abstractmethod
+    def look(self, look: Callable[[UnitTrials], Any]) -> Any:
+        """Return what a look at all trials finds; it can be pickled, and what it finds of several batches adds up."""
+
+    @abstractmethod
+    def drawn(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
+        """See `replicated`: of trials that are units, or have two units each."""
+
     def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
         """Count targets and non-targets by unit and cell.
 
@@ -164,8 +179,21 @@ class TrialsByUnit(ABC):
         wanted : (n,) array
             Thresholds at which counts must be exact.
         """
+        from deciban.core.resampling.linearised import (
+            LinearCosts,
+            cells_of,  # who wants no intervals needs none of it
+        )
 
-    @abstractmethod
+        cells, facts = cells_of(ranks.table, ranks.pav, wanted, self.about.n_units), self.singles
+        costs = LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, cells)
+        if facts is None:
+            found: CountedByUnit = self.look(partial(UnitTrials.by_unit, cells=cells))
+            return TrialsInCells(costs.with_trials(found.n_trials), found.tar, found.non)
+        sums: SingleSums = self.look(partial(UnitTrials.single_sums, cells=cells, facts=facts, known=facts.dealt()))
+        tar, non = sums.counts((costs.n_tar, costs.n_non))
+        design = ClusterDesign.of_trials(facts.sizes(costs.with_trials(facts.n).one_trial))
+        return TrialsInCells(costs, tar, non, design, sums.rows(self.about.n_units))
+
     def replicated(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
         """Figures of replicates of the bootstrap, and which replicates have trials of both classes.
 
@@ -177,6 +205,12 @@ class TrialsByUnit(ABC):
             What `counted` gave.
         asked : Resampling
         """
+        from deciban.core.resampling.replicates import SumsOfUnits  # few ask for it
+
+        if counted.singles is not None or len(self.about.codes) == 2:
+            return self.drawn(figures_of, counted, asked)
+        sums = SumsOfUnits(counted.tar.counts), SumsOfUnits(counted.non.counts)
+        return replicated_by(sums, figures_of, counted, self.about.keys, asked)
 
     def in_memory(self, what: str) -> UnitTrials:
         """The trials themselves.
@@ -252,53 +286,45 @@ class UnitTrials(TrialsByUnit):
         """See `TrialsByUnit.in_memory`."""
         return self
 
-    def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
-        """See `TrialsByUnit.counted`."""
-        from deciban.core.resampling.linearised import (
-            LinearCosts,
-            cells_of,  # who wants no intervals needs none of it
-        )
+    @property
+    def singles(self) -> SingleFacts | None:
+        """See `TrialsByUnit.singles`."""
+        if not self.about.are_independent or self.strata is not None:
+            return None
+        pairs = zip(self.scores, self.weights, strict=True)
+        own = [np.ones(len(x)) if w is None else w[w > 0].astype(np.float64) for x, w in pairs]
+        return SingleFacts.of(own, self.about.keys)
 
-        cells = cells_of(ranks.table, ranks.pav, wanted, self.about.n_units)
-        costs = LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, cells)
-        costs.one_trial = (_mean_weight(self.weights[0]), _mean_weight(self.weights[1]))
-        if self.about.are_independent and self.strata is None:
-            return self._singles(costs)
-        return TrialsInCells(costs, *self.by_unit(cells, (costs.n_tar, costs.n_non)))
+    def look(self, look: Callable[[UnitTrials], Any]) -> Any:
+        """See `TrialsByUnit.look`."""
+        return look(self)
 
-    def by_unit(self, cells: Cells, in_cells: Sequence[CountArray]) -> tuple[UnitCounts, UnitCounts]:
-        """Return targets and non-targets by unit and cell; of how many there are in all cells is known."""
+    def by_unit(self, cells: Cells) -> CountedByUnit:
+        """Return targets and non-targets by unit and cell."""
         found, group = list[UnitCounts](), groups_of_units(self.units[0].keys, N_GROUPS)
         for c, (scores, units, weights) in enumerate(zip(self.scores, self.units, self.weights, strict=True)):
-            own = UnitCounts.of(scores, units, cells, group, weights, in_cells=in_cells[c])
+            own = UnitCounts.of(scores, units, cells, group, weights)
             if self.strata is not None:
                 shape = self.n_strata, cells.n_cells
                 own = StratifiedCounts.of(own, *in_strata(self.strata[c], cells.of(scores), units, weights, shape))
             found.append(own)
-        return found[0], found[1]
+        pairs = zip(self.scores, self.weights, strict=True)
+        n_trials = np.array([len(x) if w is None else np.count_nonzero(w) for x, w in pairs])
+        return CountedByUnit(found[0], found[1], n_trials)
 
-    def _singles(self, costs: LinearCosts) -> TrialsInCells:
-        """Return the counts of trials that are units: those of a class and group in the same cell share a row."""
-        from deciban.core.resampling.unit_counts import count_singles
+    def single_sums(self, cells: Cells, facts: SingleFacts, known: Keys | None) -> SingleSums:
+        """Return the trials, each of which is a unit, by group and cell; facts and known keys are of all trials."""
+        places = [cells.of(scores).astype(np.int64, copy=False) for scores in self.scores]
+        return SingleSums.of(places, self.units, self.weights, facts, known, (N_GROUPS, cells.n_cells))
 
-        places = [costs.cells.of(scores) for scores in self.scores]
-        (tar, non), rows = count_singles(places, self.units, self.weights, (costs.n_tar, costs.n_non), N_GROUPS)
-        sizes = [
-            ClassSize.of(np.ones(len(scores)) if own is None else own.astype(np.float64), own_total / one)
-            for scores, own, own_total, one in zip(
-                self.scores, self.weights, (tar.total, non.total), costs.one_trial, strict=True
-            )
-        ]
-        return TrialsInCells(costs, tar, non, ClusterDesign.of_trials(sizes), rows)
-
-    def replicated(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
-        """See `TrialsByUnit.replicated`."""
+    def drawn(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
+        """See `TrialsByUnit.drawn`."""
         from deciban.core.resampling.replicates import cell_sums  # few ask for it
 
-        cells, counts = counted.cells, (counted.tar, counted.non)
+        cells = counted.cells
         tar, non = (
-            cell_sums(units, cells.of(scores), cells.n_cells, weights, own.counts if counted.rows is None else None)
-            for scores, units, weights, own in zip(self.scores, self.units, self.weights, counts, strict=True)
+            cell_sums(units, cells.of(scores), cells.n_cells, weights)
+            for scores, units, weights in zip(self.scores, self.units, self.weights, strict=True)
         )
         return replicated_by((tar, non), figures_of, counted, self.about.keys, asked)
 
@@ -315,39 +341,6 @@ def replicated_by(
         return of_both_classes(figures_of, (sums[0].of(weights), sums[1].of(weights)), whole)
 
     return replicates_of(drawn, keys, seed=asked.seed, n_replicates=asked.bootstrap)
-
-
-def _mean_weight(weights: CountArray | None) -> float:
-    """What a trial counts that counts; 1 where weights are whole numbers."""
-    return 1.0 if weights is None or weights.dtype == np.int64 else float(weights.sum() / np.count_nonzero(weights))
-
-
-def units_of_classes(
-    tar_units: Units, non_units: Units, sizes: tuple[int, int], noun: str = "unit"
-) -> tuple[TrialUnits, TrialUnits] | None:
-    """Return the units (or segments) of targets and of non-targets; None if there are none.
-
-    Raises
-    ------
-    InputError
-        If those of one class are missing, or they are not as many as trials.
-    """
-    given: Any = {f"tar_{noun}s": tar_units, f"non_{noun}s": non_units}
-    missing = [name for name, one in given.items() if one is None]
-    if len(missing) == 2:
-        return None
-    if missing:
-        raise InputError(f"{missing[0]}: none given, but there are those of the other class. Name the {noun}s of both.")
-    if isinstance(tar_units, TrialUnits) and isinstance(non_units, TrialUnits):
-        found = [tar_units, non_units]
-    else:
-        found = together([(one, name) for name, one in given.items()], noun=noun)
-    for (name, _), one, size in zip(given.items(), found, sizes, strict=True):
-        if one.n_trials != size:
-            raise InputError(
-                f"{name}: {noun}s of {one.n_trials} trials for {size} scores. Give one row for each trial."
-            )
-    return found[0], found[1]
 
 
 DEFAULT_POINTS = (OperatingPoint(0.01),)

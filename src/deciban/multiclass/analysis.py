@@ -5,7 +5,7 @@ Subsets of the classes: thesis section 8.3.3, slides part II.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,8 +22,9 @@ from deciban.core.classes.counts import confusion as _confusion
 from deciban.core.classes.subsets import SubsetCounts
 from deciban.core.ranks.operating import detection_cost
 from deciban.errors import InputError
+from deciban.metrics import SortedScores
 from deciban.multiclass.recalibration import calibration_analysis
-from deciban.multiclass.tables import AnyDetectors, Detectors, Pairs, ScoredClasses
+from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, Names, Priors, Weights
 
 
@@ -181,7 +182,7 @@ def detection_analysis(
 
 
 def detection_analysis_of(
-    detectors: AnyDetectors,
+    detectors: Iterable[SortedScores],
     p_target: ArrayLike,
     log_odds: FloatArray,
     prior: FloatArray,
@@ -621,7 +622,7 @@ def out_of_set_prior(value: float) -> float:
     return _validate.in_range(value, "p_out_of_set", 1e-12, float(np.nextafter(1.0, 0.0)), "It is above 0 and below 1")
 
 
-def c_avg_of(detectors: AnyDetectors, log_odds: FloatArray, *, normalize: bool = False) -> FloatArray:
+def c_avg_of(detectors: Detectors, log_odds: FloatArray, *, normalize: bool = False) -> FloatArray:
     """Return `c_avg` of detectors of a closed set at a flat prior, for every prior of a target."""
     n_classes, order, totals = len(detectors.prior), np.argsort(-log_odds), detectors.totals
     others = (1.0 - np.eye(n_classes)) / (n_classes - 1)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -153,22 +153,35 @@ class ByClass:
         return None if self.weights is None else self.weights[some]
 
 
-class AnyDetectors(Protocol):
-    """Each target against the rest, as scores or counted already."""
+Side: TypeAlias = tuple[FloatArray, CountArray | None]
+"""Scores of trials on one side of a two-class problem, in any order, and their weights."""
 
-    @property
-    def prior(self) -> FloatArray:
-        """Of the targets."""
 
-    @property
-    def totals(self) -> CountArray:
-        """Trials of each class, or their weight."""
+def scores_of(sides: tuple[Side, Side]) -> SortedScores:
+    """Return the sorted scores of a two-class problem, of which non-targets come first."""
+    non, tar = sides
+    return SortedScores.of_sorted(SortedClass.of(*tar), SortedClass.of(*non))
 
-    def accepted_by(self, target: int, thresholds: FloatArray) -> CountArray:
-        """Trials of each class that a target accepts at ascending thresholds, (n_thresholds, 1, n_classes)."""
 
-    def __iter__(self) -> Iterator[SortedScores]:
-        """Scores of each detector; non-target classes weigh as the prior says, whatever their numbers of trials."""
+def weighted_by(share: FloatArray | None, label: IntArray, weights: CountArray | None) -> CountArray | None:
+    """Return weights of trials, times the share of their class; a share of None is 1."""
+    if share is None:
+        return weights
+    return share[label] if weights is None else np.asarray(share[label] * weights)
+
+
+def rival_shares(prior: FloatArray, totals: CountArray, target: int) -> FloatArray | None:
+    """Return what a trial of each class weighs in the detector of a target; None where all weigh 1.
+
+    Non-target classes weigh as the prior says, whatever their numbers of trials.
+    """
+    share = prior / totals
+    rivals = np.delete(share, target)
+    if np.all(rivals == rivals[0]):
+        return None
+    share = share / rivals.max()
+    share[target] = 1.0
+    return np.asarray(share)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,19 +212,19 @@ class Detectors:
         return cls(prior[targets], ByClass(llrs, lengths, trials.weights_of(order)))
 
     def __iter__(self) -> Iterator[SortedScores]:
-        """Scores of each detector; non-target classes weigh as the prior says, whatever their numbers of trials."""
-        llrs, weights = self.llrs.values, self.llrs.weights
-        per_trial = self.prior / self.llrs.totals
-        for at, tar in enumerate(self.llrs.slices):
-            rivals = np.delete(per_trial, at)
-            non_weights = None if weights is None else np.delete(weights, tar)
-            if np.any(rivals != rivals[0]):
-                shares = np.repeat(rivals / rivals.max(), np.delete(self.llrs.lengths, at))
-                non_weights = shares if non_weights is None else shares * non_weights
-            yield SortedScores.of_sorted(
-                SortedClass.of(llrs[at, tar], self.llrs.weights_of(tar)),
-                SortedClass.of(np.delete(llrs[at], tar), non_weights),
-            )
+        """Scores of each detector."""
+        return map(self.scores, range(len(self.prior)))
+
+    def scores(self, target: int) -> SortedScores:
+        """Scores of one detector."""
+        return scores_of(self.sides(target, rival_shares(self.prior, self.totals, target)))
+
+    def sides(self, target: int, share: FloatArray | None) -> tuple[Side, Side]:
+        """Return non-targets and targets of a detector, which weigh as `rival_shares` says."""
+        own, scores = self.llrs.slices[target], self.llrs.values[target]
+        weights = weighted_by(share, self.llrs.label, self.llrs.weights)
+        others = np.delete(scores, own), None if weights is None else np.delete(weights, own)
+        return others, (scores[own], self.llrs.weights_of(own))
 
     @property
     def totals(self) -> CountArray:
@@ -256,7 +269,7 @@ class Pairs:
         actual, minimum = np.ones((2, n_classes, n_classes))
         for i, others in self.portions():
             if len(others) == 1:
-                one = self.scores(i, int(others[0]))
+                one = scores_of(self.sides(i, int(others[0])))
                 figures: tuple[Any, Any] = one.cllr(), one.min_cllr()
             else:
                 figures = self._at_once(i, others, places)
@@ -284,12 +297,12 @@ class Pairs:
         non = Problems(-theirs, lengths[others])
         return cllrs(tar, non), min_cllrs(tar, non)
 
-    def scores(self, i: int, j: int, rows: Sequence[Any] | None = None) -> SortedScores:
-        """Return the scores of two classes, of which the first is the target; of all or some trials of each class."""
+    def sides(self, i: int, j: int, rows: Sequence[Any] | None = None) -> tuple[Side, Side]:
+        """Return the trials of two classes, of which the first is the target; all or some of each class."""
         places = self.leads.slices if rows is None else rows
         own, theirs = places[i], places[j]
-        tar = SortedClass.of(self.leads.values[j, own], self.leads.weights_of(own))
-        return SortedScores.of_sorted(tar, SortedClass.of(-self.leads.values[i, theirs], self.leads.weights_of(theirs)))
+        non = -self.leads.values[i, theirs], self.leads.weights_of(theirs)
+        return non, (self.leads.values[j, own], self.leads.weights_of(own))
 
 
 def posterior(loglik: ArrayLike, *, prior: Priors = None) -> FloatArray:

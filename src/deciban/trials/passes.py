@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any, Self, TypeVar
 
 from deciban.errors import naming_trials
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 
 W = TypeVar("W", bound="Work")
+
+T = TypeVar("T")
+V = TypeVar("V")
 
 
 class Work:
@@ -243,3 +247,23 @@ def found_in(
         assert source.batch is not None  # noqa: S101  # without an engine, all trials are in one batch
         return look(source.batch)
     return engine.run(Looks(wanted, look, words), source.pieces).found
+
+
+def in_threads(function: Callable[[T], V], given: Sequence[T], n_threads: int) -> Iterator[V]:
+    """What a function makes of each, in their order; if that fails, nothing more is begun.
+
+    Examples
+    --------
+    >>> list(in_threads(abs, [-1, 2, -3], 2))
+    [1, 2, 3]
+    """
+    with ThreadPoolExecutor(n_threads) as pool:
+        futures = [pool.submit(function, one) for one in given]
+        try:
+            finished, _ = wait(futures, return_when=FIRST_EXCEPTION)
+            for one in finished:
+                one.result()
+            yield from (one.result() for one in futures)
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise

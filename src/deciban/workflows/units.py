@@ -13,8 +13,9 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
+from deciban.core.resampling.unit_counts import SingleFacts
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits, common_in_words, independent, units_in_words
-from deciban.engines.units import TrialFacts, UnitFacts, UnitsFound, UnitsInPieces, look_at_units, survey_trials
+from deciban.engines.units import UnitFacts, UnitsFound, UnitsInPieces, look_at_units, survey_trials
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.values import refuse_gaps, weights_of
 from deciban.io.contents import RowError
@@ -389,7 +390,7 @@ class UnitsOfSource:
         Of no trial; None where there are no intervals. Where every trial is one, they have no keys.
     by_name : SpeakersByName or None
     messages : tuple of Message
-    singles : TrialFacts or None
+    singles : SingleFacts or None
         What is known where every trial is a unit.
     strata : (n_strata,) int array, optional
         The class of each stratum, where trials tell of which stratum they are, and each has a mean of its own.
@@ -402,7 +403,7 @@ class UnitsOfSource:
     units: TrialUnits | None
     by_name: SpeakersByName | None
     messages: tuple[Message, ...]
-    singles: TrialFacts | None = None
+    singles: SingleFacts | None = None
     strata: IntArray | None = None
     n_conditions: int = 0
 
@@ -501,7 +502,7 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     if not source.are_units:
         return UnitsOfSource(source, engine, None, None, (no_intervals(_UNKNOWN),))
     survey = survey_trials(source, engine)
-    units, messages = units_and_messages(survey.unit_facts, said, kind, ())
+    units, messages = units_and_messages(UnitFacts.of_singles(survey), said, kind, ())
     return UnitsOfSource(source, engine, units, None, messages, survey)
 
 

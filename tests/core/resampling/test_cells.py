@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.core.ranks.counts import SortedClass
-from deciban.core.resampling.linearised import Cells, CellTotals, cells_of, in_cells
+from deciban.core.resampling.linearised import Cells, cells_of, in_cells
 from deciban.metrics import SortedScores
 from support.strategies import any_score, classes
 
@@ -111,26 +111,7 @@ def test_infinite_scores_have_cells_of_their_own():
     assert means[counts > 0].tolist() == [-np.inf, 1.0, np.inf]
 
 
-@pytest.mark.parametrize("kind", [None, "whole", "fractional"])
-def test_totals_of_parts_are_those_of_the_sorted_class(kind):
-    rng = np.random.default_rng(4)
-    scores = np.concatenate((rng.normal(size=500).astype(np.float32), [np.inf, -np.inf, 3e38, 3e38]), dtype=np.float32)
-    weights = None if kind is None else rng.integers(1, 5, 504) if kind == "whole" else rng.random(504) + 0.1
-    cells = Cells(np.array([-np.finfo(np.float64).max, -1.0, 0.5, 9.0, 1e30, np.finfo(np.float64).max]))
-    parts = []
-    for some in np.split(rng.permutation(504), [10, 10, 300]):
-        own = None if weights is None else weights[some]
-        parts.append(CellTotals.of(scores[some], cells.of(scores[some]), cells.n_cells, own))
-    found = parts[0] + parts[1] + parts[2] + parts[3]
-    counts, means = in_cells(SortedClass.of(scores, weights), cells)
-    np.testing.assert_allclose(found.counts, counts, rtol=1e-14)
-    np.testing.assert_allclose(found.means, means, rtol=1e-13)
-    assert found.counts.dtype == counts.dtype
-    assert found.mean_weight == pytest.approx(weights.mean() if kind == "fractional" else 1.0, rel=1e-14)
-
-
 def test_a_mean_of_a_cell_whose_sum_overflows_is_its_lowest_score():
     huge = np.array([1.5e308, 1.2e308])
-    assert CellTotals.of(huge, np.zeros(2, np.int64), 1).means.tolist() == [1.2e308]
     cells = Cells(np.array([-1.0, 1.0]))
     assert in_cells(SortedClass.of(np.append(huge, -huge)), cells)[1].tolist() == [-1.5e308, 0.0, 1.2e308]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.resampling.class_sums import ClassMeans
+from deciban.core.resampling.class_sums import ClassMeans, DealtUnits
 from deciban.core.resampling.clusters import Groups
 from deciban.core.resampling.units import TrialUnits
 
@@ -93,7 +93,7 @@ def test_a_class_with_fewer_units_has_the_variance_of_their_mean():
 def test_every_trial_by_itself_needs_no_sums():
     label, stratum, _, _, costs = drawn()
     each = ClassMeans.of(label, stratum, None, TrialUnits.each(len(label)))
-    assert each.are_single
+    assert DealtUnits.of(each.design, each.units, 10).keys is None
     sums = each.sums(costs)
     total = sums.spread(slice(None), Groups.apart(3)).total
     np.testing.assert_allclose(total, (sums.influences() ** 2).sum(axis=1))

@@ -326,11 +326,6 @@ class ClassMeans:
         return len(self.block.stratum)
 
     @cached_property
-    def are_single(self) -> bool:
-        """Whether every trial is a unit by itself."""
-        return len(self.units.codes) == 1 and self.design.n_units == self.n_trials
-
-    @cached_property
     def share(self) -> FloatArray:
         """What each trial contributes to the mean of its class."""
         return np.asarray(self.block.counts * self.design.share[self.block.stratum])
@@ -382,6 +377,12 @@ class DealtUnits:
     design: UnitDesign
     keys: Keys | None
     most: int
+
+    @classmethod
+    def of(cls, design: UnitDesign, units: TrialUnits, most: int) -> DealtUnits:
+        """Of all units; where each trial is one by itself, their keys do not matter."""
+        are_single = len(units.codes) < 2 and design.n_units == design.weights.n_trials.sum()
+        return cls(design, None if are_single else units.keys, most)
 
     @cached_property
     def group(self) -> IntArray:

@@ -161,68 +161,6 @@ def _quantiles(trials: SortedClass, n_places: int) -> FloatArray:
     return trials.scores[np.clip(trials.at_weight(lines), 0, len(trials.scores) - 1)].astype(np.float64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CellTotals:
-    """The trials of a class in every cell; ``a + b`` are those of both.
-
-    Attributes
-    ----------
-    counts : (n_cells,) array
-        Trials, or their weight.
-    sums : (n_cells,) array
-        Of scores, by their weights.
-    lowest : (n_cells,) array
-        Score; inf where there is none.
-    n_trials : int
-        That count.
-    """
-
-    counts: CountArray
-    sums: FloatArray
-    lowest: FloatArray
-    n_trials: int
-
-    @classmethod
-    def of(cls, scores: ScoreArray, cell: IntArray, n_cells: int, weights: CountArray | None = None) -> CellTotals:
-        """Add up checked trials, all of which count.
-
-        Examples
-        --------
-        >>> CellTotals.of(np.array([3.0, 1.0, 2.0]), np.array([1, 0, 1]), 3).means.tolist()
-        [1.0, 2.5, 0.0]
-        """
-        counts: CountArray = np.bincount(cell, weights, n_cells)
-        if weights is not None and weights.dtype == np.int64:
-            counts = np.zeros(n_cells, np.int64)
-            np.add.at(counts, cell, weights)
-        doubles = scores.astype(np.float64, copy=False)
-        lowest = np.full(n_cells, np.inf)
-        np.minimum.at(lowest, cell, doubles)
-        with np.errstate(over="ignore", invalid="ignore"):
-            sums = np.bincount(cell, doubles if weights is None else doubles * weights, n_cells).astype(np.float64)
-        return cls(counts, sums, lowest, len(scores))
-
-    def __add__(self, other: CellTotals) -> CellTotals:
-        """Merge with other trials in the same cells."""
-        counts: CountArray = self.counts + other.counts
-        lowest = np.minimum(self.lowest, other.lowest)
-        with np.errstate(over="ignore", invalid="ignore"):
-            sums = self.sums + other.sums
-        return CellTotals(counts, sums, lowest, self.n_trials + other.n_trials)
-
-    @property
-    def means(self) -> FloatArray:
-        """Mean score, see `mean_scores`; 0 where there is no trial."""
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            means = self.sums / self.counts
-        return np.where(self.counts > 0, np.where(np.isfinite(means), means, self.lowest), 0.0)
-
-    @property
-    def mean_weight(self) -> float:
-        """What a trial counts: 1 where weights are whole numbers."""
-        return 1.0 if self.counts.dtype == np.int64 else float(self.counts.sum() / self.n_trials)
-
-
 def in_cells(trials: SortedClass, cells: Cells) -> tuple[CountArray, FloatArray]:
     """Trials (or weight) of a sorted class in every cell, and their mean score; 0 where there is none."""
     starts = np.concatenate(([0], trials.positions(cells.borders)))
@@ -449,15 +387,12 @@ class LinearCosts:
         (self.n_tar, self.tar_means), (self.n_non, self.non_means) = (in_cells(one, cells) for one in (tar, non))
         self.one_trial = (_mean_weight(tar), _mean_weight(non))
 
-    @classmethod
-    def of_totals(cls, tar: CellTotals, non: CellTotals, pav: Pav, rocch: Rocch, cells: Cells) -> Self:
-        """The same of trials that were added up in these cells."""
-        found = cls.__new__(cls)
-        found.pav, found.rocch, found.cells = pav, rocch, cells
-        found.n_tar, found.n_non = tar.counts, non.counts
-        found.tar_means, found.non_means = tar.means, non.means
-        found.one_trial = (tar.mean_weight, non.mean_weight)
-        return found
+    def with_trials(self, n_trials: IntArray) -> Self:
+        """Tell how many targets and non-targets count: of sorted classes, equal scores are one entry."""
+        pairs = zip((self.n_tar, self.n_non), n_trials.tolist(), strict=True)
+        tar, non = (1.0 if own.dtype == np.int64 else float(own.sum()) / n for own, n in pairs)
+        self.one_trial = (tar, non)
+        return self
 
     @cached_property
     def best(self) -> BestDecisions:

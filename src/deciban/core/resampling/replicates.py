@@ -213,6 +213,8 @@ class LeftOut:
 
     Attributes
     ----------
+    keys : (n_units,) uint64 array
+        Of the units.
     sides : list of (n_trials,) int arrays
         The groups of the units of each trial.
     is_possible : bool
@@ -222,7 +224,8 @@ class LeftOut:
     """
 
     def __init__(self, means: ClassMeans, n_groups: int) -> None:
-        group = groups_of_units(means.units.keys, n_groups)
+        self.keys = means.units.keys
+        group = groups_of_units(self.keys, n_groups)
         self.sides: list[IntArray] = [group[codes] for codes in means.units.codes]
         self.share, self._stratum, self.n_groups = means.share, means.block.stratum, int(group.max(initial=0)) + 1
         whole = means.design.weights.totals * means.design.share
@@ -315,9 +318,7 @@ class CellSums(Protocol):
         ...
 
 
-def cell_sums(
-    units: TrialUnits, cell: IntArray, n_cells: int, weights: CountArray | None = None, table: Table | None = None
-) -> CellSums:
+def cell_sums(units: TrialUnits, cell: IntArray, n_cells: int, weights: CountArray | None = None) -> CellSums:
     """Prepare the sums for trials of one class.
 
     Parameters
@@ -328,18 +329,14 @@ def cell_sums(
         The cell of each trial.
     n_cells : int
     weights : (n,) array, optional
-        Of trials, of any sign: what they cost, where costs are added up.
-    table : (n_units, n_cells) array or sparse matrix, optional
-        The same trials by unit and cell, if somebody has counted them.
+        Of trials.
     """
     if len(units.codes) == 2 and not np.array_equal(*units.codes):
         return SumsOfProducts(units, cell, n_cells, weights)
-    if table is None:
-        from scipy.sparse import coo_matrix  # only who resamples needs it
+    from scipy.sparse import coo_matrix  # only who resamples needs it
 
-        values = np.ones(len(cell), np.int64) if weights is None else weights
-        table = coo_matrix((values, (units.codes[0], cell)), shape=(units.n_units, n_cells)).tocsr()
-    return SumsOfUnits(table)
+    values = np.ones(len(cell), np.int64) if weights is None else weights
+    return SumsOfUnits(coo_matrix((values, (units.codes[0], cell)), shape=(units.n_units, n_cells)).tocsr())
 
 
 class SumsOfUnits:

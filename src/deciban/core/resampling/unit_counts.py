@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from deciban.core.resampling.intervals import effective_numbers, small_sample_factors
+from deciban.core.resampling.intervals import ClassSize, effective_numbers, small_sample_factors
 from deciban.core.resampling.linearised import Cells
-from deciban.core.resampling.units import Keys, TrialUnits, mixed_bits
+from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, independent, mixed_bits
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
 
 Table: TypeAlias = Any
@@ -69,14 +69,7 @@ class UnitCounts:
 
     @classmethod
     def of(
-        cls,
-        scores: ScoreArray,
-        units: TrialUnits,
-        cells: Cells,
-        group: IntArray,
-        weights: CountArray | None = None,
-        *,
-        in_cells: CountArray | None = None,
+        cls, scores: ScoreArray, units: TrialUnits, cells: Cells, group: IntArray, weights: CountArray | None = None
     ) -> UnitCounts:
         """Count checked trials.
 
@@ -88,8 +81,6 @@ class UnitCounts:
         cells : Cells
         group : (n_units,) int array
         weights : (n,) array, optional
-        in_cells : (n_cells,) array, optional
-            Trials (or weight) in every cell, where they are known.
         """
         kind: Any = np.int64 if weights is None or weights.dtype == np.int64 else np.float64
         cell, n_groups, first = cells.of(scores), int(group.max(initial=0)) + 1, units.codes[0]
@@ -108,8 +99,7 @@ class UnitCounts:
             if len(twice):  # a unit on both sides counts once
                 counts = counts - counted(first[twice], twice, shape)
             inside += as_array(counted(group[first[within]], within, inside.shape))
-        if in_cells is None:
-            in_cells = as_array(_table(np.zeros(len(cell), np.int64), cell, weights, (1, cells.n_cells)))[0]
+        in_cells: CountArray = np.bincount(cell, weights, cells.n_cells).astype(kind, copy=False)
         return cls(counts, units.keys, in_cells, group, inside)
 
     def __add__(self, other: UnitCounts) -> UnitCounts:
@@ -179,6 +169,26 @@ class UnitCounts:
         """Trials in every cell that have nothing to do with each group, (n_groups, n_cells); see `by_group`."""
         left: CountArray = self.in_cells - by_group + self.inside
         return left if left.dtype == np.int64 else np.where(left > 1e-9 * self.in_cells, left, 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedByUnit:
+    """Trials of both classes by unit and cell; ``a + b`` are those of both.
+
+    Attributes
+    ----------
+    tar, non : UnitCounts
+    n_trials : (2,) int array
+        Targets and non-targets that count.
+    """
+
+    tar: UnitCounts
+    non: UnitCounts
+    n_trials: IntArray
+
+    def __add__(self, other: CountedByUnit) -> CountedByUnit:
+        """Add the trials of another part."""
+        return CountedByUnit(self.tar + other.tar, self.non + other.non, self.n_trials + other.n_trials)
 
 
 def _table(unit: IntArray, cell: IntArray, weights: CountArray | None, shape: tuple[int, int]) -> Table:
@@ -322,40 +332,6 @@ class SingleCounts(UnitCounts):
         none = np.zeros(len(self.by_cell), np.int64)
         return UnitCounts(self.by_cell, none.astype(np.uint64), self.in_cells, none, self.inside)
 
-    @classmethod
-    def of_classes(
-        cls,
-        own: Sequence[CountArray],
-        squares: Sequence[CountArray],
-        fourths: Sequence[CountArray],
-        in_cells: Sequence[CountArray],
-    ) -> tuple[SingleCounts, SingleCounts]:
-        """Return the counts of targets and of non-targets.
-
-        Parameters
-        ----------
-        own, squares, fourths : pair of (n_groups, n_cells) arrays
-            Trials by group and cell, and sums of the second and fourth powers of their weights.
-        in_cells : pair of (n_cells,) arrays
-        """
-        from scipy.sparse import csr_matrix
-
-        filled = [np.nonzero(one) for one in squares]
-        n, group = [len(rows) for rows, _ in filled], np.concatenate([rows for rows, _ in filled])
-        nobody, found, begin = np.zeros(sum(n), np.uint64), list[SingleCounts](), 0
-        pairs = zip(squares, fourths, filled, strict=True)
-        n_alike = np.concatenate([effective_numbers(two[at], four[at]) for two, four, at in pairs])
-        for c, (rows, columns) in enumerate(filled):
-            n_cells = squares[c].shape[1]
-            by_cell = np.zeros((2 * n_cells, n_cells))
-            np.fill_diagonal(by_cell[c * n_cells :], np.sqrt(squares[c].sum(axis=0).astype(np.float64)))
-            roots: FloatArray = np.sqrt(squares[c][rows, columns].astype(np.float64))
-            places: AnyArray = np.arange(begin, begin + n[c])
-            table = csr_matrix((roots, (places, columns)), shape=(sum(n), n_cells))
-            begin += n[c]
-            found.append(cls(table, nobody, in_cells[c], group, np.zeros_like(own[c]), own[c], by_cell, n_alike))
-        return found[0], found[1]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowsOfTrials:
@@ -408,57 +384,159 @@ class SpreadInfluences(Mapping[Any, FloatArray]):
         return len(self.of_rows)
 
 
-def count_singles(
-    cells: Sequence[IntArray],
-    units: Sequence[TrialUnits],
-    weights: Sequence[CountArray | None],
-    in_cells: tuple[CountArray, CountArray],
-    n_groups: int,
-) -> tuple[tuple[SingleCounts, SingleCounts], RowsOfTrials]:
-    """Count trials in memory, each of which is a unit.
+@dataclass(frozen=True, slots=True, eq=False)
+class SingleFacts:
+    """Numbers of targets and non-targets that are units, their weights and keys; ``a + b`` covers both parts.
 
-    Parameters
+    Attributes
     ----------
-    cells : pair of (n,) int arrays
-        Of targets and of non-targets.
-    units : pair of TrialUnits
-    weights : pair of (n,) arrays or None
-    in_cells : pair of (n_cells,) arrays
-        Trials (or weight) of each class in every cell.
-    n_groups : int
-        Groups that are left out in turn.
-
-    Examples
-    --------
-    >>> units = TrialUnits.each(3)
-    >>> sides = [units.take(np.array([0, 1])), units.take(np.array([2]))]
-    >>> totals = np.array([2, 0]), np.array([0, 1])
-    >>> (tar, non), rows = count_singles([np.array([0, 0]), np.array([1])], sides, (None, None), totals, 1)
-    >>> tar.own.tolist(), non.own.tolist(), rows.row.tolist(), rows.share.round(3).tolist()
-    ([[2, 0]], [[0, 1]], [0, 0, 1], [0.707, 1.0, 0.0])
+    n : (2,) int array
+        Trials that count.
+    weights : (2, 2) array
+        Their weights, and squares of these, added up.
+    keys : uint64 array or None
+        None of more trials than are dealt out to groups.
     """
-    n_cells, keys = len(in_cells[0]), units[0].keys
-    group, sums = groups_of_units(keys, n_groups), list[tuple[CountArray, CountArray, CountArray]]()
-    roots: list[FloatArray] = []
-    row: IntArray = np.full(len(keys), -1, np.int32)  # the last share, of no row, is 0
-    mass, n_rows = np.ones(len(keys)), 0
-    for cell, own, weight in zip(cells, units, weights, strict=True):
-        unit, of_trials = own.codes[0], None
-        if weight is not None:
-            of_trials = jackknife_weights(weight, float(weight.sum()), int(np.count_nonzero(weight)))
-            mass[unit] = of_trials
-        place = group[unit] * n_cells + cell
-        sums.append(sums_of_singles(place, weight, of_trials, (n_groups, n_cells)))
-        squares = sums[-1][1].ravel()
-        filled, number = np.flatnonzero(squares), np.full(squares.size, -1, np.int32)
-        number[filled] = np.arange(n_rows, n_rows + len(filled))
-        row[unit] = number[place]
-        roots.append(np.sqrt(squares[filled].astype(np.float64)))
-        n_rows += len(filled)
-    owned, squares_of, fourths = zip(*sums, strict=True)
-    counts = SingleCounts.of_classes(owned, squares_of, fourths, in_cells)
-    share = np.append(1.0 / np.concatenate(roots), 0.0)
-    return counts, RowsOfTrials(row, share, None if all(one is None for one in weights) else mass)
+
+    n: IntArray
+    weights: FloatArray
+    keys: Keys | None
+
+    @classmethod
+    def of(cls, weights: Sequence[FloatArray], keys: Keys | None) -> SingleFacts:
+        """From the weights of both classes, all above 0."""
+        return cls(np.array(list(map(len, weights))), np.array([(own.sum(), own @ own) for own in weights]), keys)
+
+    def __add__(self, other: SingleFacts) -> SingleFacts:
+        """Add the trials of another part."""
+        n, keys = self.n + other.n, None
+        if self.keys is not None and other.keys is not None and n.sum() <= MOST_DEALT:
+            keys = np.concatenate((self.keys, other.keys))
+        return SingleFacts(n, self.weights + other.weights, keys)
+
+    @property
+    def units(self) -> UnlistedUnits:
+        """The units of all trials."""
+        none = (np.zeros(0, np.int64),), np.zeros(0, np.uint64)
+        return UnlistedUnits(*none, "trial", independent("trial"), int(self.n.sum()))
+
+    def dealt(self) -> Keys | None:
+        """The keys of all trials, ascending; None of very many."""
+        return None if self.keys is None or self.n.sum() > MOST_DEALT else np.sort(self.keys)
+
+    def sizes(self, one_trial: tuple[float, float]) -> list[ClassSize]:
+        """Return the sizes of both classes; ``one_trial`` is what a trial of each counts."""
+        rows = zip(self.weights.tolist(), one_trial, self.n.tolist(), strict=True)
+        return [ClassSize(total / one, float(effective_numbers(total, two)), n) for (total, two), one, n in rows]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SingleSums:
+    """Trials of both classes that are units, by group and cell; ``a + b`` are those of both parts.
+
+    Attributes
+    ----------
+    own, squares, fourths : (2, n_groups, n_cells) arrays
+        Trials, or their weight, and sums of the second and fourth powers of weights with the factors of a jackknife.
+    placed : tuple of (units, place, mass), or None
+        Of each class, if wanted: the units of trials, the cell of each, counted through all groups, and these weights.
+    """
+
+    own: CountArray
+    squares: CountArray
+    fourths: CountArray
+    placed: tuple[tuple[IntArray, IntArray, FloatArray | None], ...] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        cells: Sequence[IntArray],
+        units: Sequence[TrialUnits],
+        weights: Sequence[CountArray | None],
+        facts: SingleFacts,
+        known: Keys | None,
+        shape: tuple[int, int],
+    ) -> SingleSums:
+        """Count some trials.
+
+        Parameters
+        ----------
+        cells : pair of (n,) int arrays
+            Of targets and of non-targets.
+        units : pair of TrialUnits
+        weights : pair of (n,) arrays or None
+        facts : SingleFacts
+            Of all trials.
+        known : (n_trials,) uint64 array or None
+            See `SingleFacts.dealt`.
+        shape : (int, int)
+            Numbers of groups that are left out in turn, and of cells.
+
+        Examples
+        --------
+        >>> units = TrialUnits.each(3)
+        >>> sides = [units.take(np.array([0, 1])), units.take(np.array([2]))]
+        >>> facts = SingleFacts.of([np.ones(2), np.ones(1)], units.keys)
+        >>> cells = [np.array([0, 0]), np.array([1])]
+        >>> found = SingleSums.of(cells, sides, (None, None), facts, facts.dealt(), (1, 2))
+        >>> rows = found.rows(3)
+        >>> found.own.tolist(), rows.row.tolist(), rows.share.round(3).tolist()
+        ([[[2, 0]], [[0, 1]]], [0, 0, 1], [0.707, 1.0, 0.0])
+        """
+        (n_groups, n_cells), sums, placed = shape, [], []
+        classes = zip(cells, units, weights, facts.weights[:, 0].tolist(), facts.n.tolist(), strict=True)
+        for cell, own, weight, total, n in classes:
+            keys = own.keys[own.codes[0]]
+            if known is None:
+                group = groups_of_keys(keys, n_groups)
+            else:
+                group = np.searchsorted(known, keys) % max(min(n_groups, len(known)), 1)
+            place, mass = group * n_cells + cell, None if weight is None else jackknife_weights(weight, total, n)
+            placed.append((own.codes[0], place, mass))
+            sums.append(sums_of_singles(place, weight, mass, shape))
+        counts, squares, fourths = (np.stack(pair) for pair in zip(*sums, strict=True))
+        return cls(counts, squares, fourths, tuple(placed))
+
+    def __add__(self, other: SingleSums) -> SingleSums:
+        """Add the trials of another part."""
+        return SingleSums(self.own + other.own, self.squares + other.squares, self.fourths + other.fourths)
+
+    def counts(self, in_cells: Sequence[CountArray]) -> tuple[SingleCounts, SingleCounts]:
+        """Return targets and non-targets by row; ``in_cells`` are those of each class in every cell."""
+        from scipy.sparse import csr_matrix
+
+        filled, n_cells = [np.nonzero(one) for one in self.squares], self.squares.shape[2]
+        n, group = [len(rows) for rows, _ in filled], np.concatenate([rows for rows, _ in filled])
+        nobody, found, begin = np.zeros(sum(n), np.uint64), list[SingleCounts](), 0
+        powers = zip(self.squares, self.fourths, filled, strict=True)
+        n_alike = np.concatenate([effective_numbers(two[at], four[at]) for two, four, at in powers])
+        for c, (rows, columns) in enumerate(filled):
+            by_cell, own = np.zeros((2 * n_cells, n_cells)), self.own[c]
+            np.fill_diagonal(by_cell[c * n_cells :], np.sqrt(self.squares[c].sum(axis=0).astype(np.float64)))
+            roots: FloatArray = np.sqrt(self.squares[c][rows, columns].astype(np.float64))
+            places: AnyArray = np.arange(begin, begin + n[c])
+            table = csr_matrix((roots, (places, columns)), shape=(sum(n), n_cells))
+            begin += n[c]
+            found.append(SingleCounts(table, nobody, in_cells[c], group, np.zeros_like(own), own, by_cell, n_alike))
+        return found[0], found[1]
+
+    def rows(self, n_units: int) -> RowsOfTrials | None:
+        """Return the row of each unit, of all of which these are the sums; None if it is not known where trials are."""
+        if self.placed is None:
+            return None
+        n_rows, roots = 0, list[FloatArray]()
+        row: IntArray = np.full(n_units, -1, np.int32)  # the last share, of no row, is 0
+        weight = np.ones(n_units)
+        for squares, (unit, place, mass) in zip(self.squares, self.placed, strict=True):
+            flat = squares.ravel()
+            filled, number = np.flatnonzero(flat), np.full(flat.size, -1, np.int32)
+            number[filled] = np.arange(n_rows, n_rows + len(filled))
+            row[unit] = number[place]
+            weight[unit] = 1.0 if mass is None else mass
+            roots.append(np.sqrt(flat[filled].astype(np.float64)))
+            n_rows += len(filled)
+        share = np.append(1.0 / np.concatenate(roots), 0.0)
+        return RowsOfTrials(row, share, None if all(mass is None for *_, mass in self.placed) else weight)
 
 
 def jackknife_weights(weights: CountArray, total: float, n_trials: int) -> FloatArray:

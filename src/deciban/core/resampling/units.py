@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deciban.errors import InputError
 from deciban.messages import Note, counted, topic_of
-from deciban.types import AnyArray, BoolArray, IntArray
+from deciban.types import AnyArray, BoolArray, IntArray, Units
 
 Keys = NDArray[np.uint64]
 
@@ -202,6 +202,34 @@ def together(named: Sequence[tuple[ArrayLike, str]], **about: str) -> list[Trial
         own, codes = codes[: one.ndim], codes[one.ndim :]
         found.append(TrialUnits(tuple(own), keys, **about))
     return found
+
+
+def units_of_classes(
+    tar_units: Units, non_units: Units, sizes: tuple[int, int], noun: str = "unit"
+) -> tuple[TrialUnits, TrialUnits] | None:
+    """Return the units (or segments) of targets and of non-targets; None if there are none.
+
+    Raises
+    ------
+    InputError
+        If those of one class are missing, or they are not as many as trials.
+    """
+    given: Any = {f"tar_{noun}s": tar_units, f"non_{noun}s": non_units}
+    missing = [name for name, one in given.items() if one is None]
+    if len(missing) == 2:
+        return None
+    if missing:
+        raise InputError(f"{missing[0]}: none given, but there are those of the other class. Name the {noun}s of both.")
+    if isinstance(tar_units, TrialUnits) and isinstance(non_units, TrialUnits):
+        found = [tar_units, non_units]
+    else:
+        found = together([(one, name) for name, one in given.items()], noun=noun)
+    for (name, _), one, size in zip(given.items(), found, sizes, strict=True):
+        if one.n_trials != size:
+            raise InputError(
+                f"{name}: {noun}s of {one.n_trials} trials for {size} scores. Give one row for each trial."
+            )
+    return found[0], found[1]
 
 
 def _coded(arrays: Sequence[AnyArray], low: int, high: int) -> tuple[AnyArray, list[AnyArray]]:

@@ -6,26 +6,29 @@ Best decisions (maps, thresholds) are held fixed, as the derivative of a minimum
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import groupby, islice
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from scipy.special import expit, logit
 
+from deciban.core.classes.counts import chosen
 from deciban.core.classes.subsets import least_llr, mean_costs_of_trials
-from deciban.core.resampling.class_sums import ClassMeans, CostSums
+from deciban.core.resampling.class_sums import Block, CostSums
 from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread, UnitDesign
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, RateSum, Scale
 from deciban.core.resampling.units import TrialUnits
 from deciban.evaluation.multiclass.problem_sums import TargetErrors, critical_priors_of
-from deciban.evaluation.multiclass.summary import ClassUnitTrials, InTurn
+from deciban.evaluation.summary import Resampling
 from deciban.evaluation.uncertainty import KEPT_CURVES, Bootstrap, CurveInfluences, Figure, Uncertainty, bounded_by_cllr
-from deciban.multiclass import SubsetCosts
-from deciban.multiclass.tables import ByClass, Detectors, ScoredClasses
-from deciban.types import FloatArray
+from deciban.multiclass.costs import calibrated_surprises, trial_quadratic_costs, trial_surprises
+from deciban.multiclass.tables import Detectors, ScoredClasses
+from deciban.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
@@ -36,9 +39,6 @@ MOST_KEPT = 1 << 24
 
 NO_COSTS = np.zeros(0)
 """Of figures whose squares were found elsewhere."""
-
-_AT_ONCE = 1 << 18
-"""Costs of trials that are handled at once: many trials take one figure after the other."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,41 +121,92 @@ class ClassFigure:
         return found if found.is_known else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class AtHand:
-    """Trials, class by class, with what is asked of their scores.
+    """Trials in memory, all or those of a batch, with what is asked of their scores.
+
+    Arrays are of the trials that count, class by class.
 
     Attributes
     ----------
-    costs : ClassUnitTrials
-    problems : InTurn
-        Of these trials: their scores, and each class against the rest.
+    summary : ClassSummary
+        What is asked for.
+    found : ClassEvaluation
+        Of all trials.
+    trials : ScoredClasses
+        A batch may lack classes.
+    units : TrialUnits or None
+        Of the trials in their order; None where every trial is one.
+    stratum : (n_trials,) int array or None
+        What has a mean of its own, ascending within each class; None if this is the class.
     """
 
-    costs: ClassUnitTrials
-    problems: InTurn
+    summary: ClassSummary
+    found: ClassEvaluation
+    trials: ScoredClasses
+    units: TrialUnits | None
+    stratum: IntArray | None
+    _detectors: dict[int, Detectors] = field(default_factory=dict)
 
-    @classmethod
-    def of_summary(cls, summary: ClassSummary) -> AtHand:
-        """All trials of a summary in memory, with units."""
-        assert summary.units is not None  # noqa: S101  # who asks has them
-        return cls(summary.units, summary.in_turn)
+    @cached_property
+    def order(self) -> IntArray:
+        """Positions of the trials that count."""
+        return np.concatenate([self.trials.rows(k) for k in range(self.trials.n_classes)])
 
     @property
     def n_trials(self) -> int:
-        """Number of trials."""
-        return len(self.costs.stratum)
+        """Number of trials that count."""
+        return len(self.order)
+
+    @cached_property
+    def label(self) -> IntArray:
+        """Class of each trial."""
+        return self.trials.label[self.order]
+
+    @cached_property
+    def block(self) -> Block:
+        """The trials as a batch."""
+        stratum = self.label if self.stratum is None else self.stratum[self.order]
+        units = None if self.units is None else self.units.take(self.order)
+        return Block(stratum, self.trials.weights_of(self.order), units)
+
+    @cached_property
+    def costs(self) -> FloatArray:
+        """Logarithmic cost at the flat prior and at the prior, in nats, quadratic cost, and class that was decided for.
+
+        A matrix (4, n_trials).
+        """
+        trials, prior, n_classes = self.trials, self.summary.prior, self.trials.n_classes
+        flat = np.full(n_classes, 1.0 / n_classes)
+        surprise = trial_surprises(trials, flat)
+        other = surprise if np.array_equal(prior, flat) else trial_surprises(trials, prior)
+        decided = chosen(trials.loglik, prior)[self.order].astype(np.float64)
+        return np.stack((surprise, other, trial_quadratic_costs(trials, prior), decided))
+
+    @cached_property
+    def least(self) -> FloatArray | None:
+        """Logarithmic cost after the best scale and offsets, at the flat prior; None where these were not trained."""
+        best = self.found.calibration
+        return calibrated_surprises(self.trials, best.scale, best.offset) if math.isfinite(best.scale) else None
+
+    def detectors(self, at: int) -> Detectors:
+        """Each class against the rest, by one of the priors of the rivals."""
+        if at not in self._detectors:
+            self._detectors.clear()
+            self._detectors[at] = Detectors.of(self.trials, self.summary.figures.rivals(self.trials.n_classes)[at])
+        return self._detectors[at]
 
 
 STEP = 7
 """Every so many priors of the curve have a standard error of their own; those between lie on straight lines."""
 
 
-CURVE = "curve"
-"""First word of the names of figures that are places of the curve."""
+Portion: TypeAlias = tuple[str, int]
+"""Figures of all classes, of subsets, places of the curve, rates, figures of a detector, or of a class and those before
+it."""
 
-
-CurveTaker: TypeAlias = Callable[[Iterator[ClassFigure]], None]
+KINDS = ALL, SUBSETS, CURVE, RATES, DETECTOR, PAIRS = "all", "subsets", "curve", "rates", "detector", "pairs"
+"""Kinds of portions, in the order in which results have them; places of the curve are named after theirs."""
 
 
 def axis_of(summary: ClassSummary) -> FloatArray:
@@ -163,27 +214,17 @@ def axis_of(summary: ClassSummary) -> FloatArray:
     return summary.places[::STEP]
 
 
-def curve_figures(
-    llrs: ByClass, axis: FloatArray, values: FloatArray, trials: AtHand, p_out_of_set: float | None
-) -> Iterator[ClassFigure]:
-    """Return the cost of each trial at each place.
-
-    Parameters
-    ----------
-    llrs : ByClass
-        Of detectors.
-    axis : (n_places,) array
-    values : array
-        The curve, of which every seventh place is asked.
-    trials : AtHand
-    p_out_of_set : float or None
-    """
+def curve_figures(at_hand: AtHand) -> Iterator[ClassFigure]:
+    """Return the cost of each trial at each place of the curve of average costs."""
+    axis, llrs, found = axis_of(at_hand.summary), at_hand.detectors(0).llrs, at_hand.found
+    p_out_of_set = found.p_out_of_set
     thresholds, groups = -axis, Groups.apart(len(llrs.lengths))
     if p_out_of_set is not None:
         # A target is accepted from its critical prior on: at each place as if its negative were an llr.
-        llrs = replace(llrs, values=-critical_priors_of(trials.problems.trials, p_out_of_set))
+        llrs = replace(llrs, values=-critical_priors_of(at_hand.trials, p_out_of_set))
         thresholds = -expit(axis)
-    places = zip(expit(axis).tolist(), thresholds.tolist(), values[::STEP].tolist(), strict=True)
+    values = np.asarray(found.curves.c_avg)[::STEP]
+    places = zip(expit(axis).tolist(), thresholds.tolist(), values.tolist(), strict=True)
     for k, (p_target, threshold, value) in enumerate(places):
         errors = TargetErrors.of(llrs, p_target, threshold, p_out_of_set)
         yield ClassFigure((CURVE, k), value, errors.costs, groups, most=errors.most, are_graded=True)
@@ -215,28 +256,20 @@ class ClassFigureCosts:
 
     Parameters
     ----------
-    found : ClassEvaluation
-        Of all trials.
-    trials : ClassUnitTrials
-        All of them, or some.
+    trials : AtHand
+        All trials, or some.
     design : ClusterDesign
         Of all trials.
     without : CalibratedWithout, optional
         The best maps without each group of units, if minima are corrected.
     """
 
-    def __init__(
-        self,
-        found: ClassEvaluation,
-        trials: ClassUnitTrials,
-        design: ClusterDesign,
-        without: CalibratedWithout | None = None,
-    ) -> None:
+    def __init__(self, trials: AtHand, design: ClusterDesign, without: CalibratedWithout | None = None) -> None:
         self.without = without
-        self.found, self.trials, self.seen = found, trials, design.effective
-        self.groups = Groups.apart(found.n_classes)
-        self.label, self.values = trials.costs.label, trials.costs.values
-        self.prior = found.prior[self.label]
+        self.found, self.trials, self.seen = trials.found, trials, design.effective
+        self.groups = Groups.apart(self.found.n_classes)
+        self.label, self.values = trials.label, trials.costs
+        self.prior = self.found.prior[self.label]
 
     def nothing(self, heaviest: FloatArray, ceiling: float = math.inf) -> NothingSeen:
         """Of a figure that is 0 without errors: what it rises by if all trials of a class are wrong, class by class."""
@@ -340,29 +373,20 @@ def rows_of_rates(n_classes: int) -> int:
     return 1 + (n_classes if n_classes <= _MANY else 0)
 
 
-def subset_figures(found: SubsetCosts | None, p_target: float, at_hand: AtHand) -> Iterator[ClassFigure]:
+def subset_figures(at_hand: AtHand) -> Iterator[ClassFigure]:
     """What each trial costs in subsets of the classes, as far as tables and JSON show them.
 
     The hardest and the easiest are picked for what they got. Their intervals are about these classes, whichever would
     be picked among new units, and so wide that those of all subsets would hold at once.
-
-    Parameters
-    ----------
-    found : SubsetCosts or None
-        Nothing comes of none.
-    p_target : float
-    at_hand : AtHand
-        The trials.
     """
-    trials = at_hand.problems.trials
+    found, trials, p_target = at_hand.found.subsets, at_hand.trials, at_hand.summary.figures.p_target[0]
     if found is None or len(found) == 1:
         return
     for word, at in (("hardest", int(np.argmax(found.value))), ("easiest", int(np.argmin(found.value)))):
         members = list(found.members(at))
         errors = _errors_in(trials, members, p_target)
-        label = np.repeat(np.arange(trials.n_classes), [len(trials.rows(k)) for k in range(trials.n_classes)])
-        part, groups = np.zeros(len(label)), Groups.of(members, trials.n_classes)
-        part[np.isin(label, members)] = errors.costs
+        part, groups = np.zeros(at_hand.n_trials), Groups.of(members, trials.n_classes)
+        part[np.isin(at_hand.label, members)] = errors.costs
         how: Any = {"n_candidates": len(found), "limits": (0.0, 1.0), "most": errors.most, "are_graded": True}
         yield ClassFigure(("subset_c_avg", word), float(found.value[at]), part, groups, **how)
     rows = [trials.rows(k) for k in range(trials.n_classes)]
@@ -388,12 +412,18 @@ class Gathered:
     ----------
     design : UnitDesign
         Of all trials.
-    keeps_curve : bool
-        Whether the influences of units on the curve of average costs are kept.
+    kept : set of str
+        Kinds of portions on whose metrics the influences of units are kept.
+
+    Attributes
+    ----------
+    names : mapping of Portion to list of Figure
+        Metrics in the order in which they came.
     """
 
-    def __init__(self, design: UnitDesign, *, keeps_curve: bool = False) -> None:
-        self.design, self.keeps_curve = design, keeps_curve
+    def __init__(self, design: UnitDesign, kept: AbstractSet[str]) -> None:
+        self.design, self.kept = design, kept
+        self.names = defaultdict[Portion, list[Figure]](list)
         self.estimates: dict[Figure, Estimate] = {}
         self.influences: dict[Figure, FloatArray] = {}
         self.still: set[Figure] = set()
@@ -402,40 +432,28 @@ class Gathered:
         self.on_curve: list[FloatArray] = []
         self._largest: dict[Figure, float] = {}
 
-    def add_costs(self, figures: Iterable[ClassFigure], means: ClassMeans, *, keep: bool = False) -> None:
-        """Add metrics with the costs of all trials; keep the influences of units if asked."""
-        at_once = max(_AT_ONCE // means.n_trials, 1)
-        for _, run in groupby(filter(_is_known, figures), key=lambda one: one.groups):
-            while some := list(islice(run, at_once)):
-                sums = means.sums(np.stack([one.costs if one.fixed is None else one.fixed for one in some]))
-                has_fixed = any(one.fixed is not None for one in some)
-                own = means.sums(np.stack([one.costs for one in some])) if has_fixed else None
-                self.add(some, sums, keep=keep, held_out=own)
-
     def add(
-        self,
-        figures: Sequence[ClassFigure],
-        sums: CostSums,
-        begin: int = 0,
-        *,
-        keep: bool = False,
-        held_out: CostSums | None = None,
+        self, portion: Portion, figures: Sequence[ClassFigure], sums: CostSums, held_out: CostSums | None = None
     ) -> None:
         """Add metrics whose costs were summed up.
 
         Parameters
         ----------
+        portion : Portion
         figures : sequence of ClassFigure
         sums : CostSums
-            Of all trials, by the best decisions.
-        begin : int
-            The row of the first metric.
-        keep : bool
-            Whether the influences of units are kept.
+            Of all trials, by the best decisions: a row for each metric, or for the rates of all classes.
         held_out : CostSums, optional
             By decisions that were made without the unit.
         """
-        first = begin
+        self.names[portion] += [one.name for one in figures]
+        if portion[0] == RATES:
+            n_classes = self.design.n_classes
+            spread = sums.spread(slice(None), Groups.apart(n_classes))
+            for at, one in enumerate(figures):
+                self._add(one, spread[at // n_classes].only(at % n_classes))
+            return
+        first, keep = 0, portion[0] in self.kept
         for _, run in groupby(figures, key=lambda one: one.groups.weights.tobytes()):
             some = list(run)
             rows = slice(first, first + len(some))
@@ -443,26 +461,24 @@ class Gathered:
             influences = (held_out or sums).influences(rows) if keep or held_out is not None else None
             for at, one in enumerate(some):
                 self._largest[one.name] = float(most[at])
-                self.add_known(one, spread[at], None if influences is None else influences[at], keep=keep)
+                self._add(one, spread[at], None if influences is None else influences[at], keep=keep)
             first += len(some)
 
-    def add_known(
+    def _add(
         self, one: ClassFigure, spread: Spread, influences: FloatArray | None = None, *, keep: bool = False
     ) -> None:
         """Add a metric whose spread is known."""
         if _is_curve(one):
             assert one.most is not None  # noqa: S101  # places are sums of error rates
             self.places.append((spread, one.most))
-            self.on_curve += [influences] if self.keeps_curve and influences is not None else []
-            return
-        if not _is_known(one):
+            self.on_curve += [influences] if keep and influences is not None else []
             return
         if one.name == "calibration_loss" and one.shift is None and self._loses_nothing:
             self.still.add(one.name)
             one, spread = ClassFigure(one.name, 0.0, NO_COSTS, one.groups, "identity"), spread.nothing()
             influences = None if influences is None else np.zeros_like(influences)
-        held_out = None if one.fixed is None or influences is None else float(influences @ influences)
-        if (estimate := one.estimate(spread, self.design.clusters, held_out)) is not None:
+        squares = None if one.fixed is None or influences is None else float(influences @ influences)
+        if (estimate := one.estimate(spread, self.design.clusters, squares)) is not None:
             self.estimates[one.name] = estimate
         if keep and influences is not None:
             self.influences[one.name] = influences
@@ -472,26 +488,20 @@ class Gathered:
         """Whether the scores are those of the best map: no trial costs more, compared with the most that one costs."""
         return self._largest["calibration_loss"] <= ROUNDING * self._largest["cllr"]
 
-    def add_rates(self, figures: Sequence[ClassFigure], sums: CostSums, begin: int = 0) -> None:
-        """Add rates: each row of the sums has one of every class."""
-        n_classes = self.design.n_classes
-        spread = sums.spread(slice(begin, begin + len(figures) // n_classes), Groups.apart(n_classes))
-        for at, one in enumerate(figures):
-            self.add_known(one, spread[at // n_classes].only(at % n_classes))
-
     def uncertainty(
         self,
         units: TrialUnits,
         summary: ClassSummary,
         found: ClassEvaluation,
         rates: Mapping[Figure, tuple[FloatArray, RateSum]],
-        level: float,
-        bootstrap: Bootstrap | None,
+        asked: Resampling,
+        bootstrap_of: Callable[[Gathered, Resampling], Bootstrap | None],
     ) -> Uncertainty:
         """Return what is known of an evaluation; ``rates`` are those of the curves of detectors."""
+        bootstrap = bootstrap_of(self, asked)
         curve = self._curve(summary, found) if self.places else {}
         error_rates = {**curve.pop("error_rates", {}), **rates}
-        known, remarks = self.known(units, found.classes, level, bootstrap), remarks_on_classes(found)
+        known, remarks = self.known(units, found.classes, asked.level, bootstrap), remarks_on_classes(found)
         return replace(known, error_rates=error_rates, remarks=remarks, **curve)
 
     def _curve(self, summary: ClassSummary, found: ClassEvaluation) -> dict[str, Any]:
@@ -519,7 +529,10 @@ class Gathered:
     ) -> Uncertainty:
         """Return what is known of metrics that are no curves; ``names`` are those of the classes."""
         about, design = (units.noun, units.source, units.keys), self.design.clusters
-        estimates: dict[Any, Estimate] = bounded_by_cllr(self.estimates)
+        in_order = chain(*(self.names[one] for one in sorted(self.names, key=lambda one: KINDS.index(one[0]))))
+        estimates: dict[Any, Estimate] = bounded_by_cllr(
+            {name: self.estimates[name] for name in in_order if name in self.estimates}
+        )
         pairs = [name for name in estimates if isinstance(name, tuple) and str(name[0]).startswith("pairwise_")]
         estimates |= {(what, j, i): estimates[what, i, j] for what, i, j in pairs}  # in either order of the classes
         more: Any = {"level": level, "bootstrap": bootstrap, "too_few": design.too_few(names)}
@@ -530,7 +543,8 @@ def _is_curve(one: ClassFigure) -> bool:
     return isinstance(one.name, tuple) and one.name[0] == CURVE
 
 
-def _is_known(one: ClassFigure) -> bool:
+def is_known(one: ClassFigure) -> bool:
+    """Return whether there is something to say of a figure."""
     return math.isfinite(one.value) or _is_curve(one)
 
 

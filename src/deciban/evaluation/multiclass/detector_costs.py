@@ -1,9 +1,11 @@
-"""What trials cost in a detector, one class against the rest, and what its decisions cost where they are the best."""
+"""What trials cost in two-class problems: one class against the rest, and against another one."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -13,24 +15,24 @@ from scipy.special import expit, logit
 
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import default_error
-from deciban.core.resampling.class_sums import Block, DealtUnits, SharesBelow
+from deciban.core.resampling.class_sums import DealtUnits, Part, Shares, SharesBelow
 from deciban.core.resampling.clusters import ClassRate, ClusterDesign, Groups, correlation_of_sums
-from deciban.core.resampling.intervals import ROUNDING, NothingSeen, RatePart, RateSum
+from deciban.core.resampling.intervals import ROUNDING, NothingSeen, RatePart, RateSum, Scale
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts, bits_at, cells_of, crossing_slopes
 from deciban.core.resampling.replicates import LeftOut
 from deciban.core.rules.proper import softplus
 from deciban.evaluation.bands import Bands
-from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure, chosen_without, crossing_of
-from deciban.evaluation.multiclass.class_figures import AtHand, ClassFigure, CurveTaker, axis_of, curve_figures
+from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure, chosen_without, crossing_of, shifts_of
+from deciban.evaluation.multiclass.class_figures import NO_COSTS, AtHand, ClassFigure
 from deciban.evaluation.multiclass.problem_sums import TargetErrors
 from deciban.evaluation.uncertainty import Figure
 from deciban.metrics import SortedScores
-from deciban.multiclass.tables import Detectors
+from deciban.multiclass import PairwiseAnalysis
+from deciban.multiclass.tables import ByClass, Detectors, Pairs, scores_of
 from deciban.types import AnyArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
-    from deciban.evaluation.multiclass.summary import ClassSummary
 
 Minimal: TypeAlias = tuple[FloatArray, float | None]
 """What each trial adds to a minimum, and what to add to that for new units if it is known."""
@@ -196,10 +198,6 @@ class DetectorBands:
     units : DealtUnits
     rivals : (n_classes,) array
         Prior of the classes as rivals.
-    n_curves : int
-        2 for actual and least errors, 1 where the least are not known.
-    block : Block, optional
-        All trials, where they are in memory.
 
     Attributes
     ----------
@@ -207,17 +205,8 @@ class DetectorBands:
         Of detectors whose target and rivals have enough units.
     """
 
-    def __init__(
-        self,
-        found: ClassEvaluation,
-        units: DealtUnits,
-        rivals: FloatArray,
-        n_curves: int = 2,
-        *,
-        block: Block | None = None,
-    ) -> None:
-        self.found, self.units, self.rivals, self.n_curves = found, units, rivals, n_curves
-        self._shares = None if block is None else units.shares(block)
+    def __init__(self, found: ClassEvaluation, units: DealtUnits, rivals: FloatArray) -> None:
+        self.found, self.units, self.rivals = found, units, rivals
         self._axis = found.curves.detector_log_odds[:: Bands.STEP]
         p_target = expit(self._axis)
         self.weights = np.stack((p_target, 1.0 - p_target))[:, ::-1]
@@ -227,22 +216,15 @@ class DetectorBands:
     def empty(self, target: int) -> SharesBelow:
         """Return the shares of a detector below thresholds, without a trial."""
         is_target = self.units.design.home == target
-        return SharesBelow(self.units, is_target, self.n_curves, len(self.thresholds))
+        return SharesBelow(self.units, is_target, 2, len(self.thresholds))
 
-    def places(self, one: OneDetector) -> list[IntArray]:
-        """Return how many thresholds, and how many best ones, are at or below each trial."""
-        found = [np.searchsorted(self.thresholds, one.llr, side="right")]
-        if self.n_curves > 1:
-            found.append(np.searchsorted(one.best.rejected(-self.thresholds), one.block, side="right"))
-        return found
-
-    def take(self, one: OneDetector) -> None:
-        """Add a detector all of whose trials are in memory."""
-        assert self._shares is not None  # noqa: S101  # then there are all trials
-        below = self.empty(one.target)
-        for table, found in below.counted(self._shares, one.share, self.places(one)):
-            np.add(table, found, out=table)
-        self.add(one.target, below)
+    def count(self, one: OneDetector, own: Shares, below: SharesBelow, lock: Any) -> None:
+        """Add what some trials contribute to the shares of a detector, by actual and by least errors."""
+        actual = np.searchsorted(self.thresholds, one.llr, side="right")
+        least = np.searchsorted(one.best.rejected(-self.thresholds), one.block, side="right")
+        for table, found in below.counted(own, one.share, [actual, least]):
+            with lock:
+                np.add(table, found, out=table)
 
     def add(self, target: int, below: SharesBelow) -> None:
         """Add a detector whose trials were all counted."""
@@ -251,7 +233,7 @@ class DetectorBands:
             return
         sizes, factor = design.group_sizes(groups), self.units.n_units / (self.units.n_units - 1)
         squares, rates = below.squares(self.weights * np.array([[1.0], [-1.0]])), below.rates()
-        for k, name in zip(range(self.n_curves), ("act_error", "min_error"), strict=False):
+        for k, name in enumerate(("act_error", "min_error")):
             by_side = squares[1:, k, ::-1]
             parts = tuple(
                 (RatePart(weight, rate, factor * own / np.square(weight), size),)
@@ -272,97 +254,64 @@ DETECTOR_FIGURES = ("eer", "cost", "min_cost", "cllr", "min_cllr", "calibration_
 class DetectorInfluences:
     """What each trial costs in detectors, one after the other, and on average at each prior of a target.
 
-    Iterating gives the figures of each detector; `points` are complete afterwards, and the curve was taken.
-
     Parameters
     ----------
-    summary : ClassSummary
-    found : ClassEvaluation
-        Of this summary.
     trials : AtHand
         All trials, or some of them.
     design : ClusterDesign
         Of all trials.
+    bests : sequence of sequences of BestOfDetector
+        What is best for all trials, detector by detector at each prior of the rivals.
+    bands : DetectorBands
+        Of these detectors.
     left_out : LeftOut, optional
         Possible groups of units, where minima are corrected.
-    bests : sequence of sequences of BestOfDetector, optional
-        What is best for all trials, detector by detector at each prior of the rivals; found where they are all at hand.
-    take_curve : callable, optional
-        Takes what trials cost at places of the curve of average costs.
-    bands : DetectorBands, optional
-        Takes all detectors, where all trials are in memory.
     """
 
     def __init__(
         self,
-        summary: ClassSummary,
-        found: ClassEvaluation,
         trials: AtHand,
         design: ClusterDesign,
-        *,
+        bests: Sequence[Sequence[BestOfDetector]],
+        bands: DetectorBands,
         left_out: LeftOut | None = None,
-        bests: Sequence[Sequence[BestOfDetector]] | None = None,
-        take_curve: CurveTaker | None = None,
-        bands: DetectorBands | None = None,
     ) -> None:
-        self.summary, self.found, self.trials, self.design = summary, found, trials, design
-        self.left_out, self.bests = left_out, bests
-        self.take_curve, self.bands = take_curve, bands
-        self.p_out_of_set = summary.figures.p_out_of_set
-        self.is_open = self.p_out_of_set is not None
-        self.p_target = np.array(summary.figures.p_target)
-        self.n_targets = found.n_classes - self.is_open
+        self.found, self.trials, self.design = trials.found, trials, design
+        self.bests, self.bands, self.left_out = bests, bands, left_out
+        self.p_target = np.array(trials.summary.figures.p_target)
+        self.n_targets = len(bests[0])
         self.actual, self.least, self.held_out = np.zeros((3, len(self.p_target), trials.n_trials))
         self.most: dict[int, FloatArray] = {}
         self.least_shift = np.zeros(len(self.p_target))
-        self._values = found.detectors
+        self._values = self.found.detectors
 
-    def __iter__(self) -> Iterator[list[ClassFigure]]:
-        """The figures of each detector with what each trial costs."""
+    def of(self, targets: AbstractSet[int], *, averages: bool) -> Iterator[tuple[OneDetector, list[ClassFigure]]]:
+        """Yield some detectors with their figures; `points` are complete afterwards if averages are wanted."""
+        p_out_of_set = self.found.p_out_of_set
         # For each of the priors of rivals, the points at which it is used.
         everywhere = list(range(len(self.p_target)))
-        for first, places in enumerate([[k] for k in everywhere] if self.is_open else [everywhere]):
-            detectors, log_odds = self.trials.problems.detectors(first), logit(self.p_target[places])
-            self._actual(detectors, places)
-            for target, (best, scores) in enumerate(self._bests(first, detectors, log_odds)):
+        for first, places in enumerate([everywhere] if p_out_of_set is None else [[k] for k in everywhere]):
+            detectors, log_odds = self.trials.detectors(first), logit(self.p_target[places])
+            for k in places if averages else ():
+                p_target = float(self.p_target[k])
+                errors = TargetErrors.of(detectors.llrs, p_target, -float(logit(p_target)), p_out_of_set)
+                self.actual[k], self.most[k] = errors.costs, errors.most
+            for target, best in enumerate(self.bests[first]):
+                is_wanted = first == 0 and target in targets
+                if not (is_wanted or averages):
+                    continue
                 one = OneDetector(detectors, target, log_odds, best)
-                fixed = one.minima()
-                least = fixed
-                bands = self.bands if first == 0 else None
-                if scores is not None and self.left_out is not None:
-                    thresholds = np.zeros(0) if bands is None else bands.thresholds
-                    n_units = self.trials.costs.units.n_units
-                    least = one.minima_without(self.left_out, scores, thresholds, n_units)
-                if bands is not None:
-                    bands.take(one)
+                least = fixed = one.minima()
+                if self.left_out is not None:
+                    thresholds = self.bands.thresholds if first == 0 else np.zeros(0)
+                    n_units = len(self.left_out.keys)
+                    least = one.minima_without(self.left_out, detectors.scores(target), thresholds, n_units)
                 for k, (costs, shift), (best_costs, _) in zip(places, least[2:], fixed[2:], strict=True):
                     self.least[k] += best_costs / self.n_targets
                     self.held_out[k] += costs / self.n_targets
                     self.least_shift[k] += (shift or 0.0) / self.n_targets
-                if first == 0:
-                    yield self._figures(one, least, fixed)
-            del detectors
-
-    def _bests(
-        self, first: int, detectors: Detectors, log_odds: FloatArray
-    ) -> Iterator[tuple[BestOfDetector, SortedScores | None]]:
-        """What is best for each detector of a target, with its scores where all are at hand."""
-        if self.bests is not None:
-            yield from ((best, None) for best in self.bests[first])
-            return
-        for target, scores in zip(range(self.n_targets), detectors, strict=False):
-            n_units = effective_of(self.design, detector_groups(detectors.prior, target))
-            yield BestOfDetector.of(scores, log_odds, n_units), scores
-
-    def _actual(self, detectors: Detectors, places: Sequence[int]) -> None:
-        """Costs at Bayes thresholds: at these points and, of the first detectors, at places of the curve."""
-        for k in places:
-            p_target = float(self.p_target[k])
-            errors = TargetErrors.of(detectors.llrs, p_target, -float(logit(p_target)), self.p_out_of_set)
-            self.actual[k], self.most[k] = errors.costs, errors.most
-        if places[0] == 0 and self.take_curve is not None:
-            value = np.asarray(self.found.curves.c_avg)
-            self.take_curve(curve_figures(detectors.llrs, axis_of(self.summary), value, self.trials, self.p_out_of_set))
+                if is_wanted:
+                    yield one, self._figures(one, least, fixed)
 
     def _figures(self, one: OneDetector, least: Sequence[Minimal], fixed: Sequence[Minimal]) -> list[ClassFigure]:
         target = one.target
@@ -426,3 +375,75 @@ class DetectorInfluences:
                 most=np.mean([one.most for one in some if one.most is not None], axis=0),
                 fixed=np.mean(fixed_costs, axis=0) if fixed_costs else None,
             )
+
+
+PAIR_FIGURES = ("cllr", "min_cllr", "calibration_loss")
+
+
+_FEWEST_OF_PAIR = 10
+"""Effective units of each class of a pair below which its min Cllr has no interval: with six, intervals held 79 %."""
+
+
+def pair_parts(
+    leads: ByClass, pavs: Mapping[tuple[int, int], Pav], rows: Mapping[tuple[int, int], int]
+) -> Iterator[Part]:
+    """Yield what the trials of each class cost in pairs, whose figures begin at these rows."""
+    of_class = defaultdict[int, list[tuple[int, int]]](list)
+    for (i, j), row in rows.items():
+        of_class[i].append((j, row))
+        of_class[j].append((i, row))
+    for k, own in enumerate(leads.slices):
+        if own.stop > own.start and of_class[k]:
+            first = np.array([row for _, row in of_class[k]])
+            places = (first[:, None] + np.arange(len(PAIR_FIGURES))).ravel()
+            costs = [_pair_costs(leads, k, j, pavs[max(k, j), min(k, j)]) for j, _ in of_class[k]]
+            yield Part(places, own, np.concatenate(costs))
+
+
+def _pair_costs(leads: ByClass, k: int, j: int, pav: Pav) -> FloatArray:
+    """Return costs of the trials of a class when it is compared with another one, (3, n_trials)."""
+    lead = leads.values[j, leads.slices[k]]
+    llr = pav.llr[block_of(pav, lead)] if k > j else -pav.llr[block_of(pav, -lead)]
+    act, least = softplus(-lead) / math.log(2), softplus(-llr) / math.log(2)
+    with np.errstate(invalid="ignore"):
+        costs = 0.5 * np.stack((act, least, act - least))
+    return np.asarray(np.where(np.isfinite(costs), costs, 0.0))
+
+
+def pair_figures(
+    classes: Sequence[str],
+    found: PairwiseAnalysis,
+    seen: IntArray,
+    i: int,
+    others: IntArray,
+    shifts: FloatArray | None = None,
+) -> Iterator[ClassFigure]:
+    """Figures of a class and each of some others, pair by pair."""
+    values = {what: getattr(found, what) for what in PAIR_FIGURES}
+    for at, j in enumerate(others.tolist()):
+        groups = Groups.of([i, j], len(classes))
+        few = int(min(seen[i], seen[j]))
+        unbounded, entropy = NothingSeen(few, math.inf), NothingSeen(few, is_entropy=True, ceiling=1.0)
+        for what in PAIR_FIGURES:
+            value = float(values[what][i, j])
+            nothing = (entropy if value <= ROUNDING else None) if what == "min_cllr" else unbounded
+            scale: Scale = "identity" if what == "calibration_loss" else "log"
+            limits = (0.0, 1.0 if what == "min_cllr" else math.inf)
+            shift = None if shifts is None or what == "cllr" else float(shifts[at])
+            if shift is not None and what == "calibration_loss":
+                shift = -shift
+            is_separated = values["min_cllr"][i, j] <= ROUNDING
+            is_refused = few < _FEWEST_OF_PAIR if what == "min_cllr" else is_separated
+            how: Any = {"shift": shift, "is_minimum": what != "cllr", "is_refused": is_refused}
+            name = (f"pairwise_{what}", classes[j], classes[i])
+            yield ClassFigure(name, value, NO_COSTS, groups, scale, nothing, limits, **how)
+
+
+def shifts_of_pairs(pairs: Pairs, left_out: LeftOut, whole: FloatArray, i: int, others: IntArray) -> FloatArray:
+    """What to add to the least Cllr of a class and each of some others for new units."""
+    parts = np.empty((left_out.n_groups, len(others)))
+    for number in range(left_out.n_groups):
+        stays = left_out.stays(number) > 0.0
+        rows = [np.flatnonzero(stays[own]) + own.start for own in pairs.leads.slices]
+        parts[number] = [scores_of(pairs.sides(i, j, rows)).recalibrated.cllr() for j in others.tolist()]
+    return shifts_of(whole, parts, OF_MAPS)

@@ -21,7 +21,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.figures import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.result import ClassEvaluation
-from deciban.evaluation.multiclass.summary import ClassSummary, ScoreChecks, detection_costs, units_of_trials
+from deciban.evaluation.multiclass.summary import ClassSummary, InTurn, ScoreChecks, detection_costs, units_of_trials
 from deciban.evaluation.reliability import beyond, far_off, no_log_likelihoods
 from deciban.evaluation.summary import Resampling
 from deciban.messages import Note, counted
@@ -363,23 +363,21 @@ def evaluate_trials(
     if figures.groups is not None:
         return _evaluate_grouped(trials, figures, figures.groups, name=name, resampling=asked)
     trials.require()
-    if asked.strata is None:
-        summary = ClassSummary.of(trials, figures, whole=True, units=asked.units)
-    else:
-        summary = _stratified(trials, figures, asked.units, asked.strata)
+    units, stratum = asked.units, None
+    if asked.strata is not None:
+        stratum = trials.label * (int(asked.strata.max(initial=0)) + 1) + asked.strata
+        trials, units, stratum = _ordered(trials, units, stratum)
+    summary = ClassSummary.of(trials, figures, whole=True, units=units, stratum=stratum)
     return class_evaluation_of(summary, name=name, resampling=asked)
 
 
-def _stratified(
-    trials: ScoredClasses, figures: ClassFigures, units: TrialUnits | None, strata: IntArray
-) -> ClassSummary:
-    """Summarize trials of which each class has means by stratum, whatever units are drawn."""
-    within = trials.label * (int(strata.max(initial=0)) + 1) + strata
-    order = np.argsort(within, kind="stable")
-    weights = None if trials.weights is None else trials.weights[order]
-    ordered = replace(trials, loglik=trials.loglik[order], label=trials.label[order], weights=weights)
-    own = None if units is None else units.take(order)
-    return ClassSummary.of(ordered, figures, whole=True, units=own, stratum=within[order])
+def _ordered(
+    trials: ScoredClasses, units: TrialUnits | None, stratum: IntArray
+) -> tuple[ScoredClasses, TrialUnits | None, IntArray]:
+    """Return trials in the order of what has a mean of its own, with their units and that."""
+    order = np.argsort(stratum, kind="stable")
+    found = replace(trials, loglik=trials.loglik[order], label=trials.label[order], weights=trials.weights_of(order))
+    return found, None if units is None else units.take(order), stratum[order]
 
 
 def class_evaluation_of(
@@ -451,7 +449,7 @@ def class_evaluation_of(
         decided=summary.decided,
     )
     noted = replace(result, notes=class_notes(result, summary.checks))
-    if summary.units is None:
+    if not isinstance(summary.problems, InTurn) or summary.problems.units is None:
         return noted
     from deciban.evaluation.multiclass.portions import class_uncertainty_of  # most evaluations of arrays do without
 
@@ -514,7 +512,9 @@ def _evaluate_grouped(
     trials: ScoredClasses, figures: ClassFigures, groups: Groups, *, name: str, resampling: Resampling
 ) -> ClassEvaluation:
     names = trials.classes or tuple(map(str, range(trials.n_classes)))
-    trials, units = _by_class(trials, resampling.units)
+    units = resampling.units
+    if units is not None:  # each class has a mean of its own in its group
+        trials, units, _ = _ordered(trials, units, trials.label)
     trials.require(None if figures.prior is None else prior_of(figures.prior, names) > 0)
     problem = GroupedProblem.of(figures, groups, names, ClassTotals.of(trials.label, trials.weights, trials.n_classes))
     part, kept = problem.grouping.of_trials(trials), problem.grouping.prior[trials.label] > 0
@@ -527,12 +527,3 @@ def _evaluate_grouped(
     counted = confusion_of(ScoredClasses(part.loglik, part.label, own, None), part.prior)
     found = class_evaluation_of(summary, name=name, resampling=resampling)
     return problem.finished(found, summary.checks, counted)
-
-
-def _by_class(trials: ScoredClasses, units: TrialUnits | None) -> tuple[ScoredClasses, TrialUnits | None]:
-    """Trials with their units in the order of their classes, each of which has a mean of its own in its group."""
-    if units is None:
-        return trials, None
-    order = np.argsort(trials.label, kind="stable")
-    weights = None if trials.weights is None else trials.weights[order]
-    return replace(trials, loglik=trials.loglik[order], label=trials.label[order], weights=weights), units.take(order)

@@ -7,171 +7,132 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from itertools import chain, islice
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from scipy.linalg import helmert
 from scipy.special import logit
 
 from deciban.core.ranks.hull import Pav
-from deciban.core.resampling.class_sums import ClassMeans, CostSums, DealtUnits, Part, centre_of
-from deciban.core.resampling.clusters import ClusterDesign, Groups
-from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, Scale
-from deciban.core.resampling.replicates import CellSums, LeftOut, Multipliers, cell_sums, replicates_of
-from deciban.core.resampling.units import TrialUnits
-from deciban.core.rules.proper import softplus
+from deciban.core.resampling.class_sums import Block, ClassMeans, CostSums, DealtUnits, Part, centre_of
+from deciban.core.resampling.clusters import UnitDesign
+from deciban.core.resampling.replicates import BLOCK, LeftOut, poisson_weights
+from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
 from deciban.core.training.trust_region import Minimum, minimize
 from deciban.evaluation.bands import Bands
-from deciban.evaluation.linear_figures import OF_MAPS, shifts_of
 from deciban.evaluation.multiclass.class_figures import (
+    ALL,
+    CURVE,
+    DETECTOR,
     MOST_KEPT,
-    NO_COSTS,
+    PAIRS,
+    RATES,
+    SUBSETS,
     AtHand,
     CalibratedWithout,
     ClassFigure,
     ClassFigureCosts,
     Gathered,
+    Portion,
     axis_of,
+    curve_figures,
+    is_known,
     keeps_curve,
-    rows_of_rates,
     subset_figures,
 )
 from deciban.evaluation.multiclass.detector_costs import (
     DETECTOR_FIGURES,
+    PAIR_FIGURES,
     POINT_FIGURES,
     BestOfDetector,
     DetectorBands,
     DetectorInfluences,
-    block_of,
+    OneDetector,
     detector_groups,
     effective_of,
+    pair_figures,
+    pair_parts,
+    shifts_of_pairs,
 )
 from deciban.evaluation.multiclass.result import ClassEvaluation
-from deciban.evaluation.multiclass.summary import ClassSummary, ClassUnitTrials, InTurn
+from deciban.evaluation.multiclass.summary import ClassSummary, InTurn
 from deciban.evaluation.summary import N_GROUPS, Resampling
 from deciban.evaluation.uncertainty import Bootstrap, Figure, Uncertainty
-from deciban.multiclass import PairwiseAnalysis
+from deciban.memory import Cost, rows_that_fit
+from deciban.metrics import SortedScores
 from deciban.multiclass.costs import calibrated_surprises
-from deciban.multiclass.tables import ByClass, Pairs, ScoredClasses
-from deciban.types import BoolArray, FloatArray, IntArray
+from deciban.multiclass.tables import Pairs, ScoredClasses, scores_of
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
-PAIR_FIGURES = ("cllr", "min_cllr", "calibration_loss")
+DRAWN = (ALL, DETECTOR)
+"""Portions whose figures have replicates."""
 
+_AT_ONCE = 1 << 18
+"""Costs of trials that are handled at once: many trials take one figure after the other."""
 
 _PAIR_SUMS = 1 << 21
 """Sums of costs by unit that pairs take at once."""
 
 
-def add_pairs(
-    gathered: Gathered, summary: ClassSummary, found: PairwiseAnalysis, means: ClassMeans, left_out: LeftOut | None
-) -> None:
-    """Add the figures of pairs of trials in memory.
+@dataclass(frozen=True, slots=True, eq=False)
+class Told:
+    """Some figures of a portion, with what trials cost in them.
 
-    Parameters
+    Attributes
     ----------
-    gathered : Gathered
-    summary : ClassSummary
-        With units and pairs.
-    found : PairwiseAnalysis
-        Of this summary.
-    means : ClassMeans
-    left_out : LeftOut or None
-        Possible groups of units, where minima are corrected.
+    portion : Portion
+    figures : list of ClassFigure
+    parts : list of Part
+        Costs by the best decisions for all trials; rates of all classes share a row.
+    n_rows : int
+        Of these costs.
+    held_out : (n_rows, n_trials) array or None
+        Costs by decisions that were made without the unit, where minima are corrected.
+    detector : OneDetector or None
+        Whose figures these are.
     """
-    pairs, design, n = summary.problems.pairs(), means.design, len(PAIR_FIGURES)
-    assert isinstance(pairs, Pairs)  # noqa: S101  # they were analysed, and units are known of trials in memory only
-    leads, at_once = pairs.leads, max(_PAIR_SUMS // (n * design.n_pairs), 1)
-    for i in range(1, len(leads.lengths)):
-        for first in range(0, i, at_once):
-            others = np.arange(first, min(first + at_once, i))
-            pavs = {(i, j): pairs.scores(i, j).pav for j in others.tolist()}
-            parts = list(pair_parts(leads, pavs, {pair: n * k for k, pair in enumerate(pavs)}))
-            sums = CostSums.empty(centre_of(parts, means.block, (n * len(others), len(design.home))), design)
-            for part in parts:
-                sums.add(part, means.block)
-            shifts = None if left_out is None else _shifts(pairs, left_out, found.min_cllr[i, others], i, others)
-            figures = list(pair_figures(summary.classes, found, design.clusters.effective, i, others, shifts))
-            gathered.add(figures, sums)
+
+    portion: Portion
+    figures: list[ClassFigure]
+    parts: list[Part]
+    n_rows: int
+    held_out: FloatArray | None = None
+    detector: OneDetector | None = None
+
+    @classmethod
+    def of(cls, portion: Portion, figures: Iterable[ClassFigure], detector: OneDetector | None = None) -> Told:
+        """From figures that have their costs; those that are not finite are left out."""
+        some = [one for one in figures if is_known(one)]
+        held_out = None
+        if any(one.fixed is not None for one in some):
+            held_out = np.stack([one.costs for one in some])
+        fixed = [one.costs if one.fixed is None else one.fixed for one in some]
+        parts = [_part(np.stack(fixed))] if some else []
+        return cls(portion, some, parts, len(some), held_out, detector)
+
+    @classmethod
+    def in_turn(cls, portion: Portion, figures: Iterator[ClassFigure], at_once: int) -> Iterator[Told]:
+        """Yield so many figures at once."""
+        while some := list(islice(figures, at_once)):
+            yield cls.of(portion, some)
+
+    def sums(self, block: Block, design: UnitDesign, costs: FloatArray | None = None) -> CostSums:
+        """Add up over all trials; of other costs, if some are given."""
+        parts = self.parts if costs is None else [_part(costs)]
+        found = CostSums.empty(centre_of(parts, block, (self.n_rows, len(design.home))), design)
+        for part in parts:
+            found.add(part, block)
+        return found
 
 
-def pair_parts(
-    leads: ByClass, pavs: Mapping[tuple[int, int], Pav], rows: Mapping[tuple[int, int], int]
-) -> Iterator[Part]:
-    """Yield what the trials of each class cost in pairs, whose figures begin at these rows."""
-    of_class = defaultdict[int, list[tuple[int, int]]](list)
-    for (i, j), row in rows.items():
-        of_class[i].append((j, row))
-        of_class[j].append((i, row))
-    for k, own in enumerate(leads.slices):
-        if own.stop > own.start and of_class[k]:
-            first = np.array([row for _, row in of_class[k]])
-            places = (first[:, None] + np.arange(len(PAIR_FIGURES))).ravel()
-            costs = [_pair_costs(leads, k, j, pavs[max(k, j), min(k, j)]) for j, _ in of_class[k]]
-            yield Part(places, own, np.concatenate(costs))
-
-
-def _pair_costs(leads: ByClass, k: int, j: int, pav: Pav) -> FloatArray:
-    """Return costs of the trials of a class when it is compared with another one, (3, n_trials)."""
-    lead = leads.values[j, leads.slices[k]]
-    llr = pav.llr[block_of(pav, lead)] if k > j else -pav.llr[block_of(pav, -lead)]
-    act, least = softplus(-lead) / math.log(2), softplus(-llr) / math.log(2)
-    with np.errstate(invalid="ignore"):
-        costs = 0.5 * np.stack((act, least, act - least))
-    return np.asarray(np.where(np.isfinite(costs), costs, 0.0))
-
-
-_FEWEST_OF_PAIR = 10
-"""Effective units of each class of a pair below which its min Cllr has no interval: with six, intervals held 79 %."""
-
-
-def pair_figures(
-    classes: Sequence[str],
-    found: PairwiseAnalysis,
-    seen: IntArray,
-    i: int,
-    others: IntArray,
-    shifts: FloatArray | None = None,
-) -> Iterator[ClassFigure]:
-    """Figures of a class and each of some others, pair by pair."""
-    values = {what: getattr(found, what) for what in PAIR_FIGURES}
-    for at, j in enumerate(others.tolist()):
-        groups = Groups.of([i, j], len(classes))
-        few = int(min(seen[i], seen[j]))
-        unbounded, entropy = NothingSeen(few, math.inf), NothingSeen(few, is_entropy=True, ceiling=1.0)
-        for what in PAIR_FIGURES:
-            value = float(values[what][i, j])
-            nothing = (entropy if value <= ROUNDING else None) if what == "min_cllr" else unbounded
-            scale: Scale = "identity" if what == "calibration_loss" else "log"
-            limits = (0.0, 1.0 if what == "min_cllr" else math.inf)
-            shift = None if shifts is None or what == "cllr" else float(shifts[at])
-            if shift is not None and what == "calibration_loss":
-                shift = -shift
-            is_separated = values["min_cllr"][i, j] <= ROUNDING
-            is_refused = few < _FEWEST_OF_PAIR if what == "min_cllr" else is_separated
-            how: Any = {"shift": shift, "is_minimum": what != "cllr", "is_refused": is_refused}
-            name = (f"pairwise_{what}", classes[j], classes[i])
-            yield ClassFigure(name, value, NO_COSTS, groups, scale, nothing, limits, **how)
-
-
-def _shifts(pairs: Pairs, left_out: LeftOut, whole: FloatArray, i: int, others: IntArray) -> FloatArray:
-    """What to add to the least Cllr of a class and each of some others for new units."""
-    parts = np.empty((left_out.n_groups, len(others)))
-    for number in range(left_out.n_groups):
-        stays = left_out.stays(number) > 0.0
-        rows = [np.flatnonzero(stays[own]) + own.start for own in pairs.leads.slices]
-        parts[number] = [pairs.scores(i, j, rows).recalibrated.cllr() for j in others.tolist()]
-    return shifts_of(whole, parts, OF_MAPS)
-
-
-Portion: TypeAlias = tuple[str, int]
-"""Figures of all classes, rates, those of a detector, or of a class and those before it."""
-
-ALL, RATES, DETECTOR, PAIRS = "all", "rates", "detector", "pairs"
+def _part(costs: FloatArray) -> Part:
+    return Part(np.arange(len(costs)), slice(0, costs.shape[1]), costs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,142 +144,129 @@ class Portions:
     summary : ClassSummary
         What was asked for; see `of`.
     found : ClassEvaluation
-    design : ClusterDesign
+    design : UnitDesign
         Of all trials.
     bests : tuple of tuples of BestOfDetector
         Of each target, for each prior of the rivals.
     pavs : mapping of (int, int) to Pav
-        Of every class and those before it.
+        Of every class and those before it, where they are known; else all trials are at hand.
+    bands : DetectorBands
+    left_out : LeftOut or None
+        Possible groups of units, where minima are corrected.
+    without : CalibratedWithout or None
     """
 
     summary: ClassSummary
     found: ClassEvaluation
-    design: ClusterDesign
+    design: UnitDesign
     bests: tuple[tuple[BestOfDetector, ...], ...]
     pavs: Mapping[tuple[int, int], Pav]
+    bands: DetectorBands
+    left_out: LeftOut | None = None
+    without: CalibratedWithout | None = None
 
     @classmethod
     def of(
-        cls, summary: ClassSummary, found: ClassEvaluation, design: ClusterDesign, pavs: Mapping[Any, Pav]
+        cls,
+        summary: ClassSummary,
+        found: ClassEvaluation,
+        design: UnitDesign,
+        units: TrialUnits,
+        detectors: Callable[[int], Iterable[SortedScores]],
+        pavs: Mapping[tuple[int, int], Pav],
     ) -> Portions:
-        """From a summary of which detectors were counted, and its evaluation."""
+        """From a summary, its evaluation, all units, and the detectors for each prior of the rivals."""
         figures, log_odds = summary.figures, np.asarray(logit(np.array(summary.figures.p_target)))
         places = [log_odds] if figures.p_out_of_set is None else [log_odds[k : k + 1] for k in range(len(log_odds))]
+        rivals = figures.rivals(len(summary.classes))
         n_targets = len(summary.classes) - (figures.p_out_of_set is not None)
         bests = tuple(
             tuple(
-                BestOfDetector.of(one, own, effective_of(design, detector_groups(rivals, target)))
-                for target, one in zip(range(n_targets), detectors, strict=False)
+                BestOfDetector.of(one, places[at], effective_of(design.clusters, detector_groups(prior, target)))
+                for target, one in zip(range(n_targets), detectors(at), strict=False)
             )
-            for own, rivals, detectors in (
-                (own, rivals, summary.problems.detectors(at))
-                for at, (own, rivals) in enumerate(zip(places, figures.rivals(len(summary.classes)), strict=True))
-            )
+            for at, prior in enumerate(rivals)
         )
-        bare = replace(summary, problems=InTurn.empty(summary.classes), counted_odds=None, accepted=None, whole=None)
-        return cls(bare, found, design, bests, pavs if found.pairwise is not None else {})
+        bands = DetectorBands(found, DealtUnits.of(design, units, Bands.MOST_UNITS), rivals[0])
+        bare = replace(summary, problems=InTurn.empty(summary.classes), accepted=None, whole=None)
+        return cls(bare, found, design, bests, pavs, bands)
 
     @property
     def names(self) -> list[Portion]:
         """All of them."""
-        n = len(self.design.seen)
-        pairs = [(PAIRS, i) for i in range(1, n)] if self.found.pairwise is not None else []
-        return [(ALL, 0), (RATES, 0), *((DETECTOR, k) for k in range(len(self.bests[0]))), *pairs]
+        pairs = [(PAIRS, i) for i in range(1, self.found.n_classes)] if self.found.pairwise is not None else []
+        detectors = [(DETECTOR, k) for k in range(len(self.bests[0]))]
+        return [(ALL, 0), (SUBSETS, 0), (CURVE, 0), (RATES, 0), *detectors, *pairs]
 
-    def size(self, name: Portion) -> int:
-        """About how many figures a portion has."""
-        what, at = name
-        n = len(self.design.seen)
-        n_of_all = 2 * n + 60 + 5 * len(self.summary.figures.p_target)
-        sizes = {ALL: n_of_all, RATES: rows_of_rates(n), DETECTOR: len(DETECTOR_FIGURES), PAIRS: 3 * at}
-        return sizes[what]
+    def at_hand(self, trials: ScoredClasses, units: TrialUnits | None, stratum: IntArray | None) -> AtHand:
+        """Trials of which costs are asked; see `AtHand`."""
+        return AtHand(self.summary, self.found, trials, units, stratum)
 
-    def each(self, name: Portion) -> int:
-        """How many figures of a portion share a row of sums: pairs in both orders, and rates of all classes."""
-        return len(self.design.seen) if name[0] == RATES else 1
+    def told(self, names: Collection[Portion], at_hand: AtHand) -> Iterator[Told]:
+        """Yield figures of some portions with their costs, always in the same order; a portion may come in parts."""
+        clusters, at_once = self.design.clusters, max(_AT_ONCE // max(at_hand.n_trials, 1), 1)
+        costs = ClassFigureCosts(at_hand, clusters, self.without)
+        if (CURVE, 0) in names:
+            yield from Told.in_turn((CURVE, 0), curve_figures(at_hand), at_once)
+        detectors = DetectorInfluences(at_hand, clusters, self.bests, self.bands, self.left_out)
+        targets = {at for what, at in names if what == DETECTOR}
+        for one, figures in detectors.of(targets, averages=(ALL, 0) in names):
+            yield Told.of((DETECTOR, one.target), figures, one)
+        if (ALL, 0) in names:
+            yield Told.of((ALL, 0), [*costs.rules(), *costs.decisions(), *detectors.points()])
+        if (SUBSETS, 0) in names:
+            yield from Told.in_turn((SUBSETS, 0), subset_figures(at_hand), at_once)
+        if (RATES, 0) in names:
+            for row, figures in zip(costs.rate_rows(), costs.rate_figures(), strict=True):
+                yield Told((RATES, 0), figures, [_part(row[None])], 1)
+        if of_pairs := [at for what, at in names if what == PAIRS]:
+            pairs = Pairs.of(at_hand.trials)
+            for i in of_pairs:
+                yield from self._pairs(i, pairs)
 
-    def at_hand(self, trials: ScoredClasses, units: TrialUnits, stratum: IntArray | None) -> AtHand:
-        """Trials of which costs are asked, with the position of what has a mean of its own; the class if left out."""
-        calibration = self.found.calibration if math.isfinite(self.found.calibration.scale) else None
-        how: Any = {"stratum": stratum, "calibration": calibration}
-        costs = ClassUnitTrials.of(trials, self.summary.prior, units, **how)
-        return AtHand(costs, InTurn(trials, self.summary.figures.rivals(len(self.design.seen)), has_pairs=True))
+    def _pairs(self, i: int, pairs: Pairs) -> Iterator[Told]:
+        """Figures of a class and those before it."""
+        found, n, at_once = self.found.pairwise, len(PAIR_FIGURES), i
+        assert found is not None  # noqa: S101  # it is a portion
+        if self.design.weights.by_unit is not None:
+            at_once = max(_PAIR_SUMS // (n * self.design.n_pairs), 1)
+        for first in range(0, i, at_once):
+            others = np.arange(first, min(first + at_once, i))
+            names = [(i, j) for j in others.tolist()]
+            pavs = {pair: self.pavs[pair] if self.pavs else scores_of(pairs.sides(*pair)).pav for pair in names}
+            shifts = None
+            if self.left_out is not None:
+                shifts = shifts_of_pairs(pairs, self.left_out, found.min_cllr[i, others], i, others)
+            figures = pair_figures(self.summary.classes, found, self.design.clusters.effective, i, others, shifts)
+            parts = list(pair_parts(pairs.leads, pavs, {pair: n * k for k, pair in enumerate(names)}))
+            yield Told((PAIRS, i), list(figures), parts, n * len(others))
 
-    def figures(self, name: Portion, at_hand: AtHand) -> list[ClassFigure]:
-        """The figures of a portion in the order of their positions; of pairs each of them twice."""
-        what, at = name
-        if what == RATES:
-            return [
-                one for row in ClassFigureCosts(self.found, at_hand.costs, self.design).rate_figures() for one in row
-            ]
-        if what == PAIRS:
-            assert self.found.pairwise is not None  # noqa: S101  # it is a portion
-            return list(
-                pair_figures(self.summary.classes, self.found.pairwise, self.design.effective, at, np.arange(at))
-            )
-        return self._with_costs([name], at_hand)[name]
-
-    def parts(self, begins: Mapping[Portion, int], at_hand: AtHand) -> Iterator[Part]:
-        """What the trials cost in the figures of some portions, which begin at these positions."""
-        chosen = [name for name in begins if name[0] in (ALL, DETECTOR)]
-        for name, figures in self._with_costs(chosen, at_hand).items():
-            if figures:
-                own = begins[name] + np.arange(len(figures))
-                yield Part(own, slice(0, at_hand.n_trials), np.stack([one.costs for one in figures]))
-        if (RATES, 0) in begins:
-            rates = np.stack(list(ClassFigureCosts(self.found, at_hand.costs, self.design).rate_rows()))
-            yield Part(begins[RATES, 0] + np.arange(len(rates)), slice(0, at_hand.n_trials), rates)
-        of_pairs = {at: begin for (what, at), begin in begins.items() if what == PAIRS}
-        if of_pairs:
-            rows = {(i, j): begin + len(PAIR_FIGURES) * j for i, begin in of_pairs.items() for j in range(i)}
-            yield from pair_parts(Pairs.of(at_hand.problems.trials).leads, self.pavs, rows)
-
-    def _with_costs(self, names: Sequence[Portion], at_hand: AtHand) -> dict[Portion, list[ClassFigure]]:
-        """The finite figures of all classes, and of detectors, with their costs."""
-        found: dict[Portion, list[ClassFigure]] = {}
-        if not names:
-            return found
-        curve = list[ClassFigure]()
-        of_all = (ALL, 0) in names
-        how: Any = {"bests": self.bests, "take_curve": curve.extend if of_all else None}
-        detectors = DetectorInfluences(self.summary, self.found, at_hand, self.design, **how)
-        for target, figures in enumerate(detectors):
-            if (DETECTOR, target) in names:
-                found[DETECTOR, target] = _finite(figures)
-        if of_all:
-            costs = ClassFigureCosts(self.found, at_hand.costs, self.design)
-            subsets = subset_figures(self.found.subsets, self.summary.figures.p_target[0], at_hand)
-            some = [*costs.rules(), *costs.decisions(), *detectors.points(), *subsets]
-            found[ALL, 0] = [*_finite(some), *curve]
-        return found
-
-
-def _finite(figures: Sequence[ClassFigure]) -> list[ClassFigure]:
-    return [one for one in figures if math.isfinite(one.value)]
+    def kept(self, n_units: int, keep: bool | None) -> set[str]:  # noqa: FBT001  # as Resampling has it
+        """Return of which kinds of portions the influences of units are kept."""
+        n_of_all = 16 + (len(self.found.points) + 1) * len(POINT_FIGURES)  # at most so many are about all classes
+        numbers = {ALL: n_of_all, DETECTOR: n_of_all + len(self.bests[0]) * len(DETECTOR_FIGURES)}
+        found = {what for what, n in numbers.items() if (n * n_units <= MOST_KEPT if keep is None else keep)}
+        return found | ({CURVE} if keeps_curve(n_units, len(axis_of(self.summary)), keep) else set())
 
 
 _PRECISE = 1e-6
 """What a step more would gain, relative to the value; it is taken into account."""
 
 
-def calibrated_without(summary: ClassSummary, found: ClassEvaluation, left_out: LeftOut) -> CalibratedWithout | None:
+def calibrated_without(at_hand: AtHand, left_out: LeftOut) -> CalibratedWithout | None:
     """Train without each group; None where infinite scores or a scale of 0 decide, or nothing was trained.
 
     Parameters
     ----------
-    summary : ClassSummary
-        Of all trials, with units.
-    found : ClassEvaluation
-        Of this summary.
+    at_hand : AtHand
+        All trials, with units.
     left_out : LeftOut
         Possible groups.
     """
-    problems, calibration = summary.problems, found.calibration
-    is_open = math.isfinite(found.min_cllr) and calibration.scale > 0.0 and not found.n_infinite
-    if not isinstance(problems, InTurn) or not is_open:
+    found, trials, order = at_hand.found, at_hand.trials, at_hand.order
+    calibration, n = found.calibration, found.n_classes
+    if not math.isfinite(found.min_cllr) or calibration.scale <= 0.0 or found.n_infinite:
         return None
-    n, trials = found.n_classes, problems.trials
-    order = np.concatenate([trials.rows(k) for k in range(n)])
     fixed, basis = np.append(calibration.scale, calibration.offset), np.zeros((n + 1, n))
     basis[0, 0], basis[1:, 1:] = calibration.scale, helmert(n).T
     start, costs, parts = np.zeros(n), np.zeros(len(order)), []
@@ -352,100 +300,235 @@ def _objective(
     return ClassObjective(few, np.log(prior), fixed, basis, np.zeros(n))
 
 
-class ClassReplicates:
-    """Replicates of sums of class means, figure by figure.
+@dataclass(frozen=True, slots=True, eq=False)
+class Alike:
+    """Sets of trials that have the same units and the same stratum: they count alike in every replicate.
 
-    Trained maps and best thresholds stay as they are: a replicate is what the same decisions cost on the trials that it
-    draws. A class keeps its weight, and so does each class of a group.
+    Attributes
+    ----------
+    stratum : (n_sets,) int array
+        Ascending.
+    codes : tuple of (n_sets,) int arrays
+        Positions of their units, or of the two of each.
+    place : (n_trials,) int array
+        The set of each trial.
+    keys : (n_units,) uint64 array
+    """
+
+    stratum: IntArray
+    codes: tuple[IntArray, ...]
+    place: IntArray
+    keys: Keys
+
+    @classmethod
+    def of(cls, stratum: IntArray, units: TrialUnits) -> Alike:
+        """Those of some trials."""
+        used = units.only_used()
+        key = stratum.astype(np.int64)
+        for side in used.codes:
+            key = key * used.n_units + side
+        _, first, place = np.unique(key, return_index=True, return_inverse=True)
+        return cls(stratum[first], tuple(side[first] for side in used.codes), place, used.keys)
+
+    def summed(self, costs: FloatArray, weights: CountArray | None) -> FloatArray:
+        """Costs (n_figures, n_trials), times weights of the trials, summed up by set: (n_sets, n_figures)."""
+        from scipy.sparse import csr_matrix  # few need it
+
+        own, n = np.ones(len(self.place)) if weights is None else weights.astype(np.float64), len(self.place)
+        members = csr_matrix((own, (self.place, np.arange(n))), shape=(len(self.stratum), n))
+        return np.asarray(members @ costs.T)
+
+    def weights(self, seed: int, numbers: range) -> FloatArray:
+        """How often each set counts in some replicates, (n_sets, n_replicates): a unit on both sides counts once."""
+        drawn = poisson_weights(self.keys, seed, np.array(numbers))
+        found = drawn[self.codes[0]].astype(np.float64)
+        for other in self.codes[1:]:
+            found *= np.where((other == self.codes[0])[:, None], np.uint8(1), drawn[other])
+        return found
+
+    def runs(self) -> Iterator[tuple[int, slice]]:
+        """Strata, and which sets are in each."""
+        begins = np.flatnonzero(np.diff(self.stratum, prepend=-1))
+        for first, last in zip(begins, np.append(begins[1:], len(self.stratum)), strict=True):
+            yield int(self.stratum[first]), slice(int(first), int(last))
+
+
+_WEIGHTS = 1 << 21
+"""Weights of trials that are multiplied at once."""
+
+
+class Replicates:
+    """Figures in some replicates: costs times the weights of units, by figure, stratum and replicate.
+
+    Weights follow from seed, replicate and key of a unit, so that nothing is shared between batches. Trained maps and
+    best thresholds stay as they are: a replicate is what the same decisions cost on the trials that it draws. A class
+    keeps its weight, and so does each class of a group.
 
     Parameters
     ----------
-    means : ClassMeans
-    resampling : Resampling
+    names : mapping of Portion to sequence of Figure
+    n_strata : int
+    seed : int
+    numbers : range
+        Of the replicates.
     """
 
-    def __init__(self, means: ClassMeans, resampling: Resampling) -> None:
-        self.means, self.resampling = means, resampling
-        self.shares = means.design.weights.totals * means.design.share
-        self.found: dict[Figure, tuple[FloatArray, float]] = {}
-        self.has_all = np.zeros(0, np.bool_)
-        self._trials = self._sums(np.ones(means.n_trials))
+    def __init__(self, names: Mapping[Portion, Sequence[Figure]], n_strata: int, seed: int, numbers: range) -> None:
+        self.names, self.seed, self.numbers = names, seed, numbers
+        sizes = [len(some) for some in names.values()]
+        self.begins = dict(zip(names, np.cumsum([0, *sizes]).tolist(), strict=False))
+        # The last figure are the weights themselves; the first replicate are the trials as they are.
+        self.sums = np.zeros((sum(sizes) + 1, n_strata, len(numbers) + 1))
 
-    def _sums(self, costs: FloatArray) -> CellSums:
-        return cell_sums(self.means.units, self.means.block.stratum, len(self.shares), self.means.share * costs)
+    def __iadd__(self, other: Replicates) -> Self:
+        self.sums += other.sums
+        return self
 
-    def add(self, figures: Sequence[ClassFigure]) -> None:
-        """Draw replicates of figures that are finite."""
-        if not figures:
-            return
-        sums = [self._sums(one.costs) for one in figures]
+    def add(self, block: Block, told: Iterable[Told], lock: Any) -> None:
+        """Add the trials of a batch, with the figures that are drawn."""
+        assert block.units is not None  # noqa: S101  # they were asked for
+        alike = Alike.of(block.stratum, block.units)
+        rows = [np.array([len(self.sums) - 1])]
+        summed = [alike.summed(np.ones((1, len(block.stratum))), block.weights)]
+        for one in told:
+            for part in one.parts:
+                rows.append(self.begins[one.portion] + part.figures)
+                summed.append(alike.summed(part.costs if one.held_out is None else one.held_out, block.weights))
+        row, costs = np.concatenate(rows), np.concatenate(summed, axis=1)
 
-        def figures_of(weights: Multipliers) -> tuple[FloatArray, BoolArray]:
-            total = self._trials.of(weights)
-            has_all = np.asarray((total > 0.0).all(axis=0))
-            scale = np.divide(self.shares[:, None], total, out=np.zeros(total.shape), where=total > 0.0)
-            return np.stack([(one.of(weights) * scale).sum(axis=0) for one in sums], axis=1), has_all
+        def multiply(times: FloatArray, columns: slice) -> None:
+            for stratum, own in alike.runs():
+                found = costs[own].T @ times[own]
+                with lock:
+                    self.sums[row, stratum, columns] += found
 
-        keys = self.means.units.keys
-        asked = self.resampling
-        drawn, self.has_all = replicates_of(figures_of, keys, seed=asked.seed, n_replicates=asked.bootstrap)
-        whole, _ = figures_of(np.ones((len(keys), 1), np.uint8))
-        names = [one.name for one in figures]
-        self.found.update(zip(names, zip(drawn.T, whole[0].tolist(), strict=True), strict=True))
+        multiply(np.ones((len(alike.stratum), 1)), slice(0, 1))
+        step = max(_WEIGHTS // len(alike.stratum), 1)
+        for first in range(0, len(self.numbers), step):
+            some = self.numbers[first : first + step]
+            multiply(alike.weights(self.seed, some), slice(1 + first, 1 + first + len(some)))
 
-    def bootstrap(self, estimates: Mapping[Figure, Estimate], still: AbstractSet[Figure] = frozenset()) -> Bootstrap:
-        """What was drawn, once it is known what figures are, and which are 0 whatever is drawn."""
-        zeros = {name: (np.zeros_like(self.found[name][0]), 0.0) for name in still}
-        return Bootstrap.of(self.found | zeros, self.has_all, estimates, self.resampling)
+    def drawn(self, design: UnitDesign) -> tuple[dict[Figure, FloatArray], BoolArray]:
+        """Return the figures, those of the trials as they are first, and which replicates have all of them."""
+        totals, weight = design.weights.totals, self.sums[-1]
+        there, shares = totals > 0.0, totals * design.share
+        has_all = np.asarray((weight > 0.0)[there].all(axis=0))[1:]
+        scale = np.divide(shares[:, None], weight, out=np.zeros(weight.shape), where=weight > 0.0)
+        values = np.einsum("fsr,sr->fr", self.sums[:-1], scale)
+        return dict(zip(chain(*self.names.values()), values, strict=True)), has_all
+
+
+Draw: TypeAlias = Callable[[Mapping[Portion, Sequence[Figure]], range], Replicates]
+"""Adds up some figures in some replicates over all trials."""
+
+
+def bootstrap_of(memory: float, draw: Draw, gathered: Gathered, asked: Resampling) -> Bootstrap | None:
+    """Draw replicates of sums of class means, by decisions that are the best for all trials; None if nobody asks.
+
+    Parameters
+    ----------
+    memory : float
+        Bytes that sums of replicates may take.
+    draw : Draw
+    gathered : Gathered
+        All figures.
+    asked : Resampling
+    """
+    if not asked.bootstrap:
+        return None
+    names = {one: some for one, some in gathered.names.items() if one[0] in DRAWN}
+    of_figure, most = Cost.CLASS_REPLICATE * len(gathered.design.home), max(map(len, names.values())) + 1
+    at_once = BLOCK * rows_that_fit(memory, of_figure * most * BLOCK)
+    found, has_all = defaultdict[Figure, list[FloatArray]](list), list[BoolArray]()
+    for first in range(0, asked.bootstrap, at_once):
+        numbers = range(first, min(first + at_once, asked.bootstrap))
+        room = rows_that_fit(memory, of_figure * (1 + len(numbers)))
+        for some in together({one: len(own) for one, own in names.items()}, room):
+            drawn, has = draw({one: names[one] for one in some}, numbers).drawn(gathered.design)
+            for name, values in drawn.items():
+                found[name].append(values)
+        has_all.append(has)
+    whole: dict[Figure, tuple[FloatArray, float]] = {}
+    for name, parts in found.items():
+        if name in gathered.estimates:
+            one = np.concatenate([own[1:] for own in parts])
+            whole[name] = (np.zeros(len(one)), 0.0) if name in gathered.still else (one, float(parts[0][0]))
+    return Bootstrap.of(whole, np.concatenate(has_all), gathered.estimates, asked)
+
+
+def together(sizes: Mapping[Portion, float], room: float) -> Iterator[list[Portion]]:
+    """Yield portions for which there is room at once, and one at least."""
+    some, taken = list[Portion](), 0.0
+    for name, size in sizes.items():
+        if some and taken + size > room:
+            yield some
+            some, taken = [], 0.0
+        some.append(name)
+        taken += size
+    yield some
+
+
+_KEPT = 1 << 16
+"""Trials of which all costs are kept until replicates are drawn: those of more trials are found again."""
+
+MEMORY = 1 << 28
+"""Bytes that sums of replicates may take where all trials are in memory."""
+
+
+def drawn_at_hand(
+    block: Block,
+    told: Callable[[Collection[Portion]], Iterable[Told]],
+    n_strata: int,
+    seed: int,
+    names: Mapping[Portion, Sequence[Figure]],
+    numbers: range,
+) -> Replicates:
+    """Return replicates of trials in memory: a `Draw`, once the trials, figures and seed are known."""
+    found = Replicates(names, n_strata, seed, numbers)
+    found.add(block, told(names), nullcontext())
+    return found
 
 
 def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampling: Resampling) -> Uncertainty | None:
-    """Return the uncertainty of a multiclass evaluation; None if no class has two units.
+    """Return the uncertainty of a multiclass evaluation; None if no class has two units, or units are not known.
 
     Parameters
     ----------
     summary : ClassSummary
-        With units.
+        Of trials in memory.
     found : ClassEvaluation
         Of this summary.
     resampling : Resampling
     """
-    trials = summary.units
-    if trials is None:
+    trials, units = summary.in_turn.trials, summary.in_turn.units
+    if units is None:
         return None
-    means, n_units, keep = trials.means(), trials.units.n_units, resampling.keep
-    design = means.design.clusters
+    at_hand = AtHand(summary, found, trials, units, summary.in_turn.stratum)
+    means = ClassMeans.of(at_hand.label, at_hand.block.stratum, at_hand.block.weights, units.take(at_hand.order))
+    design, block = means.design, means.block
     if design.n_units < 2:
         return None
-    replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
-    left_out = LeftOut(means, N_GROUPS) if resampling.optimism else None  # unasked not: it takes longer than the rest
-    left_out = left_out if left_out is not None and left_out.is_possible else None
-    without = None if left_out is None else calibrated_without(summary, found, left_out)
-    at_hand, keeps = AtHand.of_summary(summary), keeps_curve(n_units, len(axis_of(summary)), keep)
-    gathered, costs = Gathered(means.design, keeps_curve=keeps), ClassFigureCosts(found, trials, design, without)
-    dealt = DealtUnits(means.design, None if means.are_single else means.units.keys, Bands.MOST_UNITS)
-    bands = DetectorBands(found, dealt, summary.figures.rivals(found.n_classes)[0], block=means.block)
-    how: Any = {"left_out": left_out, "bands": bands}
-    take_curve = partial(gathered.add_costs, means=means, keep=keeps)
-    detectors = DetectorInfluences(summary, found, at_hand, design, take_curve=take_curve, **how)
-    n_of_all = 16 + (len(found.points) + 1) * len(POINT_FIGURES)  # at most so many are about all classes together
-    numbers = n_of_all, n_of_all + detectors.n_targets * len(DETECTOR_FIGURES)
-    of_all, of_classes = (n * n_units <= MOST_KEPT if keep is None else keep for n in numbers)
+    portions = Portions.of(summary, found, design, units, at_hand.detectors, {})
+    if resampling.optimism:  # unasked not: it takes longer than the rest
+        left_out = LeftOut(means, N_GROUPS)
+        if left_out.is_possible:
+            without = calibrated_without(at_hand, left_out)
+            portions = replace(portions, left_out=left_out, without=without)
+    gathered, bands = Gathered(design, portions.kept(units.n_units, resampling.keep)), portions.bands
+    shares, no_lock = bands.units.shares(block), nullcontext()
+    kept = list[Told]()
+    for one in portions.told(portions.names, at_hand):
+        if resampling.bootstrap and one.portion[0] in DRAWN and at_hand.n_trials <= _KEPT:
+            kept.append(one)
+        held_out = None if one.held_out is None else one.sums(block, design, one.held_out)
+        gathered.add(one.portion, one.figures, one.sums(block, design), held_out)
+        if one.detector is not None:
+            below = bands.empty(one.detector.target)
+            bands.count(one.detector, shares, below, no_lock)
+            bands.add(one.detector.target, below)
 
-    def add(figures: Iterable[ClassFigure], *, keep: bool) -> None:
-        some = [one for one in figures if math.isfinite(one.value)]
-        if replicates is not None:
-            replicates.add(some)
-        gathered.add_costs(some, means, keep=keep)
+    def told(names: Collection[Portion]) -> Iterable[Told]:
+        return [one for one in kept if one.portion in names] or portions.told(names, at_hand)
 
-    add([*costs.rules(), *costs.decisions()], keep=of_all)
-    for row, figures in zip(costs.rate_rows(), costs.rate_figures(), strict=True):
-        gathered.add_rates(figures, means.sums(row[None]))
-    for some in detectors:
-        add(some, keep=of_classes)
-    add(detectors.points(), keep=of_all)
-    gathered.add_costs(subset_figures(found.subsets, summary.figures.p_target[0], at_hand), means)
-    if found.pairwise is not None:
-        add_pairs(gathered, summary, found.pairwise, means, left_out)
-    drawn = None if replicates is None else replicates.bootstrap(gathered.estimates, gathered.still)
-    return gathered.uncertainty(trials.units, summary, found, bands.rates, resampling.level, drawn)
+    draw = partial(drawn_at_hand, block, told, len(design.home), resampling.seed)
+    return gathered.uncertainty(units, summary, found, bands.rates, resampling, partial(bootstrap_of, MEMORY, draw))

@@ -10,7 +10,6 @@ import functools
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
@@ -20,10 +19,9 @@ from scipy.special import expit, logit, logsumexp
 from deciban._validate.arrays import all_finite
 from deciban._validate.probabilities import like_posteriors
 from deciban.core.classes.certainty import ruled_out
-from deciban.core.classes.counts import Shown, accepted_open_set, chosen
+from deciban.core.classes.counts import Shown, accepted_open_set
 from deciban.core.classes.loglik import are_alike, relative
 from deciban.core.ranks.operating import OperatingPoint
-from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.unit_counts import joined_units, merged_units
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import MeanCost
@@ -31,28 +29,14 @@ from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
-from deciban.evaluation.multiclass.problem_sums import PRIORS, CountedProblems, DecidedAt, pooled_odds
+from deciban.evaluation.multiclass.problem_sums import PRIORS, CountedProblems, DecidedAt, odds_of, odds_share
 from deciban.evaluation.multiclass.result import ClassCurves, ClassPoint
 from deciban.evaluation.reliability import PooledOdds, reliability_of_classes
 from deciban.multiclass import DetectionAnalysis
-from deciban.multiclass.analysis import (
-    SubsetCosts,
-    c_avg_of,
-    confusion_of,
-    detection_analysis_of,
-    open_set_cost,
-    subset_c_avg_of,
-)
-from deciban.multiclass.costs import (
-    calibrated_surprises,
-    mixed,
-    quadratic_costs,
-    surprises,
-    trial_quadratic_costs,
-    trial_surprises,
-)
+from deciban.multiclass.analysis import SubsetCosts, confusion_of, detection_analysis_of, open_set_cost, subset_c_avg_of
+from deciban.multiclass.costs import mixed, quadratic_costs, surprises
 from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
-from deciban.multiclass.tables import AnyDetectors, ByClass, Detectors, Pairs, ScoredClasses
+from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses, scores_of
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, Names, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
@@ -189,128 +173,50 @@ Problems: TypeAlias = InTurn | CountedProblems
 def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], DetectionAnalysis, ClassCurves]:
     """Average costs at each point, the detectors at the first one, and the curves of both.
 
-    Detectors are sorted once for all points and curves. Where a class is out of set, the shares of the rivals depend on
-    the prior of the target: curves of detectors have those of the first point, and each further point needs detectors
-    of its own for its least costs.
+    Detectors are sorted once for all points and curves, of which average costs are means. Where a class is out of set,
+    the shares of the rivals depend on the prior of the target: curves of detectors have those of the first point, and
+    each further point needs detectors of its own for its least costs.
     """
-    points = summary.figures.p_target
-    axis = prior_axis(summary.figures.thresholds)
-    found, costs = _first(summary, axis)
-    each = [found.at(k) for k in range(len(points))]
-    if summary.accepted is not None:
-        more = enumerate(points[1:], start=1)
-        each[1:] = [_analysis(summary, summary.problems.detectors(k), np.array([p])).at(0) for k, p in more]
-    are_at_hand = summary.accepted is None and isinstance(summary.problems, InTurn)
+    points, axis = summary.figures.p_target, prior_axis(summary.figures.thresholds)
+    parts, c_avg_at = [np.array(points), expit(axis), expit(summary.places), PRIORS], None
+    n, upto = len(points), np.cumsum([len(one) for one in parts])
+    found = _analysis(summary, 0, np.concatenate(parts if summary.accepted is None else parts[:2]))
+    each = [found.at(k) for k in range(n)]
+    if summary.accepted is None:
+        costs, _, c_avg, c_avg_at = np.split(found.cost.mean(axis=0), upto[:-1])
+    else:
+        assert summary.figures.p_out_of_set is not None  # noqa: S101  # then decisions were counted
+        priors = np.concatenate((parts[0], parts[2]))
+        both = open_set_cost(summary.accepted, summary.counts, priors, summary.figures.p_out_of_set)
+        costs, c_avg = both[:n], both[n:]
+        each[1:] = [_analysis(summary, k, np.array([p])).at(0) for k, p in enumerate(points[1:], start=1)]
     curves = ClassCurves(
         prior_log_odds=summary.places,
-        c_avg=costs[len(points) :],
+        c_avg=c_avg,
         detector_log_odds=axis,
-        act_error=found.cost[:, len(points) :],
-        min_error=found.min_cost[:, len(points) :],
+        act_error=found.cost[:, n : upto[1]],
+        min_error=found.min_cost[:, n : upto[1]],
         reliability=reliability_of_classes(summary.pooled_odds, summary.prior),
         sample=None if summary.whole is None else summary.whole.sample,
-        c_avg_at=c_avg_of(summary.problems.detectors(0), np.asarray(logit(PRIORS))) if are_at_hand else None,
+        c_avg_at=c_avg_at,
     )
     at_points = tuple(
         ClassPoint(p, cost, cost / OperatingPoint(p).default_cost, float(one.mean_min_cost))
-        for p, cost, one in zip(points, costs.tolist(), each, strict=False)
+        for p, cost, one in zip(points, costs.tolist(), each, strict=True)
     )
     return at_points, each[0], curves
 
 
-def _first(summary: ClassSummary, axis: FloatArray) -> tuple[DetectionAnalysis, FloatArray]:
-    """What the detectors at the first point say, which are gone when the next ones are made.
-
-    An analysis at the points and at the places of the curves of detectors, and average detection costs at the points
-    and at the places of their own curve.
-    """
-    points, detectors = summary.figures.p_target, summary.problems.detectors(0)
-    priors = np.append(points, expit(summary.places))
-    if summary.accepted is None:
-        costs = c_avg_of(detectors, np.asarray(logit(priors)))
-    else:
-        assert summary.figures.p_out_of_set is not None  # noqa: S101  # then decisions were counted
-        costs = open_set_cost(summary.accepted, summary.counts, priors, summary.figures.p_out_of_set)
-    return _analysis(summary, detectors, np.append(points, expit(axis))), costs
-
-
-def _analysis(summary: ClassSummary, detectors: AnyDetectors, p_target: FloatArray) -> DetectionAnalysis:
-    """One set of detectors, without that of a class that is out of set."""
-    n_classes = len(summary.classes)
-    log_odds = np.asarray(logit(p_target))
+def _analysis(summary: ClassSummary, at: int, p_target: FloatArray) -> DetectionAnalysis:
+    """Return what one set of detectors says at some priors, without that of a class that is out of set."""
+    n_classes, log_odds = len(summary.classes), np.asarray(logit(p_target))
+    detectors = summary.problems.detectors(at)
     found = detection_analysis_of(detectors, p_target, log_odds, np.ones(n_classes), summary.classes)
     if summary.figures.p_out_of_set is None:
         return found
     names = ("target", "cost", "min_cost", "eer", "cllr", "min_cllr")
     arrays = {name: getattr(found, name)[:-1] for name in names}
     return replace(found, classes=summary.classes[:-1], **arrays)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ClassUnitTrials:
-    """Trials that count, class by class.
-
-    Attributes
-    ----------
-    costs : ByClass
-        Rows are the logarithmic cost at the flat prior and at the prior, in nats, the quadratic cost, and the position
-        of the class that was decided for.
-    stratum : (n_trials,) int array
-        Position of what has a mean of its own: the class, or of a group of classes each of these.
-    units : TrialUnits
-    least : (n_trials,) array or None
-        Logarithmic cost after the best scale and offsets, at the flat prior; None where these were not trained.
-    """
-
-    costs: ByClass
-    stratum: IntArray
-    units: TrialUnits
-    least: FloatArray | None = None
-
-    @classmethod
-    def of(
-        cls,
-        trials: ScoredClasses,
-        prior: FloatArray,
-        units: TrialUnits,
-        *,
-        stratum: IntArray | None = None,
-        calibration: ClassCalibration | None = None,
-    ) -> ClassUnitTrials:
-        """From checked trials with their units; a part may lack classes.
-
-        Parameters
-        ----------
-        trials : ScoredClasses
-        prior : (n_classes,) array
-            Positive.
-        units : TrialUnits
-            In the order of the trials.
-        stratum : (n_trials,) int array, optional
-            Ascending within each class; the class when left out.
-        calibration : ClassCalibration, optional
-            At the flat prior.
-        """
-        n_classes = trials.n_classes
-        rows = [trials.rows(k) for k in range(n_classes)]
-        order, flat = np.concatenate(rows), np.full(n_classes, 1.0 / n_classes)
-        surprise = trial_surprises(trials, flat)
-        costs: FloatArray = np.stack(
-            (
-                surprise,
-                surprise if np.array_equal(prior, flat) else trial_surprises(trials, prior),
-                trial_quadratic_costs(trials, prior),
-                chosen(trials.loglik, prior)[order].astype(np.float64),
-            )
-        )
-        least = None if calibration is None else calibrated_surprises(trials, calibration.scale, calibration.offset)
-        by_class = ByClass(costs, np.array([len(one) for one in rows]), trials.weights_of(order))
-        own = by_class.label if stratum is None else stratum[order]
-        return cls(by_class, own, units.take(order), least)
-
-    def means(self) -> ClassMeans:
-        """The parts of which influences of units are sums."""
-        return ClassMeans.of(self.costs.label, self.stratum, self.costs.weights, self.units)
 
 
 def units_of_trials(units: Units, n_trials: int) -> TrialUnits | None:
@@ -390,8 +296,6 @@ class ClassSummary:
         Trials accepted at the points and at the priors of the curve, where a class is out of set.
     checks : ScoreChecks
         What the scores look like.
-    counted_odds : PooledOdds or None
-        Posteriors of the recognized class at the prior, where problems are counted.
     is_weighted : bool
     whole : WholeOnly or None
     decided : DecidedAt or None
@@ -410,7 +314,6 @@ class ClassSummary:
     problems: Problems
     accepted: CountArray | None
     checks: ScoreChecks
-    counted_odds: PooledOdds | None
     is_weighted: bool
     whole: WholeOnly | None = None
     decided: DecidedAt | None = None
@@ -462,7 +365,6 @@ class ClassSummary:
             problems=InTurn.empty(classes) if only_sums else in_turn,
             accepted=None if out_of_set is None else _accepted(trials, figures, out_of_set),
             checks=ScoreChecks.of(trials),
-            counted_odds=None,
             is_weighted=trials.weights is not None,
             whole=all_at_once,
             decided=DecidedAt.of(trials, prior),
@@ -476,9 +378,10 @@ class ClassSummary:
     @property
     def pooled_odds(self) -> PooledOdds:
         """Posteriors of the recognized class of all trials together."""
-        if self.counted_odds is not None:
-            return self.counted_odds
-        return pooled_odds(self.in_turn.trials, self.prior)
+        if isinstance(self.problems, CountedProblems):
+            return self.problems.odds
+        trials = self.problems.trials
+        return PooledOdds.of(scores_of(odds_of(trials, self.prior, odds_share(self.prior, trials.totals()))))
 
     @property
     def in_turn(self) -> InTurn:
@@ -494,15 +397,6 @@ class ClassSummary:
         raise InputError(
             "summaries: one is of trials whose detectors were counted, and no longer adds up. Merge first."
         )
-
-    @cached_property
-    def units(self) -> ClassUnitTrials | None:
-        """What trials cost, with the speakers or other units that they share; None where these are not known."""
-        known = self.problems
-        if not isinstance(known, InTurn) or known.units is None:
-            return None
-        best = None if self.whole is None else self.whole.calibration
-        return ClassUnitTrials.of(known.trials, self.prior, known.units, stratum=known.stratum, calibration=best)
 
     def __add__(self, other: object) -> ClassSummary:
         return merged_classes([self, other]) if isinstance(other, ClassSummary) else NotImplemented
