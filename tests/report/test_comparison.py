@@ -13,8 +13,9 @@ from deciban.evaluation import Results, evaluate
 from deciban.report import page as page_module
 from deciban.report import render
 from deciban.report import tables as words
+from deciban.report.numbers import MISSING
 from deciban.report.page import record_of
-from deciban.report.tables import MISSING, compare
+from deciban.report.tables import compare
 
 from .test_page import Reader
 

@@ -16,8 +16,8 @@ from deciban.calibration import (
 from deciban.fusion import LinearFusion, MulticlassFusion
 from deciban.report import page as model_pictures
 from deciban.report.files import ReportRequest, write_report
+from deciban.report.numbers import MINUS
 from deciban.report.page import parameter_pictures, worth_pictures
-from deciban.report.tables import MINUS
 from deciban.workflows.options import Options
 from deciban.workflows.train import train_files
 from support.both_kinds import MADE, N

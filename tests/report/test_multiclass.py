@@ -10,7 +10,7 @@ import deciban
 from deciban import ClassResults, InputError
 from deciban.calibration import MulticlassCalibrator
 from deciban.report import render_classes
-from deciban.report.tables import sure
+from deciban.report.numbers import sure
 from support.class_files import CLASSES, trials
 
 

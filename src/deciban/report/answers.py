@@ -5,19 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.ranks.operating import WORSE_THAN_NONE
 from deciban.core.resampling.units import FEW_UNITS
-from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.one_system import shown_interval
 from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import Figure
 from deciban.messages import counted, topic_of
-from deciban.report.tables import count, number, percent, sure
+from deciban.report.numbers import count, number, percent, sure
+
+if TYPE_CHECKING:
+    from deciban.evaluation import ClassEvaluation, Evaluation
+    from deciban.evaluation.results import AffineCalibration
 
 _SHOWN = 3
 """Classes or confusions that a sentence names."""
@@ -108,14 +111,16 @@ class Grounds:
     points: str = ""
 
 
-def grounds_of(one: Any) -> Grounds:
+def grounds_of(one: Any, *, with_scale: bool = True) -> Grounds:
     """Collect what is known of one system of either kind.
 
     Parameters
     ----------
     one : Evaluation or ClassEvaluation
+    with_scale : bool
+        Two classes: fit the best scale and offset, which takes longer than everything else.
     """
-    own = _of_classes(one) if one.kind == "classes" else _of_two(one)
+    own = _of_classes(one) if one.kind == "classes" else _of_two(one, one.affine if with_scale else None)
     known = one.uncertainty
     return Grounds(
         **own,
@@ -132,9 +137,8 @@ def _are_llrs(one: Any) -> bool:
     return not any(topic_of(note) in ("no-llrs", "ratios") for note in one.notes)
 
 
-def _of_two(one: Evaluation) -> dict[str, Any]:
+def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]:
     eer = sure(percent(one.eer), one, "eer")
-    affine = one.affine
     n_low, n_high = one.dr30
     # Of scores that tell nothing, with few ties (Mann and Whitney 1947).
     error_of_auc = math.sqrt((one.n_tar + one.n_non + 1) / (12 * one.n_tar * one.n_non))
@@ -555,7 +559,8 @@ def verdict(one: Any) -> str:
     >>> verdict(evaluate(9 * rng.normal(2, 1.2, 2000), 9 * rng.normal(-2, 1.2, 2000), name="A"))
     'A: separates targets from non-targets well (EER 4.4 %), but its llrs are 3.3 times too extreme: calibrate.'
     """
-    grounds = grounds_of(one)
+    lost = max(one.cllr - one.min_cllr, 0.0)
+    grounds = grounds_of(one, with_scale=not lost <= _FINE * one.cllr)
     rate = one.error_rate if one.kind == "classes" else one.eer
     separation = apart(grounds)
     if separation.mood == "bad" and grounds.is_reversed:

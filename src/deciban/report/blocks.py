@@ -16,8 +16,9 @@ from deciban.evaluation.conditions import ByConditions, SystemConditions
 from deciban.evaluation.preset_table import Primary
 from deciban.evaluation.results import Results
 from deciban.messages import names_apart
+from deciban.report.numbers import MINUS, MISSING, count, number, percent, typeset
 from deciban.report.scripts import picture
-from deciban.report.tables import CORRECTED, MINUS, MISSING, TEXTS, count, figures_in_words, number, percent, typeset
+from deciban.report.tables import CORRECTED, TEXTS, figures_in_words
 from deciban.tables.text import condition_rows, condition_table
 from deciban.tables.writers import Table
 

@@ -26,7 +26,8 @@ from deciban.evaluation.curves import ErrorSteps, grid_of_thresholds
 from deciban.evaluation.results import Results
 from deciban.plots.calibration import MOST_WITH_BANDS
 from deciban.report.blocks import about_differences, comparison_of
-from deciban.report.tables import MINUS, TEXTS, Page, capitalize_first
+from deciban.report.numbers import MINUS
+from deciban.report.tables import TEXTS, Page, capitalize_first
 from deciban.types import FloatArray, IntArray
 
 EXACT_ROOM = 500_000

@@ -15,6 +15,7 @@ from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import error_in_words
 from deciban.plots.triangle import triangle_of
 from deciban.report.live import ROOM, finite, fitted, n_conditions, pair_data, plain
+from deciban.report.numbers import count, number
 from deciban.report.page import (
     Named,
     Picture,
@@ -25,7 +26,7 @@ from deciban.report.page import (
     with_pictures,
     worth_section,
 )
-from deciban.report.tables import MULTICLASS, Page, costs_of_classes, count, figures_of_classes, number, side_by_side
+from deciban.report.tables import MULTICLASS, Page, costs_of_classes, figures_of_classes, side_by_side
 from deciban.types import IntArray
 
 _MOST_PANELS = 30

@@ -28,10 +28,10 @@ from deciban.report import tables
 from deciban.report.answers import in_words
 from deciban.report.blocks import differences_of, primaries_of, sections_of
 from deciban.report.live import ROOM, as_script_data, condition_data, live_data, room_for
+from deciban.report.numbers import MISSING, count, number, percent, sure, typeset
 from deciban.report.scripts import chart_style, picture, policy, scripts_for
 from deciban.report.tables import (
     CORRECTED,
-    MISSING,
     TEXTS,
     TWO_CLASS,
     Page,
@@ -40,16 +40,11 @@ from deciban.report.tables import (
     breakable,
     capitalize_first,
     compare,
-    count,
     definition_of,
     figures_in_words,
     matched,
-    number,
-    percent,
     scarce_errors,
     side_by_side,
-    sure,
-    typeset,
 )
 
 MOST = 2_990_000
