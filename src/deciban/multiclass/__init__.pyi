@@ -16,6 +16,7 @@ from deciban.multiclass.costs import cllr as cllr
 from deciban.multiclass.costs import cross_entropy as cross_entropy
 from deciban.multiclass.costs import information_delivered as information_delivered
 from deciban.multiclass.costs import loglik_from_posterior as loglik_from_posterior
+from deciban.multiclass.costs import top_k_accuracy as top_k_accuracy
 from deciban.multiclass.recalibration import ClassCalibration as ClassCalibration
 from deciban.multiclass.recalibration import calibration_analysis as calibration_analysis
 from deciban.multiclass.recalibration import dirichlet_cost as dirichlet_cost

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -300,3 +301,60 @@ def loglik_from_posterior(posterior: ArrayLike, *, prior: Priors) -> FloatArray:
     if not given.all():
         raise InputError(f"prior: 0 for class {int(np.argmin(given))}, so that its posteriors say nothing of it.")
     return posteriors.loglik(checked, given)
+
+
+def top_k_accuracy(
+    loglik: ArrayLike, label: ArrayLike, *, k: int = 5, sample_weight: Weights = None, classes: Names = None
+) -> float:
+    """Share of trials whose true class is among the ``k`` classes with the largest log-likelihoods.
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Log-likelihoods, or log posteriors.
+    label : (n_trials,) array_like
+        True classes: positions from 0, or names if ``classes`` are given.
+    k : int
+        At least 1, and less than the number of classes.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial, at least 0.
+    classes : sequence of str, optional
+        Names of the columns.
+
+    Returns
+    -------
+    float
+        A fraction. Equal log-likelihoods are ranked by the position of the class.
+
+    Raises
+    ------
+    InputError
+        If there are no trials, there is NaN, a label is not a class, or ``k`` is not valid.
+
+    Notes
+    -----
+    All trials have the same weight, so that the value changes with the shares of the classes in the data; `error_rate`
+    does not.
+
+    Examples
+    --------
+    >>> loglik = [[2.0, 0.0, -1.0], [0.0, 1.0, 0.5], [0.0, 0.5, 0.2], [3.0, 1.0, 2.0]]
+    >>> top_k_accuracy(loglik, [0, 1, 2, 1], k=1), top_k_accuracy(loglik, [0, 1, 2, 1], k=2)
+    (0.5, 0.75)
+    """
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
+    if not 1 <= operator.index(k) < trials.n_classes:
+        raise InputError(f"k: got {k}. It is at least 1 and less than the number of classes, {trials.n_classes}.")
+    if not len(trials.label):
+        raise InputError("loglik: there are no trials.")
+    weight = np.ones(len(trials.label)) if trials.weights is None else np.asarray(trials.weights, np.float64)
+    if not weight.any():
+        raise InputError("sample_weight: all weights are 0.")
+    is_hit = np.empty(len(trials.label), bool)
+    position = np.arange(trials.n_classes)
+    for rows in row_blocks(*trials.loglik.shape):
+        block, true = trials.loglik[rows], trials.label[rows]
+        own = np.take_along_axis(block, true[:, None], axis=1)
+        ahead = (block > own) | ((block == own) & (position < true[:, None]))
+        is_hit[rows] = ahead.sum(axis=1) < k
+    return float(weight[is_hit].sum() / weight.sum())
