@@ -35,6 +35,7 @@ PUBLIC_MODULES = [
     "deciban.io",
     "deciban.plots",
     "deciban.rules",
+    "deciban.spoofing",
     "deciban.workflows",
     "deciban.report",
     "deciban.sklearn",
@@ -210,7 +211,7 @@ def assert_imports_none(unwanted, folder, commands):
 
 def test_commands_import_no_optional_package_because_it_happens_to_be_there(tmp_path):
     write_score_files(tmp_path)
-    not_by_eval = {"pyarrow.compute", "scipy.linalg", "scipy.optimize", "matplotlib", "h5py", "jsonschema", "jinja2"}
+    not_by_eval = {"pyarrow.compute", "scipy.optimize", "matplotlib", "h5py", "jsonschema", "jinja2"}
     assert_imports_none({*OPTIONAL, *not_by_eval}, tmp_path, COMMANDS[:1])
     assert_imports_none(OPTIONAL, tmp_path, COMMANDS)
     assert {path.name for path in tmp_path.iterdir()} >= {
@@ -311,6 +312,8 @@ FACADES = {
     *("deciban.report.files.report_files", "deciban.report.rendering.render"),
     *("deciban.workflows.arrays.evaluate", "deciban.evaluation.two_class.evaluate"),
     *("deciban.workflows.arrays.calibrate", "deciban.workflows.arrays.fuse"),
+    *("deciban.spoofing.tandem.min_t_dcf", "deciban.spoofing.tandem.act_t_dcf", "deciban.spoofing.tandem.t_dcf_curve"),
+    *("deciban.spoofing.sasv.min_a_dcf", "deciban.spoofing.sasv.act_a_dcf"),
 }
 """Functions that users call with keyword arguments, which they may take many of."""
 

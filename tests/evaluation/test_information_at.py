@@ -59,9 +59,9 @@ def test_many_classes_are_told_what_the_rule_says():
         expected = rules.class_information(loglik, label, prior=given_prior)
         assert (one.entropy, one.delivered) == pytest.approx((expected.entropy, expected.delivered), rel=1e-12)
     assert found.information_at[0].available == pytest.approx(np.log2(3) - found.min_cllr)
-    assert information_in_words(found).startswith(f"system tells {found.information:.3g} [")
-    assert "of 1.58 bits at the flat prior (" in information_in_words(found)
-    assert "; at the given prior, " in information_in_words(found)
+    assert information_in_words(found).startswith(f"system: information at the flat prior: {found.information:.3g} [")
+    assert "of 1.58 bits (" in information_in_words(found)
+    assert "; at the given prior: " in information_in_words(found)
 
 
 def test_intervals_and_capacity_stand_in_json():

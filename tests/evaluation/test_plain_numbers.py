@@ -7,9 +7,10 @@ import pytest
 
 from deciban import OperatingPoint
 from deciban.evaluation import class_evaluation_of, evaluate, evaluate_classes, summarize_classes
+from deciban.messages import Note
 from support.class_files import trials
 
-PLAIN = {int, float, bool, str, type(None)}
+PLAIN = {int, float, bool, str, Note, type(None)}
 
 
 def scalars(value, name=""):
@@ -17,7 +18,7 @@ def scalars(value, name=""):
     if dataclasses.is_dataclass(value):
         properties = [key for key in dir(value) if isinstance(getattr(type(value), key, None), property)]
         for key in [field.name for field in dataclasses.fields(value)] + properties:
-            if key != "plot" and not key.startswith("_"):
+            if key not in ("plot", "metrics") and not key.startswith("_"):
                 yield from scalars(getattr(value, key), f"{name}.{key}")
     elif isinstance(value, tuple | list | dict):
         for key, one in value.items() if isinstance(value, dict) else enumerate(value):

@@ -83,7 +83,7 @@ def test_other_rules_in_their_units():
     points = information(TAR, NON, rule=ThresholdWeights([0.3], [0.7]), p_target=0.5)
     dcf = metrics.act_dcf(TAR, NON, p_target=0.5, c_miss=1 / 0.3, c_fa=1 / 0.7, normalize=False)
     assert points.cost == pytest.approx(0.7 * dcf, rel=1e-12)
-    assert str(points).startswith("tells")
+    assert str(points).startswith(f"{points.delivered:.4g} of {points.entropy:.4g} units of cost")
 
 
 def test_many_classes_are_two_with_two_columns_and_flat_and_other_priors():

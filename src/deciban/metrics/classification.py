@@ -80,7 +80,16 @@ def mce(
     tar_weights: Weights = None,
     non_weights: Weights = None,
 ) -> float:
-    """Maximum calibration error: the largest difference of a bin; see `ece` for the parameters.
+    """Maximum calibration error: the largest difference of a bin.
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Log-likelihood ratios of target and non-target trials, in nats.
+    prior, bins, scheme
+        As in `ece`.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0.
 
     Returns
     -------
@@ -209,7 +218,16 @@ def f1_at(
 def matthews_at(
     tar: ArrayLike, non: ArrayLike, threshold: float, *, tar_weights: Weights = None, non_weights: Weights = None
 ) -> float:
-    """Matthews correlation coefficient of decisions at a threshold; see `f1_at` for the parameters.
+    """Matthews correlation coefficient of decisions at a threshold.
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Scores; larger favours target.
+    threshold : float
+        Trials with scores at or above it are accepted.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0.
 
     Returns
     -------

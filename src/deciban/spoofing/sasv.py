@@ -16,22 +16,16 @@ from deciban.types import FloatArray
 
 
 def _a_dcf(
-    tar: ArrayLike,
-    non: ArrayLike,
-    spoof: ArrayLike,
-    thresholds: FloatArray | None,
-    *,
-    p_non: float,
-    p_spoof: float,
-    c_miss: float,
-    c_fa: float,
-    c_fa_spoof: float,
+    tar: ArrayLike, non: ArrayLike, spoof: ArrayLike, thresholds: FloatArray | None, about: Mapping[str, float]
 ) -> FloatArray:
-    """Return the normalized a-DCF at thresholds, by default at every score of a target and for rejecting all."""
-    p_tar = target_prior(p_non, p_spoof)
-    for name, cost in (("c_miss", c_miss), ("c_fa", c_fa), ("c_fa_spoof", c_fa_spoof)):
-        _validate.in_range(cost, name, 0.0, math.inf, "A cost is at least 0.")
-    miss, fa, fa_spoof = p_tar * c_miss, p_non * c_fa, p_spoof * c_fa_spoof
+    """Return the normalized a-DCF at thresholds, by default at every score of a target and for rejecting all.
+
+    ``about`` has the priors and costs by the names of the arguments.
+    """
+    for name in ("c_miss", "c_fa", "c_fa_spoof"):
+        _validate.in_range(about[name], name, 0.0, math.inf, "A cost is at least 0.")
+    miss = target_prior(about["p_non"], about["p_spoof"]) * about["c_miss"]
+    fa, fa_spoof = about["p_non"] * about["c_fa"], about["p_spoof"] * about["c_fa_spoof"]
     norm = min(miss, fa + fa_spoof)
     if norm <= 0.0:
         raise InputError("p_non, p_spoof, c_miss, c_fa, c_fa_spoof: one constant decision costs nothing.")
@@ -83,7 +77,7 @@ def min_a_dcf(
     0.37
     """
     how = {"p_non": p_non, "p_spoof": p_spoof, "c_miss": c_miss, "c_fa": c_fa, "c_fa_spoof": c_fa_spoof}
-    return float(_a_dcf(tar, non, spoof, None, **how).min())
+    return float(_a_dcf(tar, non, spoof, None, how).min())
 
 
 def act_a_dcf(
@@ -98,10 +92,14 @@ def act_a_dcf(
     c_fa: float = 10.0,
     c_fa_spoof: float = 20.0,
 ) -> float:
-    """Normalized a-DCF at a threshold; see `min_a_dcf` for the other parameters.
+    """Normalized a-DCF at a threshold.
 
     Parameters
     ----------
+    tar, non, spoof : (n,) array_like
+        Scores; larger favours a target.
+    p_non, p_spoof, c_miss, c_fa, c_fa_spoof : float
+        As in `min_a_dcf`.
     threshold : float, optional
         By default the scores are natural-log likelihood ratios of targets against the mixture of non-targets and
         spoofs in which each has its share of ``P_non C_fa + P_spoof C_fa_spoof``; the threshold is the logarithm of
@@ -129,7 +127,7 @@ def act_a_dcf(
         at = float(threshold)
     if math.isnan(at):
         raise InputError("threshold: got nan. It is a number, or inf to reject all trials.")
-    return float(_a_dcf(tar, non, spoof, np.array([at]), **how)[0])
+    return float(_a_dcf(tar, non, spoof, np.array([at]), how)[0])
 
 
 def sasv_eers(tar: ArrayLike, non: ArrayLike, spoof: ArrayLike) -> tuple[float, float, float]:

@@ -201,11 +201,25 @@ def t_dcf_curve(
     c_fa: float = 10.0,
     c_fa_spoof: float = 10.0,
 ) -> TDcfCurve:
-    """The t-DCF at every threshold of the countermeasure; see `min_t_dcf` for the parameters.
+    """The t-DCF at every threshold of the countermeasure.
+
+    Parameters
+    ----------
+    bona, spoof : (n,) array_like
+        Scores of the countermeasure; larger favours bona fide trials.
+    asv : AsvErrors
+        Error rates of the verifier.
+    edition, normalize, p_spoof, p_non, c_miss, c_fa, c_fa_spoof
+        As in `min_t_dcf`.
 
     Returns
     -------
     TDcfCurve
+
+    Raises
+    ------
+    InputError
+        As in `min_t_dcf`.
 
     Examples
     --------
@@ -288,10 +302,16 @@ def act_t_dcf(
     c_fa: float = 10.0,
     c_fa_spoof: float = 10.0,
 ) -> float:
-    """The t-DCF of a countermeasure at a threshold; see `min_t_dcf` for the other parameters.
+    """The t-DCF of a countermeasure at a threshold.
 
     Parameters
     ----------
+    bona, spoof : (n,) array_like
+        Scores of the countermeasure; larger favours bona fide trials.
+    asv : AsvErrors
+        Error rates of the verifier.
+    edition, normalize, p_spoof, p_non, c_miss, c_fa, c_fa_spoof
+        As in `min_t_dcf`.
     threshold : float, optional
         By default the scores are natural-log likelihood ratios of bona fide trials against spoofs, and the threshold is
         the one that Bayes decisions have: ``ln(C2 / C1)``.

@@ -1,3 +1,4 @@
+from deciban.tables.results import TableOptions as TableOptions
 from deciban.tables.results import console as console
 from deciban.tables.results import print_decisions as print_decisions
 from deciban.tables.results import print_worst as print_worst

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -36,6 +36,29 @@ Named: TypeAlias = Sequence[tuple[Sequence[str], Any]]
 
 Columns: TypeAlias = dict[str, Callable[[Any], str]]
 """Headings of a table, and what stands below them about an evaluation."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """Options of summary tables.
+
+    Attributes
+    ----------
+    corrected : bool
+        Whether minima have their corrected values beside them.
+    everything : bool
+        Two classes: whether scores that are not log-likelihood ratios have actual costs and Cllr, too.
+    most_notes : int or None
+        Greatest number of notes, the most important ones; None for all.
+    """
+
+    corrected: bool = False
+    everything: bool = True
+    most_notes: int | None = None
+
+
+ALL = TableOptions()
+"""All metrics and notes, without corrected values."""
 
 
 class TableConsole(Console):
@@ -186,14 +209,15 @@ def captioned(caption: str, systems: Sequence[Any], *, corrected: bool | None = 
 
 
 def print_two_class(
-    systems: Sequence[Any], out: Console, order: Sequence[str], *, with_trials: bool, corrected: bool, everything: bool
+    systems: Sequence[Any], out: Console, order: Sequence[str], options: TableOptions, *, with_trials: bool
 ) -> None:
     """Print the metrics of two-class systems; ``order`` names all rows, of which some may have no metrics."""
+    corrected = options.corrected
     columns: Columns = {}
     if with_trials:
         counted = "weight" if all(one.is_weighted for one in systems) else "trials"
         columns[counted] = lambda one: amount(one.n_tar + one.n_non)
-    columns |= summary_columns(systems, everything=everything)
+    columns |= summary_columns(systems, everything=options.everything)
     out.print(_summary(systems, columns, order, two_class_caption(systems[0]), corrected=corrected))
     if len(systems[0].operating_points) > 1:
         out.print(points_table([([one.name], one) for one in systems], ["system"], corrected=corrected))

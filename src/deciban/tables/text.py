@@ -18,7 +18,9 @@ from deciban.evaluation.one_system import with_interval
 from deciban.evaluation.results import Results
 from deciban.messages import NEGATED, amount, counted, shortened, topic_of
 from deciban.tables.results import (
+    ALL,
     TableConsole,
+    TableOptions,
     captioned,
     console,
     number,
@@ -94,9 +96,7 @@ def print_results(
     order: Sequence[str] = (),
     with_trials: bool = False,
     all_classes: bool | None = False,
-    corrected: bool = False,
-    everything: bool = True,
-    most_notes: int | None = None,
+    options: TableOptions = ALL,
     sentences: Sequence[str] = (),
 ) -> None:
     """Print the table of all systems and its notes, on standard output or another console.
@@ -113,27 +113,21 @@ def print_results(
     all_classes : bool or None
         Multiclass: whether tables of more than 30 classes have every class, and not the ten of
         greatest error rate alone. None for no such tables.
-    corrected : bool
-        Whether minima have their corrected values beside them.
-    everything : bool
-        Two classes: whether scores that are not log-likelihood ratios have actual costs and Cllr, too.
-    most_notes : int, optional
-        Greatest number of notes, the most important ones. By default, all notes are printed.
+    options : TableOptions
     sentences : sequence of str
         Sentences on all trials, printed before the notes.
     """
     to = out or console()
     if results.kind == "classes":
-        print_multiclass(results.systems, to, order, corrected=corrected)
+        print_multiclass(results.systems, to, order, corrected=options.corrected)
         if all_classes is not None:
             print_classes(results.systems, to, all_of_them=all_classes)
     else:
-        how: Any = {"with_trials": with_trials, "corrected": corrected, "everything": everything}
-        print_two_class(results.systems, to, order, **how)
+        print_two_class(results.systems, to, order, options, with_trials=with_trials)
     if results.primaries:
         print_primaries(results, to)
     say_all(to, sentences)
-    notes = results.note_lines[:most_notes]
+    notes = results.note_lines[: options.most_notes]
     say_all(to, notes, "yellow")
     if n_left := len(results.note_lines) - len(notes):
         say(to, f"{counted(n_left, 'more note')}: --notes all prints {'it' if n_left == 1 else 'them'}.", "dim")

@@ -73,14 +73,14 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
         *("system", "EER", "(ROCCH)", "minDCF(0.1)", "actDCF(0.1)", "Cllr", "min", "Cllr", "calibration", "loss", "AUC")
     ]
     # An increasing map moves neither the EER nor any minimum nor their intervals, and this one lowers Cllr.
-    for name in ("EER (ROCCH)", "minDCF", "AUC"):
+    for name in ("EER (ROCCH)", "minDCF(0.1)", "AUC"):
         assert before[name] == after[name]
         assert before[name].endswith("]")
     # But no upper bound of min Cllr exceeds that of Cllr.
     assert before["min Cllr"].split(",")[0] == after["min Cllr"].split(",")[0]
     assert after["min Cllr"].split(",")[1] <= before["min Cllr"].split(",")[1]
     assert float(after["Cllr"].split()[0]) < float(before["Cllr"].split()[0])
-    assert "normalized DCF at p_target 0.1" in out
+    assert "DCF normalized" in out
     shown = re.search(r"^scale (\S+) ± \S+, offset (\S+) ± \S+$", out, flags=re.MULTILINE).groups()
     np.testing.assert_allclose([float(x) for x in shown], CASE["scale_offset"]["log(1,1)"][0], atol=1e-4)
     assert "training: converged in" in out

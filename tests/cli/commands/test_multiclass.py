@@ -447,7 +447,7 @@ def test_groups_of_classes(files, run):
 def test_the_prior_at_which_most_is_told(run):
     code, out, _ = run("eval", "sysA.csv", "--key", "key.csv", "--capacity", "-q")
     assert code == 0
-    assert re.search(r"at the best prior \d\.\d+ bits if calibrated \((cat|dog|eel) [\d.]+, ", out)
+    assert re.search(r"at the best prior: \d\.\d+ bits after calibration \((cat|dog|eel) [\d.]+, ", out)
     (one,) = json.loads(run("eval", "sysA.csv", "--key", "key.csv", "--capacity", "--json", "-q")[1])["systems"]
     assert one["capacity"]["bits"] >= one["information_at"][0]["available"] - 1e-9
     assert sum(one["capacity"]["prior"]) == pytest.approx(1.0)

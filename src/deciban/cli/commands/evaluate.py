@@ -126,9 +126,11 @@ def eval_command(
         results,
         out,
         all_classes=shown.all_classes,
-        corrected=shown.corrected,
-        everything=shown.everything,
-        most_notes=None if shown.notes == "all" else _MOST_NOTES,
+        options=tables.TableOptions(
+            corrected=shown.corrected,
+            everything=shown.everything,
+            most_notes=None if shown.notes == "all" else _MOST_NOTES,
+        ),
         sentences=[write(one) for write in of_systems for one in results.systems],
     )
     if results.kind == "two-class" and (any(wanted.values()) or any(map(_has_requests, results.systems))):
