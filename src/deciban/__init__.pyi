@@ -9,6 +9,7 @@ from deciban import multiclass as multiclass
 from deciban import plots as plots
 from deciban import report as report
 from deciban import rules as rules
+from deciban import spoofing as spoofing
 from deciban import trials as trials
 from deciban import workflows as workflows
 from deciban._version import __version__ as __version__

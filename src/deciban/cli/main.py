@@ -96,8 +96,8 @@ class _LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        known = [*COMMANDS, *FORMER_NAMES]
-        near = [] if args[0] in known else difflib.get_close_matches(args[0].lower(), known, n=1)
+        args = [FORMER_NAMES.get(args[0], args[0]), *args[1:]]
+        near = [] if args[0] in COMMANDS else difflib.get_close_matches(args[0].lower(), COMMANDS, n=1)
         if near and not ctx.resilient_parsing:
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)

@@ -129,7 +129,7 @@ def _badly_calibrated(points: Sequence[PointResult], curves: Curves) -> list[str
     """Where actual decisions are worse than none: at the points that were asked for, then in which priors."""
     bad = curves.act_error > WORSE_THAN_NONE
     if bad.all():
-        words = "Decisions cost more than ignoring the scores at every prior: calibrate them."
+        words = "Decisions cost more than ignoring the scores at every prior."
         return [Note(words, "calibration")]
     asked = [f"{point} (cost {point.act_dcf:.4g})" for point in points if point.act_dcf > WORSE_THAN_NONE]
     intervals = _intervals(curves.prior_log_odds, bad)
@@ -137,7 +137,7 @@ def _badly_calibrated(points: Sequence[PointResult], curves: Curves) -> list[str
         return []
     places = [f"at {', '.join(_first(asked, 'points'))}"] if asked else []
     places += [" and ".join(_first(intervals, "intervals of priors"))] if intervals else []
-    words = f"Decisions cost more than ignoring the scores {'; '.join(places)}: calibrate them."
+    words = f"Decisions cost more than ignoring the scores {'; '.join(places)}."
     return [Note(words, "calibration")]
 
 

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from deciban._validate import arrays as _validate
 from deciban._validate.probabilities import tell_of_two
@@ -114,7 +114,9 @@ def _bins(
     tar: ArrayLike, non: ArrayLike, tar_weights: Weights, non_weights: Weights, *, prior: float, bins: int, scheme: str
 ) -> tuple[FloatArray, FloatArray]:
     """Return the weight of each bin, and the difference of its share of targets and its mean posterior."""
-    log_odds = _validate.single_log_odds(prior, None)
+    if not 0.0 < _validate.in_range(prior, "prior", 0.0, 1.0, "It is the prior of a target, inside (0, 1)") < 1.0:
+        raise InputError(f"prior: got {prior!r}. It is the prior of a target, inside (0, 1).")
+    log_odds = float(logit(prior))
     if operator.index(bins) < 1:
         raise InputError(f"bins: got {bins!r}. It is a whole number, 1 or more.")
     if scheme not in ("width", "mass"):

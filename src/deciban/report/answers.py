@@ -458,7 +458,7 @@ def _how(grounds: Grounds) -> tuple[str, ...]:
 
 
 def _times(factor: float) -> str:
-    return f"{factor:.2g} times"
+    return f"{factor:.0f} times" if factor >= 99.5 else f"{factor:.2g} times"
 
 
 def fails(grounds: Grounds) -> Answer:
@@ -566,7 +566,9 @@ def verdict(one: Any) -> str:
     if separation.mood == "bad" and grounds.is_reversed:
         return f"{one.name}: scores favour the wrong class: check their sign (--lower-is-better) and the labels."
     words = _SEPARATES.get(separation.verdict, "separates {} to an unknown degree").format(grounds.apart)
-    return f"{one.name}: {words} ({grounds.main_figure} {100 * rate:.2g} %), {_calibration_in_words(one, grounds)}."
+    in_percent = f"{100 * rate:.0f}" if rate >= 0.0995 else f"{100 * rate:.2g}"
+    more = "" if grounds.are_too_few else f", {_calibration_in_words(one, grounds)}"
+    return f"{one.name}: {words} ({grounds.main_figure} {in_percent} %){more}."
 
 
 def _calibration_in_words(one: Any, grounds: Grounds) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 
 import numpy as np
@@ -22,8 +23,7 @@ def _a_dcf(
 
     ``about`` has the priors and costs by the names of the arguments.
     """
-    for name in ("c_miss", "c_fa", "c_fa_spoof"):
-        _validate.in_range(about[name], name, 0.0, math.inf, "A cost is at least 0.")
+    _require_costs(about)
     miss = target_prior(about["p_non"], about["p_spoof"]) * about["c_miss"]
     fa, fa_spoof = about["p_non"] * about["c_fa"], about["p_spoof"] * about["c_fa_spoof"]
     norm = min(miss, fa + fa_spoof)
@@ -36,6 +36,11 @@ def _a_dcf(
         total = np.append(total, miss)  # reject all
     normalized: FloatArray = total / norm
     return normalized
+
+
+def _require_costs(about: Mapping[str, float]) -> None:
+    for name in ("c_miss", "c_fa", "c_fa_spoof"):
+        _validate.in_range(about[name], name, 0.0, sys.float_info.max, "A cost is at least 0 and finite")
 
 
 def min_a_dcf(
@@ -120,6 +125,7 @@ def act_a_dcf(
     0.37
     """
     how = {"p_non": p_non, "p_spoof": p_spoof, "c_miss": c_miss, "c_fa": c_fa, "c_fa_spoof": c_fa_spoof}
+    _require_costs(how)
     if threshold is None:
         wrong, miss = p_non * c_fa + p_spoof * c_fa_spoof, target_prior(p_non, p_spoof) * c_miss
         at = math.log(wrong / miss) if wrong > 0.0 < miss else 0.0  # a cost of 0 is refused below
@@ -223,7 +229,7 @@ def bpcer_at_apcer(bona: ArrayLike, attacks: Mapping[str, ArrayLike], *, max_apc
     >>> bpcer_at_apcer([1.0, 2.0, 3.0, 4.0], {"replay": [0.0, 1.5], "synthesis": [2.5, 0.0]}, max_apcer=0.2)
     0.5
     """
-    _validate.in_range(max_apcer, "max_apcer", 0.0, 1.0, "An error rate is a fraction in [0, 1].")
+    _validate.in_range(max_apcer, "max_apcer", 0.0, 1.0, "An error rate is a fraction in [0, 1]")
     positive = sorted_scores(bona, "bona")
     if not attacks:
         raise InputError("attacks: there are none. It is a mapping from names of attacks to their scores.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
@@ -60,7 +61,7 @@ class AsvErrors:
 
     def __post_init__(self) -> None:
         for name in ("p_miss", "p_fa", "p_fa_spoof"):
-            _validate.in_range(getattr(self, name), name, 0.0, 1.0, "An error rate is a fraction in [0, 1].")
+            _validate.in_range(getattr(self, name), name, 0.0, 1.0, "An error rate is a fraction in [0, 1]")
 
 
 def asv_errors(tar: ArrayLike, non: ArrayLike, spoof: ArrayLike, *, threshold: float | None = None) -> AsvErrors:
@@ -155,7 +156,7 @@ def _weights(
         raise InputError(f"edition: got {edition!r}. The forms of the t-DCF are {', '.join(get_args(Edition))}.")
     p_tar = target_prior(p_non, p_spoof)
     for name, cost in (("c_miss", c_miss), ("c_fa", c_fa), ("c_fa_spoof", c_fa_spoof)):
-        _validate.in_range(cost, name, 0.0, math.inf, "A cost is at least 0.")
+        _validate.in_range(cost, name, 0.0, sys.float_info.max, "A cost is at least 0 and finite")
     verifier = p_tar * c_miss * asv.p_miss + p_non * c_fa * asv.p_fa
     miss, fa = p_tar * c_miss - verifier, p_spoof * c_fa_spoof * asv.p_fa_spoof
     found = _Weights(verifier if edition == "2021" else 0.0, miss, fa)
@@ -178,7 +179,7 @@ def target_prior(p_non: float, p_spoof: float) -> float:
         If a prior is not in [0, 1), or nothing is left for targets.
     """
     for name, prior in (("p_non", p_non), ("p_spoof", p_spoof)):
-        _validate.in_range(prior, name, 0.0, 1.0, "A prior is in [0, 1).")
+        _validate.in_range(prior, name, 0.0, 1.0, "A prior is in [0, 1)")
     if p_non + p_spoof >= 1.0:
         raise InputError(f"p_non, p_spoof: got {p_non:g} and {p_spoof:g}. They leave no prior for targets.")
     return 1.0 - p_non - p_spoof

@@ -186,11 +186,12 @@ def metric_table(result: Tabular) -> MetricTable:
     for labels, one in result.labelled():
         condition = labels.get("condition", labels.get("part", ""))
         by = labels.get("by", "")
-        where = "" if condition in ("", "pooled") else f"{by}: {condition}" if by else condition
+        where = "" if condition == "pooled" else f"{by}: equalized" if condition == "equalized" else condition
         system, lists = (one if hasattr(one, "estimates") else one.found), dict[str, Any]()
         for metric in METRICS:
             if system.kind in metric.kinds:
                 rows += [_row(one.name, where, metric, *found, system) for found in _values(metric, system, lists)]
+        rows += _requested_metrics(one.name, where, system, lists)
         rows += _class_metrics(one.name, where, system)
     return MetricTable(rows)
 
@@ -215,9 +216,17 @@ def _values(metric: Metric, one: Any, lists: dict[str, Any]) -> Iterator[tuple[F
             lists.update(one.to_dict())
         place, key = metric.json
         for k, entry in enumerate(lists.get(place) or ()):
-            value = entry.get(key)
+            value = _entry_value(entry, key)
             if isinstance(value, int | float | str):
                 yield (metric.name, k), _place_of(entry), float(value)
+
+
+def _entry_value(entry: Mapping[str, Any], key: str) -> Any:
+    """Return a number of an entry in JSON; scores of posteriors have a total and its parts."""
+    for name, value in entry.items():
+        if isinstance(value, Mapping) and key.startswith(name):
+            return value.get(key.removeprefix(name).removeprefix("_") or "total")
+    return entry.get(key)
 
 
 def _place_of(entry: Mapping[str, Any]) -> str:
@@ -226,6 +235,20 @@ def _place_of(entry: Mapping[str, Any]) -> str:
     if isinstance(first, list):
         first = first[0] if len(first) == 2 else "flat" if len(set(first)) == 1 else ",".join(f"{p:.4g}" for p in first)
     return first if name == "name" else f"{name} {first:.6g}" if isinstance(first, float) else f"{name} {first}"
+
+
+def _requested_metrics(name: str, condition: str, one: Any, found: Mapping[str, Any]) -> Iterator[MetricRow]:
+    """Yield rates at a limit of the other rate, and the EER by other conventions."""
+    at = 0
+    for where, key in (("fnmr_at_fmr", "fnmr"), ("fmr_at_fnmr", "fmr")):
+        for entry in found.get(where) or ():
+            yield _row(
+                name, condition, Metric(where, where), ("rates_at", at), _place_of(entry), float(entry[key]), one
+            )
+            at += 1
+    for convention, value in (found.get("eer_conventions") or {}).items():
+        metric = Metric("eer_conventions", "EER by convention")
+        yield _row(name, condition, metric, ("eer_conventions", convention), convention, float(value), one)
 
 
 def _class_metrics(name: str, condition: str, one: Any) -> Iterator[MetricRow]:

@@ -220,7 +220,8 @@ def print_two_class(
     columns |= summary_columns(systems, everything=options.everything)
     out.print(_summary(systems, columns, order, two_class_caption(systems[0]), corrected=corrected))
     if len(systems[0].operating_points) > 1:
-        out.print(points_table([([one.name], one) for one in systems], ["system"], corrected=corrected))
+        named = [([one.name], one) for one in systems]
+        out.print(points_table(named, ["system"], corrected=corrected, everything=options.everything))
 
 
 def two_class_caption(first: Evaluation) -> str:
@@ -228,7 +229,9 @@ def two_class_caption(first: Evaluation) -> str:
     return "DCF normalized; Cllr in bits" if len(first.operating_points) == 1 else "Cllr in bits"
 
 
-def points_table(named: Named, front: Sequence[str], *, in_full: bool = True, corrected: bool = False) -> Table:
+def points_table(
+    named: Named, front: Sequence[str], *, in_full: bool = True, corrected: bool = False, everything: bool = True
+) -> Table:
     """Return the costs of evaluations at several operating points.
 
     Parameters
@@ -241,25 +244,31 @@ def points_table(named: Named, front: Sequence[str], *, in_full: bool = True, co
         Whether all costs and counts of errors have a column.
     corrected : bool
         Whether minima have their corrected values beside them.
+    everything : bool
+        Two classes: whether scores that are not log-likelihood ratios have actual costs, too.
     """
     first, rows = named[0][1], list[Sequence[str]]()
     is_two_class = first.kind == "two-class"
+    are_raw = is_two_class and not everything and not any(has_llrs(one) for _, one in named)
     shown = [one for one in METRICS if one.per == "point" and first.kind in one.kinds]
+    shown = [one for one in shown if not (are_raw and one.needs_llrs)]
+    with_counts = is_two_class and in_full and not are_raw
     costs = [one.name for one in shown if one.tables == "all" or (in_full and not is_two_class)]
     by_prior = in_full and not is_two_class
     for names, one in named:
         for k, point in enumerate(one.cost_points):
             cells = [cell_of((name, k), one) for name in costs]
             cells[1:1] = [corrected_cell(("min_dcf", k), one)] if corrected else []
-            cells += [amount(point.n_miss), amount(point.n_fa)] if is_two_class and in_full else []
+            cells += [amount(point.n_miss), amount(point.n_fa)] if with_counts else []
             rows.append((*names, f"{point.p_target:g}" if by_prior else one.point_names[k], *cells))
         cells = [cell_of(f"mean_{name}", one) for name in costs]
         cells[1:1] = [corrected_cell("mean_min_dcf", one)] if corrected else []
         rows.append((*names, "mean" if by_prior else "mean over points", *cells))
     headings = [metric_of(name).label for name in costs]
-    headings += ["misses", "false alarms"] if is_two_class and in_full else []
+    headings += ["misses", "false alarms"] if with_counts else []
     headings[1:1] = ["minDCF, corrected"] if corrected else []
-    words = "normalized DCF; errors at the actual threshold" if is_two_class and in_full else ""
+    words = "normalized DCF" if is_two_class and in_full else ""
+    words += "; errors at the actual threshold" if with_counts else ""
     caption = captioned(words, [one for _, one in named])
     at = "target prior" if by_prior else "operating point"
     return table([*front, at, *headings], rows, n_left=len(front) + (not by_prior), caption=caption)

@@ -132,7 +132,7 @@ def print_results(
     if n_left := len(results.note_lines) - len(notes):
         say(to, f"{counted(n_left, 'more note')}: --notes all prints {'it' if n_left == 1 else 'them'}.", "dim")
     if results.conditions:
-        print_conditions(results, to)
+        print_conditions(results, to, everything=options.everything)
 
 
 def print_comparison(found: Comparison, out: TableConsole) -> None:
@@ -219,7 +219,7 @@ _MOST_NAMED = 3
 """Conditions that a line below the table names."""
 
 
-def print_conditions(results: Any, out: Console) -> None:
+def print_conditions(results: Any, out: Console, *, everything: bool = True) -> None:
     """Print tables by condition, for each system and each partition, and which conditions differ beyond doubt.
 
     Parameters
@@ -227,6 +227,8 @@ def print_conditions(results: Any, out: Console) -> None:
     results : Results
         With conditions.
     out : Console
+    everything : bool
+        Two classes: whether scores that are not log-likelihood ratios have actual costs and Cllr, too.
     """
     for one in results.conditions:
         of = f"{one.pooled.name} " if len(results.conditions) > 1 else ""
@@ -236,10 +238,10 @@ def print_conditions(results: Any, out: Console) -> None:
             out.print("")
             say(out, f"{of}{'equalized over' if part in alone else 'by'} {part.title}", "bold")
             rows = condition_rows(one, part)
-            out.print(_table_of_metrics(rows, part))
+            out.print(_table_of_metrics(rows, part, everything=everything))
             named, front = [(names, found) for names, _, found in rows], part.columns or ("trials",)
             if len(one.pooled.point_names) > 1:
-                out.print(points_table(named, front, in_full=False))
+                out.print(points_table(named, front, in_full=False, everything=everything))
             if one.pooled.kind == "two-class" and (by_rule := rule_table(named, front)) is not None:
                 out.print(by_rule)
             level = LEVEL if one.pooled.uncertainty is None else one.pooled.uncertainty.level
@@ -248,10 +250,10 @@ def print_conditions(results: Any, out: Console) -> None:
             say_all(out, (*remarks, *rules), "yellow")
 
 
-def _table_of_metrics(rows: Rows, part: ByConditions) -> Table:
+def _table_of_metrics(rows: Rows, part: ByConditions, *, everything: bool) -> Table:
     """Return the table with the main metrics of each condition."""
     pooled = rows[0][2]
-    columns = summary_columns([pooled])
+    columns = summary_columns([pooled], everything=everything)
     caption = "Cllr and information in bits" if pooled.kind == "classes" else two_class_caption(pooled)
     unit = " (weight)" if getattr(pooled, "is_weighted", False) else ""
     found = condition_table(rows, part, columns, lambda one: [cell(one) for cell in columns.values()], unit=unit)

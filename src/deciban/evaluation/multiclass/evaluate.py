@@ -76,14 +76,14 @@ def _badly_calibrated(found: ClassEvaluation) -> list[str]:
     if math.isfinite(found.cllr) and found.cllr > WORSE_THAN_NONE * found.reference:
         notes.append(
             f"Cllr is above {found.reference:.4g} bits, the Cllr of scores without information: posteriors from these "
-            "scores mislead. Calibrate them."
+            "scores mislead."
         )
     bad = [point for point in found.points if point.normalized > WORSE_THAN_NONE]
     if bad:
         costs = ", ".join(
             f"{point.p_target:g} (C_avg {point.c_avg:.4g}, {point.default_cost:.4g} without scores)" for point in bad
         )
-        notes.append(f"Detection decisions cost more than ignoring the scores at target prior {costs}: calibrate them.")
+        notes.append(f"Detection decisions cost more than ignoring the scores at target prior {costs}.")
     return notes
 
 
