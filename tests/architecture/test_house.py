@@ -41,7 +41,7 @@ PUBLIC_MODULES = [
     "deciban.sklearn",
 ]
 
-MOST = {"code lines": 54_720, "modules": 279}
+MOST = {"code lines": 54_740, "modules": 279}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
 
 

@@ -577,13 +577,10 @@ def _calibration_in_words(one: Any, grounds: Grounds) -> str:
         return f"but its scores are not {scores}: calibrate"
     if grounds.has_wrong_certainty:
         return "but at least one trial has infinite evidence for the wrong class"
-    answer = calibrated(grounds)
-    if answer.mood == "good":
-        return "and is well calibrated"
-    if answer.mood == "unknown":
-        return "and its calibration is not known"
-    but = "but" if answer.mood == "bad" else "and is nearly calibrated, but"
-    return f"{but} {_fault(grounds, scores)}: calibrate"
+    mood = calibrated(grounds).mood
+    if mood in ("good", "unknown"):
+        return "and is well calibrated" if mood == "good" else "and its calibration is not known"
+    return f"{'but' if mood == 'bad' else 'and is nearly calibrated, but'} {_fault(grounds, scores)}: calibrate"
 
 
 def _fault(grounds: Grounds, scores: str) -> str:
