@@ -41,7 +41,7 @@ PUBLIC_MODULES = [
     "deciban.sklearn",
 ]
 
-MOST = {"code lines": 54_740, "modules": 279}
+MOST = {"code lines": 54_739, "modules": 279}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
 
 
@@ -211,7 +211,7 @@ def assert_imports_none(unwanted, folder, commands):
 
 def test_commands_import_no_optional_package_because_it_happens_to_be_there(tmp_path):
     write_score_files(tmp_path)
-    not_by_eval = {"pyarrow.compute", "scipy.optimize", "matplotlib", "h5py", "jsonschema", "jinja2"}
+    not_by_eval = {"pyarrow.compute", "scipy.linalg", "scipy.optimize", "matplotlib", "h5py", "jsonschema", "jinja2"}
     assert_imports_none({*OPTIONAL, *not_by_eval}, tmp_path, COMMANDS[:1])
     assert_imports_none(OPTIONAL, tmp_path, COMMANDS)
     assert {path.name for path in tmp_path.iterdir()} >= {

@@ -19,7 +19,7 @@ from deciban.core.resampling.units import INDEPENDENT
 from deciban.evaluation.metrics import JSON_PLACES, METRICS, key_among, keys_of, metric_of, name_of
 from deciban.evaluation.requested import InformationAt, RuleCosts
 from deciban.evaluation.uncertainty import Figure, Uncertainty, no_units
-from deciban.messages import counted
+from deciban.messages import counted, topic_of
 from deciban.types import FloatArray
 
 SCHEMA = 2
@@ -438,6 +438,11 @@ class OneSystem(ByValue, Shown):
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
         """Itself alone."""
         return [({}, self)]
+
+
+def has_llrs(one: OneSystem) -> bool:
+    """Return False if the notes state that the scores are not log-likelihoods or their ratios."""
+    return not any(topic_of(note) in ("no-llrs", "ratios") for note in one.notes)
 
 
 S = TypeVar("S", bound=OneSystem)

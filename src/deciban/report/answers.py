@@ -12,7 +12,7 @@ import numpy as np
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.ranks.operating import WORSE_THAN_NONE
 from deciban.core.resampling.units import FEW_UNITS
-from deciban.evaluation.one_system import shown_interval
+from deciban.evaluation.one_system import has_llrs, shown_interval
 from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import Figure
 from deciban.messages import counted, topic_of
@@ -126,15 +126,11 @@ def grounds_of(one: Any, *, with_scale: bool = True) -> Grounds:
         **own,
         cllr=one.cllr,
         min_cllr=one.min_cllr,
-        are_llrs=_are_llrs(one),
+        are_llrs=has_llrs(one),
         has_wrong_certainty=math.isinf(one.cllr),
         n_units=None if known is None else known.n_units,
         noun="speaker" if known is None else known.noun,
     )
-
-
-def _are_llrs(one: Any) -> bool:
-    return not any(topic_of(note) in ("no-llrs", "ratios") for note in one.notes)
 
 
 def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]:
@@ -176,7 +172,7 @@ def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]
         "leaning": "" if affine is None else _side(affine.scale, affine.offset),
         "errors": (f"At equal error rates {eer} of targets and as many of non-targets are taken for the other.",),
         "is_reversed": one.auc < 0.5 - _BEYOND_CHANCE * error_of_auc,
-        "weak_spots": _misleading(one) if _are_llrs(one) else (),
+        "weak_spots": _misleading(one) if has_llrs(one) else (),
         "helps": bool((one.curves.act_error < 1.0).any()),
         "scarce": scarce,
         "width": _width(one, "eer"),
@@ -559,8 +555,7 @@ def verdict(one: Any) -> str:
     >>> verdict(evaluate(9 * rng.normal(2, 1.2, 2000), 9 * rng.normal(-2, 1.2, 2000), name="A"))
     'A: separates targets from non-targets well (EER 4.4 %), but its llrs are 3.3 times too extreme: calibrate.'
     """
-    lost = max(one.cllr - one.min_cllr, 0.0)
-    grounds = grounds_of(one, with_scale=not lost <= _FINE * one.cllr)
+    grounds = grounds_of(one, with_scale=False)
     rate = one.error_rate if one.kind == "classes" else one.eer
     separation = apart(grounds)
     if separation.mood == "bad" and grounds.is_reversed:
@@ -577,6 +572,8 @@ def _calibration_in_words(one: Any, grounds: Grounds) -> str:
         return f"but its scores are not {scores}: calibrate"
     if grounds.has_wrong_certainty:
         return "but at least one trial has infinite evidence for the wrong class"
+    if max(one.cllr - one.min_cllr, 0.0) > _FINE * one.cllr:
+        grounds = grounds_of(one)
     mood = calibrated(grounds).mood
     if mood in ("good", "unknown"):
         return "and is well calibrated" if mood == "good" else "and its calibration is not known"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping
 
 import numpy as np
@@ -12,7 +11,15 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.metrics.scores import eer_conventions
-from deciban.spoofing.tandem import P_SPOOF, accepted, rejected, sorted_scores, target_prior
+from deciban.spoofing.tandem import (
+    P_SPOOF,
+    accepted,
+    checked_threshold,
+    rejected,
+    require_costs,
+    sorted_scores,
+    target_prior,
+)
 from deciban.types import FloatArray
 
 
@@ -23,7 +30,7 @@ def _a_dcf(
 
     ``about`` has the priors and costs by the names of the arguments.
     """
-    _require_costs(about)
+    require_costs(**{name: about[name] for name in ("c_miss", "c_fa", "c_fa_spoof")})
     miss = target_prior(about["p_non"], about["p_spoof"]) * about["c_miss"]
     fa, fa_spoof = about["p_non"] * about["c_fa"], about["p_spoof"] * about["c_fa_spoof"]
     norm = min(miss, fa + fa_spoof)
@@ -36,11 +43,6 @@ def _a_dcf(
         total = np.append(total, miss)  # reject all
     normalized: FloatArray = total / norm
     return normalized
-
-
-def _require_costs(about: Mapping[str, float]) -> None:
-    for name in ("c_miss", "c_fa", "c_fa_spoof"):
-        _validate.in_range(about[name], name, 0.0, sys.float_info.max, "A cost is at least 0 and finite")
 
 
 def min_a_dcf(
@@ -125,14 +127,12 @@ def act_a_dcf(
     0.37
     """
     how = {"p_non": p_non, "p_spoof": p_spoof, "c_miss": c_miss, "c_fa": c_fa, "c_fa_spoof": c_fa_spoof}
-    _require_costs(how)
+    require_costs(c_miss=c_miss, c_fa=c_fa, c_fa_spoof=c_fa_spoof)
     if threshold is None:
         wrong, miss = p_non * c_fa + p_spoof * c_fa_spoof, target_prior(p_non, p_spoof) * c_miss
         at = math.log(wrong / miss) if wrong > 0.0 < miss else 0.0  # a cost of 0 is refused below
     else:
-        at = float(threshold)
-    if math.isnan(at):
-        raise InputError("threshold: got nan. It is a number, or inf to reject all trials.")
+        at = checked_threshold(threshold)
     return float(_a_dcf(tar, non, spoof, np.array([at]), how)[0])
 
 
@@ -194,9 +194,7 @@ def apcer(attacks: Mapping[str, ArrayLike], *, threshold: float) -> dict[str, fl
     """
     if not attacks:
         raise InputError("attacks: there are none. It is a mapping from names of attacks to their scores.")
-    if math.isnan(threshold):
-        raise InputError("threshold: got nan. It is a number, or inf to reject all trials.")
-    at = np.array([float(threshold)])
+    at = np.array([checked_threshold(threshold)])
     return {
         name: float(accepted(sorted_scores(scores, f"attacks[{name!r}]"), at)[0]) for name, scores in attacks.items()
     }

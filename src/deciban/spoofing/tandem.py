@@ -90,9 +90,7 @@ def asv_errors(tar: ArrayLike, non: ArrayLike, spoof: ArrayLike, *, threshold: f
     AsvErrors(p_miss=0.0, p_fa=0.3333333333333333, p_fa_spoof=1.0, threshold=1.0)
     """
     targets, others, spoofs = (sorted_scores(a, name) for a, name in ((tar, "tar"), (non, "non"), (spoof, "spoof")))
-    at = _closest(targets, others) if threshold is None else float(threshold)
-    if math.isnan(at):
-        raise InputError("threshold: got nan. It is a number, or inf to reject all trials.")
+    at = _closest(targets, others) if threshold is None else checked_threshold(threshold)
     where = np.array([at])
     fa, fa_spoof = (float(accepted(scores, where)[0]) for scores in (others, spoofs))
     return AsvErrors(float(rejected(targets, where)[0]), fa, fa_spoof, at)
@@ -155,8 +153,7 @@ def _weights(
     if edition not in get_args(Edition):
         raise InputError(f"edition: got {edition!r}. The forms of the t-DCF are {', '.join(get_args(Edition))}.")
     p_tar = target_prior(p_non, p_spoof)
-    for name, cost in (("c_miss", c_miss), ("c_fa", c_fa), ("c_fa_spoof", c_fa_spoof)):
-        _validate.in_range(cost, name, 0.0, sys.float_info.max, "A cost is at least 0 and finite")
+    require_costs(c_miss=c_miss, c_fa=c_fa, c_fa_spoof=c_fa_spoof)
     verifier = p_tar * c_miss * asv.p_miss + p_non * c_fa * asv.p_fa
     miss, fa = p_tar * c_miss - verifier, p_spoof * c_fa_spoof * asv.p_fa_spoof
     found = _Weights(verifier if edition == "2021" else 0.0, miss, fa)
@@ -168,6 +165,30 @@ def _weights(
     if found.norm <= 0.0:
         raise InputError("asv: the verifier accepts no spoof, so that a countermeasure makes no difference.")
     return found
+
+
+def require_costs(**costs: float) -> None:
+    """Refuse a cost that is negative or not finite.
+
+    Raises
+    ------
+    InputError
+    """
+    for name, cost in costs.items():
+        _validate.in_range(cost, name, 0.0, sys.float_info.max, "A cost is at least 0 and finite")
+
+
+def checked_threshold(value: float) -> float:
+    """Return a threshold as a float.
+
+    Raises
+    ------
+    InputError
+        If it is NaN.
+    """
+    if math.isnan(value):
+        raise InputError("threshold: got nan. It is a number, or inf to reject all trials.")
+    return float(value)
 
 
 def target_prior(p_non: float, p_spoof: float) -> float:
@@ -338,9 +359,7 @@ def act_t_dcf(
             math.inf if weights.miss == 0.0 else -math.inf if weights.fa == 0.0 else math.log(weights.fa / weights.miss)
         )
     else:
-        at = float(threshold)
-    if math.isnan(at):
-        raise InputError("threshold: got nan. It is a number, or inf to reject all trials.")
+        at = checked_threshold(threshold)
     positive, negative = sorted_scores(bona, "bona"), sorted_scores(spoof, "spoof")
     where = np.array([at])
     cost = weights.at(rejected(positive, where), accepted(negative, where), normalize=normalize)

@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.text import Text
 
 from deciban.evaluation.metrics import METRICS, metric_of
-from deciban.evaluation.one_system import WithInterval, with_interval
+from deciban.evaluation.one_system import WithInterval, has_llrs, with_interval
 from deciban.evaluation.worst_trials import headings_of, rows_of
-from deciban.messages import amount, one_line, topic_of
+from deciban.messages import amount, one_line
 from deciban.tables.writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, heading_of, with_corrected
 
 if TYPE_CHECKING:  # tables of formats need no numbers
@@ -167,11 +167,6 @@ def summary_columns(systems: Sequence[OneSystem], *, everything: bool = True) ->
             partial(_unless_raw, cell) if metric_of(key).needs_llrs and any(are_raw) else cell
         )
     return columns
-
-
-def has_llrs(one: OneSystem) -> bool:
-    """Return False if the notes state that the scores are not log-likelihood ratios."""
-    return not any(topic_of(note) in ("no-llrs", "ratios") for note in one.notes)
 
 
 def _unless_raw(cell: Callable[[Any], str], one: Any) -> str:

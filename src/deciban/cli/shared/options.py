@@ -257,12 +257,12 @@ class SectionedCommand(click.Command):
             return
         listed = [one for several in by_topic.values() for one in several]
         _write_options(ctx, formatter, "Options", [one for one in listed if common.intersection(one.opts)])
-        others = [(topic, [_long_name(one) for one in several if not common.intersection(one.opts)])
-                  for topic, several in by_topic.items()]  # fmt: skip
+        others = list[tuple[str, str]]()
+        for topic, several in by_topic.items():
+            names = [max(one.opts, key=len) for one in several if not common.intersection(one.opts)]
+            others += [("Other" if topic == "Options" else topic, ", ".join(names))] if names else []
         with formatter.section(f"More options (deciban {self.name} --help-all)"):
-            formatter.write_dl(
-                [("Other" if topic == "Options" else topic, ", ".join(names)) for topic, names in others if names]
-            )
+            formatter.write_dl(others)
 
 
 HELP_ALL = "deciban.cli.help_all"
@@ -286,11 +286,6 @@ def _write_options(
     if records:
         with formatter.section(title):
             formatter.write_dl(records)
-
-
-def _long_name(option: click.Option) -> str:
-    """Return the first name of an option with two dashes."""
-    return next((name for name in option.opts if name.startswith("--")), option.opts[0])
 
 
 def _topic_of(option: click.Option) -> str:
