@@ -1,6 +1,6 @@
 """``deciban eval`` with and without conditions: ten of them, with intervals by units, from a Parquet file to tables.
 
-The same with ``--memory``, where trials are read in pieces and sorted by condition into a temporary folder. Processor
+The same with ``--memory``, where trials are read in batches and sorted by condition into a temporary folder. Processor
 time of whole commands, a process each, which other work on the machine does not change much.
 """
 
@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=10**6)
     parser.add_argument("--speakers", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--memory", help="read in pieces within so much memory, such as 400MB")
+    parser.add_argument("--memory", help="read in batches within so much memory, such as 400MB")
     given = parser.parse_args()
     print(machine())
     with tempfile.TemporaryDirectory() as folder:

@@ -18,6 +18,7 @@ import sys
 import tempfile
 import tokenize
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -35,6 +36,7 @@ _BYTES = re.compile(r"BYTES_PER|bytes_per|memory //|memory /|TIMES_ITS|\bCost\.|
 _SPACE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 
+@cache
 def code_lines(path: Path) -> int:
     source = path.read_text("utf-8")
     documented: set[int] = set()

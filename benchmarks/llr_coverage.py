@@ -43,7 +43,7 @@ LARGE = {"crossed": 10_000, "one-sided": 60_000, "uneven": 30_000, "classes": 40
 
 
 @dataclass(frozen=True)
-class Drawn:
+class RandomSample:
     """Scores of two systems, (n_trials, 2) or (n_trials, 2, n_classes), labels, and the speakers of each trial."""
 
     scores: np.ndarray
@@ -51,7 +51,7 @@ class Drawn:
     speakers: np.ndarray
 
 
-def crossed(rng: np.random.Generator, n: int, n_others: int | None = None) -> Drawn:
+def crossed(rng: np.random.Generator, n: int, n_others: int | None = None) -> RandomSample:
     """All against all; or some impostors of each segment."""
     goat, lamb, wolf = rng.normal(0.0, 1.0, n), rng.normal(0.0, 0.7, n), rng.normal(0.0, 0.7, n)
     spoken = np.repeat(np.arange(n), SEGMENTS)
@@ -65,37 +65,39 @@ def crossed(rng: np.random.Generator, n: int, n_others: int | None = None) -> Dr
     speaker = spoken[test]
     is_target = model == speaker
     level = np.where(is_target, 2.8 + goat[model], -2.5 + lamb[model] + wolf[speaker]) + segment[test]
-    return Drawn(level[:, None] + rng.normal(0.0, 1.2, (len(model), 2)), is_target, np.column_stack((model, speaker)))
+    return RandomSample(
+        level[:, None] + rng.normal(0.0, 1.2, (len(model), 2)), is_target, np.column_stack((model, speaker))
+    )
 
 
-def one_sided(rng: np.random.Generator, n: int) -> Drawn:
+def one_sided(rng: np.random.Generator, n: int) -> RandomSample:
     """Four target and twelve non-target trials of each speaker."""
     return _by_sizes(rng, np.full(n, 4))
 
 
-def uneven(rng: np.random.Generator, n: int) -> Drawn:
+def uneven(rng: np.random.Generator, n: int) -> RandomSample:
     """Very unequal numbers of trials."""
     return _by_sizes(rng, np.clip(np.ceil(rng.pareto(1.0, n)), 1, 60).astype(int))
 
 
-def _by_sizes(rng: np.random.Generator, n_tar: np.ndarray) -> Drawn:
+def _by_sizes(rng: np.random.Generator, n_tar: np.ndarray) -> RandomSample:
     speaker = np.repeat(np.arange(len(n_tar)), 4 * n_tar)
     place = np.arange(len(speaker)) - np.repeat(np.cumsum(4 * n_tar) - 4 * n_tar, 4 * n_tar)
     is_target = place < n_tar[speaker]
     level = np.where(is_target, 3.0, -2.0) + rng.normal(size=len(n_tar))[speaker]
-    return Drawn(level[:, None] + rng.normal(0.0, 1.5, (len(speaker), 2)), is_target, speaker)
+    return RandomSample(level[:, None] + rng.normal(0.0, 1.5, (len(speaker), 2)), is_target, speaker)
 
 
-def classes(rng: np.random.Generator, n: int) -> Drawn:
+def classes(rng: np.random.Generator, n: int) -> RandomSample:
     """Four segments of each speaker, who is of one of three classes."""
     speaker = np.repeat(np.arange(n), 4)
     label = speaker % 3
     level = rng.normal(0.0, 1.0, (n, 3))[speaker]
     level[np.arange(len(label)), label] += [2.0, 2.5, 3.0] @ np.eye(3)[:, label]
-    return Drawn(level[:, None] + rng.normal(0.0, 1.0, (len(label), 2, 3)), label, speaker)
+    return RandomSample(level[:, None] + rng.normal(0.0, 1.0, (len(label), 2, 3)), label, speaker)
 
 
-DESIGNS: dict[str, Callable[..., Drawn]] = {
+DESIGNS: dict[str, Callable[..., RandomSample]] = {
     "crossed": crossed,
     "one-sided": one_sided,
     "uneven": uneven,
@@ -114,7 +116,7 @@ class Method:
     systems: bool = False
     weights: bool = False
 
-    def trained(self, drawn: Drawn, *, units: bool) -> Any:
+    def trained(self, drawn: RandomSample, *, units: bool) -> Any:
         """Train the model."""
         x = drawn.scores if self.systems else drawn.scores[:, 0]
         return self.make().fit(x, drawn.label, units=drawn.speakers if units else None)
@@ -155,13 +157,13 @@ METHODS: dict[str, Method] = {
 OF_CLASSES = ("calibration of classes", "fusion of classes")
 
 
-def table(design: str, n: int, n_draws: int, names: list[str], seed: int) -> None:
-    """Print coverage for a number of speakers."""
+def table(design: str, n: int, n_draws: int, names: list[str], seed: int, scores: list[float] | None = None) -> None:
+    """Print coverage for a number of speakers, at some scores; by default at quantiles of targets and non-targets."""
     rng = np.random.default_rng(seed)
     many = {"n_others": OTHERS} if design == "crossed" else {}
     parts = [DESIGNS[design](rng, LARGE[design], **many) for _ in range(MANY)]
-    at = np.zeros(1)
-    if design != "classes":
+    at = np.array(scores or [0.0])
+    if design != "classes" and not scores:
         score, is_target = parts[0].scores[:, 0], parts[0].label
         tar, non = np.quantile(score[is_target], [0.05, 0.5, 0.95]), np.quantile(score[~is_target], [0.95, 0.5, 0.05])
         at = np.append(tar, non)
@@ -198,6 +200,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, nargs="+", default=[400], help="one for each number of speakers")
     parser.add_argument("--methods", nargs="+", default=[name for name in METHODS if name != "pav"])
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--at", type=float, nargs="+", help="scores of the first system; default: quantiles")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     print(machine())
@@ -205,7 +208,7 @@ def main() -> None:
         names = [one for one in options.methods if (one in OF_CLASSES) == (design == "classes")]
         for n, n_draws in zip(options.speakers, options.draws, strict=True):
             if names:
-                table(design, n, n_draws, names, options.seed)
+                table(design, n, n_draws, names, options.seed, options.at)
 
 
 if __name__ == "__main__":

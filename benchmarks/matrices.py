@@ -15,8 +15,7 @@ import numpy as np
 
 from deciban import read_scores
 from deciban.io import write
-from deciban.io.contents import Contents
-from deciban.io.formats import by_name
+from deciban.io.formats import Contents, by_name
 from deciban.trials import Scores, Trials
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def read_h5py(path: Path) -> object:
         return file["scores"][()]
 
 
-class Way(NamedTuple):
+class LevelSearch(NamedTuple):
     """One way to keep scores; a slow one has one round."""
 
     name: str
@@ -69,12 +68,12 @@ class Way(NamedTuple):
 
 NUMPY, H5PY = "numpy .npy, numbers only", "h5py, numbers only"
 WAYS = (
-    Way(NUMPY, ".npy", write_npy, np.load),
-    Way("deciban HDF5", ".h5", partial(write_ours, format_name="bosaris-hdf5"), read_scores),
-    Way(H5PY, ".h5", write_h5py, read_h5py),
-    Way("deciban MATLAB 5", ".mat", partial(write_ours, format_name="bosaris-mat"), read_scores),
-    Way("deciban text (kaldi)", ".txt", write, read_scores, is_slow=True),
-    Way(
+    LevelSearch(NUMPY, ".npy", write_npy, np.load),
+    LevelSearch("deciban HDF5", ".h5", partial(write_ours, format_name="bosaris-hdf5"), read_scores),
+    LevelSearch(H5PY, ".h5", write_h5py, read_h5py),
+    LevelSearch("deciban MATLAB 5", ".mat", partial(write_ours, format_name="bosaris-mat"), read_scores),
+    LevelSearch("deciban text (kaldi)", ".txt", write, read_scores, is_slow=True),
+    LevelSearch(
         "deciban, HDF5 of others with gzip",
         ".h5",
         partial(write_h5py, compression="gzip", fletcher32=True),

@@ -79,7 +79,7 @@ def source_of(folder: Path) -> Any:
 
 def ours(folder: Path, memory: int, engine: Any) -> dict[str, Any]:
     """All figures and curves."""
-    from deciban.engines.counting import summarize_shards
+    from deciban.engines.sorting import summarize_shards
     from deciban.evaluation.two_class import evaluation_of
 
     found = evaluation_of(summarize_shards(source_of(folder), engine, memory))
@@ -92,7 +92,7 @@ def ours(folder: Path, memory: int, engine: Any) -> dict[str, Any]:
 
 
 def streamed(folder: Path, memory: int) -> dict[str, Any]:
-    from deciban.engines.threads import Threads
+    from deciban.engines import Threads
 
     return ours(folder, memory, Threads(2))
 
@@ -222,7 +222,7 @@ def run_job(job: str, folder: Path, memory: int) -> None:
 
 def imported() -> None:
     """Import what a process needs, which is none of the job."""
-    import deciban.engines.counting
+    import deciban.engines.sorting
     import deciban.evaluation.two_class
     import deciban.io.shards.opening  # noqa: F401
     from deciban.core.ranks.value_counts import compiled
@@ -262,7 +262,7 @@ def compare(title: str, jobs: Sequence[tuple[str, str]], folder: Path, memory: i
 RANKS = [
     ("read2", "read and sort, two threads"),
     ("read1", "read and sort, one thread"),
-    ("streamed", "deciban, in pieces"),
+    ("streamed", "deciban, in batches"),
     ("dask2", "deciban, Dask with two workers"),
 ]
 RIVALS = [("duckdb", "DuckDB, groups, EER only"), ("polars", "Polars, groups, EER only")]

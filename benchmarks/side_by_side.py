@@ -83,7 +83,14 @@ def show(title: str, timings: Mapping[str, Timing], reference: str, n_trials: in
 
 
 def machine() -> str:
-    """Name processor, Python and numpy: ratios to a sort depend on the instructions that numpy found."""
+    """Name processor, Python and NumPy, the kind of its sort, and how busy the machine is.
+
+    Z: `numpy.sort` is slow, as with AVX-512 on Zen 4; A: it is fast. Ratios to a sort are comparable within a kind.
+    """
+    from deciban.core.ranks.loops import sorts_slowly
+
     found = np.show_config(mode="dicts")["SIMD Extensions"]["found"]  # type: ignore[index, call-overload]
     versions = f"Python {platform.python_version()}, numpy {np.__version__} {found}"
-    return f"{platform.machine()}, {os.cpu_count()} cores, {versions}"
+    kind = "Z" if sorts_slowly() else "A"
+    load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    return f"{platform.machine()}, {os.cpu_count()} cores, kind {kind}, {versions}{load}"

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy.optimize import minimize as scipy_minimize
 
-from deciban.core.training.linear_objective import LinearObjective, Trials
+from deciban.core.training.linear_objective import LinearObjective, TrainingTrials
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
 from deciban.core.training.trust_region import Derivatives, minimize
 
@@ -91,8 +91,8 @@ def two_classes(n_trials: int, n_systems: int, rule: tuple[float, float], p_targ
     scores += np.where(is_target, 1.5, -1.5)[:, None] * (1.0 + 0.1 * np.arange(n_systems))
     scores = (scores - scores.mean(axis=0)) / scores.std(axis=0)
     weights = (1.0 - p_target) / np.count_nonzero(~is_target), p_target / np.count_nonzero(is_target)
-    trials = Trials.of(scores, is_target)
-    trials = Trials(trials.columns, is_target, weights, matrix=trials.matrix, reach=trials.reach)
+    trials = TrainingTrials.of(scores, is_target)
+    trials = TrainingTrials(trials.columns, is_target, weights, matrix=trials.matrix, reach=trials.reach)
     return LinearObjective(
         trials,
         center=np.zeros(n_systems),

@@ -2,6 +2,8 @@
 
 import gc
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,9 +11,9 @@ from hypothesis import HealthCheck, Phase, settings
 
 from support.sketches import sketch
 
-settings.register_profile("quick", max_examples=15, deadline=None, derandomize=True)
+settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True)
 settings.register_profile(  # of scripts/mutants: the first input that fails is enough
-    "mutants", settings.get_profile("quick"), phases=[Phase.explicit, Phase.generate]
+    "mutants", settings.get_profile("quick"), max_examples=15, phases=[Phase.explicit, Phase.generate]
 )
 settings.register_profile(
     "thorough",
@@ -133,3 +135,25 @@ def sandwich(monkeypatch):
     from deciban.core.training import influences as jackknife
 
     monkeypatch.setattr(jackknife, "MOST_UNITS", 0)
+
+
+@pytest.fixture(scope="session")
+def _matlab_server():
+    from support import warm_matlab
+
+    command = [sys.executable, warm_matlab.__file__]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        yield server
+
+
+@pytest.fixture
+def warm_matlab(_matlab_server, tmp_path_factory, monkeypatch):
+    """Files of MATLAB are read by forks of one process, instead of one that starts for each file."""
+    if not hasattr(os, "fork"):
+        return
+    from deciban.io.formats import hdf5_and_matlab
+    from support import warm_matlab
+
+    monkeypatch.setattr(
+        hdf5_and_matlab, "subprocess", warm_matlab.runner(_matlab_server, tmp_path_factory.getbasetemp())
+    )

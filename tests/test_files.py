@@ -195,11 +195,11 @@ def test_scratch_folders_go_after_errors(error):
 @pytest.mark.parametrize(("needs", "amount"), [(0, "at least 2.5 MB"), (7_000_000, "at least 7.0 MB")])
 def test_a_full_scratch_disk_is_one_sentence_with_the_amount_and_the_folder(needs, amount):
     folder = ScratchFolder()
-    with pytest.raises(OSError, match="no room") as caught, folder.or_nothing(needs) as path:
+    with pytest.raises(OSError, match="no space") as caught, folder.or_nothing(needs) as path:
         (path / "file").write_bytes(bytes(2_500_000))
         raise OSError(errno.ENOSPC, "No space left on device")
     assert caught.value.strerror == (
-        f"no room for temporary files, which need {amount}. Make room, or name another folder for them (TMPDIR)"
+        f"no space for temporary files ({amount} are needed). Free some space, or set TMPDIR to another folder"
     )
     assert caught.value.filename == str(path.parent)
     assert not path.exists()

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 
 from deciban import evaluate
-from deciban.messages import Message, Note, topic_of
+from deciban.errors import Message, Note, topic_of
 
 
 def test_lines_begin_with_the_kind_in_a_column_of_its_own():

@@ -2,7 +2,7 @@
 
 import threading
 
-from deciban.steps import heard_by, teller
+from deciban.errors import heard_by, teller
 
 
 def test_only_who_listens_hears():

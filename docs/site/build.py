@@ -72,8 +72,8 @@ def places(parts: Sequence[Section]) -> dict[str, str]:
 
 def outside_code(text: str) -> Iterator[tuple[str, bool]]:
     """Yield parts of a page, with True for text and False for code."""
-    for at, piece in enumerate(_CODE.split(text)):
-        yield piece, at % 2 == 0
+    for at, partition in enumerate(_CODE.split(text)):
+        yield partition, at % 2 == 0
 
 
 def moved(text: str, page: str, known: Mapping[str, str]) -> str:
@@ -104,8 +104,8 @@ def moved(text: str, page: str, known: Mapping[str, str]) -> str:
             return f"{words}({os.path.relpath(f'{Path(there).name}/index.md', here)})"
         return f"{words.strip('[]')} (`{there}`)"
 
-    pieces = [_LINK.sub(changed, piece) if is_text else piece for piece, is_text in outside_code(text)]
-    return "".join(pieces)
+    partitions = [_LINK.sub(changed, partition) if is_text else partition for partition, is_text in outside_code(text)]
+    return "".join(partitions)
 
 
 def index_of(part: Section, pages: Sequence[str], written: str = "") -> str:

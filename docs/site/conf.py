@@ -9,7 +9,7 @@ author = "The deciban developers"
 copyright = author  # noqa: A001  # what Sphinx calls it
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 myst_heading_anchors = 4
 myst_enable_extensions = ["attrs_inline"]
 suppress_warnings = ["ref.python"]  # words in types of arguments are looked up, and many classes have such an attribute

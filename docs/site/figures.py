@@ -18,6 +18,7 @@ PAGES = {
     "multiclass": "multiclass-metrics.md",
     "rules": "rules.md",
     "spoofing": "spoofing-metrics.md",
+    "biometrics": "biometrics.md",
 }
 """Page with the formulas of each package."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +24,7 @@ PACKAGES = (
         "decisions",
         "rules",
         "spoofing",
+        "biometrics",
         "losses",
         "evaluation",
         "calibration",
@@ -63,7 +65,7 @@ def api() -> str:
 
 
 def package(module: ModuleType, done: set[int], *, quick: bool = False) -> str:
-    """Return the page of a package: a table of its public names, then their docstrings.
+    """Return the page of a package: tables of its public names by topic, then their docstrings.
 
     Names that another page documents are only listed.
 
@@ -75,7 +77,7 @@ def package(module: ModuleType, done: set[int], *, quick: bool = False) -> str:
     quick : bool
         Write names without docstrings.
     """
-    parts, rows, elsewhere = [], [], []
+    parts, topics, elsewhere = [], dict[str, list[str]](), []
     for name in public_names(module):
         found = getattr(module, name)
         if not callable(found):
@@ -84,15 +86,24 @@ def package(module: ModuleType, done: set[int], *, quick: bool = False) -> str:
             elsewhere.append(f"`{name}`")
             continue
         done.add(id(found))
-        rows.append(f"| {{py:obj}}`~{module.__name__}.{name}` | {_summary(found)} |")
+        row = f"| {{py:obj}}`~{module.__name__}.{name}` | {_summary(found)} |"
+        topics.setdefault(getattr(found, "__module__", module.__name__), []).append(row)
         kind, members = ("autoclass", "   :members:\n") if inspect.isclass(found) else ("autofunction", "")
         if quick:
             parts.append(f"## {name}\n")
             continue
         parts.append(f"## {name}\n\n```{{eval-rst}}\n.. {kind}:: {module.__name__}.{name}\n{members}```\n")
-    table = "\n".join(["| Name | Description |", "|---|---|", *rows]) + "\n\n" if rows else ""
+    table = "".join(
+        f"**{_topic(home)}** (`{home}`)\n\n" + "\n".join(["| Name | Description |", "|---|---|", *rows]) + "\n\n"
+        for home, rows in sorted(topics.items(), key=lambda one: (".core." in one[0], one[0]))
+    )
     also = f"Other pages document: {', '.join(elsewhere)}.\n\n" if elsewhere else ""
     return f"# {module.__name__}\n\n{_summary(module)}\n\n{table}{also}" + "\n".join(parts)
+
+
+def _topic(home: str) -> str:
+    """Return the topic of a module: its docstring up to the first colon or full stop."""
+    return re.split(r"[:.;](?:\s|$)", _summary(importlib.import_module(home)))[0]
 
 
 def public_names(module: ModuleType) -> list[str]:

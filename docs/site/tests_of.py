@@ -16,6 +16,7 @@ FOLDERS = (
     "rules",
     "decisions",
     "spoofing",
+    "biometrics",
     "core",
     "evaluation",
     "calibration",

@@ -1,4 +1,4 @@
-"""``python -m deciban`` is the command ``deciban``."""
+"""Entry point of ``python -m deciban``, the same as the command ``deciban``."""
 
 from deciban.cli import main
 

@@ -1,7 +1,7 @@
-"""Arrow columns from and to numpy arrays and words, without what pyarrow imports for that.
+"""Conversion between Arrow columns, numpy arrays and strings, without the slow imports of pyarrow.
 
-pyarrow's own conversions, and every constant among the arguments of its functions, import pandas if it is installed:
-that takes longer than the evaluation of most files. What is shared here is memory, which needs nobody's help.
+pyarrow's own conversions, and Python constants as arguments of its functions, import pandas if it is installed. This
+import takes longer than the evaluation of most files. The functions here share memory and need no import.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from deciban.types import AnyArray, BoolArray
 
 
 class _Late:
-    """A module that is imported when something of it is needed."""
+    """A module that is imported when one of its attributes is first used."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -29,20 +29,20 @@ class _Late:
 
 
 compute: Any = _Late("pyarrow.compute")
-"""pyarrow.compute, whose import takes a tenth of the time of a small evaluation, which does without."""
+"""pyarrow.compute. Its import takes a tenth of the time of a small evaluation, which does not need it."""
 
 
 _FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
-"""Names of types that NumPy calls otherwise."""
+"""NumPy names of Arrow types whose names differ."""
 
 
 def to_numpy(column: pa.Array | pa.ChunkedArray) -> AnyArray:
-    """Values of a column as an array that cannot be written to; numbers in one piece stay in the memory of the column.
+    """Return the values of a column as a read-only array, without a copy if the numbers are contiguous.
 
     Parameters
     ----------
     column : pyarrow array
-        What it lacks is NaN, as in pyarrow's own conversion.
+        Missing values become NaN, as in pyarrow's own conversion.
 
     Returns
     -------
@@ -54,11 +54,11 @@ def to_numpy(column: pa.Array | pa.ChunkedArray) -> AnyArray:
     array([ 0.5, -1. ])
     """
     if isinstance(column, pa.ChunkedArray):
-        pieces = [to_numpy(chunk) for chunk in column.chunks]
-        if len(pieces) != 1:
-            empty = pa.array([], column.type).to_numpy(zero_copy_only=False) if not pieces else None
-            pieces = [np.concatenate(pieces) if empty is None else empty]
-        values = pieces[0]
+        partitions = [to_numpy(chunk) for chunk in column.chunks]
+        if len(partitions) != 1:
+            empty = pa.array([], column.type).to_numpy(zero_copy_only=False) if not partitions else None
+            partitions = [np.concatenate(partitions) if empty is None else empty]
+        values = partitions[0]
     elif column.null_count or not _is_plain(column.type):
         values = np.asarray(column.to_numpy(zero_copy_only=False))
     elif pa.types.is_boolean(column.type):
@@ -66,7 +66,7 @@ def to_numpy(column: pa.Array | pa.ChunkedArray) -> AnyArray:
     else:
         kind = np.dtype(
             _FLOATS.get(str(column.type), str(column.type))
-        )  # pyarrow's own answer needs pandas in old ones
+        )  # column.type.to_pandas_dtype() needs pandas in old versions of pyarrow
         buffer = column.buffers()[1]
         start = column.offset * kind.itemsize
         values = np.frombuffer(buffer, kind, len(column), start) if len(column) else np.empty(0, kind)
@@ -75,7 +75,7 @@ def to_numpy(column: pa.Array | pa.ChunkedArray) -> AnyArray:
 
 
 def lengths(words: pa.Array) -> AnyArray:
-    """Bytes of each text of a column.
+    """Return the number of bytes of each string of a column.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def lengths(words: pa.Array) -> AnyArray:
 
 
 def borders(words: pa.Array) -> AnyArray:
-    """Where the texts of a column begin in its memory, and where the last one ends.
+    """Return the byte offsets of the strings of a column, and the end of the last one.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def borders(words: pa.Array) -> AnyArray:
 
 
 def with_gaps(column: pa.Array, fill: float) -> AnyArray:
-    """Values of a column of numbers or truth values, with another one in place of those that it lacks.
+    """Return the values of a numeric or boolean column, with ``fill`` for missing values.
 
     Examples
     --------
@@ -114,13 +114,13 @@ def with_gaps(column: pa.Array, fill: float) -> AnyArray:
 
 
 def of_numpy(values: AnyArray, lacking: BoolArray | None = None) -> pa.Array:
-    """Make a column of an array of numbers or truth values; numbers stay in the memory of the array.
+    """Return a column of numbers or truth values; numbers share the memory of the array.
 
     Parameters
     ----------
     values : (n,) array
     lacking : (n,) bool array, optional
-        Which values the column lacks.
+            True for missing values.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def of_numpy(values: AnyArray, lacking: BoolArray | None = None) -> pa.Array:
 
 
 def of_words(words: Iterable[str]) -> pa.Array:
-    """Make a column of text.
+    """Return a column of strings.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def of_words(words: Iterable[str]) -> pa.Array:
 
 
 def of_bytes(values: Sequence[bytes], kind: pa.DataType | None = None) -> pa.Array:
-    """Make a column of bytes, or (``kind``) of the text that they are known to be.
+    """Return a column of bytes, or of type ``kind`` if they are known to be text.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def of_bytes(values: Sequence[bytes], kind: pa.DataType | None = None) -> pa.Arr
 
 
 def constant(value: str | bytes | float) -> pa.Scalar:  # bool is a float to type checkers
-    """Make an argument of a function of pyarrow.
+    """Return a constant as an argument for functions of pyarrow.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def constant(value: str | bytes | float) -> pa.Scalar:  # bool is a float to typ
 
 
 def joined(lines: pa.Array, separator: str | bytes) -> pa.Buffer:
-    """Put all texts of a column into one, with a separator between them.
+    """Join all strings of a column, with a separator between them.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def joined(lines: pa.Array, separator: str | bytes) -> pa.Buffer:
 
 
 def text_of(words: pa.Array) -> AnyArray:
-    """All texts of a column, one behind the other as they lie in its memory.
+    """Return the bytes of all strings of a column, concatenated.
 
     Returns
     -------
@@ -212,7 +212,7 @@ def _is_plain(kind: pa.DataType) -> bool:
 
 
 def _bits(column: pa.Array) -> AnyArray:
-    """Truth values, of which Arrow packs eight into a byte."""
+    """Return truth values, which Arrow packs as eight bits per byte."""
     if not len(column):
         return np.empty(0, np.bool_)
     first = column.offset // 8

@@ -1,4 +1,4 @@
-"""Names of files, streams that are read only once, and files and folders that are written as a whole or not at all."""
+"""File names, streams that can be read only once, and atomic writing of files and folders."""
 
 from __future__ import annotations
 
@@ -23,18 +23,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TypeAlias
 
-from deciban.errors import FormatError, InputError
-from deciban.messages import one_line
+from deciban.errors import FormatError, InputError, one_line
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
 
 Readable: TypeAlias = PathLike | IO[bytes] | IO[str]
-"""A file by its name, or an open one."""
+"""A file name or an open file."""
 
 
 def is_open_file(path: object) -> bool:
-    """Whether this is an open file, or something else to read from, and no name.
+    """Return True for an open file or another readable object, False for a name.
 
     >>> is_open_file(io.BytesIO()), is_open_file("scores.txt")
     (True, False)
@@ -43,10 +42,9 @@ def is_open_file(path: object) -> bool:
 
 
 def display_name(path: object) -> str:
-    r"""What messages call a file.
+    r"""Return the name of a file for messages.
 
-    A file name need not be text: what cannot be encoded is shown as a question mark, and what a terminal would obey
-    instead of showing it, as an escape.
+    Characters that cannot be encoded are replaced by question marks, and control characters by escapes.
 
     Examples
     --------
@@ -63,7 +61,7 @@ def display_name(path: object) -> str:
 
 
 def require_file_name(path: Readable) -> None:
-    """Refuse what is no file and names none: an empty name would be the current folder.
+    """Raise if the argument is not a file name or an open file; an empty name would mean the current folder.
 
     Raises
     ------
@@ -71,72 +69,72 @@ def require_file_name(path: Readable) -> None:
     """
     given: object = path
     if not isinstance(given, str | os.PathLike) and not is_open_file(given):
-        raise InputError(f"path: got {type(given).__name__}. Name a file, or pass an open one.{_way_out(given)}")
+        raise InputError(f"path: got {type(given).__name__}. Pass a file name or an open file.{_way_out(given)}")
     if not str(path):
-        raise InputError("empty file name. Name a file, or - for standard input; is a variable of the shell not set?")
+        raise InputError("empty file name. Name a file, or - for standard input. Is a shell variable not set?")
     if "\0" in str(path):
-        raise InputError(f"{display_name(path)}: no file name holds NUL.")
+        raise InputError(f"{display_name(path)}: file names cannot contain NUL.")
 
 
 def _way_out(given: object) -> str:
-    """What to do with something that is no file."""
+    """Return advice about an argument that is not a file."""
     if isinstance(given, bytes | bytearray | memoryview):
-        return " Bytes that were read before are one by io.BytesIO(...)."
+        return " Wrap bytes in io.BytesIO(...)."
     if isinstance(given, Mapping) or hasattr(given, "columns") or hasattr(given, "__arrow_c_stream__"):
         return (
-            " deciban.evaluate takes data frames as they are; deciban.trials.scores_from and key_from make tables of "
-            "trials of their columns."
+            " deciban.evaluate accepts data frames. deciban.trials.scores_from and key_from convert columns of data "
+            "frames to tables of trials."
         )
     if hasattr(given, "__array__") or isinstance(given, list | tuple):
-        return " deciban.evaluate takes arrays as they are."
+        return " deciban.evaluate accepts arrays."
     return ""
 
 
 def content_of(file: Any, name: str) -> bytes:
-    """All that is left in an open file, of bytes or of text.
+    """Return the rest of an open file as bytes.
 
     Raises
     ------
     InputError
-        If it is closed, cannot be read, or gives neither.
+        If the file is closed, cannot be read, or returns neither bytes nor text.
     """
     try:
         found = file.read()
     except (ValueError, io.UnsupportedOperation) as error:
         raise InputError(
-            f"{name}: cannot be read: {str(error).rstrip('.')}. Open it for reading, as open(path, 'rb') does."
+            f"{name}: cannot be read: {str(error).rstrip('.')}. Open it for reading, for example with open(path, 'rb')."
         ) from error
     if isinstance(found, str):
         return found.encode("utf-8", "surrogateescape")
     if not isinstance(found, bytes | bytearray | memoryview):
-        raise InputError(f"{name}: reading gives {type(found).__name__}, expected bytes or text.")
+        raise InputError(f"{name}: read() returned {type(found).__name__}, expected bytes or text.")
     return bytes(found)
 
 
 class _Ahead:
-    """A stream of which some bytes were read ahead."""
+    """A stream that can return its first bytes without consuming them."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.stream, self._head = stream, io.BytesIO()
 
     def look(self, n: int) -> bytes:
-        """The first ``n`` bytes, fewer if there are no more; they are read again."""
+        """Return the first ``n`` bytes, or fewer at the end; `read` returns them again."""
         have = self._head.getvalue()
         have += self.stream.read(max(n - len(have), 0))
         self._head = io.BytesIO(have)
         return have
 
     def read(self, n: int = -1) -> bytes:
-        """As any stream."""
+        """Read up to ``n`` bytes, or all if ``n`` is negative."""
         found = self._head.read(n)
         return found + self.stream.read(n if n < 0 else n - len(found)) if n < 0 or len(found) < n else found
 
 
 _HEAD = 4096
-"""Bytes by which a device is judged."""
+"""Number of bytes to check for NUL bytes of a device."""
 
 _AHEAD: dict[str, _Ahead] = {}
-"""Streams that were looked at, and are still to be read."""
+"""Streams with bytes that were read ahead, until `stream_of` opens them."""
 
 
 def _begun(path: str | os.PathLike[str]) -> _Ahead:
@@ -152,10 +150,10 @@ def _begun(path: str | os.PathLike[str]) -> _Ahead:
 
 
 def _with_end(stream: _Ahead, name: str) -> _Ahead:
-    """Return the stream; refuse a device that delivers NUL bytes, such as ``/dev/zero``: it never ends."""
+    """Return the stream; refuse a device that delivers NUL bytes, such as ``/dev/zero``, because it never ends."""
     try:
         number = stream.stream.fileno()
-    except OSError:  # no file of the operating system
+    except OSError:  # not a file of the operating system
         return stream
     if stat.S_ISCHR(os.fstat(number).st_mode) and not os.isatty(number) and b"\0" in stream.look(_HEAD):
         raise FormatError(f"{name}: this device delivers NUL bytes, so it contains no table. Name a file or a pipe.")
@@ -163,13 +161,13 @@ def _with_end(stream: _Ahead, name: str) -> _Ahead:
 
 
 def looked_ahead(path: str | os.PathLike[str], n: int) -> bytes:
-    """The first bytes of standard input or of a pipe, which is still to be read as a whole.
+    """Return the first bytes of standard input or of a pipe; `stream_of` returns them again.
 
     Parameters
     ----------
     path : path
     n : int
-        So many, or fewer if there are no more.
+        Number of bytes; fewer are returned if the stream is shorter.
     """
     _AHEAD[str(path)] = stream = _begun(path)
     return stream.look(n)
@@ -177,7 +175,7 @@ def looked_ahead(path: str | os.PathLike[str], n: int) -> bytes:
 
 @contextmanager
 def stream_of(path: str | os.PathLike[str]) -> Iterator[Any]:
-    """Standard input or a pipe, from its beginning even if somebody looked at it; it can be read once."""
+    """Yield standard input or a pipe from its beginning, even after `looked_ahead`; it can be read once."""
     stream = _begun(path)
     _AHEAD.pop(str(path), None)
     try:
@@ -188,22 +186,22 @@ def stream_of(path: str | os.PathLike[str]) -> Iterator[Any]:
 
 
 UNFINISHED: set[Path] = set()
-"""Files and folders of this process that are to go, for whoever ends it without waiting."""
+"""Files and folders that must be removed if this process stops early."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-"""Errors of a disk, or of what one may take of it, that is full."""
+"""Errors for a full disk or an exhausted quota."""
 
 _ABANDONED = 60.0
-"""Seconds after the last write from which a file that nobody claims is taken for abandoned."""
+"""Seconds after the last write until an unlocked file counts as abandoned."""
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file for writing that takes the place of ``path`` only when the block ends without an error.
+    """Open a file for writing that replaces ``path`` only if the block ends without an error.
 
-    Until then the old file stays as it is; after an error or a full disk nothing new is left behind. What a writer that
-    was killed left behind goes with the next write to the same file. What is not a regular file (a device, a pipe)
-    cannot be replaced: it gets everything at the end of the block.
+    Until then the old file stays unchanged; after an error or on a full disk no new file remains. The next write to the
+    same file removes the remains of a writer that was killed. A device or a pipe cannot be replaced: everything is
+    written to it at the end of the block.
 
     Parameters
     ----------
@@ -252,22 +250,22 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def remove_unfinished() -> None:
-    """Remove what this process has not written to its end: it is about to stop, in the middle of whatever it does."""
+    """Remove all unfinished files and folders of this process; for use shortly before it stops."""
     for aside in list(UNFINISHED):
         gone = aside.with_stem(f"{aside.stem}-gone")
         with contextlib.suppress(OSError):
             if aside.is_dir():
-                aside.rename(gone)  # other threads make no more files in it
+                aside.rename(gone)  # so that other threads cannot create files in it
             else:
                 aside.unlink(missing_ok=True)
-        for folder in (gone, aside):  # this may run twice at once, and not every system renames what is open
+        for folder in (gone, aside):  # this may run twice at once, and some systems cannot rename open files
             shutil.rmtree(folder, ignore_errors=True)
 
 
 class ScratchFolder:
-    """A folder for temporary files (in ``TMPDIR``), which is removed when it is no longer needed or the process ends.
+    """A folder for temporary files (in ``TMPDIR``) that is removed after use or at the end of the process.
 
-    A process that is killed leaves its folder behind; the next one that makes such a folder removes it.
+    If a process is killed, its folder stays; the next process that creates such a folder removes it.
 
     Attributes
     ----------
@@ -291,7 +289,7 @@ class ScratchFolder:
         self._gone = weakref.finalize(self, _remove, self.path, handle)
 
     def remove(self) -> None:
-        """Remove it now."""
+        """Remove the folder now."""
         self._gone()
 
     @contextmanager
@@ -301,7 +299,7 @@ class ScratchFolder:
         Parameters
         ----------
         needs : int
-            Bytes that the block writes, for the message about a full disk; 0 if they are not known before.
+            Number of bytes that the block writes, for the message about a full disk; 0 if it is unknown.
         """
         try:
             yield self.path
@@ -311,8 +309,8 @@ class ScratchFolder:
                 size = max(needs, sum(one.lstat().st_size for one in self.path.rglob("*")))
             self.remove()
             if isinstance(error, OSError) and error.errno in _FULL:
-                amount = f", which need at least {size / 1e6:,.1f} MB" if round(size / 1e6, 1) else ""
-                words = f"no room for temporary files{amount}. Make room, or name another folder for them (TMPDIR)"
+                amount = f" (at least {size / 1e6:,.1f} MB are needed)" if round(size / 1e6, 1) else ""
+                words = f"no space for temporary files{amount}. Free some space, or set TMPDIR to another folder"
                 raise OSError(error.errno, words, str(self.path.parent)) from error
             raise
 
@@ -325,7 +323,7 @@ def _remove(folder: Path, handle: int | None) -> None:
 
 
 def _claims() -> str:
-    """Prefix of claimed folders of this machine: a lock may be unknown to others that share the disk."""
+    """Return the prefix of locked folders of this machine: other machines that share the disk may not see the locks."""
     return f"deciban-{hashlib.sha256(os.fsencode(platform.node())).hexdigest()[:8]}-"
 
 
@@ -333,9 +331,9 @@ _TRIES = 5
 
 
 def _claimed_folder() -> tuple[Path, int | None]:
-    """Make a temporary folder and lock it for as long as this process lives; None if folders cannot be locked here.
+    """Create a temporary folder and lock it until the process ends; the lock is None if folders cannot be locked here.
 
-    Another process may take the folder for abandoned before it is locked, and remove it; then there is a new one.
+    Another process may remove the folder before it is locked, because it looks abandoned. Then try again.
     """
     for _ in range(_TRIES):
         path = Path(tempfile.mkdtemp(prefix=_claims()))
@@ -348,14 +346,14 @@ def _claimed_folder() -> tuple[Path, int | None]:
             with contextlib.suppress(OSError):
                 path.rmdir()
             break
-    return Path(tempfile.mkdtemp(prefix="deciban-")), None  # no other process takes it for abandoned
+    return Path(tempfile.mkdtemp(prefix="deciban-")), None  # with this prefix, no other process removes it
 
 
 def _locked(folder: Path) -> int | None:
-    """Open and lock a folder; None if another process has it, or it cannot be known."""
+    """Open and lock a folder; return None if another process holds the lock or folders cannot be locked."""
     try:
         handle = os.open(folder, os.O_RDONLY)
-    except OSError:  # Windows opens no folders
+    except OSError:  # Windows cannot open folders
         return None
     if lock(handle):
         return handle
@@ -364,7 +362,7 @@ def _locked(folder: Path) -> int | None:
 
 
 def _remove_abandoned_folders() -> None:
-    """Remove what killed processes of this user left behind: folders that nobody has locked."""
+    """Remove unlocked folders that killed processes of this user left behind."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_claims()}*"):
         with contextlib.suppress(OSError):
             about = folder.lstat()
@@ -378,14 +376,14 @@ def _remove_abandoned_folders() -> None:
 
 
 def _prefix(target: Path) -> str:
-    """How the names of files begin that will become this one."""
+    """Return the prefix of temporary files that will replace a target."""
     return f".deciban-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:8]}-"
 
 
 def lock(handle: int) -> bool:
-    """Claim a file as long as it is open; False if another process has it, or this cannot be known."""
+    """Lock a file until it is closed; return False if another process holds the lock or locking is impossible."""
     try:
-        fcntl = importlib.import_module("fcntl")  # there is none on Windows
+        fcntl = importlib.import_module("fcntl")  # missing on Windows
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (ImportError, OSError):
         return False
@@ -393,7 +391,7 @@ def lock(handle: int) -> bool:
 
 
 def _remove_abandoned(target: Path) -> None:
-    """Remove what killed writers of this file left behind: what nobody claims, and is not just being made."""
+    """Remove unlocked files that killed writers of this target left behind, except very new ones."""
     for aside in target.parent.glob(f"{_prefix(target)}*.part"):
         with contextlib.suppress(OSError):
             if time.time() - aside.stat().st_mtime < _ABANDONED:
@@ -404,7 +402,7 @@ def _remove_abandoned(target: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the new name to the disk, where the system can do that."""
+    """Flush a folder to the disk, if the system supports it."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -415,7 +413,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def scratch_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a nameless file on the disk where ``path`` will be, which has to have room for it anyway.
+    """Open a temporary file without a name on the disk of ``path``, which needs the space anyway.
 
     Yields
     ------
@@ -429,7 +427,7 @@ def scratch_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _named(target: Path) -> Iterator[None]:
-    """Let an error such as a full disk say which file it befell, not the one aside."""
+    """Set the name of the target, not of the temporary file, in errors such as a full disk."""
     try:
         yield
     except OSError as error:
@@ -439,7 +437,7 @@ def _named(target: Path) -> Iterator[None]:
 
 
 def _resolved(target: Path) -> Path:
-    """The file that links lead to, so that it is replaced and they stay."""
+    """Return the target of symbolic links, so that a write replaces it and keeps the links."""
     try:
         return target.resolve()
     except RuntimeError as error:  # links in a circle
@@ -447,20 +445,70 @@ def _resolved(target: Path) -> Path:
 
 
 def _created(aside: Path, target: Path) -> int:
-    """A new file with the permissions of the one that it will replace, or those that any new file gets."""
+    """Create a file with the permissions of the target, or with default permissions; return its handle."""
     mode = target.stat().st_mode & 0o777 if target.exists() else None
-    # The kernel applies the umask; to ask what it is would mean to change it for all threads.
+    # The kernel applies the umask. To read it, we would have to change it for all threads.
     handle = os.open(aside, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o666 if mode is None else mode)
     if mode is not None:
         os.fchmod(handle, mode)
     return handle
 
 
+MOST_OF_SETTINGS = 1 << 26
+"""Maximum number of bytes in a file of settings, such as costs or options."""
+
+
+def read_short_text(path: PathLike, most: int | None = None) -> str:
+    """Return the text of a file that is short, unless it is the wrong one; ``most`` is in bytes.
+
+    Raises
+    ------
+    FormatError
+        If it is too long, or not UTF-8.
+    OSError
+    """
+    with Path(path).open("rb") as stream:
+        content = stream.read((most := most or MOST_OF_SETTINGS) + 1)
+    name = display_name(path)
+    if len(content) > most:
+        raise FormatError(f"{name}: more than {most:,} bytes. Shorten it, or name another file.")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{name}: not text in UTF-8 ({error.reason} at byte {error.start}).") from error
+
+
+def toml_of(text: str, name: str, example: str) -> dict[str, Any]:
+    """Return the content of a TOML file.
+
+    Parameters
+    ----------
+    text : str
+    name : str
+        Name of the file for messages.
+    example : str
+        Sentence that shows the layout of such files.
+
+    Raises
+    ------
+    FormatError
+    """
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        words = str(error)
+        if not isinstance(error, tomllib.TOMLDecodeError):  # numbers of thousands of digits, thousands of brackets
+            words = "lists nested too deeply" if isinstance(error, RecursionError) else "numbers too long"
+        raise FormatError(f"{name}: not TOML ({words}). {example}") from error
+
+
 def is_file(name: PathLike) -> bool:
-    """Return True if a file of this name can be read."""
+    """Return True if a readable file with this name exists."""
     try:
         return Path(name).exists() and not Path(name).is_dir()
-    except (OSError, ValueError):  # too long for a name, or not to be looked at
+    except (OSError, ValueError):  # the name is too long, or access is denied
         return False
 
 
@@ -469,16 +517,16 @@ _MANIFEST = "manifest.json"
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A folder that is being filled, beside the one that it will be.
+    """A folder that is being filled under a temporary name.
 
     Attributes
     ----------
     path : path
-        Where files are until all are there.
+        The temporary folder.
     finished : tuple of str
-        Files of an earlier run that was interrupted, which are what this one would write.
+        Names of files from an interrupted run that can be kept.
     n_stale : int
-        Files of an earlier run that were made of something else, and are gone.
+        Number of files from an interrupted run that had other sources and were removed.
     """
 
     path: Path
@@ -487,7 +535,7 @@ class Unfinished:
 
     @contextmanager
     def file(self, name: str) -> Iterator[IO[bytes]]:
-        """Open a file for writing, which gets its name when the block ends without an error."""
+        """Open a file for writing; it gets its name if the block ends without an error."""
         target = self.path / name
         target.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(target) as stream:
@@ -496,15 +544,15 @@ class Unfinished:
 
 @contextmanager
 def whole_folder(target: Path, keys: Mapping[str, str]) -> Iterator[Unfinished]:
-    """Fill a folder that is there only when the block ends without an error.
+    """Fill a folder that appears only if the block ends without an error.
 
     Parameters
     ----------
     target : path
-        The folder: not there yet, or empty.
+        The folder. It must be empty or not exist.
     keys : mapping of str to str
-        For every file that it will hold, by its name, of what it is made: one of an earlier run is kept if it was made
-        of the same.
+        For each file name, a text that identifies the sources of the file. A file of an interrupted run is kept if its
+        text is the same.
 
     Yields
     ------
@@ -513,9 +561,9 @@ def whole_folder(target: Path, keys: Mapping[str, str]) -> Iterator[Unfinished]:
     Raises
     ------
     InputError
-        If the folder is there, or another run is filling it.
+        If the folder is not empty, or another run is filling it.
     OSError
-        If it cannot be made.
+        If the folder cannot be created.
 
     Examples
     --------
@@ -533,7 +581,7 @@ def whole_folder(target: Path, keys: Mapping[str, str]) -> Iterator[Unfinished]:
     with (path / "lock").open("wb") as claim:
         if not lock(claim.fileno()):
             raise InputError(
-                f"{display_name(target)}: another run is writing it. Wait for its end, or choose another name."
+                f"{display_name(target)}: another run is writing this folder. Wait until it ends, or use another name."
             )
         try:
             yield _taken_up(path, keys)
@@ -548,7 +596,7 @@ def whole_folder(target: Path, keys: Mapping[str, str]) -> Iterator[Unfinished]:
 
 
 def require_free(target: Path) -> None:
-    """Refuse to fill a folder that is not empty, or something else.
+    """Raise if the target exists and is not an empty folder.
 
     Raises
     ------
@@ -562,13 +610,13 @@ def require_free(target: Path) -> None:
         return
     if target.exists() or target.is_symlink():
         raise InputError(
-            f"{display_name(target)}: is there already. A folder is written as a whole: remove this one first, or "
+            f"{display_name(target)}: already exists. deciban writes a folder as a whole: remove this one first, or "
             "choose another name."
         )
 
 
 def _taken_up(path: Path, keys: Mapping[str, str]) -> Unfinished:
-    """What an earlier run left, without what this one cannot use; and a record of what is to come."""
+    """Keep the reusable files of an interrupted run, remove the others, and write the manifest of this run."""
     manifest = path / _MANIFEST
     before: dict[str, str] = {}
     with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -591,6 +639,6 @@ def _taken_up(path: Path, keys: Mapping[str, str]) -> Unfinished:
 
 
 def _remove_if_empty(path: Path) -> None:
-    """Remove a folder of which no file was finished."""
+    """Remove a folder that contains no finished file."""
     if all(one.is_dir() or one.name in (_MANIFEST, "lock") for one in path.rglob("*")):
         shutil.rmtree(path, ignore_errors=True)

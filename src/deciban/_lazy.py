@@ -1,11 +1,11 @@
-"""Packages whose names are imported when they are first used (PEP 562), so that nobody pays for what they leave alone.
+"""Lazy imports: names of a package are imported when they are first used (PEP 562).
 
-What a package offers stands once, in the stub beside it (``__init__.pyi``), where type checkers and editors look:
+The public names of a package are listed once, in its stub (``__init__.pyi``), where type checkers and editors look:
 
     from deciban.evaluation.two_class import evaluate as evaluate
 
-and ``__getattr__, __dir__ = late(__name__)`` in the package gives the same names to programs. No module of the package
-may be called like one of these names: importing it would put the module in place of the name.
+``__getattr__, __dir__ = late(__name__)`` in the package provides the same names at run time. A module of the package
+must not have one of these names, because its import would replace the name by the module.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from typing import Any
 
 
 def late(package: str, beside: Iterable[str] = ()) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make ``__getattr__`` and ``__dir__`` of a package.
+    """Return the functions ``__getattr__`` and ``__dir__`` for a package.
 
     Parameters
     ----------
     package : str
         Its ``__name__``.
     beside : iterable of str
-        Modules of the package that are found as well, but are not among what it offers.
+        Modules of the package that can be imported as attributes but are not in ``__all__``.
 
     Returns
     -------
     two functions
-        The first one imports, and remembers in the package what it found; the second one lists ``__all__``, which is
-        all that the stub names.
+        The first one imports a name and stores it in the package; the second one returns ``__all__``, which is the list
+        of names in the stub.
     """
     module = sys.modules[package]
 
@@ -40,7 +40,7 @@ def late(package: str, beside: Iterable[str] = ()) -> tuple[Callable[[str], Any]
         import ast
 
         path = f"{module.__file__}".removesuffix("c") + "i"  # .py or .pyc: .pyi
-        stub = ast.parse(module.__spec__.loader.get_data(path))  # type: ignore[union-attr]  # as zipped packages want it
+        stub = ast.parse(module.__spec__.loader.get_data(path))  # type: ignore[union-attr]  # also works in zip files
         found = {name.target.id: "" for name in stub.body if isinstance(name, ast.AnnAssign)}  # type: ignore[union-attr]
         for node in stub.body:
             if isinstance(node, ast.ImportFrom):
@@ -66,10 +66,10 @@ _REGISTERED: dict[str, Callable[..., Any]] = {}
 
 
 def register(**functions: Callable[..., Any]) -> None:
-    """Offer functions of higher packages to lower ones, which call them by these names; see `deciban._views`."""
+    """Register functions of higher packages under names, so that lower packages can call them; see `deciban._views`."""
     _REGISTERED.update(functions)
 
 
 def registered(name: str) -> Callable[..., Any]:
-    """Return the function that `register` was given under a name."""
+    """Return the function that is registered under a name."""
     return _REGISTERED[name]

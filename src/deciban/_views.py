@@ -1,6 +1,6 @@
-"""Views of results and classes of models, registered for the packages below that show or load them.
+"""Registration of views of results and of model classes, for lower packages that show or load them.
 
-``import deciban`` runs this module, whichever package a user imports. It imports nothing until a view is used.
+``import deciban`` runs this module, whatever package is imported first. It imports nothing until a view is used.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ _FUSION = {
     "linear-fusion": "LinearFusion",
     "multiclass-fusion": "MulticlassFusion",
     "quality-fusion": "QualityFusion",
+    "spoofing-fusion": "SpoofingFusion",
     "subset-fusion": "SubsetFusion",
     "union-hull": "UnionHull",
 }
@@ -73,29 +74,35 @@ def _plots() -> ModuleType:
 
 
 def _page(result: Any, **how: Any) -> Any:
-    from deciban.report.rendering import explore
+    from deciban.report.files import explore
 
     return explore(result, **how)
 
 
+def _log(result: Any, run: Any, **how: Any) -> None:
+    from deciban.report.trackers import log_to
+
+    log_to(result, run, **how)
+
+
 def _html(result: Any) -> str:
-    from deciban.report.rendering import shown
+    from deciban.report.files import shown
 
     return shown(result)
 
 
 def _model_kinds() -> tuple[str, ...]:
-    """The kinds of models that can be loaded. Nothing in a file adds one."""
+    """Return the kinds of models that can be loaded. Files cannot add kinds."""
     return tuple(sorted((*_CALIBRATION, *_FUSION)))
 
 
 def _model_class(kind: str) -> type[Model]:
-    """The class of a kind of models."""
+    """Return the class for a kind of models."""
     from deciban import calibration, fusion
 
     found: type[Model] = getattr(fusion, _FUSION[kind]) if kind in _FUSION else getattr(calibration, _CALIBRATION[kind])
     return found
 
 
-register(table=_table, arrow=_arrow, frame=_frame, metrics=_metrics, plots=_plots, page=_page, html=_html)
+register(table=_table, arrow=_arrow, frame=_frame, metrics=_metrics, plots=_plots, page=_page, html=_html, log=_log)
 register(model_kinds=_model_kinds, model_class=_model_class)

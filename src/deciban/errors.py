@@ -1,30 +1,37 @@
-"""What deciban raises and warns: every message says what arrived, where, the rule and the way out."""
+"""Errors, warnings, messages and progress. Errors state the value that arrived, its place, the rule, and a remedy.
+
+Readers and writers that report progress are called through many unrelated functions, so the listener is a context
+variable, not an argument. Without a listener, reporting costs nothing.
+"""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Literal, Self, TypeAlias
 
 
 class DecibanError(Exception):
-    """Base of every error that deciban raises on purpose."""
+    """Base class of all errors that deciban raises on purpose."""
 
 
 class InputError(DecibanError, ValueError):
-    """An argument holds something that has no meaning as a score, a weight, a prior or a cost."""
+    """An argument has an invalid value, for example as a score, a weight, a prior or a cost."""
 
 
 def refuse(arguments: Iterable[str], why: str) -> None:
-    """Refuse arguments that were given and mean nothing here, if there are any.
+    """Raise `InputError` if the list of arguments is not empty.
 
     Parameters
     ----------
     arguments : iterable of str
+        Names of arguments that have no meaning here.
     why : str
-        Why, and what to do.
+        The reason and a remedy.
 
     Raises
     ------
@@ -41,14 +48,14 @@ def refuse(arguments: Iterable[str], why: str) -> None:
 
 
 class TrialError(InputError):
-    """Some trials are refused; the message says which is the first of them.
+    """Some trials are invalid; the message contains the index of the first one.
 
     Parameters
     ----------
     before, after : str
-        The message around the place of this trial: "at index 3".
+        The message before and after the place of this trial: "at index 3".
     index : int
-        Its number, from 0. Whoever took it out of a larger set knows it by another one: see `among`.
+        Its index, from 0. If the trials are a part of a larger set, use `among` to convert the index.
     """
 
     def __init__(self, before: str, index: int, after: str) -> None:
@@ -59,7 +66,7 @@ class TrialError(InputError):
         return f"{self.before}at index {self.index}{self.after}"
 
     def among(self, rows: Any, *, before: str = "", after: str = "") -> TrialError:
-        """The same with more words, of the trials that are these rows of others.
+        """Return the error for trials that are these rows of a larger set, with more text.
 
         >>> str(TrialError("bad trials, the first ", 1, ".").among([4, 7], before="Fold 2: "))
         'Fold 2: bad trials, the first at index 7.'
@@ -67,7 +74,7 @@ class TrialError(InputError):
         return TrialError(before + self.before, int(rows[self.index]), self.after + after)
 
     def named(self, trial: str) -> InputError:
-        """The same with the name of the trial.
+        """Return the error with the name of the trial in place of the index.
 
         >>> str(TrialError("bad trials, the first ", 1, ".").named("(ann, x)"))
         'bad trials, the first is trial (ann, x).'
@@ -77,14 +84,14 @@ class TrialError(InputError):
 
 @contextmanager
 def naming_trials(name_of: Callable[[int], str], more: Callable[[int], str] | None = None) -> Iterator[None]:
-    """Name the trial in what is refused for its sake: arrays know a trial by its number, and users by its name.
+    """Convert `TrialError` in this block to an error with the name of the trial in place of its index.
 
     Parameters
     ----------
     name_of : function
-        The name of a trial by its number.
+        Returns the name of a trial, given its index.
     more : function, optional
-        What else is to be said of it, if there is something.
+        Returns more text about a trial, or an empty string.
 
     Raises
     ------
@@ -106,32 +113,283 @@ def naming_trials(name_of: Callable[[int], str], more: Callable[[int], str] | No
 
 
 class FormatError(DecibanError, ValueError):
-    """A file does not hold what its format promises; the message starts with ``file:line:``."""
+    """A file does not follow its format; the message starts with ``file:line:``."""
 
 
 class KeyMismatchError(DecibanError, ValueError):
-    """Scores and key do not speak of the same trials."""
+    """Scores and key contain different trials."""
 
 
 class MissingScoresError(KeyMismatchError):
-    """Some trials lack a score, and nobody has said what to do about them."""
+    """Some trials have no score, and no option states what to do about them."""
 
 
 class ClusterError(DecibanError, RuntimeError):
-    """The machines that were to do the work cannot: there are none, they differ, or have too little memory."""
+    """The cluster cannot do the work: it has no workers, the workers differ, or they have too little memory."""
 
 
 class DecibanWarning(UserWarning):
-    """The numbers are right, but they probably do not mean what the user hopes."""
+    """The numbers are correct, but they probably do not mean what the user expects."""
 
 
 _INSIDE = {"contextlib", "deciban", "joblib", "sklearn"}
-"""What is not the user's own code."""
+"""Packages that `warn` skips in its search for the code of the user."""
 
 
 def warn(words: str) -> None:
-    """Warn with a `DecibanWarning` at the line of the user: the nearest one outside deciban and what calls it."""
-    level, frame = 1, sys._getframe()  # noqa: SLF001  # what warnings itself counts by
+    """Issue a `DecibanWarning` at the line of the user: the nearest caller outside deciban and similar packages."""
+    level, frame = 1, sys._getframe()  # noqa: SLF001  # as in the module warnings
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
         frame, level = frame.f_back, level + 1
     warnings.warn(words, DecibanWarning, stacklevel=level)
+
+
+Topic = Literal["", "reversed", "no-llrs", "ratios", "calibration", "no-intervals", "independent", "few-errors"]
+"""The topic of a text: scores with the wrong sign, scores that are not log-likelihood ratios, likelihood ratios, bad
+calibration, missing intervals, trials as units, the rule of 30."""
+
+NEGATED = "signs of all scores changed: lower scores favour target (--negate)"
+"""Text of the note on negated scores."""
+
+WARNING = "warn"
+"""Kind of messages that concern the meaning of a number: ``-q`` silences all other kinds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message to the user, as data; padding is added when it is printed.
+
+    Attributes
+    ----------
+    kind : str
+        Its topic, in one short word: ``read``, ``key``, ``join``, ``note``, ``only``, ``fill``, ``qual``, ``model``,
+        ``wrote``, ``ids``, ``used``, ``units``, ``warn``.
+    origin : str
+        The file that it is about, or empty.
+    text : str
+        The full text, with complete lists.
+
+    Examples
+    --------
+    >>> print(Message("read", "sysA.txt", "kaldi 'enroll test score'   60,000 trials"))
+    read  sysA.txt   kaldi 'enroll test score'   60,000 trials
+    >>> print(Message("join", "", "60,000 matched"))
+    join  60,000 matched
+    """
+
+    kind: str
+    origin: str
+    text: str
+
+    @property
+    def is_warning(self) -> bool:
+        """True if the message is about the meaning of a number, not about reading, joining or assumptions."""
+        return self.kind == WARNING
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the message as a JSON object: ``kind``, ``source`` and ``text``."""
+        return {"kind": self.kind, "source": self.origin, "text": self.text}
+
+    def __str__(self) -> str:
+        """Return the line for a terminal, with long lists shortened."""
+        text = shortened(self.text)
+        return f"{self.kind:<4}  " + (f"{self.origin}   {text}" if self.origin else text)
+
+
+class Note(str):
+    """A text for users with its topic, so that no code has to search the text.
+
+    Parameters
+    ----------
+    text : str
+    topic : str
+        See `Topic`.
+
+    Examples
+    --------
+    >>> note = Note("All scores lie in [0, 1]", "no-llrs")
+    >>> note, topic_of(note), topic_of("another note")
+    ('All scores lie in [0, 1]', 'no-llrs', '')
+    """
+
+    __slots__ = ("topic",)
+    topic: Topic
+
+    def __new__(cls, text: str, topic: Topic) -> Self:
+        """Create a note from a text."""
+        made = super().__new__(cls, text)
+        made.topic = topic
+        return made
+
+    def __reduce__(self) -> tuple[type[Note], tuple[str, Topic]]:
+        """Return the arguments for copying and pickling."""
+        return type(self), (str(self), self.topic)
+
+
+def topic_of(note: str) -> Topic:
+    """Return the topic of a text; empty if it has none."""
+    return note.topic if isinstance(note, Note) else ""
+
+
+def as_message(note: str | Message, origin: str) -> Message:
+    """Return a note on a file as a message.
+
+    Examples
+    --------
+    >>> print(as_message("array x was not read.", "a.npz"))
+    note  a.npz   array x was not read.
+    """
+    return note if isinstance(note, Message) else Message("note", origin, note)
+
+
+_MOST = 20
+"""Longest list that is shown in full."""
+
+_SHOWN = 10
+"""Number of entries that are shown of a longer list."""
+
+_SEPARATORS = (" · ", ", ")
+
+
+def shortened(line: str) -> str:
+    """Return a line with its long lists shortened: more than 20 entries become 10 and the number of the others.
+
+    Examples
+    --------
+    >>> shortened(" · ".join(f"51 lang{k}" for k in range(1000)))  # doctest: +ELLIPSIS
+    '51 lang0 · 51 lang1 · ... · 51 lang9 · 990 more'
+    >>> shortened("a, b, c")
+    'a, b, c'
+    """
+    for separator in _SEPARATORS:
+        parts = line.split(separator)
+        if len(parts) > _MOST:
+            line = separator.join([*parts[:_SHOWN], f"{len(parts) - _SHOWN:,} more"])
+    return line
+
+
+def as_objects(messages: Iterable[object]) -> list[dict[str, str]]:
+    """Return messages as JSON objects; plain strings become notes without a file.
+
+    Examples
+    --------
+    >>> as_objects([Message("read", "a.txt", "60 trials"), "by hand"])
+    [{'kind': 'read', 'source': 'a.txt', 'text': '60 trials'}, {'kind': 'note', 'source': '', 'text': 'by hand'}]
+    """
+    return [(one if isinstance(one, Message) else Message("note", "", str(one))).to_dict() for one in messages]
+
+
+def one_line(text: str) -> str:
+    r"""Return a text as one printable line.
+
+    Control characters, and characters that change the direction of writing, become escapes. File contents are not
+    trusted.
+
+    Examples
+    --------
+    >>> print(one_line("a\x1b[2J\n\u202eb"), one_line("Bäcker 李"))
+    a\x1b[2J\n\u202eb Bäcker 李
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def lines(text: str) -> str:
+    r"""Apply `one_line` to each line of a text.
+
+    >>> print(lines("a\x07\nb"))
+    a\x07
+    b
+    """
+    return "\n".join(map(one_line, text.split("\n")))
+
+
+def amount(n: float) -> str:
+    """Return a number of trials, or a sum of weights, as text; whole numbers keep all digits.
+
+    Examples
+    --------
+    >>> amount(1_000_370), amount(1e9), amount(2.5)
+    ('1,000,370', '1,000,000,000', '2.5')
+    """
+    return f"{n:,.0f}" if float(n).is_integer() else f"{n:,.6g}"
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun, in the plural if necessary.
+
+    Examples
+    --------
+    >>> counted(1, "trial"), counted(60_000, "trial"), counted(0, "extra trial")
+    ('1 trial', '60,000 trials', '0 extra trials')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def names_apart(wanted: Sequence[str], taken: Sequence[str]) -> list[str]:
+    """Return names for rows of a table that differ from each other and from those in ``taken``.
+
+    Examples
+    --------
+    >>> names_apart(["without b", "fusion"], ["fusion", "b"])
+    ['without b', 'fusion #2']
+    """
+    used, found = set(taken), []
+    for name in wanted:
+        free, number = name, 2
+        while free in used:
+            free, number = f"{name} #{number}", number + 1
+        used.add(free)
+        found.append(free)
+    return found
+
+
+def in_lines(ways: Sequence[str]) -> str:
+    """Return alternatives as the end of a message, one per line; the command line completes them to commands.
+
+    Examples
+    --------
+    >>> print("Say which:" + in_lines(["--columns score=s"]))
+    Say which:
+      --columns score=s
+    """
+    return "".join(f"\n  {way}" for way in dict.fromkeys(ways))
+
+
+Listener: TypeAlias = Callable[[int, int, str], None]
+"""Called with the amount done, the total, and the unit: ``bytes``, ``rows`` or ``replicates``."""
+
+_LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def heard_by(listener: Listener) -> Iterator[None]:
+    """Call ``listener`` with the progress of the work in this block.
+
+    Examples
+    --------
+    >>> with heard_by(lambda done, total, unit: print(f"{done} of {total} {unit}")):
+    ...     teller(10, "rows")(4)
+    4 of 10 rows
+    >>> teller(10, "rows")(4)
+    """
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+def teller(total: int, unit: str) -> Callable[[int], None]:
+    """Return a function that reports the amount done; it can be called from any thread.
+
+    Parameters
+    ----------
+    total : int
+            The total amount.
+    unit : str
+        ``bytes``, ``rows`` or ``replicates``.
+    """
+    listener = _LISTENER.get()
+    if listener is None:
+        return lambda _done: None
+    return lambda done: listener(done, total, unit)

@@ -1,6 +1,6 @@
 """The memory budget: how `--memory` becomes rows, threads and refusals.
 
-Everybody else asks here for a number of rows. Bytes that one row takes are listed in `Cost`, by task.
+All other modules get their numbers of rows from here. `Cost` lists the bytes per row of each task.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ LEAST_FOR_MERGING: Final = 150 * 10**6
 TIMES_ITS_SIZE: Final = {"text": 10, "packed": 40, "binary": 14}
 """Memory of reading a file and sorting its scores, as a multiple of its size.
 
-A CSV table with names took 7.4 times its size, and its compressed copy is five times smaller. A matrix of NumPy took
-3.6 times its size; files of MATLAB and HDF5 with names take more, and 14 was not measured again.
+A CSV table with names took 7.4 times its size; compressed, it is five times smaller. A NumPy matrix took 3.6 times its
+size. MATLAB and HDF5 files with names take more; the factor 14 was not measured again.
 """
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
@@ -39,22 +39,22 @@ _TIGHT = 512 * 10**6
 """Budgets below this return freed memory at once, which costs some time."""
 
 _UNKNOWN = 4 * 10**9
-"""Bytes that are taken to be free where the system does not tell (Windows)."""
+"""Number of bytes that are assumed to be free if the system does not report it (Windows)."""
 
 _MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of mallopt
 _LARGE = 1 / 512
-"""Part of the memory from which on a block is large."""
+"""Fraction of the memory above which a block counts as large."""
 
 
 class Cost:
-    """Bytes of memory that a row, cell or number takes in each task, with all copies that are made of it.
+    """Bytes of memory that a row, cell or number takes in each task, including all copies.
 
-    Constants with a number in brackets come from that measurement; the others are older, and peaks of
-    `benchmarks/memory.py` stay within `--memory` with them.
+    The number in brackets is the measurement that a constant comes from. The other constants are older; with them, the
+    peaks of `benchmarks/memory.py` stay within `--memory`.
 
     1. `benchmarks/memory.py --costs`: peaks of anonymous memory of commands on 10^6 and on 2,000 rows with
        ``--memory=2GB``, their difference divided by the rows.
-    2. Growth of anonymous memory, looked at every half millisecond, while one function works on 10^5 to 10^6 rows.
+    2. Growth of anonymous memory, sampled every half millisecond, while one function works on 10^5 to 10^6 rows.
     3. Peaks of `eval --units` with 400, 20,000 and 100,000 units, their differences divided by the units.
     """
 
@@ -76,30 +76,30 @@ class Cost:
     UNIT: Final = 3000  # a unit (cluster) of two classes, with its name and its sums [3]
     UNIT_IN_TABLE: Final = 14_900  # a unit, as long as `UNIT_TABLE` holds them all [3]
     UNIT_TABLE: Final = 300 * 10**6  # from here on tables of units and bins are sparse [3]
-    INFLUENCE: Final = 32  # the influence of a trial on one metric, with what it is computed from
+    INFLUENCE: Final = 32  # the influence of a trial on one metric, with its inputs
     JOINED: Final = 250  # a row that is read, matched by its names and read again [1: 313, less what else takes memory]
-    JOINED_NAME: Final = 60  # a row, while a part of all names is matched
+    JOINED_NAME: Final = 60  # a row, while one batch of names is matched
     NUMBER: Final = 64  # each number of a row that is read again
     WRITTEN: Final = 780  # a row that is read, changed and written: two batches for one thread [1: 390 for each]
     MATRIX_CELL: Final = 96  # [1: 18 for a whole evaluation of 4 * 10^6 cells]
     SAMPLED: Final = 128  # a number of a sample that training draws, with samples that wait to be added
     LLR: Final = 64  # a log-likelihood ratio that is kept until the bound is known
-    TEXT: Final = 12  # a byte of a text file that is parsed [1: 7.4, and the table that is made of it]
+    TEXT: Final = 12  # a byte of a text file that is parsed [1: 7.4, and the resulting table]
     THREAD: Final = 12 * 10**6  # buffers of a further thread
 
 
 def allowed_memory(memory: str | int | None) -> int:
-    """Return the bytes that the process may take, Python and its libraries included.
+    """Return the number of bytes that the process may take, including Python and its libraries.
 
     Parameters
     ----------
     memory : str, int or None
-        What the user wrote. None is half of the free memory.
+        The option of the user. None means half of the free memory.
 
     Raises
     ------
     InputError
-        If it is no size, or below 100 MB.
+        If it is not a size, or is below 100 MB.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def allowed_memory(memory: str | int | None) -> int:
 
 
 def require_least(memory: str | int | None, allowed: int, least: int, task: str) -> None:
-    """Raise `InputError` if less memory is allowed than a task needs for any data."""
+    """Raise `InputError` if the allowed memory is less than the minimum for a task."""
     if allowed < least:
         raise InputError(
             f"memory: got {memory!r}, and {task} needs {least // 10**6} MB, of which Python and its libraries take "
@@ -129,7 +129,7 @@ def require_least(memory: str | int | None, allowed: int, least: int, task: str)
 
 
 def memory_for_trials(memory: str | int | None) -> int:
-    """Return the allowed bytes without those of Python and its libraries.
+    """Return the allowed bytes without the share of Python and its libraries.
 
     Examples
     --------
@@ -142,16 +142,16 @@ def memory_for_trials(memory: str | int | None) -> int:
 def rows_that_fit(
     memory: float, bytes_per_row: float, *, at_once: int = 1, fewest: int = 1, most: int = sys.maxsize
 ) -> int:
-    """Return how many rows fit in memory.
+    """Return the number of rows that fit in memory.
 
     Parameters
     ----------
     memory : float
         Bytes.
     bytes_per_row : float
-        Mostly one of `Cost`.
+        Usually one of `Cost`.
     at_once : int
-        So many threads or parts share the memory.
+        Number of threads or parts that share the memory.
     fewest, most : int
         Limits of the result.
 
@@ -164,7 +164,9 @@ def rows_that_fit(
 
 
 def bytes_of_row(n_numbers: int, size: int, *, weighted: bool = False) -> int:
-    """Return the bytes that a row takes while its scores, each of so many bytes, are read, put in order and added up.
+    """Return the bytes that a row takes while its scores are read, sorted and summed.
+
+    ``size`` is the number of bytes of one score.
 
     Examples
     --------
@@ -176,7 +178,7 @@ def bytes_of_row(n_numbers: int, size: int, *, weighted: bool = False) -> int:
 
 
 def threads_that_fit(memory: float, bytes_per_thread: float) -> int:
-    """Return how many threads fit in memory: at least one, at most one for each processor.
+    """Return the number of threads that fit in memory: at least one, at most one for each processor.
 
     Examples
     --------
@@ -187,7 +189,7 @@ def threads_that_fit(memory: float, bytes_per_thread: float) -> int:
 
 
 def n_processors() -> int:
-    """Return how many processors this process may use; all of them where the system does not tell (macOS, Windows)."""
+    """Return the number of processors of this process, or of the machine if unknown (macOS, Windows)."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -199,9 +201,10 @@ def memory_error(what: str, *, needed: float | None = None, given: float | None 
     what : str
         The argument, and why it needs memory.
     needed, given : float, optional
-        Bytes for trials that the task needs and that it may take. The message adds those of Python and its libraries.
+        Bytes that the task needs for trials, and bytes that it may take. The message adds the share of Python and its
+        libraries.
     way : str
-        What else the user can do.
+        Another thing that the user can do.
 
     Examples
     --------
@@ -215,7 +218,7 @@ or leave it out.
 
 
 def require_room_for_units(n_units: int, memory: float) -> None:
-    """Raise `InputError` if sums for each of so many units (clusters) exceed the memory.
+    """Raise `InputError` if the sums for all units (clusters) exceed the memory.
 
     Examples
     --------
@@ -231,7 +234,7 @@ def require_room_for_units(n_units: int, memory: float) -> None:
 def give_back_at_once(memory: int) -> None:
     """Make the allocators return large freed blocks to the system at once, if little memory is allowed.
 
-    Allocators keep freed blocks for later: twice as much as is in use, with several threads.
+    With several threads, allocators keep twice as much freed memory as is in use.
     """
     if memory >= _TIGHT:
         return
@@ -242,7 +245,7 @@ def give_back_at_once(memory: int) -> None:
 
 
 def give_back() -> None:
-    """Return freed memory to the system now, between two steps that take much."""
+    """Return freed memory to the system now, between two steps that take much memory."""
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
     if (arrow := sys.modules.get("pyarrow")) is not None:
@@ -250,7 +253,7 @@ def give_back() -> None:
 
 
 def free_memory() -> int:
-    """Return the free bytes of this machine, or of the group of processes that limits this one."""
+    """Return the number of free bytes of this machine, or of its control group (cgroup)."""
     found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else _UNKNOWN]
     known = Path("/proc/meminfo")
     if known.exists():

@@ -61,7 +61,8 @@ def test_few_errors_are_noted_beside_differences():
     """Intervals of differences are as rough as those of the systems: in simulations they miss most with few errors."""
     systems = [evaluation("A", 2.0), evaluation("B", 1.5)]
     (note,) = (one for one in compare_results(Results(tuple(systems))).notes if "Rule of 30" in one)
-    assert note == "Rule of 30: no prior has 30 misses and 30 false alarms, so all metrics are rough."
+    words = "at no prior does the best threshold make 30 misses and 30 false alarms, so all metrics are rough estimates"
+    assert note == f"Rule of 30: {words}."
     assert note in systems[0].notes
 
 
@@ -99,7 +100,7 @@ def test_worse_is_beyond_the_margin_and_beyond_doubt(three):
     loss = found.difference("cllr", "B", "A").estimate
     assert loss > 0.2
     (said,) = found.worse("cllr")
-    assert said.startswith("B is worse than A: difference of Cllr +")
+    assert said.startswith("B is significantly worse than A: Cllr, B \N{MINUS SIGN} A, +")
     (said,) = found.worse("cllr", loss - 1e-6)
     assert "by more than" in said
     assert found.worse("cllr", loss + 1e-6) == ()
@@ -119,7 +120,7 @@ def test_larger_auc_is_better():
     assert deciban.compare(bad, good).worse("eer") == ()
     (pair,) = deciban.compare(good, bad).pairs
     assert {one.better for one in pair.figures if one.figure in ("auc", "eer", "min_cllr")} == {0}
-    assert pair.sentences[0].startswith("good is better in EER")
+    assert pair.sentences[0].startswith("good is significantly better in EER")
 
 
 @pytest.mark.parametrize("margin", [-0.1, float("nan"), float("inf"), "0.1", True])
@@ -136,10 +137,10 @@ def test_points_are_told_apart():
     assert "mean minDCF" in words
     assert found.difference("act_dcf@2") == found.difference(("act_dcf", 1))
     assert found.difference("act_dcf") == found.difference(("act_dcf", 0)) != found.difference(("act_dcf", 1))
-    with pytest.raises(InputError, match="'act_dcf@3' asks for more than 2 operating points"):
+    with pytest.raises(InputError, match="'act_dcf@3' needs more than 2 operating points"):
         found.difference("act_dcf@3")
     for wrong in ("act_dcf@0", "nothing", "eer@2"):
-        with pytest.raises(InputError, match="no figure of A"):
+        with pytest.raises(InputError, match="is not a metric of A"):
             found.difference(wrong)
 
 
@@ -172,8 +173,8 @@ def test_what_cannot_be_compared(three):
     many = deciban.evaluate_classes([[1.0, 0.0], [0.0, 1.0]], [0, 1], intervals=False)
     for given, words in (
         ((three[0],), "needs two systems"),
-        ((three[0], no_units), "which speakers or other units the trials share is not known"),
-        ((no_units, many), "not known"),
+        ((three[0], no_units), "no intervals, because the units of the trials"),
+        ((no_units, many), "are unknown"),
         ((three[0], 3), "system 2: got int"),
         ((Results((three[0],)),), "got 1 system"),
         ((np.zeros(3),), "data frame"),
@@ -182,15 +183,15 @@ def test_what_cannot_be_compared(three):
             deciban.compare(*given)
     with pytest.raises(InputError, match="names"):
         deciban.compare(*three, names=["one"])
-    with pytest.raises(InputError, match="do not all have other names"):
+    with pytest.raises(InputError, match="need different names"):
         deciban.compare(*three, names=["one", "one", "two"])
     with pytest.raises(InputError, match="against: got 'D'"):
         deciban.compare(*three, against="D")
     with pytest.raises(InputError, match="permutations"):
         deciban.compare(*three, permutations=-1)
-    with pytest.raises(InputError, match="evaluated already"):
+    with pytest.raises(InputError, match="the arguments are evaluations"):
         deciban.compare(*three, operating_points=[0.1])
-    with pytest.raises(InputError, match="none of the systems"):
+    with pytest.raises(InputError, match="no system 'Z'"):
         deciban.compare(*three).difference("eer", "A", "Z")
 
 
@@ -225,7 +226,7 @@ def test_training_against_test_is_of_other_units():
     )
     found = deciban.compare(one, other)
     (note,) = (one for one in found.notes if "unit" in one)
-    assert note == "training \N{MINUS SIGN} test: both have no unit in common; the others vary each by itself."
+    assert note == "training \N{MINUS SIGN} test: the systems share no unit; the others count as independent."
     assert found.pairs[0].n_shared == 0
 
 
@@ -293,10 +294,13 @@ def test_systems_without_intervals_are_not_compared():
     rng, unit = np.random.default_rng(0), np.arange(60)
     units = {"tar_units": unit % 3, "non_units": unit % 20}
     few = [deciban.evaluation.evaluate(*rng.normal(size=(2, 60)), name=name, **units) for name in ("few", "fewer")]
-    with pytest.raises(InputError, match="few, fewer: no metric of both has a confidence interval.* 3 effective units"):
+    with pytest.raises(
+        InputError,
+        match="no differences, because no metric has a confidence interval in both systems.* 3 effective units",
+    ):
         deciban.compare(*few)
     paired = PairedUnits.of(*(one.uncertainty for one in few))
-    assert curve_differences(paired, ("few", "fewer"), 0.95) == ()
+    assert curve_differences([paired], [("few", "fewer")], 0.95) == [()]
 
 
 def test_figures_of_ranks_do_not_differ_between_a_system_and_a_map_of_it():
@@ -330,3 +334,19 @@ def test_systems_without_an_error_are_not_known_to_have_the_same_ranks():
     found = {row.name: row.interval for row in pair.figures}
     assert found["min_dcf@1"].low < 0.0 < found["min_dcf@1"].high
     assert not pair.same_ranks
+
+
+def test_scores_on_another_scale_have_the_same_ranks():
+    """Influences on AUC are computed in bins of scores, which depend on the scale; its difference is 0 all the same."""
+    rng = np.random.default_rng(3)
+    tar, non = rng.normal(4.0, 3.0, 600), rng.normal(-4.0, 3.0, 6000)
+    units = {"tar_units": rng.integers(0, 60, 600), "non_units": rng.integers(0, 60, 6000)}
+    systems = [
+        deciban.evaluate(tar * scale + offset, non * scale + offset, name=name, **units)
+        for name, scale, offset in (("A", 1.0, 0.0), ("B", 0.437577, -1.67048))
+    ]
+    found = compare_results(Results(tuple(systems)))
+    for figure in ("auc", "eer", "min_cllr", ("min_dcf", 0)):
+        one = found.difference(figure, "A", "B")
+        assert (one.estimate, one.low, one.high, one.p_value) == (0.0, 0.0, 0.0, 1.0)
+    assert found.difference("cllr", "A", "B").low != 0.0

@@ -66,7 +66,7 @@ def test_conditions_that_are_alike_seldom_differ_by_cllr():
     With the errors of single conditions alone, a difference is claimed in about half of such draws.
     """
     claimed = 0
-    for seed in range(10):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         tar, found = rng.normal(4, np.sqrt(8), 200), []
         for k in range(13):
@@ -74,7 +74,7 @@ def test_conditions_that_are_alike_seldom_differ_by_cllr():
             found.append(evaluate(tar, non, tar_units=np.arange(200), non_units=units, name=f"c{k}"))
         rows, _ = differences_between(found, 0.95)
         claimed += any(row.figure == "cllr" and row.holm < 0.05 for row in rows)
-    assert claimed <= 2
+    assert claimed <= 1
 
 
 def test_conditions_that_differ_are_told_apart_by_cllr():

@@ -75,9 +75,8 @@ def test_errors_that_nobody_saw_are_not_known_to_be_absent():
     (curve, _) = compare(*systems()).pairs[0].curves
     share = 1.0 - 0.05 ** (1 / 60)
     checked = 0
-    for k, log_odds in enumerate(curve.log_odds):
-        if log_odds < 3.0:
-            continue
+    for k in np.flatnonzero(curve.log_odds >= 3.0)[::4]:
+        log_odds = curve.log_odds[k]
         points = [OperatingPoint(float(1 / (1 + np.exp(-log_odds))))]
         rows = [found.operating_points[0] for found in systems(operating_points=points)]
         if rows[1].p_miss or not rows[1].p_fa < 1.0:
@@ -99,7 +98,7 @@ def test_a_system_is_nowhere_better_than_itself():
 
 def test_the_band_holds_everywhere_at_once():
     """Two systems of the same quality: in about a tenth of all draws the band of 90 % leaves zero out somewhere."""
-    rng, n_outside, n_draws = np.random.default_rng(9), 0, 40
+    rng, n_outside, n_draws = np.random.default_rng(9), 0, 20
     unit = np.repeat(np.arange(40), 3)
     for _ in range(n_draws):
         common = rng.normal(size=(2, 120))
@@ -108,7 +107,7 @@ def test_the_band_holds_everywhere_at_once():
         (curve, _) = compare(*pair, level=0.9).pairs[0].curves
         inner = np.abs(curve.log_odds) < 2.0
         n_outside += bool(np.any((curve.low > 0) & inner) or np.any((curve.high < 0) & inner))
-    assert n_outside <= 10  # 4 expected if the band were of these priors alone; beyond with probability 0.002
+    assert n_outside <= 6  # 2 expected if the band were of these priors alone; beyond with probability 0.002
 
 
 def test_priors_must_be_shared():
@@ -123,4 +122,4 @@ def test_ranges_are_said_in_the_order_of_priors():
     (curve, _) = compare(*systems()).pairs[0].curves
     (words,) = where_in_words([replace(curve, better=better)])
     named = [better[2].priors, better[0].priors, better[1].priors]
-    assert f"B is better beyond doubt at priors {', '.join(named)} and in 2 narrower ranges" in words
+    assert f"B is significantly better at priors {', '.join(named)} and in 2 narrower ranges" in words

@@ -160,8 +160,11 @@ def test_it_is_data_and_its_results_are_those_that_tables_show(capsys):
         ({"operating_points": [2.0]}, "p_target"),
         ({"quality": {"test_quality": np.zeros((300, 1))}}, "given, but the fusion is a LinearFusion"),
         ({"fusion": QualityFusion()}, "none given, but the fusion is a QualityFusion"),
-        ({"fusion": QualityFusion(), "quality": {"test": np.zeros((300, 1))}}, "'test' is none of enroll_quality"),
-        ({"eval_quality": {}}, "eval_scores: not given"),
+        (
+            {"fusion": QualityFusion(), "quality": {"test": np.zeros((300, 1))}},
+            "unknown key 'test'. Use arguments of .fit.: enroll_quality",
+        ),
+        ({"eval_quality": {}}, "eval_scores: missing"),
     ],
 )
 def test_what_is_refused(change, words):
@@ -177,7 +180,7 @@ def test_a_constant_system_says_nothing_and_has_a_row():
         scores, is_target, names=["A", "B", "C"], eval_scores=scores, eval_is_target=is_target, operating_points=[0.1]
     )
     row = found.singles[1]
-    assert row.note == "says nothing: all of its scores are 7, so that its llr is 0"
+    assert row.note == "no information: all of its scores are 7, so its llr is 0"
     assert (row.dev.cllr, row.eval.cllr, row.dev.operating_points[0].act_dcf) == (1.0, 1.0, 1.0)
     assert row.penalized_objective == pytest.approx(np.log(2.0))
     assert row.to_dict()["weights"] == [0.0]

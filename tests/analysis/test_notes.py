@@ -37,11 +37,11 @@ def test_systems_that_say_nearly_the_same_are_named_with_the_way_out():
     # The variance of a mixture of two classes with equal weights.
     spread = np.sqrt(0.5 * tar.var() + 0.5 * non.var() + 0.25 * (tar.mean() - non.mean()) ** 2)
     assert size[:2].min() > 20 * spread > 20 * size[2] / 3
-    assert note.startswith("a + copy say nearly the same")
+    assert note.startswith("a + copy have nearly the same scores")
     assert f"standard deviation of {spread:.3g}," in note
     least, name = min((row.penalized_objective, row.name) for row in found.leave_one_out[:2])
     higher = 100 * (least / found.fusion.penalized_objective - 1)
-    assert f"W{name[1:]}, the objective of training is {higher:.1f} % higher" in note
+    assert f"W{name[1:]}, the training objective is {higher:.1f} % higher" in note
     assert "ridge=1e-3, --ridge 1e-3" in note
     assert [row.note for row in found.rows[:-1]] == [""] * 6
 
@@ -57,7 +57,7 @@ def test_signs_and_units_do_not_matter(scale):
     scores, is_target = near_copies()
     scores[:, 1] *= scale
     note = analyse_fusion(scores, is_target, names=["a", "copy", "b"]).fusion.note
-    assert note.startswith("a + copy say nearly the same")
+    assert note.startswith("a + copy have nearly the same scores")
 
 
 @pytest.mark.parametrize("p_target", [0.01, 0.5])
@@ -67,7 +67,7 @@ def test_two_systems_are_enough_and_weights_count(p_target):
     scores[1500:, 1] = 0.0  # without the weights, the second would be no copy
     fusion = LinearFusion(p_target=p_target)
     found = analyse_fusion(scores[:, :2], is_target, fusion=fusion, sample_weight=weight)
-    assert "system 0 + system 1 say nearly the same" in found.fusion.note
+    assert "system 0 + system 1 have nearly the same scores" in found.fusion.note
     assert analyse_fusion(scores[:, :2], is_target, fusion=fusion).fusion.note == ""
 
 
@@ -90,10 +90,10 @@ def test_subsets_and_quality_are_told_too():
     scores, is_target = near_copies()
     quality = {"test_quality": np.random.default_rng(2).random((len(is_target), 1))}
     found = analyse_fusion(scores, is_target, fusion=QualityFusion(), quality=quality)
-    assert "system 0 + system 1 say nearly the same" in found.fusion.note
+    assert "system 0 + system 1 have nearly the same scores" in found.fusion.note
     scores[:100, 2] = np.nan
     found = analyse_fusion(scores, is_target, fusion=SubsetFusion(missing="subset"))
-    assert "system 0 + system 1 say nearly the same" in found.fusion.note
+    assert "system 0 + system 1 have nearly the same scores" in found.fusion.note
 
 
 def test_one_system_alone_cannot_cancel():

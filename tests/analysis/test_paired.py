@@ -89,13 +89,14 @@ def test_units_are_found_by_name_whatever_their_order():
         assert (one.low, one.high, one.p_value) == pytest.approx((other.low, other.high, other.p_value), rel=1e-12)
 
 
-@pytest.mark.parametrize("figure", ["cllr", ("act_dcf", 0)])
-def test_the_test_has_its_size_and_intervals_their_coverage(figure):
+def test_the_test_has_its_size_and_intervals_their_coverage():
     how = {"n_units": 60, "shift": 0.0, "operating_points": [0.5]}  # where errors of both kinds are seen
-    p_values = [pair(*two_systems(seed, **how)).difference(figure, 0.9).p_value for seed in range(80)]
-    rejected = np.sum(np.array(p_values) < 0.1)
-    assert 1 <= rejected <= 18  # 8 expected; beyond with probability 0.002
-    assert stats.kstest(p_values, "uniform").pvalue > 0.001
+    pairs = [pair(*two_systems(seed, **how)) for seed in range(80)]
+    for figure in ("cllr", ("act_dcf", 0)):
+        p_values = [one.difference(figure, 0.9).p_value for one in pairs]
+        rejected = np.sum(np.array(p_values) < 0.1)
+        assert 1 <= rejected <= 18  # 8 expected; beyond with probability 0.002
+        assert stats.kstest(p_values, "uniform").pvalue > 0.001
 
 
 def test_a_real_difference_is_seen():
@@ -307,3 +308,17 @@ def test_false_alarms_that_neither_system_shows_count_in_a_difference_of_costs()
     misses = pair(one, other).difference(("p_miss", 0), 0.95)
     seen = found.high - found.estimate
     assert seen == pytest.approx(math.hypot(misses.high - misses.estimate, unseen), rel=0.02)
+
+
+@pytest.mark.parametrize("figure", ["auc", "cllr"])
+def test_limits_of_differences_of_skewed_metrics_are_those_of_both(figure):
+    """The limit toward more errors is farther: of the worse system, it is the larger part."""
+    one, other = two_systems(1)
+    first, second = (x.uncertainty.estimates[figure] for x in (one, other))
+    found = pair(one, other).difference(figure, 0.95)
+    spread = math.hypot(first.standard_error, second.standard_error)
+    (fall, rise), (other_fall, other_rise) = first.distances(0.95), second.distances(0.95)
+    factor = found.standard_error / spread
+    assert found.estimate - found.low == pytest.approx(factor * math.hypot(fall, other_rise))
+    assert found.high - found.estimate == pytest.approx(factor * math.hypot(rise, other_fall))
+    assert (found.p_value < 0.05) == (found.low > 0.0 or found.high < 0.0)

@@ -123,9 +123,9 @@ def test_pilots_of_evaluations_have_one_component():
     assert both.levels["unit"] == pytest.approx(np.square(influence).sum() * 40 / 39)
     others = list("vwxyz")
     other = evaluate([1.0, 2.0, 3.0, 4.0, 5.0], [0.0, 1.5, 0.5, 0.0, 2.5], tar_units=others, non_units=others)
-    with pytest.raises(InputError, match="other units"):
+    with pytest.raises(InputError, match="different units"):
         pilot_of_evaluations(found[0], other, "cllr")
-    with pytest.raises(InputError, match="no figure of a"):
+    with pytest.raises(InputError, match="is not a metric of a"):
         pilot_of_evaluations(found[0], None, "loss")
-    with pytest.raises(InputError, match="not known"):
+    with pytest.raises(InputError, match="is unknown"):
         pilot_of_evaluations(evaluate([1.0], [0.0]), None, "cllr")

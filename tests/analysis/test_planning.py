@@ -22,10 +22,15 @@ def scored():
     }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def pilots():
+    seeds = np.random.default_rng(7).integers(0, 10**6, 16)
+    return [pilot(*crossed(int(seed), 25, 3), figure="act_dcf") for seed in seeds]
+
+
 @pytest.mark.parametrize(("n", "n_segments"), [(20, 8), (60, 1), (60, 3)])
-def test_predicted_standard_errors_come_out(n, n_segments):
-    rng = np.random.default_rng(7)
-    pilots = [pilot(*crossed(int(seed), 25, 3), figure="act_dcf") for seed in rng.integers(0, 10**6, 16)]
+def test_predicted_standard_errors_come_out(n, n_segments, pilots):
+    rng = np.random.default_rng(8)
     predicted = np.mean([Planner(one, Goal(width=0.1)).variance(n, n_segments) for one in pilots]) ** 0.5
     found = []
     for seed in rng.integers(0, 10**6, 120):
@@ -66,7 +71,7 @@ def test_evaluations_are_planned_by_their_units_alone(scored):
     units = {name: scored[name] for name in ("tar_units", "non_units")}
     found = plan(evaluate(scored["tar"], scored["non"], **units), figure="cllr", width=0.05)
     assert [one.n_segments for one in found.designs] == [None]
-    assert "all of the variance is taken for variance between units" in found.lines
+    assert "all of the variance is assigned to differences between units" in found.lines
 
 
 def test_refusals(scored):
@@ -79,17 +84,17 @@ def test_refusals(scored):
     cases = [
         (scores, {}, "tar_units, non_units: none given"),
         ({"tar": scored["tar"]}, {}, "non: none given"),
-        ({"tar": evaluated, "non": scored["non"]}, {}, "non: is about scores"),
-        (scored, {"figure": "loss"}, "no figure of system"),
+        ({"tar": evaluated, "non": scored["non"]}, {}, "non: needs scores"),
+        (scored, {"figure": "loss"}, "is not a metric of system"),
         (scored, {"figure": ("act_dcf", 3)}, "no interval"),
         (scored, {"segments": [0]}, "segments: got 0"),
         (scored, {"segments": [2.5]}, "whole numbers"),
         (scored, {"segments": []}, "at least one"),
-        ({**scores, **units}, {"segments": [2]}, "nothing tells segments"),
-        ({**scores, **units}, {"trials_per_segment": 2}, "nothing tells segments"),
+        ({**scores, **units}, {"segments": [2]}, "segments of each unit are unknown"),
+        ({**scores, **units}, {"trials_per_segment": 2}, "segments of each unit are unknown"),
         (scored, {"trials_per_segment": 0}, "trials_per_segment: got 0"),
-        ({**scores, **units, "tar_segments": segments["tar_segments"]}, {}, "non_segments: none given"),
-        ({**scores, **units, **segments, "tar_segments": [1]}, {}, "segments of 1 trials"),
+        ({**scores, **units, "tar_segments": segments["tar_segments"]}, {}, "non_segments: missing"),
+        ({**scores, **units, **segments, "tar_segments": [1]}, {}, "tar_segments: 1 segments"),
         (scored, {"second": scored["tar"]}, "second: pass the scores"),
         (scored, {"second": (scored["tar"], scored["tar"])}, "second: has not as many"),
         (good, {}, "does not vary"),
@@ -100,5 +105,5 @@ def test_refusals(scored):
         with pytest.raises(InputError, match=words):
             plan(**arguments, **{"width": 0.05, **changed})
     of_nothing = replace(pilot(*crossed(1)), scale="identity", value=0.0, expected=0.0)
-    with pytest.raises(InputError, match="the figure is 0"):
+    with pytest.raises(InputError, match="the metric is 0"):
         plan_of_pilot(of_nothing, Goal(width=0.1, relative=True))

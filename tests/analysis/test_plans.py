@@ -24,7 +24,7 @@ def test_the_sentences_say_what_the_designs_are(scored):
     first, text = found.designs[0], "\n".join(found.lines)
     assert "40 units with 3 segments each, 120 target and 4,680 non-target trials: EER (ROCCH)" in found.lines[0]
     assert f"about {first.n_units:,} units with 3 segments each, {first.n_tar:,} target and {first.n_non:,}" in text
-    assert "at level 0.95 that is 3 % wide (about ±1.5 %)" in text
+    assert "for a 95 % interval of EER (ROCCH) with a width of 3 percentage points (about ±1.5)" in text
     shares = [int(share) for share in re.findall(r"(\d+) % between", text)]
     assert 97 <= sum(shares) <= 102
     assert f"at least {found.endless:,} units" in text
@@ -41,13 +41,13 @@ def test_the_text_ends_with_a_table_of_the_designs(scored):
 
 def test_a_difference_without_the_other_system_says_what_it_takes_it_for(scored):
     alone = plan(**scored, figure="act_dcf", difference=0.05, power=0.9)
-    assert "to tell a difference of 0.05 of actDCF at" in alone.lines[1]
-    assert "with power 0.9 at level 0.95" in alone.lines[1]
-    assert "independently" in alone.lines[-1]
+    assert "to detect a difference of 0.05 in actDCF at" in alone.lines[1]
+    assert "with power 0.9 at confidence level 95 %" in alone.lines[1]
+    assert "independent errors" in alone.lines[-1]
     other = (scored["tar"] - 0.5, scored["non"])
     both = plan(**scored, figure="act_dcf", difference=0.05, power=0.9, second=other)
     assert "difference of actDCF" in both.lines[0]
-    assert "independently" not in "".join(both.lines)
+    assert "independent errors" not in "".join(both.lines)
 
 
 def test_json_holds_the_numbers(scored):

@@ -96,11 +96,11 @@ def test_all_sets_of_systems_are_compared_on_the_same_folds():
     seen = []
 
     class Watching(LinearFusion):
-        def fit_pieces(self, source, engine, memory, *, units=None):
+        def fit_source(self, source, engine, memory, *, units=None):
             scores = source.held.scores
             if len(scores[0]) < 288:
                 seen.append((len(scores), tuple(sorted(scores[-1]))))
-            return super().fit_pieces(source, engine, memory, units=units)
+            return super().fit_source(source, engine, memory, units=units)
 
         def __deepcopy__(self, memo):
             return type(self)()

@@ -58,7 +58,7 @@ def test_what_is_no_pair_or_has_no_line_is_refused():
     with pytest.raises(InputError, match="no trial has finite scores"):
         score_pairs(np.full((4, 2), np.inf), [1, 1, 0, 0])
     model = AffineCalibrator().fit(scores[:, 0], is_target)
-    with pytest.raises(InputError, match="no line that decides"):
+    with pytest.raises(InputError, match="no decision line"):
         score_pairs(scores, is_target, model=model)
 
 

@@ -39,15 +39,14 @@ def test_files_of_guides_are_there(name):
 
 
 def test_examples_of_guides_are_in_the_history():
-    found = re.findall(r'`([0-9a-f]{8})`\s+"(.*?)"', GUIDES, re.DOTALL)
-    cited = [(name, " ".join(words.split())) for name, words in found]
+    cited = re.findall(r"`([0-9a-f]{8})`", GUIDES)
     parts = re.split(r"^## ", GUIDES, flags=re.MULTILINE)[1:]
     assert [part.partition("\n")[0] for part in parts if not re.search(r"`[0-9a-f]{8}`", part)] == []
     if shutil.which("git") is None or not (ROOT / ".git").exists():
         pytest.skip("no history here: examples are commits of the repository")
     if git("rev-parse", "--is-shallow-repository") == "true":
         pytest.skip("a shallow clone has not the commits that the guides name")
-    assert [(name, git("log", "-1", "--format=%s", name)) for name, _ in cited] == cited
+    assert [name for name in cited if git("cat-file", "-t", name) != "commit"] == []
 
 
 def git(*words):

@@ -22,7 +22,7 @@ OF_DASK = {"--host", "--memory-limit", "--nthreads", "--nworkers", "--port"}
 @cache
 def options():
     """Options of all commands."""
-    found = {"--help", "--help-all", "--version"}
+    found = {"--help", "--help-all", "--install-completion", "--options", "--version"}
     for command, (module, _) in COMMANDS.items():
         for parameter in getattr(importlib.import_module(module), f"{command}_command").params:
             found |= {*parameter.opts, *parameter.secondary_opts}

@@ -96,7 +96,7 @@ NO_PAPER = {
         "class_error_rates",
         "confusion",
     ),
-    *("eer_conventions", "interval", "influences"),
+    *("eer_conventions", "interval", "influences", "best_decision"),
 }
 """What is defined by its formula, or by other tools."""
 

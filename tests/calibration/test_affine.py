@@ -41,7 +41,7 @@ def test_labels_may_be_booleans_or_0_and_1(dtype):
         ([*SCORES[:5], np.nan], IS_TARGET, "1 of 6 scores are NaN, the first at index 5"),
         ([], [], "scores: empty"),
         ([[1.0, 2.0]], [True], "one-dimensional"),
-        ([7.0] * 6, IS_TARGET, "all 6 of them are 7"),
+        ([7.0] * 6, IS_TARGET, "all 6 are 7"),
     ],
 )
 @pytest.mark.parametrize("kind", CALIBRATORS)
@@ -156,7 +156,7 @@ def test_infinite_scores_are_refused_where_larger_ones_favour_non_target(kind):
 
 
 def test_scores_that_tell_nothing_get_scale_0_and_a_warning():
-    with pytest.warns(DecibanWarning, match="scale is 0: the scores do not tell targets from non-targets"):
+    with pytest.warns(DecibanWarning, match="scale is 0: the scores do not separate targets from non-targets"):
         calibrator = AffineCalibrator().fit([0.0, 1.0, 0.0, 1.0], [True, True, False, False])
     np.testing.assert_array_equal(calibrator.transform([-5.0, np.inf]), [0.0, 0.0])
 

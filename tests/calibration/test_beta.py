@@ -137,11 +137,11 @@ def test_monotone(queries):
 @pytest.mark.parametrize(
     ("tar", "non", "words"),
     [
-        ([0.5, 1.5], [0.2, -0.1], "2 of 4 are no probabilities, the first at index 1: 1.5"),
+        ([0.5, 1.5], [0.2, -0.1], "2 of 4 are not probabilities, the first at index 1: 1.5"),
         ([0.5, 0.0], [0.2, 0.6], "1 target trials have probability 0, the first at index 1"),
         ([0.5, 0.6], [0.2, 1.0], "1 non-target trials have probability 1, the first at index 3"),
         ([0.8, 0.9], [0.1, 0.2], "separated"),
-        ([0.5, 0.5], [0.5, 0.5], "all the same"),
+        ([0.5, 0.5], [0.5, 0.5], "Constant scores"),
     ],
 )
 def test_what_cannot_be_trained(tar, non, words):
@@ -159,7 +159,7 @@ def test_trials_of_weight_0_are_not_there():
 
 def test_new_scores_that_are_no_probabilities():
     calibrator = BetaCalibrator().fit(*drawn(8))
-    with pytest.raises(InputError, match=r"first at index 0: -1e-300\. They lie in \[0, 1\]"):
+    with pytest.raises(InputError, match=r"first at index 0: -1e-300\. Probabilities are in \[0, 1\]"):
         calibrator.transform([-1e-300])
 
 

@@ -130,7 +130,7 @@ def test_fixed_bounds_out_of_range(low, high, words):
 def test_fixed_bounds_tell_what_they_did():
     calibrator = BoundCalibrator(low=-1.0, high=2.0).fit([3.0, 1.0, -4.0, -0.5], [True, True, False, False])
     told = calibrator.training_.results
-    assert told["status"] == "of 4 llrs 1 were below the lower bound and 1 above the upper one"
+    assert told["status"] == "of 4 llrs, 1 were below the lower bound and 1 above the upper bound"
     assert told["objective_relative_to_llr_0"] == pytest.approx(metrics.cllr([2.0, 1.0], [-1.0, -0.5]), rel=1e-14)
 
 
@@ -174,9 +174,9 @@ def test_a_chain_passes_weights_and_infinite_numbers_on(tmp_path):
 
 
 def test_a_chain_of_the_wrong_things():
-    with pytest.raises(InputError, match="made of calibrators"):
+    with pytest.raises(InputError, match="A step is a calibrator"):
         Chain("affine")
-    with pytest.raises(InputError, match="one by one"):
+    with pytest.raises(InputError, match="separate arguments"):
         Chain(Chain(AffineCalibrator()))
     with pytest.raises(InputError, match="at least one"):
         Chain().fit([1.0, 0.0], [True, False])

@@ -1,4 +1,4 @@
-"""Cross-validation of trials in pieces: the llrs of memory, the same refusals."""
+"""Cross-validation of trials in batches: the llrs of memory, the same refusals."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,10 @@ import pytest
 from deciban.calibration import AffineCalibrator, MulticlassCalibrator, cross_validated
 from deciban.calibration.cross import SourceParts
 from deciban.calibration.folds import folds_of
-from deciban.engines.threads import Threads
+from deciban.engines import Threads
 from deciban.errors import InputError
 from deciban.fusion import LinearFusion
-from deciban.trials.sources import Wanted
+from deciban.trials.sources import TrialFields
 from support.shards import Apart, source_of
 
 MEMORY = 1 << 28
@@ -23,8 +23,8 @@ def trials(rng, n=600):
 def by_score(crossed, source):
     """What models make of each trial, by its first score."""
     found = {}
-    for one, own in zip(crossed.pieces, source.pieces, strict=True):
-        chunk, before = one.read(Wanted((0,))), own.read(Wanted((0,)))
+    for one, own in zip(crossed.partitions, source.partitions, strict=True):
+        chunk, before = one.read(TrialFields((0,))), own.read(TrialFields((0,)))
         keys = before.scores[0].reshape(len(before.scores[0]), -1)[:, 0]
         found |= dict(zip(keys.tolist(), chunk.scores[0].tolist(), strict=True))
     return found
@@ -105,7 +105,7 @@ def test_a_trial_that_a_model_refuses_is_named():
     rng = np.random.default_rng(7)
     scores, truth = trials(rng, 300)
     scores[3] = [np.inf, -np.inf]
-    source = source_of(scores.T, truth, rng, systems=("A", "B"), groups=(), n_pieces=1)
+    source = source_of(scores.T, truth, rng, systems=("A", "B"), groups=(), n_partitions=1)
     with pytest.raises(InputError, match=r"trial \d+ of what is left of piece 0"):
         SourceParts.of(source, Threads(), 2, memory=MEMORY).crossed(LinearFusion(), "fusion")
 
@@ -113,5 +113,5 @@ def test_a_trial_that_a_model_refuses_is_named():
 def test_a_source_must_know_what_is_held_out_together():
     rng = np.random.default_rng(8)
     scores, truth = trials(rng, 60)
-    with pytest.raises(InputError, match="arrays was opened without what is held out together"):
+    with pytest.raises(InputError, match="arrays was opened without groups to hold out together"):
         SourceParts.of(source_of(scores[:, 0], truth, rng), Threads(), 2)

@@ -1,10 +1,10 @@
-"""Detectors of many classes trained on trials in pieces: what they are in memory, with the same refusals."""
+"""Detectors of many classes trained on trials in batches: what they are in memory, with the same refusals."""
 
 import numpy as np
 import pytest
 
 from deciban.calibration import DetectionAffineTransformation, DetectionPavTransformation
-from deciban.engines.threads import Threads
+from deciban.engines import Threads
 from deciban.errors import InputError
 from support.shards import Apart, source_of
 
@@ -19,11 +19,11 @@ def trials(rng, n):
 
 
 def refusals(model, loglik, label, rng):
-    """What a model says against some trials in memory, and in pieces."""
+    """What a model says against some trials in memory, and in batches."""
     with pytest.raises(InputError) as here:
         type(model)(**model.settings).fit(loglik, label, classes=NAMES)
     with pytest.raises(InputError) as there:
-        model.fit_pieces(source_of(loglik, label, rng, classes=NAMES), Threads(), MEMORY)
+        model.fit_source(source_of(loglik, label, rng, classes=NAMES), Threads(), MEMORY)
     return str(here.value), str(there.value)
 
 
@@ -38,7 +38,7 @@ def test_detectors_are_those_of_memory(kind, asked, weighted):
     here = kind(**asked).fit(loglik, label, sample_weight=weight, classes=NAMES)
     for engine in (Threads(2), Apart()):
         source = source_of(loglik, label, rng, weights=weight, classes=NAMES)
-        there = kind(**asked).fit_pieces(source, engine, MEMORY)
+        there = kind(**asked).fit_source(source, engine, MEMORY)
         if kind is DetectionPavTransformation:
             for one, other in zip(there.detectors_, here.detectors_, strict=True):
                 np.testing.assert_array_equal(one.low_, other.low_)

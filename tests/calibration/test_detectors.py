@@ -84,7 +84,7 @@ def test_a_trial_that_all_detectors_reject_has_no_class_left():
     loglik = 4.0 * np.eye(3)[label] + np.random.default_rng(1).normal(scale=0.1, size=(60, 3))
     with pytest.warns(DecibanWarning, match="class [012]: .*separated"):
         fitted = DetectionPavTransformation(smoothing=0.0).fit(loglik, label)
-    with pytest.raises(InputError, match="all detectors reject 1 trials for certain, the first at index 1"):
+    with pytest.raises(InputError, match="all detectors reject 1 trials with certainty, the first at index 1"):
         fitted.transform(np.vstack((loglik[:1], np.zeros((1, 3)))))
     assert np.isfinite(DetectionPavTransformation().fit(loglik, label).transform(np.zeros((1, 3)))).all()
 
@@ -162,7 +162,7 @@ def test_every_bit_comes_back_from_a_file(tmp_path):
     ("change", "words"),
     [
         (lambda p: p["detectors"].pop(), "prior: shape"),
-        (lambda p: p["detectors"][1]["llr"].append(1.0), "Every block has one of each"),
+        (lambda p: p["detectors"][1]["llr"].append(1.0), "Every block needs one of each"),
         (lambda p: p["detectors"][1].pop("low"), "'low' is a required property"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Empirical bounds of llrs in pieces: those of memory, for any pieces."""
+"""Empirical bounds of llrs in batches: those of memory, for any pieces."""
 
 import warnings
 
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.calibration import AffineCalibrator, Chain, ElubCalibrator, nonparametric
-from deciban.engines.threads import Threads
+from deciban.engines import Threads
 from deciban.errors import DecibanWarning
 from support.shards import Apart, source_of
 
@@ -37,7 +37,7 @@ def test_bounds_are_those_of_memory(seed, n, scale, digits, kind, amount):
         warnings.simplefilter("ignore", DecibanWarning)
         here = ElubCalibrator(n_misleading=amount).fit(llr, truth, sample_weight=weight)
         for engine in (Threads(2), Apart()):
-            there = model.fit_pieces(source_of(llr, truth, rng, weights=weight), engine, MEMORY)
+            there = model.fit_source(source_of(llr, truth, rng, weights=weight), engine, MEMORY)
             assert (there.low_, there.high_) == (here.low_, here.high_)
             assert there.training_.results["status"] == here.training_.results["status"]
 
@@ -47,7 +47,7 @@ def test_a_chain_ends_with_bounds_of_what_it_makes():
     truth = np.arange(5000) % 5 == 0
     scores = np.where(truth, 2.0, -1.0) + rng.normal(size=5000)
     here = Chain(AffineCalibrator(), ElubCalibrator()).fit(scores, truth)
-    there = Chain(AffineCalibrator(), ElubCalibrator()).fit_pieces(source_of(scores, truth, rng), Threads(), MEMORY)
+    there = Chain(AffineCalibrator(), ElubCalibrator()).fit_source(source_of(scores, truth, rng), Threads(), MEMORY)
     assert there.steps[1].low_ == pytest.approx(here.steps[1].low_, rel=1e-9)
     assert there.steps[1].high_ == pytest.approx(here.steps[1].high_, rel=1e-9)
 

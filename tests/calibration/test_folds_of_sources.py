@@ -1,4 +1,4 @@
-"""Folds of trials in pieces: those of memory, for any pieces in any order."""
+"""Folds of trials in batches: those of memory, for any pieces in any order."""
 
 import numpy as np
 import pytest
@@ -7,17 +7,17 @@ from hypothesis import strategies as st
 
 from deciban.calibration import folds
 from deciban.calibration.folds import folded, folds_of
-from deciban.engines.threads import Threads
+from deciban.engines import Threads
 from deciban.errors import InputError
-from deciban.trials.sources import Wanted
+from deciban.trials.sources import TrialFields
 from support.shards import Apart, source_of
 
 
 def folds_in(source):
     """The first score of each trial, with its folds."""
     found = {}
-    for one in source.pieces:
-        chunk = one.read(Wanted((0,), folds=True))
+    for one in source.partitions:
+        chunk = one.read(TrialFields((0,), folds=True))
         first = [np.ravel(row)[0] for row in chunk.scores[0]]
         found |= {float(score): tuple(place) for score, place in zip(first, chunk.folds.tolist(), strict=True)}
     return found
@@ -47,7 +47,7 @@ def test_groups_are_in_the_folds_of_memory(seed, n_sides, weights, classes):
 
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=5, deadline=None)
-def test_fractions_of_weight_add_up_alike_in_any_pieces(seed):
+def test_fractions_of_weight_add_up_alike_in_any_partitions(seed):
     """Groups with the same weights in another order are alike, and chance alone says which of them comes first."""
     rng = np.random.default_rng(seed)
     weight, names, label = np.tile(rng.integers(1, 10, 10) / 10, 20), np.repeat(np.arange(20), 10), np.arange(200) % 2

@@ -118,8 +118,8 @@ def test_infinite_and_extreme_scores_are_never_nan():
         ([0.0, 1.0], [2.0, 3.0], True, "favour non-target"),
         ([0.0, 1.0], [0.0, 1.0], True, "favour non-target"),
         ([0.0, 1.1], [5.0, 6.0], False, "favour non-target"),
-        ([0.0, 4.0, 8.0], [1.9, 2.1, 2.0], False, "lowest ones"),
-        ([2.0, 2.2, 2.1], [-4.0, 0.0, 4.0], False, "largest ones"),
+        ([0.0, 4.0, 8.0], [1.9, 2.1, 2.0], False, "lowest scores"),
+        ([2.0, 2.2, 2.1], [-4.0, 0.0, 4.0], False, "largest scores"),
     ],
 )
 def test_warnings(tar, non, shared, words):
@@ -142,8 +142,8 @@ def test_a_warning_is_given_where_the_map_is_not_monotone(width, shift):
 @pytest.mark.parametrize(
     ("tar", "non", "shared", "words"),
     [
-        ([1.0, 1.0], [0.0, 0.0, 0.0], True, "no variance"),
-        ([1.0], [0.0], True, "no variance"),
+        ([1.0, 1.0], [0.0, 0.0, 0.0], True, "variance is 0"),
+        ([1.0], [0.0], True, "variance is 0"),
         ([1.0], [0.0, 2.0], False, "the 1 target trials"),
         ([1.0, 2.0], [0.1, 0.1, 0.1], False, "the 3 non-target trials"),
         ([1.0, INF], [0.0, 2.0], True, "1 of 4 are infinite, the first at index 1"),

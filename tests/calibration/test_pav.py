@@ -212,7 +212,7 @@ def test_smoothing_costs_on_the_training_data(both):
 def test_smoothing_can_move_min_cllr():
     # Three blocks of (targets, non-targets): (0, 1), (1, 1), (1, 0). With 1 more target below all and 1 more non-target
     # above, fractions 1/2, 1/2, 1/2 are one block: the worth of the scores is lost.
-    with pytest.warns(DecibanWarning, match="smoothing is too much"):
+    with pytest.warns(DecibanWarning, match="smoothing is too strong"):
         llr = PavCalibrator(smoothing=1.0).fit_transform([1.0, 2.0, 0.0, 1.0], [True, True, False, False])
     assert metrics.min_cllr(llr[:2], llr[2:]) == 1.0
     assert metrics.min_cllr([1.0, 2.0], [0.0, 1.0]) == pytest.approx(0.5)
@@ -286,7 +286,7 @@ def test_a_file_gives_the_same_map(tmp_path_factory, both, mode, smoothing):
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"llr": [-1.0]}, "Every block has one of each"),
+        ({"llr": [-1.0]}, "Every block needs one of each"),
         ({"low": [2.0, 4.0]}, "low, high"),
         ({"high": [4.5, 5.0]}, "low, high"),
         ({"llr": [1.0, -1.0]}, "do not decrease"),
@@ -295,7 +295,7 @@ def test_a_file_gives_the_same_map(tmp_path_factory, both, mode, smoothing):
         ({"llr": ["nan", 0.0]}, "llr"),
         ({"llr": [True, 2.0]}, "llr"),
         ({"llr": []}, "llr"),
-        ({"low": [10**400, 10**401]}, "is no number that a model could hold"),
+        ({"low": [10**400, 10**401]}, "is not a valid number"),
     ],
 )
 def test_a_file_that_contradicts_itself(tmp_path, changed, words):

@@ -75,9 +75,9 @@ def test_extreme_priors(p_target):
     [
         ({"alpha": 0.01}, "alpha: got 0.01"),
         ({"beta": math.nan}, "beta: got nan"),
-        ({"p_target": 1.0}, "a prior lies inside"),
+        ({"p_target": 1.0}, "a prior must be inside"),
         ({"p_target": [0.1, 0.2]}, "p_target: expected one prior, got 2"),
-        ({"p_target": 5e-324}, r"p_target: got 5e-324. The log odds of a prior lie in \[-700, 700\]"),
+        ({"p_target": 5e-324}, r"p_target: got 5e-324. Its log odds must be in \[-700, 700\]"),
         ({"operating_points": [(0.5, 1, 0)]}, "has a cost of 0"),
     ],
 )
@@ -117,10 +117,10 @@ def test_ranges_are_met(low, width, share):
     mass = ThresholdMass(rule.alpha, rule.beta, math.log(rule.p_target) - math.log1p(-rule.p_target))
     inside = mass.below(rule.reached[1]) - mass.below(rule.reached[0])
     assert inside == pytest.approx(share, abs=1e-6)
-    # What the docstring promises: 0.5 nats or a tenth of the range, unless nothing comes closer.
+    # What the docstring promises: 0.5 nats or a tenth of the range, unless nothing is closer.
     tolerance = max(0.5, 0.1 * (high - low)) + 0.06
     misses = np.abs(np.subtract(rule.reached, (low, high)))
-    assert misses.max() <= tolerance or "comes closer" in rule.remark
+    assert misses.max() <= tolerance or "is closer" in rule.remark
 
 
 def test_a_round_rule_is_not_taken_where_none_fits():
@@ -135,19 +135,19 @@ def test_a_round_rule_is_not_taken_where_none_fits():
 
 def test_what_cannot_be_reached_is_said():
     rule = suggest_rule(thresholds=(0.0, 0.2))
-    assert "No rule with alpha and beta in [0.05, 100] comes closer" in rule.remark
+    assert "No rule with alpha and beta in [0.05, 100] is closer" in rule.remark
     assert max(rule.alpha, rule.beta) == 100.0
 
 
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((), {}, "give one of them"),
-        (([0.5],), {"thresholds": (0, 1)}, "give one of them"),
+        ((), {}, "pass one of them"),
+        (([0.5],), {"thresholds": (0, 1)}, "pass one of them"),
         ((), {"thresholds": (1, 1)}, "the range from 1 to 1 nats is empty"),
-        ((), {"thresholds": (0, 31)}, r"ends lie in \[-30, 30\]"),
+        ((), {"thresholds": (0, 31)}, r"ends must be in \[-30, 30\]"),
         ((), {"thresholds": (0, 1, 2)}, r"expected the two ends of a range, got shape \(3,\)"),
-        ((), {"thresholds": (0, math.inf)}, "values are finite"),
+        ((), {"thresholds": (0, math.inf)}, "values must be finite"),
         (([1e-300],), {}, "operating_points: the range goes from"),
         (([0.5],), {"share": 1.0}, "share: got 1.0"),
     ],

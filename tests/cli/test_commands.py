@@ -168,7 +168,7 @@ def test_demo_evaluates_what_it_wrote(run, tmp_path):
     result = run("demo", tmp_path / "new" / "demo")
     assert result.code == 0
     written = sorted(path.name for path in (tmp_path / "new" / "demo").iterdir())
-    assert written == ["key.txt", "report.html", "sysA.txt", "sysB.txt"]
+    assert written == ["key.txt", "report.html", "scores.csv", "sysA.txt", "sysB.txt"]
     assert "cost more than ignoring the scores" in result.out
     again = run("eval", tmp_path / "new/demo/sysB.txt", "--key", tmp_path / "new/demo/key.txt", "--json")
     system = json.loads(again.out)["systems"][0]
@@ -181,7 +181,7 @@ def test_demo_evaluates_what_it_wrote(run, tmp_path):
 def test_inspect_describes_scores_and_keys(run, files):
     result = run("inspect", files / "sysA.txt", files / "key.txt")
     assert result.code == 0
-    for words in ("kaldi 'enroll test score'", "20 different names", "kaldi 'enroll test label'", "target · "):
+    for words in ("kaldi 'enroll test score'", "20 distinct names", "kaldi 'enroll test label'", "target · "):
         assert words in result.out
 
 
@@ -189,7 +189,7 @@ def test_inspect_sees_what_looks_wrong(run, tmp_path):
     (tmp_path / "p.txt").write_text("".join(f"t{i} {i % 10 / 10} {i % 10 < 5:d}\n" for i in range(2000)))
     out = " ".join(run("inspect", tmp_path / "p.txt").out.split())
     assert "--probabilities PRIOR" in out
-    assert "is the sign flipped?" in out
+    assert "Is the sign inverted?" in out
     assert "probably from rounding" in out
 
 
@@ -201,7 +201,7 @@ def test_inspect_is_told_of_common_logarithms(run, files):
 BAD = {
     "missing file": (["eval", "none.txt", "--key", "key.txt"], "none.txt: No such file or directory"),
     "no key": (["eval", "sysA.txt"], "key: none given, and"),
-    "folder": (["eval", ".", "--key", "key.txt"], "no Parquet file"),
+    "folder": (["eval", ".", "--key", "key.txt"], "not a Parquet file"),
     "no common trial": (["eval", "other.txt", "--key", "key.txt"], "share no trial"),
     "missing trials": (["eval", "short.txt", "--key", "key.txt"], "400 key trials have no score in"),
     "nan": (["report", "nan.txt", "--key", "key.txt", "-o", "out.html"], "nan.txt:3: the score is NaN"),
@@ -211,15 +211,12 @@ BAD = {
         "badkey.txt:401: unknown label 'yes'",
     ),
     "bad dcf": (["eval", "sysA.txt", "--key", "key.txt", "--dcf", "1:2"], "write P or P:CMISS:CFA"),
-    "bad prior": (["eval", "sysA.txt", "--key", "key.txt", "--dcf", "1.5"], "p_target: a prior lies inside (0, 1)"),
+    "bad prior": (["eval", "sysA.txt", "--key", "key.txt", "--dcf", "1.5"], "p_target: a prior must be inside (0, 1)"),
     "bad missing": (["eval", "sysA.txt", "--key", "key.txt", "--missing", "guess"], "write error, drop or fill=VALUE"),
     "bad labels": (["eval", "sysA.txt", "--key", "key.txt", "--labels", "yes"], "write target=WORD,nontarget=WORD"),
-    "bad ending": (
-        ["plot", "det", "sysA.txt", "--key", "key.txt", "-o", "out.jpg"],
-        "should end in .svg, .png or .pdf",
-    ),
+    "bad ending": (["plot", "det", "sysA.txt", "--key", "key.txt", "-o", "out.jpg"], "must end in .svg, .png or .pdf"),
     "bad kind": (["plot", "pie", "sysA.txt", "--key", "key.txt", "-o", "out.png"], "'pie' is not one of"),
-    "no folder": (["report", "sysA.txt", "--key", "key.txt", "-o", "no/where.html"], "there is no folder 'no'"),
+    "no folder": (["report", "sysA.txt", "--key", "key.txt", "-o", "no/where.html"], "the folder 'no' does not exist"),
     "no output": (["report", "sysA.txt", "--key", "key.txt"], "Missing option"),
     "unknown command": (["evil"], "No such command"),
 }
@@ -258,7 +255,7 @@ def test_fill_and_drop(run, files):
     filled = run("eval", files / "short.txt", "--key", files / "key.txt", "--missing", "fill=-10", "--json")
     system = json.loads(filled.out)["systems"][0]
     assert system["n_tar"] + system["n_non"] == 400
-    assert "fill  trials without a score were given -10" in filled.err
+    assert "fill  trials without a score got -10" in filled.err
 
 
 def test_the_installed_command_answers():

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import deciban.workflows
+from support.commands import terminal
 from support.score_files import write_score_files
 
 DECIBAN = f"'{sys.executable}' -m deciban"
@@ -23,29 +24,14 @@ NOBODY, HEAD = "true", "head -n 1 > /dev/null"
 @pytest.mark.parametrize(
     ("command", "reader"),
     [
-        *(
-            (command, HEAD)
-            for command in ("eval scores.txt --key key.txt -q --json", "formats", "convert scores.txt -")
-        ),
+        *((command, HEAD) for command in ("eval scores.txt --key key.txt -q --json", "convert scores.txt -")),
         *(
             (command, NOBODY)
             for command in (
                 "eval scores.txt --key key.txt -q",
-                "eval scores.txt --key key.txt -q --json",
-                "eval scores.txt --key key.txt 2>&1",
-                "formats",
-                "presets",
-                "inspect scores.txt",
                 "convert scores.txt -",
-                "calibrate scores.txt --key key.txt -o model.json --ridge 0.1",
                 "calibrate scores.txt --key key.txt -o - --ridge 0.1",
-                "report scores.txt --key key.txt -o -",
-                "plot det scores.txt --key key.txt -o det.svg",
-                "validate scores.txt --trials key.txt",
-                "plan scores.txt --key key.txt --width 0.5 --units trials",
-                "design --dcf 0.01",
                 "--help",
-                "eval --help",
             )
         ),
     ],
@@ -96,9 +82,7 @@ def closed(scores, command, streams):
     return found.returncode, found.stdout, found.stderr
 
 
-@pytest.mark.parametrize(
-    "command", ["eval scores.txt --key key.txt -q", "eval scores.txt --key key.txt -q --json", "convert scores.txt -"]
-)
+@pytest.mark.parametrize("command", ["eval scores.txt --key key.txt -q", "convert scores.txt -"])
 def test_a_closed_output_is_refused_in_one_sentence(scores, command):
     said = "deciban: standard output is closed: redirect it to a file or a pipe\n"
     assert closed(scores, command, ">&-") == (1, "", said)
@@ -148,4 +132,21 @@ def test_a_file_for_json_is_told_to_be_no_value_of_the_option(scores):
     command = f"{DECIBAN} eval scores.txt --key key.txt --json out.json"
     done = subprocess.run(command, shell=True, cwd=scores, capture_output=True, text=True, check=False)  # noqa: S602
     assert done.returncode == 2
-    assert "--json takes no name, it prints to standard output: --json > out.json" in " ".join(done.stderr.split())
+    assert "--json takes no name; it prints to standard output: --json > out.json" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("eval scores.txt --probability 0.5", "Did you mean '--probabilities'?"),
+        ("eval scores.txt --fnmr-at-fmr 0.1", "(Did you mean one of: '--fmr-at', '--fnmr-at'?)"),
+        ("compare scores.txt other.txt --memory 1GB", ""),
+        ("validate scores.txt --key key.txt", ""),
+    ],
+)
+def test_offered_options_are_similar_to_what_was_typed(monkeypatch, capsysbinary, typed, meant):
+    """Dashes, which all options have in common, do not count."""
+    code, _, err = terminal(monkeypatch, capsysbinary)(typed)
+    assert code == 2
+    option = typed.split()[-2]
+    assert err.rstrip().endswith(f"No such option '{option}'. {meant}".rstrip())

@@ -133,8 +133,8 @@ def test_reject_pays_below_the_probability_of_an_error():
     ("wrong", "message"),
     [
         (lambda: Application([[0, 1, 1]]).operating_point(), "costs: an operating point has 2 actions and 2 classes"),
-        (lambda: Application([[1, 0], [0, 1]]).operating_point(), "is no detection problem"),
-        (lambda: Application([[1, 1], [1, 1]]).operating_point(), "is no detection problem"),
+        (lambda: Application([[1, 0], [0, 1]]).operating_point(), "is not a detection problem"),
+        (lambda: Application([[1, 1], [1, 1]]).operating_point(), "is not a detection problem"),
         (lambda: Application(error_costs(3)).at_prior([0.5, 0.5, 0]), "prior: 0 for class 2, whose prior is 0.333333"),
         (lambda: combine_applications([]), "applications: empty"),
         (
@@ -149,7 +149,7 @@ def test_reject_pays_below_the_probability_of_an_error():
         (lambda: combine_applications([Application(error_costs(2))], weights=[1, 2]), "weights: expected 1 numbers"),
         (lambda: error_costs(1), "n_classes: got 1"),
         (lambda: error_costs(2, reject=-0.1), "costs: 2 of 6 are negative"),
-        (lambda: effective_prior(1.5), "p_target: a prior lies inside"),
+        (lambda: effective_prior(1.5), "p_target: a prior must be inside"),
         (lambda: effective_prior(0.5, -1), "c_miss: got -1"),
         (lambda: bayes_threshold(0.5, 0, 0), "c_miss, c_fa: both are 0"),
     ],

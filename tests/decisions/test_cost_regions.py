@@ -49,6 +49,6 @@ def test_costs_are_explained():
     assert lines[1].startswith(
         "no up to llr 0 (posterior of t 0.5), ask up to llr 2.94444 (posterior of t 0.95), yes from"
     )
-    assert lines[-1] == "sue is never best, whatever the scores."
+    assert lines[-1] == "sue is never best, at any scores."
     many = explained(Application(COSTS, PRIOR), list("abcd"), list("xyz"))
-    assert many[1].startswith("Canonical costs at the flat prior: a 0 ")
+    assert many[1].startswith("Equivalent costs at equal priors, by class: a 0 ")

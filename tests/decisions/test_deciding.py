@@ -54,7 +54,7 @@ def test_an_action_is_worth_what_deciding_without_it_costs_more():
         assert tally.worth[k] == pytest.approx(without.expected_cost - tally.expected_cost, abs=1e-12)
     lines = tally.lines(["a", "b", "c", "ask"], Application(COSTS, PRIOR))
     assert lines[0].startswith("100 decided: a ")
-    assert f"{default_risk(costs=COSTS, prior=PRIOR):.6g} by the prior alone" in lines[1]
+    assert f"{default_risk(costs=COSTS, prior=PRIOR):.6g} without scores" in lines[1]
 
 
 def test_expected_costs_do_not_depend_on_the_trials_beside():
@@ -74,4 +74,4 @@ def test_decisions_that_are_to_cost_more_than_none_say_why():
         " ".join(decide(np.full(9, llr), costs=costs, prior=prior).tally().lines(["accept", "reject"], application))
         for llr in (1.0, -1.0)
     ]
-    assert ["this is more than by the prior alone" in one for one in said] == [True, False]
+    assert ["this is more than without scores" in one for one in said] == [True, False]

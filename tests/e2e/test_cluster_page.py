@@ -14,7 +14,7 @@ from support.pages import page, run_python
 
 distributed = pytest.importorskip("distributed", reason="needs dask and distributed")
 
-PAGE = page("cluster.md")
+PAGE = page("cluster.md").partition("## Independent jobs")[0]
 COMMANDS = re.findall(r"^    (deciban .*)$", PAGE, flags=re.MULTILINE)
 
 

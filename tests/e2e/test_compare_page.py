@@ -32,3 +32,11 @@ def test_commands_of_the_page_run_and_print_what_it_shows(folder, deciban):
     printed = [deciban(line, folder) for line in COMMANDS]
     shown = [line.strip() for line in PAGE.splitlines() if line.startswith("    EER (ROCCH) in %")]
     assert shown[0] in [line.strip() for line in printed[0].splitlines()]
+    (folder / "runs").mkdir()
+    for name in ("released", "candidate"):
+        saved = deciban(f"deciban eval {name}.txt --key key.txt --no-optimism --json -q", folder)
+        (folder / "runs" / f"{name}.json").write_text(saved)
+    command = next(line for line in PAGE.splitlines() if line.startswith("deciban leaderboard"))
+    ranked = deciban(command, folder).splitlines()
+    expected = re.search(r"^run  .*?(?=^```)", PAGE, flags=re.MULTILINE | re.DOTALL)[0].splitlines()
+    assert [line.split()[:4] for line in ranked] == [line.split()[:4] for line in expected]

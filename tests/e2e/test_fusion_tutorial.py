@@ -12,7 +12,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "fusion.md").read_text()
 TUTORIAL = (DOCS / "tutorials/two-countermeasures.md").read_text()
 COMMANDS = re.findall(r"^deciban .*$", TUTORIAL, flags=re.MULTILINE)
-TABLES = re.findall(r"```\n((?:Trials of training|system ).*?)```", TUTORIAL, flags=re.DOTALL)
+TABLES = re.findall(r"```\n((?:Training trials|system ).*?)```", TUTORIAL, flags=re.DOTALL)
 (SPLIT,) = re.findall(r"```python\n(.*?)```", TUTORIAL, flags=re.DOTALL)
 OTHERS = [
     line
@@ -39,7 +39,7 @@ def test_the_tutorial_runs_on_files_of_the_same_form(tmp_path, deciban, python):
     assert not keys[0] & keys[1]
     assert "Other trials" in printed[0]
     page = (tmp_path / "report.html").read_text()
-    assert "What each system is worth" in page
+    assert "Contribution of each system" in page
     assert "without system_b" not in page
 
 

@@ -138,9 +138,18 @@ def test_other_commands_note_likelihood_ratios(run, files, command):
 @pytest.mark.usefixtures("files")
 def test_a_model_is_applied_to_ratios_with_a_note(run):
     assert run("calibrate log.txt --key key.txt -o m.json")[0] == 0
-    code, _, err = run("apply m.json all.txt -o llrs.txt -q")
-    assert code == 0, err
-    assert NOTE in err
+    Path("costs.toml").write_text(COSTS)
+    for command in (
+        "apply m.json all.txt -o llrs.txt -q",
+        "decide all.txt --model m.json --costs costs.toml --prior 0.1 -o decided.csv -q",
+        "report all.txt --key key.txt --model m.json -o page.html -q",
+    ):
+        code, _, err = run(command)
+        assert code == 0, err
+        assert NOTE in err, command
+        code, _, err = run(command.replace("all.txt", "log.txt"))
+        assert code == 0, err
+        assert NOTE not in err, command
 
 
 @pytest.mark.parametrize("header", ["LR", "lr", "likelihood_ratio", "Likelihood ratio"])
@@ -214,7 +223,7 @@ def test_negative_ratios_are_refused_with_their_line(run):
     code, _, err = run("eval a.csv")
     assert code == 2
     assert "a.csv:3: lr: 1 of 2 scores are negative or NaN, the first here: -0.5" in err
-    assert "rename a column that is called lr" in err
+    assert "rename the column lr" in err
     lines("b.txt", ["a 2", "b nan"])
     assert "b.txt:2: the score is NaN" in run("eval b.txt --key a.csv --lr")[2]
 
@@ -231,11 +240,11 @@ def test_scores_have_one_unit(run, other):
 def test_a_name_that_contradicts_an_option_is_refused(run):
     code, _, err = run("eval lir.csv --log10")
     assert code == 2
-    assert "column 'LR' holds likelihood ratios (lr) by its name, but common logarithms (log10) were declared" in err
+    assert "column 'LR' contains likelihood ratios (lr) by its name, but you declared common logarithms (log10)" in err
     lines("b.csv", ["llr,hypothesis", "0.5,1", "-0.5,0"])
     code, _, err = run("eval b.csv --lr")
     assert code == 2
-    assert "holds common logarithms (log10) as it declares, but likelihood ratios (lr) were declared" in err
+    assert "contains common logarithms (log10) as it declares, but you declared likelihood ratios (lr)" in err
 
 
 @pytest.mark.usefixtures("files")
@@ -244,7 +253,7 @@ def test_llrs_are_not_written_under_a_name_of_ratios(run):
     assert run("calibrate lir.csv -o m.json")[0] == 0
     code, _, err = run("apply m.json lir.csv -o llr.csv")
     assert code == 0
-    assert "which is called ln_lr" in err
+    assert "in the column ln_lr" in err
     assert Path("llr.csv").read_text().startswith("ln_lr,hypothesis\n")
     ratio = deciban.read_scores("lir.csv").score
     found = deciban.read_scores("llr.csv")
@@ -260,7 +269,7 @@ def test_converted_files_hold_logarithms_and_cannot_be_declared_again(run, files
     assert deciban.read_scores("a.parquet").unit == "lr"
     code, _, err = run("eval a.parquet --key key.txt --lr")
     assert code == 2
-    assert "natural logarithms of likelihood ratios by its metadata" in err
+    assert "its metadata declare natural logarithms of likelihood ratios" in err
 
 
 @pytest.mark.parametrize("name", ["all.npy", "all.npz"])
@@ -276,7 +285,7 @@ def test_formats_of_arrays(files, name):
 TRAINED = {
     "lr": ("likelihood ratios", "--lr"),
     "log10": ("common logarithms", "--log10"),
-    None: ("scores without a declared unit", None),
+    None: ("scores without a declared type", None),
 }
 
 
@@ -326,7 +335,7 @@ def test_a_fusion_remembers_the_unit_of_each_system(run, files):
     lines("log.csv", ["trial,score", *(f"t{k},{np.log(one).item()!r}" for k, one in enumerate(every))])
     code, _, err = run("apply f.json log.txt log.csv -o out.txt")
     assert code == 2
-    assert "scores without a declared unit and likelihood ratios" in err
+    assert "scores without a declared type and likelihood ratios" in err
 
 
 @pytest.mark.parametrize(
@@ -372,7 +381,7 @@ def test_a_model_is_applied_to_a_folder_as_to_a_file(run, files):
     deciban.train_files("all.txt", "key.txt", AffineCalibrator()).model.save("raw.json")
     code, _, err = run("apply raw.json in -o other/")
     assert code == 2
-    assert "was trained on scores without a declared unit, but these are likelihood ratios" in err
+    assert "was trained on scores without a declared type, but these are likelihood ratios" in err
     pq.write_table(table.rename_columns(["trial", "score"]), "in/0.parquet", row_group_size=30)
     Path("in/1.parquet").unlink()
     code, _, err = run("apply raw.json in -o third/")

@@ -1,4 +1,4 @@
-"""The first minutes of six newcomers, with the shape of their files: one command each, and numbers of plain formulas.
+"""The first minutes of six newcomers, with their files and what they type: numbers are those of plain formulas.
 
 Expected numbers come from NumPy and scikit-learn, never from deciban, and what is typed is what a newcomer types first.
 """
@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
-from support.commands import terminal
+from support.commands import printed_table, terminal
 
 
 @pytest.fixture
@@ -82,7 +82,14 @@ def test_speaker_researcher(run):
 
 
 def test_engineer_of_machine_learning(run):
-    """A CSV with the columns label and prob, of which the prior of the training data is known."""
+    """A CSV with the columns label and prob, or another word for a score; and ten classes of predict_proba."""
+    for word in ("prob", *WORDS_OF_SCORES):
+        Path("a.csv").write_text(f"label,{word}\n1,0.5\n0,0.1\n")
+        for line in ("eval a.csv", *(["eval a.csv --columns label,prob"] if word == "prob" else [])):
+            out, err = run(line)
+            assert printed_table(out)["a"]["AUC"] == "1.0000", word
+            assert word != "prob" or "score='prob'" in err
+    digits()
     rng = np.random.default_rng(22)
     label = (rng.random(2000) < 0.12).astype(int)
     score = rng.normal(np.where(label, 1.5, -1.5), 1.5)
@@ -98,20 +105,55 @@ def test_engineer_of_machine_learning(run):
     (at,) = one["posterior_scores"]
     assert at["log_loss"]["total"] == pytest.approx(log_loss(label, prob, sample_weight=weight))
     assert at["brier"]["total"] == pytest.approx(brier_score_loss(label, prob, sample_weight=weight))
+    run("report test.csv --probabilities 0.12 -o page.html")
+    prob, label = np.loadtxt("digits.csv", delimiter=",", skiprows=1)[:, :10], np.arange(300) % 10
+    wrong = np.mean([(prob[label == k].argmax(axis=1) != k).mean() for k in range(10)])
+    for line in ("eval digits.csv", "eval digits.csv --kind classes", "eval digits.csv --probabilities flat"):
+        one = figures(run, line)["digits"]
+        assert one["error_rate"] == pytest.approx(wrong)
+    assert one["cllr"] == pytest.approx(-np.log2(prob[np.arange(300), label]).mean())
 
 
-def test_forensic_examiner(run):
+# fmt: off
+WORDS_OF_SCORES = [
+    "score", "llr", "match_score", "y_prob", "y_proba", "y_score", "proba", "probability", "p",
+    "pred", "prediction", "y_pred", "y_hat", "logit", "logits", "similarity", "sim", "cosine",
+    "distance", "confidence", "output", "decision", "lr", "LR", "log_lr", "loglr", "log10lr",
+]
+# fmt: on
+
+
+def digits():
+    """Write digits.csv: ten columns of probabilities and the label, as pandas writes predict_proba."""
+    rng, label = np.random.default_rng(12), np.arange(300) % 10
+    logits = rng.normal(size=(300, 10)) + 3.0 * np.eye(10)[label]
+    prob = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    frame = pd.DataFrame(prob, columns=[f"class_{k}" for k in range(10)])
+    frame.assign(label=label).to_csv("digits.csv", index=False)
+
+
+def test_forensic_examiner(run, typed_here):
     """Likelihood ratios, not logarithms, in two lists; and a sheet with semicolons and decimal commas."""
     rng = np.random.default_rng(23)
     same, different = np.exp(rng.normal(2.5, 2.2, 80)), np.exp(rng.normal(-2.5, 2.2, 400))
     write("same.txt", map("{:.6g}".format, same))
     write("different.txt", map("{:.6g}".format, different))
     same, different = np.loadtxt("same.txt"), np.loadtxt("different.txt")
-    out, _ = run("eval --same same.txt --different different.txt")
-    assert "if they are likelihood ratios rather than logarithms, add --lr" in " ".join(out.split())
+    for line in ("eval --tar same.txt --non different.txt", "eval --same same.txt --different different.txt"):
+        out, _ = run(line)
+        assert "if they are likelihood ratios and not logarithms, add --lr" in " ".join(out.split())
     right = cllr(np.log(same), np.log(different))
     one = figures(run, "eval --same same.txt --different different.txt --lr")["same + different"]
     assert one["cllr"] == pytest.approx(right)
+    run("calibrate --same same.txt --different different.txt --lr --cross-validate 5 -o model.json --llrs llrs.txt")
+    write("case.txt", ["8231.41", "0.00937"])
+    assert "Add --lr" in " ".join(typed_here("apply model.json case.txt -o case_llrs.txt")[2].split())
+    run("apply model.json case.txt --lr -o case_llrs.txt")
+    write("same_log10.txt", map(repr, np.log10(same).tolist()))
+    write("different_log10.txt", map(repr, np.log10(different).tolist()))
+    found = figures(run, "eval --same same_log10.txt --different different_log10.txt --log10")
+    assert [one["cllr"] for one in found.values()] == [pytest.approx(right)]
+    assert "log10" not in found
     sheet = pd.DataFrame({"LR": np.append(same, different), "hypothesis": [1] * 80 + [0] * 400})
     sheet.to_csv("sheet.csv", sep=";", decimal=",", index=False)
     sheet.to_excel("sheet.xlsx", index=False)
@@ -141,13 +183,15 @@ def test_language_team(run):
     alarm = [np.mean([accepted[label == j, k].mean() for j in range(14) if j != k]) for k in range(14)]
     assert one["operating_points"][0]["c_avg"] == pytest.approx(np.mean((np.array(miss) + alarm) / 2))
     run("report scores.tsv --key key.tsv -o page.html")
-    assert Path("page.html").stat().st_size > 100_000
+    page = Path("page.html").read_text()
+    assert len(page) > 100_000
+    assert "Decisions were counted at the prior of the evaluation alone" not in page  # the slider works
 
 
-def test_biometrician(run):
+def test_biometrician(run, typed_here):
     """Whole numbers of a matcher in two lists, and the error rates that ISO 19795 asks for."""
     rng = np.random.default_rng(25)
-    genuine, impostor = rng.normal(620, 110, 600).round().astype(int), rng.normal(300, 60, 20_000).round().astype(int)
+    genuine, impostor = rng.normal(620, 110, 3000).round().astype(int), rng.normal(300, 60, 90_000).round().astype(int)
     write("genuine.txt", genuine)
     write("impostor.txt", impostor)
     one = figures(run, "eval --tar genuine.txt --non impostor.txt --fnmr-at 0.001,0.0001")
@@ -160,15 +204,29 @@ def test_biometrician(run):
     out, _ = run("eval --tar genuine.txt --non impostor.txt --fnmr-at 0.001,0.0001")
     assert "FMR at most" in out
     assert "trials taken as independent" in " ".join(out.split())  # intervals are there without an option
-    distance = 1000 - genuine, 1000 - impostor
-    write("genuine_d.txt", distance[0])
-    write("impostor_d.txt", distance[1])
-    (other,) = figures(run, "eval --tar genuine_d.txt --non impostor_d.txt --negate").values()
+    code, _, err = typed_here("eval --tar genuine.txt --non impostor.txt --fnmr-at-fmr 0.001")
+    assert code == 2
+    assert "--fnmr-at" in err
+    run("eval --tar genuine.txt --non impostor.txt --preset iso19795")
+    write("genuine_dist.txt", 1000 - genuine)
+    write("impostor_dist.txt", 1000 - impostor)
+    assert "--negate" in run("eval --tar genuine_dist.txt --non impostor_dist.txt")[0]
+    (other,) = figures(run, "eval --tar genuine_dist.txt --non impostor_dist.txt --negate").values()
     assert other["eer"] == pytest.approx(one["eer"])
+    table, names = rng.normal(size=(24, 24)) + 3 * np.eye(24), [str(k) for k in range(24)]  # the shape of BSSR1
+    write(
+        "bssr.csv",
+        [",".join(["", *names]), *(",".join([n, *map(repr, x)]) for n, x in zip(names, table.tolist(), strict=True))],
+    )
+    write("bk.txt", (f"{a} {b} {'target' if a == b else 'nontarget'}" for a in names for b in names))
+    assert "--format matrix-csv" in typed_here("eval bssr.csv --key bk.txt")[2]
+    (one,) = figures(run, "eval bssr.csv --key bk.txt --format matrix-csv").values()
+    same = np.eye(24, dtype=bool)
+    assert one["auc"] == pytest.approx(roc_auc_score(same.ravel(), table.ravel()))
 
 
-def test_spoofing(run):
-    """The protocol of ASVspoof 2019, by attack: bona fide trials count in every condition."""
+def test_spoofing(run, typed_here):
+    """The protocol of ASVspoof 2019 and the metadata of 2021, by attack: bona fide trials count in every condition."""
     rng = np.random.default_rng(26)
     attack = np.array(["-", "A07", "A08", "A17"])[np.arange(1600) % 4]
     is_target = attack == "-"
@@ -178,7 +236,7 @@ def test_spoofing(run):
     write("protocol.txt", (f"LA_{k % 48:04d} LA_E_{k:07d} - {a} {word}" for k, a, word, _ in rows))
     write("cm.txt", (f"LA_E_{k:07d} {a} {word} {x!r}" for k, a, word, x in rows))
     out, err = run("eval cm.txt --key protocol.txt --by attack")
-    assert "only targets have attack -, and all of them count in every condition" in err
+    assert "only targets have attack -, and they count in every condition" in err
     assert "no targets" not in out
     one = figures(run, "eval cm.txt --key protocol.txt --by attack")["cm"]
     by_attack = {cell["condition"]["attack"]: cell for cell in one["conditions"]}
@@ -187,6 +245,15 @@ def test_spoofing(run):
         one = by_attack[name]
         assert one["auc"] == pytest.approx(roc_auc_score(is_target[some], score[some]))
         assert one["cllr"] == pytest.approx(cllr(score[is_target], score[attack == name]))
+    table = run("eval cm.txt --key protocol.txt --by attack")[0]
+    assert run("eval cm.txt --key protocol.txt --by attack+-")[0] == table
+    code, _, err = typed_here("eval cm.txt --key protocol.txt --by attack+bonafide")  # as 2015 has it
+    assert code == 2
+    assert "-, A07" in err
+    write("trial_metadata.txt", (f"LA_{k:04d} LA_E_{k:07d} alaw ita_tx {a} {w} notrim eval" for k, a, w, _ in rows))
+    write("scores.txt", (f"LA_E_{k:07d} {x!r}" for k, _, _, x in rows))
+    one = figures(run, "eval scores.txt --key trial_metadata.txt")["scores"]
+    assert one["auc"] == pytest.approx(roc_auc_score(is_target, score))
 
 
 def test_columns_of_iso_19795_name_both_sides_of_comparisons(run):
@@ -225,11 +292,11 @@ def refused(tmp_path, monkeypatch, capsysbinary):
 
 
 REFUSED = {
-    "a header alone": ("label,score\n", "holds a header, 'label,score', and no row"),
-    "bars": ("label|score\n1|2.5\n0|0.1\n", "columns are separated by '|'"),
-    "dates": ("label,score\n1,2026-11-27\n0,2026-11-26\n", "'2026-11-27' in the column 'score' is no number"),
-    "currency": ("label,score\n1,$2.50\n0,$1.20\n", "'$2.50' in the column 'score' is no number"),
-    "words": ("label,score\n1,high\n0,low\n", "'high' in the column 'score' is no number"),
+    "a header alone": ("label,score\n", "contains a header, 'label,score', and no row"),
+    "bars": ("label|score\n1|2.5\n0|0.1\n", "'|' separates the columns"),
+    "dates": ("label,score\n1,2026-11-27\n0,2026-11-26\n", "'2026-11-27' in the column 'score' is not a number"),
+    "currency": ("label,score\n1,$2.50\n0,$1.20\n", "'$2.50' in the column 'score' is not a number"),
+    "words": ("label,score\n1,high\n0,low\n", "'high' in the column 'score' is not a number"),
 }
 
 
@@ -245,6 +312,7 @@ def test_two_files_of_scores_without_a_key_are_shown_the_option(refused):
     """same.txt and different.txt, named as score files; two systems, named behind one option."""
     Path("same.txt").write_text("2.5\n0.3\n")
     Path("different.txt").write_text("-1.5\n0.7\n")
-    assert "--tar FILE and --non FILE" in refused("eval same.txt different.txt")
+    err = " ".join(refused("eval same.txt different.txt").split())
+    assert "(--tar FILE and --non FILE; or --same FILE and --different FILE)" in err
     err = refused("eval --tar same.txt same.txt --non different.txt different.txt")
     assert "--tar A --tar B --non C --non D" in err

@@ -14,7 +14,7 @@ OUTPUT, JSON = page("output.md"), page("json.md")
 
 
 def test_code_of_the_pages_prints_what_the_pages_say():
-    assert (run_python(OUTPUT), run_python(JSON)) == (2, 1)
+    assert (run_python(OUTPUT), run_python(JSON)) == (3, 1)
 
 
 COMMAND = re.compile(r"^deciban [^>|\n]*", flags=re.MULTILINE)

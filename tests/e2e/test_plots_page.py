@@ -26,7 +26,9 @@ def test_code_of_the_page_draws_and_prints_what_the_page_says(folder):
     assert {path.name for path in folder.glob("*.[sp][vnd][gf]")} == {"det.pdf", "det.svg", "calibrated.png"}
 
 
-def test_the_commands_of_the_page_draw(folder, deciban):
+def test_the_commands_of_the_page_draw(folder, deciban, monkeypatch):
+    monkeypatch.setattr("deciban.io.demos._SPEAKERS", 12)
+    write_demo(folder)
     lines = re.findall(r"^deciban .*$", PAGE, flags=re.MULTILINE)
     for line in lines:
         deciban(line, folder)
@@ -46,5 +48,5 @@ def test_every_plot_is_on_the_page_by_both_names():
 
 def test_pictures_of_the_page_are_there_and_small():
     shown = re.findall(r"\]\((images/[^)]+)\)", PAGE)
-    assert len(shown) == 2
+    assert len(shown) == 6
     assert all((DOCS / name).stat().st_size < 150_000 for name in shown)

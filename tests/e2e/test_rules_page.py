@@ -16,7 +16,7 @@ def test_code_of_the_page_prints_what_the_page_says(tmp_path, monkeypatch):
 
 
 def test_the_tests_of_equations_are_there():
-    named = re.findall(r"`([\w/]+\.py)::(\w+)`", PAGE)
+    named = re.findall(r"`([\w/]+\.py)::(\w+)`", page("equations.md"))
     assert len(named) > 20
     assert not [name for path, name in named if f"\ndef {name}(" not in (TESTS / path).read_text()]
 

@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 
 from support.pages import page
 
-COMMANDS = re.findall(r"^    (deciban .*)$", page("summaries.md"), flags=re.MULTILINE)
+PAGE = page("cluster.md").partition("## Independent jobs")[2]
+COMMANDS = re.findall(r"^    (deciban .*)$", PAGE, flags=re.MULTILINE)
 
 
 def test_commands_of_the_page_run(tmp_path, deciban):

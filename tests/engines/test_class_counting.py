@@ -1,4 +1,4 @@
-"""Many classes in pieces: the evaluation is that of the same trials in memory."""
+"""Many classes in batches: the evaluation is that of the same trials in memory."""
 
 import dataclasses
 import pickle
@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deciban.engines import Threads
 from deciban.engines.class_problems import (
     ODDS,
     ClassSurvey,
@@ -17,15 +18,15 @@ from deciban.engines.class_problems import (
     summarize_surveyed,
     survey_classes,
 )
-from deciban.engines.threads import Threads
 from deciban.evaluation import ClassFigures, class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
-from deciban.evaluation.multiclass.problem_sums import Asked
+from deciban.evaluation.multiclass.problem_sums import ProblemRequest
 from deciban.multiclass import calibration_analysis
 from deciban.multiclass.tables import ScoredClasses
-from deciban.workflows.class_sources import calibration_in_pieces
+from deciban.workflows.class_sources import calibration_of_source
 from support.class_trials import random_trials
 from support.shards import Apart, source_of
+from support.strategies import fewer
 
 SEEDS = st.integers(0, 2**32 - 1)
 MEMORY = 10**8
@@ -33,7 +34,7 @@ TO_THE_BIT = ("counts", "confusion", "n_infinite", "subsets", "classes", "error_
 
 
 def trials(seed, *, even=False):
-    """Overlapping classes with ties, of float32 or float64, in pieces; maybe weights."""
+    """Overlapping classes with ties, of float32 or float64, in batches; maybe weights."""
     rng = np.random.default_rng(seed)
     n_classes = int(rng.integers(2, 6))
     loglik, label = random_trials(n_classes, int(rng.integers(40, 800)) * n_classes, seed=seed)
@@ -43,16 +44,18 @@ def trials(seed, *, even=False):
     return rng, loglik, label, tuple(f"class {k}" for k in range(n_classes))
 
 
-def in_pieces(rng, loglik, label, classes, figures, *, weight=None):
+def in_batches(rng, loglik, label, classes, figures, *, weight=None):
     source = source_of(loglik, label, rng, classes=classes)
     if weight is not None:
         place = {tuple(row): w for row, w in zip(loglik.tolist(), weight.tolist(), strict=True)}
-        own = [np.array([place[tuple(row)] for row in one.scores[0].tolist()], weight.dtype) for one in source.pieces]
-        pieces = tuple(dataclasses.replace(one, weight=w) for one, w in zip(source.pieces, own, strict=True))
-        source = dataclasses.replace(source, pieces=pieces, has_weights=True)
+        own = [
+            np.array([place[tuple(row)] for row in one.scores[0].tolist()], weight.dtype) for one in source.partitions
+        ]
+        partitions = tuple(dataclasses.replace(one, weight=w) for one, w in zip(source.partitions, own, strict=True))
+        source = dataclasses.replace(source, partitions=partitions, has_weights=True)
     engine = Threads(2)
     sums = survey_classes(source, engine, system=0, figures=figures)
-    calibration = calibration_in_pieces(sums.summary, source, engine, system=0)
+    calibration = calibration_of_source(sums.summary, source, engine, system=0)
     summary = summarize_surveyed(sums, source, engine, MEMORY, system=0, calibration=calibration)
     return class_evaluation_of(summary)
 
@@ -77,7 +80,7 @@ def compare(found, whole, rtol, prefix=""):
             np.testing.assert_equal(one, other, err_msg=name)
 
 
-@settings(max_examples=15)
+@fewer(0.5)
 @given(SEEDS)
 def test_an_evaluation_is_that_of_memory(seed):
     rng, loglik, label, classes = trials(seed)
@@ -85,15 +88,16 @@ def test_an_evaluation_is_that_of_memory(seed):
     if len(classes) > 2 and rng.random() < 0.5:
         asked["p_out_of_set"] = 0.2
     figures = ClassFigures(**asked)
-    compare(in_pieces(rng, loglik, label, classes, figures), in_memory(loglik, label, classes, figures), 1e-12)
+    compare(in_batches(rng, loglik, label, classes, figures), in_memory(loglik, label, classes, figures), 1e-12)
 
 
+@fewer(0.5)
 @given(SEEDS)
 def test_minima_are_those_of_memory_to_the_bit_where_classes_have_as_many_trials(seed):
     rng, loglik, label, classes = trials(seed, even=True)
     loglik[rng.random(len(loglik)) < 0.01, 0] = rng.choice([-np.inf, np.inf])
     figures = ClassFigures(p_target=[0.5, 0.02], subsets=False)
-    found = in_pieces(rng, loglik, label, classes, figures)
+    found = in_batches(rng, loglik, label, classes, figures)
     whole = in_memory(loglik, label, classes, figures)
     for name in ("eer", "min_cost", "cost", "min_cllr"):
         np.testing.assert_array_equal(getattr(found.detection, name), getattr(whole.detection, name), err_msg=name)
@@ -104,7 +108,7 @@ def test_minima_are_those_of_memory_to_the_bit_where_classes_have_as_many_trials
     assert found.min_cllr == pytest.approx(whole.min_cllr, rel=1e-8, abs=1e-12)
 
 
-@settings(max_examples=15)
+@fewer(0.5)
 @given(SEEDS)
 def test_weights_count_as_in_memory(seed):
     rng, loglik, label, classes = trials(seed)
@@ -117,7 +121,7 @@ def test_weights_count_as_in_memory(seed):
     figures = ClassFigures(subsets=False)
     if np.any(np.bincount(label, minlength=len(classes)) == 0):
         return
-    found = in_pieces(rng, loglik, label, classes, figures, weight=weight)
+    found = in_batches(rng, loglik, label, classes, figures, weight=weight)
     whole = in_memory(loglik, label, classes, figures, weight)
     np.testing.assert_allclose(found.confusion, whole.confusion, rtol=1e-12)
     np.testing.assert_allclose(found.cllr, whole.cllr, rtol=1e-12)
@@ -130,7 +134,7 @@ def test_several_systems_are_told_apart():
     rng, loglik, label, classes = trials(3)
     source = source_of([loglik * 0.0, loglik], label, rng, systems=("one", "other"), classes=classes)
     sums = survey_classes(source, Threads(2), system=1, figures=ClassFigures())
-    found = calibration_in_pieces(sums.summary, source, Threads(2), system=1)
+    found = calibration_of_source(sums.summary, source, Threads(2), system=1)
     whole = in_memory(loglik, label, classes, ClassFigures()).calibration
     assert found.minimum == pytest.approx(whole.minimum, rel=1e-9)
 
@@ -139,7 +143,7 @@ def test_scores_that_rule_out_a_true_class_leave_what_memory_says():
     rng, loglik, label, classes = trials(4)
     loglik[0, label[0]] = -np.inf
     figures = ClassFigures()
-    found, whole = in_pieces(rng, loglik, label, classes, figures), in_memory(loglik, label, classes, figures)
+    found, whole = in_batches(rng, loglik, label, classes, figures), in_memory(loglik, label, classes, figures)
     assert found.calibration == whole.calibration
     assert found.cllr == whole.cllr == np.inf
 
@@ -162,7 +166,7 @@ def test_what_calibration_can_reach_at_most_is_what_memory_finds(seed):
     names = tuple("abcd"[:n_classes])
     source = source_of(loglik, label, rng, classes=names)
     sums = survey_classes(source, Threads(2), system=0, figures=ClassFigures(subsets=False))
-    found = calibration_in_pieces(sums.summary, source, Threads(2), system=0)
+    found = calibration_of_source(sums.summary, source, Threads(2), system=0)
     whole = calibration_analysis(loglik, label)
     for name in ("total", "minimum", "after_offset_only", "after_scale_only"):
         np.testing.assert_allclose(getattr(found, name), getattr(whole, name), rtol=1e-8, atol=1e-9, err_msg=name)
@@ -172,7 +176,7 @@ def test_the_least_cllr_of_separated_classes_is_that_of_memory():
     label = np.arange(60) % 3
     loglik = 5.0 * np.eye(3)[label] + np.linspace(0.0, 1.0, 60)[:, None] * [0.0, 0.5, 1.0]
     figures, names = ClassFigures(), ("a", "b", "c")
-    found = in_pieces(np.random.default_rng(1), loglik, label, names, figures)
+    found = in_batches(np.random.default_rng(1), loglik, label, names, figures)
     whole = in_memory(loglik, label, names, figures)
     assert found.min_cllr == whole.min_cllr == 0.0
     assert (found.calibration.minimum, found.calibration.scale) == (0.0, whole.calibration.scale)
@@ -191,12 +195,12 @@ def test_passes_over_parts_add_up_and_travel():
     figures = ClassFigures()
     whole = survey_classes(source, Threads(2), system=0, figures=figures)
     apart = [ClassSurvey(SystemScores(0, classes, has_weights=False), figures) for _ in range(2)]
-    for at, piece in enumerate(source.pieces):
-        apart[at % 2].take([piece])
+    for at, partition in enumerate(source.partitions):
+        apart[at % 2].take([partition])
     both = (pickle.loads(pickle.dumps(apart[0])) + apart[1]).found  # noqa: S301
     np.testing.assert_array_equal(both.summary.confusion, whole.summary.confusion)
 
-    asked = Asked.of(figures, classes, whole.summary.places)
+    asked = ProblemRequest.of(figures, classes, whole.summary.places)
     problems = problems_of(asked, whole.summary.counts, len(label))
     one, other = (solved(problems, source, 0, asked, engine, MEMORY) for engine in (Threads(2), Apart(2)))
     for name, found in one.items():

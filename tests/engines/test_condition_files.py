@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from deciban import FormatError, InputError
 from deciban.core.resampling.units import TrialUnits
+from deciban.engines import Threads
 from deciban.engines.conditions import (
     ConditionWeights,
     look_at_conditions,
@@ -18,14 +19,13 @@ from deciban.engines.conditions import (
     sorted_by_condition,
     weighted_by_condition,
 )
-from deciban.engines.threads import Threads
-from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
+from deciban.trials.sources import Chunk, ShardSource, SourcePartition, TrialFields
 
-ALL = Wanted((0,), truth=True, units=True, weight=True)
+ALL = TrialFields((0,), truth=True, units=True, weight=True)
 
 
 @dataclass
-class Held(Piece):
+class Held(SourcePartition):
     """Trials in memory, which count how often they are read."""
 
     rows: tuple
@@ -64,8 +64,8 @@ def source_of(parts):
 def trials(source, wanted=ALL):
     """What is known of the trials of a source, in no order."""
     found = []
-    for piece in source.pieces:
-        chunk = piece.read(wanted)
+    for partition in source.partitions:
+        chunk = partition.read(wanted)
         units = chunk.units.keys[chunk.units.codes[0]]
         stratum = np.zeros(len(units)) if chunk.stratum is None else chunk.stratum
         found += zip(*map(np.ndarray.tolist, (chunk.scores[0], chunk.truth, chunk.weight, units, stratum)), strict=True)
@@ -82,30 +82,32 @@ def rows(**size):
 def test_conditions_have_the_trials_that_they_have_in_the_source(parts):
     source, engine, split = source_of(parts), Threads(2), Split()
     (facts,) = look_at_conditions(source, engine, [split], 2)
-    sorted_source = sorted_by_condition(source, engine, split, 0, Wanted(units=True))
+    sorted_source = sorted_by_condition(source, engine, split, 0, TrialFields(units=True))
     assert sorted_source.places.keys() == facts.keys()
     weights = ConditionWeights(
         split, {one: at for at, one in enumerate(facts)}, np.arange(8.0).reshape(4, 2), np.arange(8).reshape(4, 2)
     )
     wanted = {one: trials(of_condition(source, split, [one], facts[one])) for one in facts}
-    weighted, before = trials(weighted_by_condition(source, weights)), [one.n_read for one in source.pieces]
+    weighted, before = trials(weighted_by_condition(source, weights)), [one.n_read for one in source.partitions]
     assert {one: trials(sorted_source.of_condition([one])) for one in facts} == wanted
     assert trials(sorted_source.weighted(weights)) == weighted
-    assert [one.n_read for one in source.pieces] == before
+    assert [one.n_read for one in source.partitions] == before
 
 
 def test_what_is_not_asked_for_is_not_given():
-    source = sorted_by_condition(source_of([[(0, 1, 1, 2.0)]]), Threads(1), Split(), 0, Wanted()).of_condition([("a",)])
-    chunk = source.pieces[0].read(Wanted(()))
+    source = sorted_by_condition(source_of([[(0, 1, 1, 2.0)]]), Threads(1), Split(), 0, TrialFields()).of_condition(
+        [("a",)]
+    )
+    chunk = source.partitions[0].read(TrialFields(()))
     assert (chunk.scores, chunk.truth, chunk.units, chunk.weight, chunk.conditions) == ((), None, None, None, None)
 
 
 def test_the_folder_goes_with_the_trials_and_damage_is_told():
-    made = sorted_by_condition(source_of([[(0, 1, 1, 2.0)]]), Threads(1), Split(), 0, Wanted())
-    piece, folder = made.of_condition([("a",)]).pieces[0], made.folder
+    made = sorted_by_condition(source_of([[(0, 1, 1, 2.0)]]), Threads(1), Split(), 0, TrialFields())
+    partition, folder = made.of_condition([("a",)]).partitions[0], made.folder
     (folder / "000000").write_bytes(b"")
     with pytest.raises(FormatError, match="temporary rows of piece 0: changed"):
-        piece.read(ALL)
+        partition.read(ALL)
     del made
     assert not folder.exists()
 
@@ -116,8 +118,8 @@ def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("deciban.engines.conditions.pickle.dump", full)
-    with pytest.raises(OSError, match="no room for temporary files"):
-        sorted_by_condition(source_of([[(0, 1, 1, 2.0)]]), Threads(1), Split(), 0, Wanted())
+    with pytest.raises(OSError, match="no space for temporary files"):
+        sorted_by_condition(source_of([[(0, 1, 1, 2.0)]]), Threads(1), Split(), 0, TrialFields())
     assert not list(tmp_path.iterdir())
 
 
@@ -128,5 +130,5 @@ def test_errors_of_the_split_leave_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(Split, "of", refuse)
     with pytest.raises(InputError, match="no"):
-        sorted_by_condition(source_of([[(0, 1, 1, 2.0)]]), Threads(1), Split(), 0, Wanted())
+        sorted_by_condition(source_of([[(0, 1, 1, 2.0)]]), Threads(1), Split(), 0, TrialFields())
     assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""Two classes in pieces: the evaluation is that of the same trials in memory, to the bit."""
+"""Two classes in batches: the evaluation is that of the same trials in memory, to the bit."""
 
 from dataclasses import fields, replace
 
@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.engines.counting import summarize_shards
-from deciban.engines.sorting import Ascending, SortedFiles
-from deciban.engines.threads import Threads
+from deciban.engines import Threads
+from deciban.engines.sorting import Ascending, SortedFiles, summarize_shards
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.two_class import evaluation_of
 from deciban.rules import ThresholdWeights
 from deciban.trials.sources import batches
-from support.shards import ArrayPiece, source_of
+from support.shards import ArrayPartition, source_of
+from support.strategies import fewer
 
 SEEDS = st.integers(0, 2**32 - 1)
 FIGURES = TwoClassFigures(
@@ -55,6 +55,7 @@ def differing(one, other):
     return found
 
 
+@fewer(0.6)
 @given(SEEDS)
 def test_figures_and_curves_are_those_of_memory(seed):
     rng, scores, truth = trials(seed)
@@ -81,6 +82,7 @@ def test_of_infinite_scores_alone_nothing_else_is_asked(memory):
     assert differing(found, whole) <= ROUNDED
 
 
+@fewer(0.6)
 @given(SEEDS)
 def test_conventions_of_the_eer_are_those_of_memory(seed):
     rng, scores, truth = trials(seed, most=1500)
@@ -120,7 +122,7 @@ def test_temporary_files_are_gone_at_the_end_and_after_errors(tmp_path, monkeypa
     source = source_of(scores, truth, rng)
     kept = summarize_shards(source, Threads(2), 100)
     assert kept.errors(np.zeros(1)).p_miss >= 0.0, "what is mapped can still be asked"
-    broken = replace(source, pieces=(*source.pieces[:-1], replace(source.pieces[-1], truth=None)))
+    broken = replace(source, partitions=(*source.partitions[:-1], replace(source.partitions[-1], truth=None)))
     with pytest.raises(AssertionError):
         summarize_shards(broken, Threads(2), 100)
     assert not list(tmp_path.iterdir())
@@ -129,14 +131,14 @@ def test_temporary_files_are_gone_at_the_end_and_after_errors(tmp_path, monkeypa
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_ranges_are_made_of_many_batches_and_summed_up_in_many_steps(monkeypatch, weighted, seed):
-    monkeypatch.setattr("deciban.engines.counting._FEWEST_ROWS", 1000)
+    monkeypatch.setattr("deciban.engines.sorting._FEWEST_ROWS", 1000)
     monkeypatch.setattr("deciban.engines.sorting._FEWEST_STEP", 500)
     rng = np.random.default_rng(seed)
     truth = rng.random(30_000) < (0.5, 0.02, 0.9)[seed]
     scores = np.where(truth, 1.0, -1.0) + rng.normal(0.0, 1.5, len(truth))
     scores = scores.astype(np.float32) if seed else np.round(scores, 3)
     weights = rng.integers(0, 4, len(truth)).astype(float) if weighted else None
-    source = source_of(scores, truth, rng, n_pieces=60, weights=weights)
+    source = source_of(scores, truth, rng, n_partitions=60, weights=weights)
     found = evaluation_of(summarize_shards(source, Threads(2), 400_000, figures=FIGURES))
     by = {"tar_weights": weights[truth], "non_weights": weights[~truth]} if weighted else {}
     whole = evaluate(scores[truth], scores[~truth], operating_points=FIGURES, **by)
@@ -149,7 +151,7 @@ def test_a_range_that_the_sample_did_not_show_is_split_further(monkeypatch, weig
     """Pieces that are not looked at hold most trials, all of them within one of the ranges."""
     monkeypatch.setattr("deciban.engines.sorting._AT_ONCE", 700)
     rng = np.random.default_rng(12)
-    pieces = []
+    partitions = []
     for at in range(48):
         n = 20 if at % 4 == 0 else 400
         truth = rng.random(n) < 0.4
@@ -157,13 +159,15 @@ def test_a_range_that_the_sample_did_not_show_is_split_further(monkeypatch, weig
         if at % 4:
             scores = np.round(scores / 1000, rng.integers(3, 7))  # with ties of both classes
         weight = rng.integers(0, 4, n).astype(float) if weighted else None
-        pieces.append(ArrayPiece(f"piece {at}", n, (scores,), truth, weight=weight))
-    source = replace(source_of(scores, truth, rng, weights=weight), pieces=tuple(pieces))
+        partitions.append(ArrayPartition(f"piece {at}", n, (scores,), truth, weight=weight))
+    source = replace(source_of(scores, truth, rng, weights=weight), partitions=tuple(partitions))
     found = evaluation_of(summarize_shards(source, Threads(2), 100_000, figures=FIGURES))
-    scores, truth = (np.concatenate([getattr(one, name) for one in pieces], axis=-1) for name in ("scores", "truth"))
+    scores, truth = (
+        np.concatenate([getattr(one, name) for one in partitions], axis=-1) for name in ("scores", "truth")
+    )
     by = {}
     if weighted:
-        weights = np.concatenate([one.weight for one in pieces])
+        weights = np.concatenate([one.weight for one in partitions])
         by = {"tar_weights": weights[truth], "non_weights": weights[~truth]}
     whole = evaluate(scores[0][truth], scores[0][~truth], operating_points=FIGURES, **by)
     assert differing(found, whole) <= ROUNDED | ({"cells", "curves"} if weighted else set())
@@ -172,15 +176,17 @@ def test_a_range_that_the_sample_did_not_show_is_split_further(monkeypatch, weig
 
 def test_a_last_batch_of_one_score_makes_no_range_of_one_score(monkeypatch):
     """The sample does not show it, so that its score shares a range with others, which came before."""
-    monkeypatch.setattr("deciban.engines.counting._FEWEST_ROWS", 100)
-    rng, pieces = np.random.default_rng(16), []
+    monkeypatch.setattr("deciban.engines.sorting._FEWEST_ROWS", 100)
+    rng, partitions = np.random.default_rng(16), []
     for at in range(24):
         truth = rng.random(100) < 0.4
         scores = np.where(truth, 1.0, -1.0) + rng.normal(0.0, 2.0, 100) if at < 23 else np.full(100, 0.25)
-        pieces.append(ArrayPiece(f"piece {at}", 100, (scores,), truth))
-    source = replace(source_of(scores, truth, rng), pieces=tuple(pieces))
+        partitions.append(ArrayPartition(f"piece {at}", 100, (scores,), truth))
+    source = replace(source_of(scores, truth, rng), partitions=tuple(partitions))
     found = evaluation_of(summarize_shards(source, Threads(1), 40_000, figures=FIGURES))
-    scores, truth = (np.concatenate([getattr(one, name) for one in pieces], axis=-1) for name in ("scores", "truth"))
+    scores, truth = (
+        np.concatenate([getattr(one, name) for one in partitions], axis=-1) for name in ("scores", "truth")
+    )
     assert differing(found, evaluate(scores[0][truth], scores[0][~truth], operating_points=FIGURES)) <= ROUNDED
 
 
@@ -200,17 +206,17 @@ def test_rates_at_requested_rates_are_exact_between_the_lines_of_plots():
 @pytest.mark.parametrize("memory", [100_000, 10**8])
 def test_one_fraction_among_whole_weights_keeps_its_digits(monkeypatch, memory, fraction):
     """In the first batch or in the last one, and in one range of many."""
-    monkeypatch.setattr("deciban.engines.counting._FEWEST_ROWS", 100)
+    monkeypatch.setattr("deciban.engines.sorting._FEWEST_ROWS", 100)
     rng = np.random.default_rng(14)
     truth, scores = rng.random(3000) < 0.5, rng.normal(size=3000)
     scores[truth] += 1.0
     weights = rng.integers(1, 4, 3000).astype(float)
     weights[np.flatnonzero(truth)[fraction]] = weights[np.flatnonzero(~truth)[fraction]] = 0.625
     rows = np.split(np.arange(3000), 10)
-    pieces = tuple(
-        ArrayPiece(f"{at}", 300, (scores[own],), truth[own], weight=weights[own]) for at, own in enumerate(rows)
+    partitions = tuple(
+        ArrayPartition(f"{at}", 300, (scores[own],), truth[own], weight=weights[own]) for at, own in enumerate(rows)
     )
-    source = replace(source_of(scores, truth, rng, weights=weights), pieces=pieces)
+    source = replace(source_of(scores, truth, rng, weights=weights), partitions=partitions)
     found = evaluation_of(summarize_shards(source, Threads(2), memory))
     whole = evaluate(scores[truth], scores[~truth], tar_weights=weights[truth], non_weights=weights[~truth])
     assert (found.n_tar, found.n_non) == (whole.n_tar, whole.n_non)
@@ -253,44 +259,44 @@ def test_a_full_disk_is_told_in_one_sentence(monkeypatch):
 
     monkeypatch.setattr("deciban.engines.sorting._File.put", full)
     rng, scores, truth = trials(2)
-    with pytest.raises(OSError, match="no room for temporary files"):
+    with pytest.raises(OSError, match="no space for temporary files"):
         summarize_shards(source_of(scores, truth, rng), Threads(2), 100)
 
 
 def test_counts_by_value_are_those_of_sorting(monkeypatch):
     pytest.importorskip("numba")
-    monkeypatch.setattr("deciban.engines.counting.FEWEST_ROWS", 0)
+    monkeypatch.setattr("deciban.engines.sorting.FEWEST_ROWS", 0)
     monkeypatch.setattr("deciban.memory.Cost.HELD", 10**6)
     rng = np.random.default_rng(4)
     truth = rng.random(300_000) < 0.1
     scores = np.where(truth, rng.normal(2, 1, len(truth)), rng.normal(-2, 1, len(truth))).astype(np.float32)
-    monkeypatch.setattr("deciban.engines.counting._by_files", None)  # which would sort
+    monkeypatch.setattr("deciban.engines.sorting._by_files", None)  # which would sort
     found = evaluation_of(summarize_shards(source_of(scores, truth, rng), Threads(2), 2 * 10**9, figures=FIGURES))
     whole = evaluate(scores[truth], scores[~truth], operating_points=FIGURES)
     assert differing(found, whole) <= ROUNDED | {"cells", "curves", "min_cllr"}
     assert found.min_cllr == pytest.approx(whole.min_cllr, rel=1e-14)
 
 
-def test_batches_hold_every_piece_once():
+def test_batches_hold_every_partition_once():
     rng, scores, truth = trials(1)
-    source = source_of(scores, truth, rng, n_pieces=17)
-    found = batches(source.pieces, 300)
-    assert [one for batch in found for one in batch] == list(source.pieces)
+    source = source_of(scores, truth, rng, n_partitions=17)
+    found = batches(source.partitions, 300)
+    assert [one for batch in found for one in batch] == list(source.partitions)
     assert all(len(batch) == 1 or sum(one.n_rows for one in batch) <= 300 for batch in found)
 
 
-def test_an_error_of_a_piece_ends_the_pass():
+def test_an_error_of_a_partition_ends_the_pass():
     rng, scores, truth = trials(2)
     source = source_of(scores, truth, rng)
-    broken = replace(source.pieces[2], scores=[])
-    pieces = (*source.pieces[:2], broken, *source.pieces[3:])
+    broken = replace(source.partitions[2], scores=[])
+    partitions = (*source.partitions[:2], broken, *source.partitions[3:])
     with pytest.raises(IndexError):
-        Threads(2).each(Ascending(0, np.float64), pieces, lambda _found: None)
+        Threads(2).each(Ascending(0, np.float64), partitions, lambda _found: None)
 
 
-def test_no_more_pieces_at_once_than_memory_holds():
-    source = source_of(np.zeros(100_000), np.arange(100_000) < 5, np.random.default_rng(1), n_pieces=1)
-    needed, engine = source.bytes_per_row() * source.pieces[0].n_rows, Threads(4)
+def test_no_more_partitions_at_once_than_memory_holds():
+    source = source_of(np.zeros(100_000), np.arange(100_000) < 5, np.random.default_rng(1), n_partitions=1)
+    needed, engine = source.bytes_per_row() * source.partitions[0].n_rows, Threads(4)
     for n_at_once, memory in ((1, 2 * needed), (1, 5 * needed), (2, 2 * (2 * needed + 12 * 10**6)), (4, 10**9)):
         engine.make_room(source, memory)
         assert engine.n_at_once == n_at_once

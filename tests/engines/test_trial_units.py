@@ -1,4 +1,4 @@
-"""Trials in pieces that are units by themselves: intervals are those of a list of all units in memory."""
+"""Trials in batches that are units by themselves: intervals are those of a list of all units in memory."""
 
 from dataclasses import replace
 
@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from deciban.core.resampling import unit_counts
 from deciban.core.resampling.units import TrialUnits, independent
+from deciban.engines import Threads
 from deciban.engines import units as trial_units
-from deciban.engines.counting import evaluate_system
-from deciban.engines.threads import Threads
-from deciban.engines.units import UnitsInPieces, survey_trials
+from deciban.engines.sorting import evaluate_system
+from deciban.engines.units import SourceUnits, survey_trials
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.summary import Resampling
 from deciban.rules import ThresholdDensity
@@ -31,7 +31,7 @@ def made(seed, n, *, are_tied=False):
     return rng, np.round(scores, 1) if are_tied else scores.astype(np.float32), truth, rng.permutation(10 * n)[:n]
 
 
-def in_pieces(rng, scores, truth, names, weights=None):
+def in_batches(rng, scores, truth, names, weights=None):
     return replace(source_of(scores, truth, rng, units=names, weights=weights), are_units=True)
 
 
@@ -52,7 +52,7 @@ def in_memory(scores, truth, names, weights=None, *, are_listed=True, **asked):
 
 
 def units_of(source, engine, facts):
-    return UnitsInPieces(source, engine, 0, facts.units, memory=1 << 30, facts=facts)
+    return SourceUnits(source, engine, 0, facts.units, memory=1 << 30, facts=facts)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2), st.booleans(), st.booleans())
@@ -69,7 +69,7 @@ def test_intervals_and_replicates_are_those_of_memory(seed, kind, are_tied, are_
     with pytest.MonkeyPatch.context() as patch:
         for module in (unit_counts, trial_units):
             patch.setattr(module, "MOST_DEALT", 100 if are_many else 1 << 20)
-        source, engine = in_pieces(rng, scores, truth, names, weights), Apart(2) if are_tied else Threads(2)
+        source, engine = in_batches(rng, scores, truth, names, weights), Apart(2) if are_tied else Threads(2)
         survey = survey_trials(source, engine)
         assert (survey.dealt() is None) == are_many
         by_unit = units_of(source, engine, survey), Resampling(bootstrap=15, seed=3)
@@ -79,7 +79,7 @@ def test_intervals_and_replicates_are_those_of_memory(seed, kind, are_tied, are_
 
 def test_bands_of_more_trials_than_groups_are_those_of_memory():
     rng, scores, truth, names = made(4, 5000)
-    source, engine = in_pieces(rng, scores, truth, names), Threads(1)
+    source, engine = in_batches(rng, scores, truth, names), Threads(1)
     by_unit = units_of(source, engine, survey_trials(source, engine)), Resampling()
     found = evaluate_system(source, engine, 10**8, figures=FIGURES, by_unit=by_unit)
     assert_equally_sure(found, in_memory(scores, truth, names, are_listed=False))
@@ -88,7 +88,7 @@ def test_bands_of_more_trials_than_groups_are_those_of_memory():
 def test_a_share_has_the_standard_error_of_independent_trials():
     """That of the binomial distribution, with n - 1 for n."""
     rng, scores, truth, names = made(5, 3000)
-    source, engine = in_pieces(rng, scores, truth, names), Threads(1)
+    source, engine = in_batches(rng, scores, truth, names), Threads(1)
     by_unit = units_of(source, engine, survey_trials(source, engine)), Resampling()
     point = evaluate_system(source, engine, 10**8, figures=FIGURES, by_unit=by_unit)
     rate, n_non = point.operating_points[1].p_fa, np.count_nonzero(~truth)
@@ -98,9 +98,9 @@ def test_a_share_has_the_standard_error_of_independent_trials():
 
 def test_surveys_of_parts_add_up():
     rng, scores, truth, names = made(6, 400)
-    source, engine = in_pieces(rng, scores, truth, names), Threads(1)
-    some = (source.pieces[:2], source.pieces[2:])
-    one, other = (survey_trials(replace(source, pieces=pieces), engine) for pieces in some)
+    source, engine = in_batches(rng, scores, truth, names), Threads(1)
+    some = (source.partitions[:2], source.partitions[2:])
+    one, other = (survey_trials(replace(source, partitions=partitions), engine) for partitions in some)
     both = one + other
     assert both.n.tolist() == [np.count_nonzero(truth), np.count_nonzero(~truth)]
     np.testing.assert_array_equal(both.dealt(), np.sort(TrialUnits.of(names).keys))

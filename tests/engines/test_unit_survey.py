@@ -1,4 +1,4 @@
-"""What all trials in pieces say of units is what the same trials in memory say."""
+"""What all trials in batches say of units is what the same trials in memory say."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.core.resampling.units import TrialUnits
-from deciban.engines.threads import Threads
+from deciban.engines import Threads
 from deciban.engines.units import ClassFacts, UnitFacts, look_at_units
 from support.shards import source_of
 
@@ -42,7 +42,9 @@ def test_facts_are_those_of_all_trials(seed, two_sides):
 def test_passes_add_up():
     rng = np.random.default_rng(2)
     source = source_of(rng.normal(size=90), rng.random(90) < 0.3, rng, units=rng.integers(0, 9, (90, 2)))
-    (first,), (second,) = (look_at_units(replace(source, pieces=source.pieces[at::2]), Threads(1)) for at in (0, 1))
+    (first,), (second,) = (
+        look_at_units(replace(source, partitions=source.partitions[at::2]), Threads(1)) for at in (0, 1)
+    )
     one, other = second + first, look_at_units(source, Threads(1))[0]
     assert (one.n_trials, one.n_contradictions, one.sharing()) == (90, other.n_contradictions, other.sharing())
     np.testing.assert_array_equal(one.keys, other.keys)
@@ -58,7 +60,7 @@ def test_of_no_trial_nothing_is_known():
 
 
 @pytest.mark.parametrize("n", [0, 5])
-def test_empty_pieces_say_nothing(n):
+def test_empty_partitions_say_nothing(n):
     rng = np.random.default_rng(0)
     source = source_of(np.ones(n + 1), np.arange(n + 1) == 0, rng, units=np.arange(n + 1))
     assert look_at_units(source, Threads(1))[0].n_trials == n + 1

@@ -1,4 +1,4 @@
-"""Intervals and replicates of trials in pieces are those of the same trials in memory."""
+"""Intervals and replicates of trials in batches are those of the same trials in memory."""
 
 from dataclasses import replace
 from functools import partial
@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.core.resampling.linearised import Cells
+from deciban.core.resampling.linearised import ScoreBins
 from deciban.core.resampling.replicates import cell_sums, poisson_weights
+from deciban.engines import Threads
 from deciban.engines import units as engine_units
-from deciban.engines.counting import evaluate_system
-from deciban.engines.threads import Threads
-from deciban.engines.units import ReplicateTally, UnitReader, UnitsInPieces, look_at_units, looked_at
+from deciban.engines.sorting import evaluate_system
+from deciban.engines.units import ReplicateTally, SourceUnits, UnitReader, look_at_units, looked_at
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.summary import Resampling, UnitTrials
 from deciban.rules import ThresholdWeights
-from deciban.trials.passes import Looks
+from deciban.trials.sources import MapPass
 from support.how_sure import assert_equally_sure
 from support.shards import Apart, source_of
 
@@ -43,11 +43,11 @@ def speakers(seed, most=900):
 
 def units_in(source, engine):
     """The first system of a source with its units."""
-    return UnitsInPieces(source, engine, 0, look_at_units(source, engine)[0].units)
+    return SourceUnits(source, engine, 0, look_at_units(source, engine)[0].units)
 
 
 def some_weights(rng, n, kind):
-    """None, whole ones or fractions, some of them 0, in which some pieces are whole."""
+    """None, whole ones or fractions, some of them 0, in which some partitions are whole."""
     if kind == 0:
         return None
     weights = rng.integers(0, 4, n) if kind == 1 else np.where(rng.random(n) < 0.5, 1.0, rng.random(n))
@@ -87,39 +87,42 @@ def test_where_neither_class_fits_intervals_are_those_of_memory():
 def test_counts_of_parts_add_up():
     rng, scores, truth, units = speakers(3)
     source = source_of(scores, truth, rng, units=units)
-    cells = Cells(np.array([-1.0, 0.0, 1.0]))
+    cells = ScoreBins(np.array([-1.0, 0.0, 1.0]))
     found = units_in(source, Threads(1))
-    work = Looks(
+    work = MapPass(
         UnitReader(0).wanted,
         partial(looked_at, UnitReader(0), found.about.keys, partial(UnitTrials.by_unit, cells=cells)),
         "",
     )
-    whole = Threads(1).run(work.empty(), source.pieces)
-    left, right = Threads(1).run(work.empty(), source.pieces[:2]), Threads(1).run(work.empty(), source.pieces[2:])
+    whole = Threads(1).run(work.empty(), source.partitions)
+    left, right = (
+        Threads(1).run(work.empty(), source.partitions[:2]),
+        Threads(1).run(work.empty(), source.partitions[2:]),
+    )
     both = (left + right).found
     for one, other in ((both.tar, whole.found.tar), (both.non, whole.found.non)):
         np.testing.assert_array_equal(one.array if hasattr(one, "array") else one.counts, other.counts)
     assert (work.empty() + right).found.tar.total == right.found.tar.total
 
 
-def test_pieces_of_whole_weights_do_not_round_those_of_others():
+def test_partitions_of_whole_weights_do_not_round_those_of_others():
     """Weights of a piece that happen to be whole are counted as such."""
     rng, scores, truth, units = speakers(5)
     weights = np.where(np.arange(len(scores)) % 2 == 0, 1.0, 0.25)
     source = source_of(scores, truth, rng, units=units, weights=weights)
-    first = source.pieces[0]
-    pieces = (replace(first, weight=np.ones(first.n_rows, np.int64)), *source.pieces[1:])
-    expected = sum(float(one.weight.sum()) for one in pieces)
+    first = source.partitions[0]
+    partitions = (replace(first, weight=np.ones(first.n_rows, np.int64)), *source.partitions[1:])
+    expected = sum(float(one.weight.sum()) for one in partitions)
     keys = units_in(source, Threads(1)).about.keys
-    work = Looks(
+    work = MapPass(
         UnitReader(0).wanted,
-        partial(looked_at, UnitReader(0), keys, partial(UnitTrials.by_unit, cells=Cells(np.zeros(1)))),
+        partial(looked_at, UnitReader(0), keys, partial(UnitTrials.by_unit, cells=ScoreBins(np.zeros(1)))),
         "",
     )
-    found = Threads(1).run(work, pieces).found
+    found = Threads(1).run(work, partitions).found
     tar, non = found.tar, found.non
     assert tar.total + non.total == pytest.approx(expected, rel=1e-12)
-    both = sum(float(one.weight[one.units.codes[0] != one.units.codes[1]].sum()) for one in pieces)
+    both = sum(float(one.weight[one.units.codes[0] != one.units.codes[1]].sum()) for one in partitions)
     assert tar.totals.sum() + non.totals.sum() == pytest.approx(expected + both, rel=1e-12)
 
 
@@ -128,9 +131,9 @@ def test_sums_of_replicates_are_those_of_all_trials_at_once(monkeypatch, one_sid
     monkeypatch.setattr(engine_units, "_SLICE", 50)
     rng, scores, truth, units = speakers(6)
     source = source_of(scores, truth, rng, units=units[:, 0] if one_sided else units)
-    cells = Cells(np.array([-1.0, 0.0, 1.0]))
-    found = Threads(2).run(ReplicateTally(UnitReader(0), cells, 7, range(300, 620), 100), source.pieces)
-    whole = UnitTrials.merged([UnitReader(0).trials(one.read(UnitReader(0).wanted)) for one in source.pieces])
+    cells = ScoreBins(np.array([-1.0, 0.0, 1.0]))
+    found = Threads(2).run(ReplicateTally(UnitReader(0), cells, 7, range(300, 620), 100), source.partitions)
+    whole = UnitTrials.merged([UnitReader(0).trials(one.read(UnitReader(0).wanted)) for one in source.partitions])
     weights = poisson_weights(whole.about.keys, 7, np.arange(300, 620))
     for sums, own, of_class in zip(found.found, whole.units, whole.scores, strict=True):
         expected = cell_sums(own, cells.of(of_class), 4).of(weights)
@@ -144,9 +147,9 @@ def test_a_pass_counts_as_many_replicates_as_there_is_room_for():
     source, n_passes = source_of(scores, truth, rng, units=units), []
 
     class Counted(Threads):
-        def run(self, work, pieces):
+        def run(self, work, partitions):
             n_passes.append(isinstance(work, ReplicateTally))
-            return super().run(work, pieces)
+            return super().run(work, partitions)
 
     engine, values = Counted(1), []
     for memory in (10**6, 10**9):

@@ -69,7 +69,7 @@ def test_intervals_and_capacity_stand_in_json():
     units = {"tar_units": np.arange(40) % 10, "non_units": np.arange(60) % 10}
     found = evaluate(rng.normal(1, 1, 40), rng.normal(-1, 1, 60), **units)
     given = json.loads(deciban.Results((found,)).to_json())
-    jsonschema.validate(given, deciban.json_schemas()["results"])
+    jsonschema.Draft202012Validator(deciban.json_schemas()["results"]).validate(given)
     first, at = given["systems"][0]["information_at"]
     cllr = found.interval("cllr")
     assert first["intervals"]["delivered"]["standard_error"] == pytest.approx(cllr.standard_error, rel=1e-12)

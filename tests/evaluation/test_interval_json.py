@@ -103,7 +103,7 @@ def test_results_fit_their_schema_and_infinite_bounds_are_words():
     units = {"tar_units": range(6), "non_units": range(6)}
     drawn = deciban.evaluate([2.0, 1.0, 3.0, 4.0, 0.5, 2.5], [0.0, 1.5, -1.0, -2.0, -1.5, -3.0], **units, bootstrap=30)
     for one in (ONE, classes, drawn):
-        jsonschema.validate(deciban.Results((one,)).to_dict(), deciban.json_schemas()["results"])
+        jsonschema.Draft202012Validator(deciban.json_schemas()["results"]).validate(deciban.Results((one,)).to_dict())
     assert (
         classes.to_dict()["detectors"][1]["intervals"]["eer"]["low"] == classes.interval(("detectors", "1", "eer")).low
     )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deciban import evaluate
-from deciban._validate.probabilities import LIKE_PROBABILITIES
+from deciban._validate.classes import LIKE_PROBABILITIES
 from deciban.evaluation import two_class
 from deciban.evaluation.summary import summarize
 from deciban.evaluation.two_class import notes_on
@@ -24,7 +24,7 @@ def prior(text):
 
 
 def note_on_calibration(result):
-    (note,) = [note for note in result.notes if note.startswith("Decisions cost more")]
+    (note,) = [note for note in result.notes if "decisions cost more than ignoring" in note]
     return note
 
 
@@ -36,9 +36,9 @@ def test_bad_calibration_names_the_points_first_and_then_the_whole_range_of_prio
     assert result.operating_points[0].act_dcf > 1.0 > result.operating_points[1].act_dcf
     note = note_on_calibration(result)
     cost = f"{result.operating_points[0].act_dcf:.4g}"
-    assert note.startswith(f"Decisions cost more than ignoring the scores at p_target 0.02 (cost {cost}); ")
+    assert note.startswith(f"At p_target 0.02 (normalized cost {cost}) and at priors from ")
     places = bad_places(result)
-    low, high = note.partition("between priors ")[2].removesuffix(".").split(" and ")
+    low, high = note.partition("priors from ")[2].partition(",")[0].split(" to ")
     for said, true in ((prior(low), places[0]), (prior(high), places[-1])):
         assert said == pytest.approx(1 / (1 + np.exp(-true)), rel=0.06)
 
@@ -60,7 +60,7 @@ def test_one_good_place_splits_no_range_of_bad_ones():
 
 
 def test_bad_everywhere_is_said_in_few_words():
-    assert "at every prior" in note_on_calibration(evaluate([-100.0] * 40, [100.0] * 40))
+    assert "At every prior" in note_on_calibration(evaluate([-100.0] * 40, [100.0] * 40))
 
 
 def many(*runs):
@@ -99,8 +99,8 @@ def test_what_matters_most_comes_first():
     rng = np.random.default_rng(1)
     tar, non = rng.normal(3, 1, 400), 3 * rng.normal(-1, 1.5, 4000)
     notes = evaluate(np.append(tar, np.inf), np.append(non, -np.inf), operating_points=[0.0001, 0.9]).notes
-    starts = "2 scores are infinite", "Decisions cost more", "Rule of 30"
-    found = [next(k for k, start in enumerate(starts) if note.startswith(start)) for note in notes]
+    words = "2 scores are infinite", "decisions cost more", "Rule of 30"
+    found = [next(k for k, said in enumerate(words) if said in note) for note in notes]
     assert found == sorted(found)
     assert set(found) == {0, 1, 2}
 
@@ -124,4 +124,4 @@ def test_costs_of_no_recognizer_are_not_worse_than_these_where_they_were_rounded
     assert two_class._badly_calibrated([], rounded) == []
     worse = replace(rounded, act_error=rounded.act_error * (1.0 + 1e-8))
     (note,) = two_class._badly_calibrated([], worse)
-    assert note.startswith("Decisions cost more")
+    assert note == "At every prior, decisions cost more than ignoring the scores."

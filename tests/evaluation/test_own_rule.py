@@ -115,5 +115,5 @@ def test_comparisons_subtract_costs_and_tell_rules_apart():
         (row,) = [one for one in found.pairs[0].figures if one.figure == ("rule_cost", k)]
         assert row.words == f"cost by own rule at prior {prior}"
     other = figures_of(TAR, NON, RULES["density"], points, name="other", **units)
-    with pytest.raises(InputError, match="by another rule in each"):
+    with pytest.raises(InputError, match="has a different rule in each"):
         deciban.compare(ours[0], other)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from deciban import OperatingPoint
+from deciban.errors import Note
 from deciban.evaluation import class_evaluation_of, evaluate, evaluate_classes, summarize_classes
-from deciban.messages import Note
 from support.class_files import trials
 
 PLAIN = {int, float, bool, str, Note, type(None)}

@@ -7,13 +7,13 @@ import pytest
 
 from deciban.errors import FormatError, InputError
 from deciban.evaluation import preset, presets
-from deciban.evaluation.preset_table import text_of
+from deciban.evaluation.preset_table import _of_text, text_of
 from deciban.io.formats import formats
 
 
 def test_presets_are_complete():
     for name, found in presets().items():
-        assert found.points or found.false_match_rates, name
+        assert found.points or found.false_match_rates or found.spoofing or found.primary == "cllr", name
         assert found.title, name
         assert found.source, name
         assert found.checked, name
@@ -56,7 +56,7 @@ def test_presets_say_what_they_ask_for():
 
 
 def test_an_unknown_preset_is_an_error_that_names_those_there_are():
-    with pytest.raises(InputError, match=r"'lre99' is not known\. There are sre96-08, .*, lre05-09, .*in \.toml\."):
+    with pytest.raises(InputError, match=r"'lre99' is not known\. There are sre96-08, .*, lre05-09, .*your own plan\."):
         preset("lre99")
 
 
@@ -94,25 +94,25 @@ def test_every_file_is_the_beginning_of_a_plan_of_ones_own(tmp_path):
         (('kind = "two-class"', 'kind = "classes"'), "ours.toml: "),
         (
             ("form = 1", 'form = 1\nequalize = ["gender", "channel"]'),
-            r"equalize: .*with commas between: \[\"gender,channel",
+            r"equalize: .*separated by commas: \[\"gender,channel",
         ),
         (("form = 1", 'form = 1\nequalize = ["gender,,"]'), r"equalize\.0: 'gender,,' does not match"),
         (
             ("[[0.01, 10, 1]]", "[[0.01, 10]]"),
             "operating_points.0: .* A point is three numbers: p_target, c_miss, c_fa",
         ),
-        (("[0.01, 10, 1]", "[nan, 10, 1]"), r"ours\.toml: operating_points: .* has numbers that are not finite"),
+        (("[0.01, 10, 1]", "[nan, 10, 1]"), r"ours\.toml: operating_points: .* contains infinite numbers or NaN"),
         (
             ("form = 1", "form = 1\ntarget_priors = [0.5]"),
-            "target_priors: has no place here. It belongs to .* many classes",
+            "target_priors: has no place here. It is for multiclass plans",
         ),
-        (("form = 1", "form = 1\nworst_pairs = 4"), "worst_pairs: has no place here. It belongs to .* is pair_cost"),
+        (("form = 1", "form = 1\nworst_pairs = 4"), "worst_pairs: has no place here. It is for .* pair_cost"),
         (
             ("form = 1", 'form = 1\nequalize = ["a"]\nnon_target_shares = { column = "b", c = 1.0 }'),
-            "the plan: has no place here. Partitions that count alike .* do not go together",
+            "the plan: has no place here. Equalized partitions .* exclude each other",
         ),
         (("form = 1", "form = 2"), "form: got 2; this version of deciban reads form = 1"),
-        (("form = 1", "form = "), "ours.toml: .*A plan is TOML"),
+        (("form = 1", "form = "), "ours.toml: not TOML .* shows a protocol"),
         (("form = 1", "form = 1\nsecret = 2"), r"\('secret' was unexpected\)"),
     ],
 )
@@ -133,7 +133,12 @@ def test_shares_add_up_to_one(tmp_path):
 def test_what_is_no_text_is_refused(tmp_path):
     path = tmp_path / "ours.toml"
     path.write_bytes(b"form = 1\n\xff\xfe")
-    with pytest.raises(FormatError, match="no text in UTF-8"):
+    with pytest.raises(FormatError, match="not text in UTF-8"):
         preset(path)
     with pytest.raises(FileNotFoundError):
         preset(tmp_path / "none.toml")
+
+
+def test_our_protocols_follow_the_schema():
+    for name, one in presets().items():
+        assert _of_text(text_of(name), name, name) == one

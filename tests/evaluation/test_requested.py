@@ -57,11 +57,11 @@ def test_results_say_what_the_metrics_say(sets):
 def test_parts_add_up_to_the_whole(sets, seed):
     rng = np.random.default_rng(seed)
     part = [rng.integers(0, 3, len(one)) for one in sets]
-    pieces = [
+    partitions = [
         summarize(*(np.array(one)[own == k] for one, own in zip(sets, part, strict=True)), figures=FIGURES)
         for k in range(3)
     ]
-    found, whole = evaluation_of(functools.reduce(operator.add, pieces)), evaluate(*sets, operating_points=FIGURES)
+    found, whole = evaluation_of(functools.reduce(operator.add, partitions)), evaluate(*sets, operating_points=FIGURES)
     for name in ("eer_conventions", "rates_at", "at_thresholds"):
         assert getattr(found.requested, name) == getattr(whole.requested, name)
     assert (found.misleading, found.eer_threshold) == (whole.misleading, whole.eer_threshold)

@@ -8,8 +8,8 @@ import pytest
 
 import deciban
 from deciban import InputError, evaluate, evaluate_classes, fusion, metrics
+from deciban.errors import Message
 from deciban.evaluation import ClassResults, Results
-from deciban.messages import Message
 from support.class_files import trials
 
 TAR, NON = [1.0, 2.0, 2.0], [0.0, 1.0, -1.0]
@@ -83,7 +83,7 @@ def test_costs_at_the_first_point_have_names():
 
 @pytest.mark.parametrize("scores", [np.array([True, False]), [True, False]])
 def test_booleans_are_no_scores(scores):
-    words = r"got booleans, which are labels and no scores. .* pass scores\[y\], scores\[~y\]"
+    words = r"got booleans, which are labels, not scores. .* pass scores\[y\], scores\[~y\]"
     for refused in (
         lambda: evaluate(scores, [0.5, 1.0]),
         lambda: metrics.cllr([0.5, 1.0], scores),

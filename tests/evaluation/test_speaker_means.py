@@ -52,7 +52,7 @@ def test_what_has_no_mean_is_refused():
         menagerie(np.r_[np.inf, scores[1:]], is_target, pairs)
     with pytest.raises(InputError, match="quarters need 4"):
         menagerie(scores, is_target, pairs % 3)
-    with pytest.raises(InputError, match="of 5 trials, but there are 412"):
+    with pytest.raises(InputError, match="5 units for 412 trials"):
         menagerie(scores, is_target, pairs[:5])
 
 

@@ -103,7 +103,7 @@ def test_ranges_beyond_the_largest_float_are_halved():
     ("points", "message"),
     [
         ([], "none given"),
-        ([0.0], "a prior lies inside"),
+        ([0.0], "a prior must be inside"),
         ([(0.1, 1, 1, 1)], r"expected p_target or \(p_target, c_miss, c_fa\)"),
         ([(0.1, 0, 1)], "has a cost of 0"),
         ([(0.1, -1, 1)], "c_miss: got -1"),
@@ -133,8 +133,8 @@ def test_results_without_files():
     ("tar", "non", "words"),
     [
         ([-1.0, -2.0], [0.0, 1.0], "Scores look reversed: the target has the higher score in only 0.0%"),
-        ([5.0] * 50 + [-9.0] * 50, [-5.0] * 100, "Decisions cost more than ignoring the scores above prior"),
-        ([1.0], [0.0], "no prior has 30 misses and 30 false alarms"),
+        ([5.0] * 50 + [-9.0] * 50, [-5.0] * 100, ", decisions cost more than ignoring the scores."),
+        ([1.0], [0.0], "at no prior does the best threshold make 30 misses and 30 false alarms"),
         ([math.inf, 0.0], [-math.inf, 1.0], "2 scores are infinite, all for the right class"),
     ],
 )
@@ -174,7 +174,7 @@ def test_inspection_counts_repeated_trials(tmp_path):
     path.write_text("a x target\na x target\nb x nontarget\n")
     found = inspect_file(path)
     assert ("trials", "3") in found.properties
-    assert found.remarks == (f"1 rows repeat a trial that is there already, the first: {path}:1 and {path}:2.",)
+    assert found.remarks == (f"1 rows repeat an earlier trial, the first: {path}:1 and {path}:2.",)
 
 
 def test_log10_is_suspected_from_enough_trials_only(tmp_path):
@@ -190,6 +190,6 @@ def test_log10_is_suspected_from_enough_trials_only(tmp_path):
 
 def test_whole_numbers_may_be_labels(tmp_path):
     np.save(tmp_path / "targets.npy", np.arange(100) % 2)
-    assert any("may these be labels" in remark for remark in inspect_file(tmp_path / "targets.npy").remarks)
+    assert any("Are they labels" in remark for remark in inspect_file(tmp_path / "targets.npy").remarks)
     np.save(tmp_path / "scores.npy", np.arange(100) % 2 - 0.5)
     assert not any("labels" in remark for remark in inspect_file(tmp_path / "scores.npy").remarks)

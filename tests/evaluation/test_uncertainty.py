@@ -36,7 +36,7 @@ def test_all_trials_of_a_class_may_be_of_one_unit():
     rate = np.mean(non >= 0)
     interval = found.interval(("p_fa", 0))
     assert (interval.low, interval.high) == pytest.approx(wilson(rate, 7, 8))
-    with pytest.raises(InputError, match="no interval of 'eer'"):
+    with pytest.raises(InputError, match="no interval for 'eer'"):
         found.interval("eer")
 
 
@@ -111,7 +111,7 @@ def test_without_errors_rates_have_wilson_limits_of_as_many_trials_as_units(leve
     assert found.interval("auc").low == pytest.approx(1 - (1 - (1 - level) ** (1 / 40)))
     assert found.interval("min_cllr").method == "rule of three"
     assert found.interval(("min_dcf", 1)).high == 1.0  # 99 times what is not known
-    with pytest.raises(InputError, match="no interval of 'cllr'"):  # nothing shows how costly an error would be
+    with pytest.raises(InputError, match="no interval for 'cllr'"):  # nothing shows how costly an error would be
         found.interval("cllr")
     assert any("perfectly separated" in note for note in found.uncertainty.remarks)
 

@@ -17,7 +17,7 @@ def test_it_draws_every_plot(tmp_path, capsys):
 
 def test_the_documentation_shows_small_pictures():
     docs = SCRIPT.parents[1] / "docs"
-    page = (docs / "multiclass-plots.md").read_text()
+    page = (docs / "plots.md").read_text()
     assert f"../examples/{SCRIPT.name}" in page
     shown = sorted((docs / "images").glob("classes-*.svg"))
     assert len(shown) == 4

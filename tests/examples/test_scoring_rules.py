@@ -28,7 +28,7 @@ def test_it_prints_a_table_and_draws_a_picture(script, tmp_path, capsys):
 def test_the_documentation_shows_a_small_picture():
     shown = (SCRIPT.parents[1] / "docs" / "images" / "scoring-rules.svg").read_text()
     assert len(shown) < 60_000
-    page = (SCRIPT.parents[1] / "docs" / "calibration-rules.md").read_text()
+    page = (SCRIPT.parents[1] / "docs" / "calibration.md").read_text()
     assert "images/scoring-rules.svg" in page
     assert f"../examples/{SCRIPT.name}" in page
 

@@ -152,7 +152,7 @@ def test_finite_numbers_do_not_become_certainty():
     zero, far = np.zeros((2, 4)), np.array([[1e10, -1e10, 2e10, 0.0], [0.0, 0.0, 0.0, 0.0]])
     excluded = np.array([[1e10, 0.0, 0.0, 0.0], [-np.inf, 0.0, 0.0, 0.0]])
     for wrong in (far, far[::-1], excluded):
-        with pytest.raises(InputError, match=r"1 of 2 trials.*too large for a float, the first at index 1"):
+        with pytest.raises(InputError, match=r"1 of 2 trials.*exceed double precision.*, the first at index 1"):
             fusion.transform([zero, wrong])
     fine = fusion.transform([[[-np.inf, 0.0, 0.0, 0.0], [1e-290, 0.0, 0.0, 0.0]]])[0]
     np.testing.assert_array_equal(np.isfinite(fine), [False, True, True, True])
@@ -198,7 +198,7 @@ def test_every_bit_comes_back_from_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ('"standardized_weights": [\n      ', '"standardized_weights": [\n 1.0,', "not equally many"),
+        ('"standardized_weights": [\n      ', '"standardized_weights": [\n 1.0,', "different lengths"),
         ('"offset": [\n      ', '"offset": [\n 1.0,', "4 names for 5 classes"),
         ('"ridge": 0.01', '"ridge": -1', "ridge"),
         ('"offsets": true', '"offsets": 2', "offsets: got 2"),
@@ -221,7 +221,7 @@ def test_files_that_contradict_themselves_are_refused(tmp_path, before, after, w
         (np.zeros((3, 4)), r"expected an array of shape \(n_trials, n_systems, n_classes\)"),
         (np.zeros((3, 0, 4)), "no system"),
         (np.zeros((3, 2, 1)), "two classes are needed"),
-        (np.full((3, 2, 4), np.nan), r"loglik\[:, 0\]: 3 of 3 trials hold NaN"),
+        (np.full((3, 2, 4), np.nan), r"loglik\[:, 0\]: 3 of 3 trials contain NaN"),
     ],
 )
 def test_input_that_means_nothing_is_refused(loglik, words):

@@ -204,7 +204,7 @@ def test_standardized_weights_come_back_from_a_file_that_has_them(tmp_path):
     damaged = json.loads((tmp_path / "m.json").read_text())
     damaged["parameters"]["standardized_trial_quality_weights"].append(1.0)
     (tmp_path / "damaged.json").write_text(json.dumps(damaged))
-    with pytest.raises(FormatError, match="standardized_trial_quality_weights: not as many as there are weights"):
+    with pytest.raises(FormatError, match="standardized_trial_quality_weights: shape differs from the weights"):
         deciban.load_model(tmp_path / "damaged.json")
     damaged["parameters"]["standardized_quality_weights"][0][1] += 1.0
     (tmp_path / "damaged.json").write_text(json.dumps(damaged))
@@ -288,11 +288,11 @@ def test_a_matrix_of_the_setting_is_applied_before_and_comes_back(tmp_path):
         ([1.0, 2.0], "expected a matrix of finite numbers"),
         ([[np.inf, 1.0]], "expected a matrix of finite numbers"),
         ([["a", "b"]], "expected a matrix of finite numbers"),
-        ({"both": [[1.0]]}, "matrices of enroll, test, trial; got those of .'both'"),
+        ({"both": [[1.0]]}, "matrices of enroll, test, trial; got matrices of .'both'"),
         ({}, "matrices of enroll, test, trial"),
         ([[1.0]], "1 weights in a row for 2 enroll measures"),
-        ({"trial": [[1.0]]}, "a matrix for trial measures, but there are none"),
-        ([[1e308, 1e308]], "do not fit a float"),
+        ({"trial": [[1.0]]}, "a matrix for trial measures, but no such measures"),
+        ([[1e308, 1e308]], "exceed double precision"),
     ],
 )
 def test_matrices_that_combine_nothing_are_refused(combine, words):
@@ -307,7 +307,7 @@ def test_a_matrix_of_another_size_than_the_weights_is_refused(tmp_path):
     content = json.loads((tmp_path / "m.json").read_text())
     content["settings"]["combine"] = [[1.0, 0.0]]
     (tmp_path / "m.json").write_text(json.dumps(content))
-    with pytest.raises(FormatError, match="combine: makes 1 enroll measures, but 2 have weights"):
+    with pytest.raises(FormatError, match="combine: computes 1 enroll measures, but 2 have weights"):
         deciban.load_model(tmp_path / "m.json")
 
 
@@ -326,7 +326,7 @@ def test_a_constant_measure_changes_nothing():
 def test_trials_without_quality_are_fused_by_their_scores():
     t = planted()
     some, without = lacking(t)
-    with pytest.warns(DecibanWarning, match="150 of 600 trials lack quality measures, the first at index 0: left out"):
+    with pytest.warns(DecibanWarning, match="150 of 600 trials lack quality measures, the first at index 0: not used"):
         fusion = fitted(some)
     assert fusion.training_.results["n_without_quality"] == 150
     assert sum(fusion.training_.counts.values()) == 600

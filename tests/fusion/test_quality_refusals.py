@@ -55,14 +55,14 @@ def _other_kind(parameters):
     ("change", "words"),
     [
         (lambda p: p["quality_weights"][0].pop(), "rows of different lengths"),
-        (lambda p: p["quality_weights"][-1].__setitem__(-1, 1.0), "the last corner is not 0"),
+        (lambda p: p["quality_weights"][-1].__setitem__(-1, 1.0), "the last corner must be 0"),
         (lambda p: p["quality_weights"][0].__setitem__(1, 9.0), "not symmetric"),
-        (lambda p: p["quality_sides"].clear(), "contradicts quality_sides"),
-        (lambda p: p["quality_sides"].pop(), "contradicts quality_sides"),
+        (lambda p: p["quality_sides"].clear(), "inconsistent with quality_sides"),
+        (lambda p: p["quality_sides"].pop(), "inconsistent with quality_sides"),
         (lambda p: p["quality_sides"].append("left"), "'left'"),
-        (lambda p: p["weights"].append(1.0), "not equally many"),
+        (lambda p: p["weights"].append(1.0), "different lengths"),
         (lambda p: p["backoff"].update(kind="affine"), "backoff"),
-        (_other_kind, "a model of kind 'affine', where a linear fusion is expected"),
+        (_other_kind, "expected a linear fusion, got a model of kind 'affine'"),
         (lambda p: p["backoff"].update(deciban_model=99), "layout 99"),
         (lambda p: p.update(offset="inf"), "'inf' is not of type 'number'"),
     ],
@@ -99,7 +99,7 @@ HUGE = np.where(TINY > 5e-151, 1.7e308, -1.7e308)
             {"enroll_quality": HUGE, "test_quality": HUGE},
             r"enroll_quality: measure 0 differs from its mean by up to [\d.]+e\+308",
         ),
-        ({"enroll_quality": TINY, "test_quality": TINY}, "enroll_quality: measure 0 .* products of two do not fit"),
+        ({"enroll_quality": TINY, "test_quality": TINY}, "enroll_quality: measure 0 .* products of two exceed"),
         ({"scores": np.full((600, 2), np.nan)}, "scores of system 0 are NaN"),
         ({"is_target": np.ones(600, bool)}, "none of the 600 trials is a non-target"),
     ],
@@ -124,7 +124,7 @@ def test_what_was_not_trained_for_is_refused():
         fusion.transform(t.scores[:, :1], enroll_quality=t.q, test_quality=t.r)
     with pytest.raises(InputError, match="test_quality: 1 measures, but the fusion was trained on 2"):
         fusion.transform(t.scores, enroll_quality=t.q, test_quality=t.r[:, :1])
-    with pytest.raises(InputError, match="products do not fit a float, the first at index 1"):
+    with pytest.raises(InputError, match="products exceed double precision, the first at index 1"):
         fusion.transform(np.zeros((3, 2)), enroll_quality=[[0, 0], [1e200, 0], [0, 0]], test_quality=[[1e200, 0]] * 3)
 
 
@@ -153,7 +153,7 @@ def test_measures_far_from_0_give_the_llrs_that_were_trained_or_are_refused(far,
     except InputError as error:
         assert far >= 1e5
         assert "standard deviations away from 0" in str(error)
-        assert "Subtract the same number from this measure" in str(error)
+        assert "Subtract a constant from this measure" in str(error)
         return
     assert far < 1e7
     near = QualityFusion(symmetric=symmetric)

@@ -1,4 +1,4 @@
-"""Fusions with quality measures trained on trials in pieces: what they are in memory, with the same refusals."""
+"""Fusions with quality measures trained on trials in batches: what they are in memory, with the same refusals."""
 
 import warnings
 from dataclasses import replace
@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 from deciban.core.training import batches
-from deciban.engines.threads import Threads
+from deciban.engines import Threads
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import QualityFusion
-from deciban.models.mapped import mapped
-from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
+from deciban.models.sources import mapped
+from deciban.trials.sources import Chunk, ShardSource, SourcePartition, TrialFields
 from support.shards import Apart
 
 MEMORY = 1 << 28
 SAME = {"rtol": 1e-8, "atol": 1e-9}
 
 
-class Measured(Piece):
+class Measured(SourcePartition):
     """Rows of arrays with quality measures."""
 
     def __init__(self, name, rows, scores, truth, quality):
@@ -27,7 +27,7 @@ class Measured(Piece):
         self.quality = {side: table[rows] for side, table in quality.items()}
 
     def read(self, wanted):
-        """See `Piece.read`."""
+        """See `SourcePartition.read`."""
         own = tuple(self.scores[k] for k in wanted.systems)
         quality = {one: self.quality[one] for one in wanted.quality}
         return Chunk(own, self.truth if wanted.truth else None, quality=quality)
@@ -42,10 +42,10 @@ def trials(rng, n=6000):
     return scores, truth, {"enroll_quality": enroll, "test_quality": test, "trial_quality": of_trial}
 
 
-def pieces_of(scores, truth, quality, rng):
+def partitions_of(scores, truth, quality, rng):
     parts = np.split(rng.permutation(len(truth)), np.sort(rng.integers(0, len(truth), 5)))
-    pieces = tuple(Measured(f"piece {k}", rows, scores, truth, quality) for k, rows in enumerate(parts))
-    return ShardSource("arrays", pieces, ("A", "B"), quality=tuple(quality))
+    partitions = tuple(Measured(f"piece {k}", rows, scores, truth, quality) for k, rows in enumerate(parts))
+    return ShardSource("arrays", partitions, ("A", "B"), quality=tuple(quality))
 
 
 @pytest.mark.parametrize("sides", [("enroll", "test"), ("enroll", "test", "trial"), ("test",), ("trial",)])
@@ -62,7 +62,7 @@ def test_fusion_is_that_of_training_in_memory(sides, symmetric, lacking, monkeyp
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DecibanWarning)
         here = QualityFusion(**asked).fit(scores, truth, **quality)
-        there = QualityFusion(**asked).fit_pieces(pieces_of(scores, truth, quality, rng), Apart(), MEMORY)
+        there = QualityFusion(**asked).fit_source(partitions_of(scores, truth, quality, rng), Apart(), MEMORY)
     for name in ("weights_", "quality_weights_", "trial_quality_weights_", "offset_", "standardized_quality_weights_"):
         np.testing.assert_allclose(getattr(there, name), getattr(here, name), err_msg=name, **SAME)
     np.testing.assert_allclose(there.backoff_.weights_, here.backoff_.weights_, **SAME)
@@ -71,17 +71,17 @@ def test_fusion_is_that_of_training_in_memory(sides, symmetric, lacking, monkeyp
     assert there.training_.results["n_without_quality"] == here.training_.results["n_without_quality"]
 
 
-def test_combined_measures_and_what_the_fusion_makes_of_pieces():
+def test_combined_measures_and_what_the_fusion_makes_of_partitions():
     rng = np.random.default_rng(2)
     scores, truth, measures = trials(rng, 2000)
     quality = {side: measures[side] for side in ("enroll_quality", "test_quality")}
     fusion = QualityFusion(combine=[[1.0, 0.5]])
     here = QualityFusion(combine=[[1.0, 0.5]]).fit(scores, truth, **quality)
-    source = pieces_of(scores, truth, quality, rng)
-    fusion.fit_pieces(source, Threads(), MEMORY)
+    source = partitions_of(scores, truth, quality, rng)
+    fusion.fit_source(source, Threads(), MEMORY)
     np.testing.assert_allclose(fusion.quality_weights_, here.quality_weights_, **SAME)
     found = mapped(source, fusion, "fusion")
-    llr = np.sort(np.concatenate([one.read(Wanted((0,), truth=True)).scores[0] for one in found.pieces]))
+    llr = np.sort(np.concatenate([one.read(TrialFields((0,), truth=True)).scores[0] for one in found.partitions]))
     np.testing.assert_allclose(llr, np.sort(fusion.transform(scores, **quality)), rtol=1e-12)
 
 
@@ -96,12 +96,12 @@ def test_refusals_are_those_of_training_in_memory():
         told = []
         for train in (
             lambda own: QualityFusion().fit(scores, truth, **own),
-            lambda own: QualityFusion().fit_pieces(pieces_of(scores, truth, own, rng), Threads(), MEMORY),
+            lambda own: QualityFusion().fit_source(partitions_of(scores, truth, own, rng), Threads(), MEMORY),
         ):
             with pytest.raises(InputError) as caught:
                 train(quality)
             told.append(str(caught.value))
         assert told[0][:60] == told[1][:60]
-    source = replace(pieces_of(scores, truth, measures, rng), quality=())
-    with pytest.raises(InputError, match="needs quality measures, and arrays has none"):
-        QualityFusion().fit_pieces(source, Threads(), MEMORY)
+    source = replace(partitions_of(scores, truth, measures, rng), quality=())
+    with pytest.raises(InputError, match="needs quality measures, but arrays has none"):
+        QualityFusion().fit_source(source, Threads(), MEMORY)

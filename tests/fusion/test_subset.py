@@ -127,7 +127,7 @@ def test_sets_that_do_not_occur_are_trained_on_request():
     assert len(SubsetFusion(missing="subset", max_missing=99).fit(scores, is_target).fusions_) == 2**4 - 1
     lacking[:, 0] = NAN
     with pytest.raises(
-        InputError, match=r"scores only of systems 1\+3, and there are fusions of systems 0\+1\+2\+3, .*larg"
+        InputError, match=r"scores only of systems 1\+3, but there are fusions of systems 0\+1\+2\+3, .*larg"
     ):
         fusion.transform(lacking)
     assert np.isfinite(every.transform(lacking)).all()
@@ -224,8 +224,8 @@ def test_a_fusion_comes_back_from_its_file(tmp_path, more):
         (lambda p: p["fusions"].append(p["fusions"][0]), "repeated"),
         (lambda p: p["fusions"][0]["systems"].reverse(), "out of order"),
         (lambda p: p.update(n_systems=2), "out of range"),
-        (lambda p: p["fusions"][0]["systems"].pop(), "no linear fusion of as many systems"),
-        (lambda p: p["fusions"][0]["fusion"].update(kind="pickle"), "kind 'pickle' is not known"),
+        (lambda p: p["fusions"][0]["systems"].pop(), "expected a linear fusion of the systems"),
+        (lambda p: p["fusions"][0]["fusion"].update(kind="pickle"), "kind 'pickle' is unknown"),
         (lambda p: p.update(fusions=[]), "fusions"),
     ],
 )
@@ -242,19 +242,19 @@ def test_a_file_with_sets_that_its_policy_does_not_know_is_refused(tmp_path):
     SubsetFusion(missing="subset").fit(*systems(share=0.1)).save(tmp_path / "fusion.json")
     text = (tmp_path / "fusion.json").read_text()
     (tmp_path / "fusion.json").write_text(text.replace('"missing": "subset"', '"missing": "error"'))
-    with pytest.raises(FormatError, match="there is one, of all systems"):
+    with pytest.raises(FormatError, match="there must be only one, of all systems"):
         deciban.load_model(tmp_path / "fusion.json")
 
 
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"missing": "zeros"}, "missing: got 'zeros'. It is one of error, drop, subset"),
+        ({"missing": "zeros"}, "missing: got 'zeros'. It must be one of error, drop, subset"),
         ({"missing": None}, "missing: got None"),
         ({"missing": "subset", "max_missing": -1}, "max_missing: got -1"),
         ({"missing": "subset", "max_missing": True}, "max_missing: got True"),
         ({"missing": "subset", "max_missing": 1.0}, "max_missing: got 1.0"),
-        ({"max_missing": 1}, "of no use with missing='error'"),
+        ({"max_missing": 1}, "not used with missing='error'"),
         ({"p_target": 1.0}, "p_target"),
     ],
 )
@@ -272,7 +272,7 @@ def test_settings_without_a_meaning_are_refused(more, words):
         (lambda s, y: (np.full_like(s, NAN), y), r"systems 0\+1\+2: no score in any trial"),
         (lambda s, y: (s, y[1:]), "499 labels for 500"),
         (lambda s, y: (s, y & False), "none of the 500 trials is a target"),
-        (lambda s, y: (np.tile(s, 10), y), "fusions of 30 systems, and one model holds at most 4,096"),
+        (lambda s, y: (np.tile(s, 10), y), "fusions of 30 systems, but one model can contain at most 4,096"),
     ],
 )
 def test_what_cannot_be_fused_is_refused(change, words):
@@ -306,7 +306,7 @@ def test_what_is_refused_is_told_by_the_index_among_all_trials():
     scores[12, 1], scores[20, 1] = -np.inf, -np.inf  # both targets; the first of them does not count
     assert is_target[12]
     assert is_target[20]
-    with pytest.raises(InputError, match=r"systems 0\+1, .*1 target trials score -inf, the first at index 20: what"):
+    with pytest.raises(InputError, match=r"systems 0\+1, .*1 target trials score -inf, the first at index 20: their"):
         SubsetFusion(missing="subset").fit(scores, is_target, sample_weight=weight)
-    with pytest.raises(InputError, match="the first at index 20: what"):
+    with pytest.raises(InputError, match="the first at index 20: their"):
         SubsetFusion(missing="drop").fit(scores, is_target, sample_weight=weight)

@@ -1,4 +1,4 @@
-"""Fusions of sets of systems trained on trials in pieces: those of memory, whether scores are missing or not."""
+"""Fusions of sets of systems trained on trials in batches: those of memory, whether scores are missing or not."""
 
 import re
 from dataclasses import replace
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.engines.threads import Threads
+from deciban.engines import Threads
 from deciban.errors import InputError
 from deciban.fusion import SubsetFusion
 from support.shards import source_of
@@ -17,11 +17,11 @@ MEMORY = 1 << 28
 
 
 def both_trained(asked, source, scores, truth, weight, *, rtol):
-    """A fusion that was trained in memory and one in pieces, which are the same."""
+    """A fusion that was trained in memory and one in batches, which are the same."""
     here, there = SubsetFusion(**asked), SubsetFusion(**asked)
     here.system_names = there.system_names = source.systems
     here.fit(scores, truth, sample_weight=weight)
-    there.fit_pieces(source, Threads(2), MEMORY)
+    there.fit_source(source, Threads(2), MEMORY)
     assert list(there.fusions_) == list(here.fusions_)
     for subset, one in here.fusions_.items():
         np.testing.assert_allclose(there.fusions_[subset].weights_, one.weights_, rtol=rtol)
@@ -79,14 +79,14 @@ def test_a_score_that_is_missing_is_refused_unless_there_is_a_way():
         fusion = SubsetFusion(missing=missing)
         fusion.system_names = source.systems
         with pytest.raises(InputError) as caught:
-            fusion.fit_pieces(scores, Threads(), MEMORY)
+            fusion.fit_source(scores, Threads(), MEMORY)
         return str(caught.value)
 
     n_tar = int(truth.sum())
     assert re.search(r"the first is trial \d+ of .*: it has scores only of A, .*Pass missing='drop'", refused("error"))
-    dropped = f"scores: {n_tar} of 300 trials were dropped for scores that are missing, and no target is left"
+    dropped = f"scores: {n_tar} of 300 trials were dropped because of missing scores, and no target is left"
     assert refused("drop").startswith(dropped)
-    trained_on = f"the {300 - n_tar} of 300 trials that have all of their scores"
+    trained_on = f"the {300 - n_tar} of 300 trials with all their scores"
     assert refused("subset").startswith(f"Fusion of A + B, trained on {trained_on}: ")
     silent = source_of([scores[:, 0], np.full(300, np.nan)], truth, rng, systems=("A", "B"))
     assert refused("subset", replace(silent, incomplete=True)).startswith("scores: B: no score in any trial.")
@@ -100,4 +100,4 @@ def test_a_set_that_cannot_be_trained_is_named():
     with pytest.raises(
         InputError, match=r"^Fusion of A \+ B, trained on all trials: .*separated.*leave out one of these"
     ):
-        SubsetFusion().fit_pieces(source, Threads(), MEMORY)
+        SubsetFusion().fit_source(source, Threads(), MEMORY)

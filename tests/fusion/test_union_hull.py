@@ -279,11 +279,11 @@ def test_it_comes_back_from_its_file(tmp_path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda p: p["threshold"].pop(), "not equally many"),
-        (lambda p: p["system"].__setitem__(1, 2), "system: 2, but there are 2"),
+        (lambda p: p["threshold"].pop(), "different lengths"),
+        (lambda p: p["system"].__setitem__(1, 2), "system: 2 of 2 systems"),
         (lambda p: p["system"].__setitem__(1, 0.5), "system"),
-        (lambda p: p["threshold"].__setitem__(0, 0.0), "first vertex accepts all"),
-        (lambda p: p["threshold"].__setitem__(-1, 0.0), "last one rejects all"),
+        (lambda p: p["threshold"].__setitem__(0, 0.0), "first vertex must accept all"),
+        (lambda p: p["threshold"].__setitem__(-1, 0.0), "last one reject all"),
         (lambda p: p["n_fa"].__setitem__(-1, 1), "reject-all"),
         (lambda p: p["n_miss"].__setitem__(0, 1), "accept-all"),
         (lambda p: p["n_fa"].__setitem__(1, p["n_fa"][0] + 1), "convex"),

@@ -1,13 +1,18 @@
 """Whatever the bytes are, a reader answers with a table or with one of our own errors."""
 
+import json
 import warnings
 from itertools import islice
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.io.formats import formats
+from deciban.errors import FormatError
+from deciban.io import read_contents
+from deciban.io.formats import formats, only_format_errors
+from deciban.io.matrices import numpy_files
 from deciban.io.recognition import readable_as
 from support.hostile import read_or_refuse, seeds
 
@@ -37,6 +42,7 @@ def damaged(data, recipe):
     return data
 
 
+@pytest.mark.usefixtures("warm_matlab")
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("format_name", READ)
 def test_damaged_files_are_read_or_refused(format_name, tmp_path):
@@ -66,3 +72,27 @@ def test_damaged_files_are_sniffed(format_name, tmp_path):
         assert set(readable_as(path, kinds)) <= set(kinds)
 
     sniff()
+
+
+@pytest.mark.parametrize("fault", [NameError, AttributeError, TypeError])
+def test_faults_of_readers_are_not_called_damaged_files(fault):
+    """A wrong name or type in our code, as opposed to an error of a library that reads a damaged file."""
+    own = {"__name__": "deciban.io.some"}
+    exec(f"def read():\n    raise {fault.__name__}('of ours')", own)  # noqa: S102  # as a module of ours
+    with pytest.raises(fault, match="of ours"), only_format_errors("a.npy", "npy"):
+        own["read"]()
+
+
+def test_a_fault_of_a_reader_is_not_called_a_damaged_file(tmp_path, monkeypatch):
+    np.save(tmp_path / "scores.npy", np.zeros(2))
+    monkeypatch.setattr(numpy_files, "npy_format", None)
+    with pytest.raises(AttributeError, match="read_array_header"):
+        read_contents(tmp_path / "scores.npy")
+
+
+def test_errors_of_libraries_are_damaged_files():
+    with (
+        pytest.raises(FormatError, match=r"a\.json: damaged, or not JSON \(TypeError"),
+        only_format_errors("a.json", "JSON"),
+    ):
+        json.loads(None)

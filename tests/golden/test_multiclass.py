@@ -23,7 +23,7 @@ def test_costs(name):
     assert multiclass.cllr(loglik, label) == pytest.approx(expect["cllr_bits"], abs=1e-9)
     assert multiclass.c_avg(loglik, label) == pytest.approx(expect["c_avg"], abs=1e-12)
     detectors = multiclass.detection_analysis(loglik, label)
-    assert detectors.mean_cllr == pytest.approx(expect["avg_det_cllr"], abs=1e-9)
+    assert detectors.cllr.mean() == pytest.approx(expect["avg_det_cllr"], abs=1e-9)
     assert detectors.mean_cost == pytest.approx(expect["c_avg"], abs=1e-12)
     subsets = multiclass.subset_c_avg(loglik, label)
     assert subsets.of([0, 1, 2]) == pytest.approx(expect["c_avg"], abs=1e-12)
@@ -48,7 +48,7 @@ def test_calibrated_scores_and_other_priors():
     assert multiclass.c_avg(calibrated, label) == pytest.approx(expect["c_avg_after_affine"], abs=1e-12)
     assert multiclass.recalibrated_c_avg(loglik, label) == pytest.approx(expect["c_avg_after_affine"], abs=1e-12)
     detectors = multiclass.detection_analysis(calibrated, label)
-    assert detectors.mean_cllr == pytest.approx(expect["avg_det_cllr_after_affine"], abs=1e-7)
+    assert detectors.cllr.mean() == pytest.approx(expect["avg_det_cllr_after_affine"], abs=1e-7)
     other = expect["affine_prior_1toN"]
     found = multiclass.calibration_analysis(loglik, label, prior=other["prior"])
     assert found.minimum * math.log(2) == pytest.approx(other["objective_nats"], abs=1e-9)

@@ -46,7 +46,7 @@ def test_another_prior_and_what_follows_from_the_map():
     mapped = MulticlassCalibrator().fit_transform(loglik, label)
     assert multiclass.c_avg(mapped, label) == pytest.approx(expect["c_avg_after_affine"], abs=1e-12)
     detectors = multiclass.detection_analysis(mapped, label)
-    assert detectors.mean_cllr == pytest.approx(expect["avg_det_cllr_after_affine"], abs=1e-9)
+    assert detectors.cllr.mean() == pytest.approx(expect["avg_det_cllr_after_affine"], abs=1e-9)
 
 
 def test_scale_only():

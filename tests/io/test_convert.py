@@ -9,7 +9,7 @@ import pytest
 
 from deciban import FormatError, Index, InputError, Key, KeyMismatchError, Scores, read_key, read_scores
 from deciban.io import write
-from deciban.io.convert import convert as convert_and_tell
+from deciban.io.writing import convert as convert_and_tell
 
 
 def convert(source, target, **options):
@@ -52,7 +52,7 @@ def test_what_has_no_room_is_named(tmp_path):
     facts = convert(source, tmp_path / "key.txt", to="kaldi")
     assert (tmp_path / "key.txt").read_text() == "ann x target\nbob y nontarget\n"
     assert facts[1:] == [
-        "left out  condition gender: kaldi has no room for it",
+        "left out  condition gender: kaldi cannot contain it",
         f"wrote  {tmp_path / 'key.txt'}   as kaldi",
     ]
     assert convert(source, tmp_path / "key.csv")[1:] == [f"wrote  {tmp_path / 'key.csv'}   as table"]
@@ -116,7 +116,7 @@ def test_labels_of_a_key_that_cannot_be_written_are_an_error(name, tmp_path, sco
     key, target = tmp_path / "key.txt", tmp_path / name
     key.write_text("bob y nontarget\nann x target\nann y nontarget\nbob x target\n")
     target.write_text("old")
-    with pytest.raises(FormatError, match="has room for scores, but not for key in the same file"):
+    with pytest.raises(FormatError, match="can contain scores, but not key in the same file"):
         convert(scores_file, target, key=key)
     assert target.read_text() == "old"
 
@@ -126,14 +126,14 @@ def test_labels_that_are_left_out_are_told(to, tmp_path):
     source = tmp_path / "both.txt"
     source.write_text("ann x 0.1 target\nbob y 2 nontarget\n")
     facts = convert(source, tmp_path / "out", to=to)
-    assert facts[1] == f"left out  key: {to} has no room for it next to scores"
+    assert facts[1] == f"left out  key: {to} cannot contain it together with scores"
 
 
 def test_conditions_are_left_out_line_by_line(tmp_path):
     source = tmp_path / "scores.csv"
     source.write_text("enroll,test,score,gender\nann,x,0.5,f\nann,y,1,f\n")
     facts = convert(source, tmp_path / "out", to="nist-sre")
-    assert facts[1:-1] == ["left out  condition gender: nist-sre has no room for it"]
+    assert facts[1:-1] == ["left out  condition gender: nist-sre cannot contain it"]
 
 
 def test_bob_says_labels_by_names(tmp_path):
@@ -146,15 +146,13 @@ def test_another_order_is_told(tmp_path):
     source = tmp_path / "scores.txt"
     source.write_text("ann x 0.5\nbob x 1\nann y 2\nbob y 3\n")
     facts = convert(source, tmp_path / "out.h5")
-    assert facts[1:-1] == [
-        "note  bosaris-hdf5 lists trials row by row of a matrix: their order is not that of the input"
-    ]
+    assert facts[1:-1] == ["note  bosaris-hdf5 contains a matrix, so the order of trials has changed"]
     assert len(convert(tmp_path / "out.h5", tmp_path / "again.h5")) == 2
 
 
 @pytest.mark.parametrize("name", ["x.xlsx", "x.json", "x.JSON.gz"])
 def test_endings_that_promise_another_format(name, tmp_path, scores_file):
-    with pytest.raises(InputError, match=r"no format is known by the ending \.(xlsx|json)\. Use .*\.csv.*\.h5"):
+    with pytest.raises(InputError, match=r"the ending \.(xlsx|json) belongs to no format\. Use .*\.csv.*\.h5"):
         convert(scores_file, tmp_path / name)
     assert not (tmp_path / name).exists()
 
@@ -188,7 +186,7 @@ def test_what_is_passed_and_has_no_room_is_refused(name, tmp_path):
     (tmp_path / name).write_text("old")
     form = "nist-sre" if name == "a.tsv" else None
     for items in ((scores, key), (key, scores)):
-        with pytest.raises(FormatError, match="has room for scores, but not for key"):
+        with pytest.raises(FormatError, match="can contain scores, but not key"):
             write(items[0], tmp_path / name, items[1], format=form)
     assert (tmp_path / name).read_text() == "old"
     write(scores, tmp_path / name, Index(scores.trials), format=form)
@@ -199,7 +197,7 @@ OTHERS = {
     "two keys": ([Key.of(IDS, [True, False])] * 2, "two tables that are key"),
     "order": ([Scores.of(IDS, [1.0, 2.0]), Key.of({**IDS, "test": ["y", "x"]}, [True, False])], "Align them first"),
     "index": ([Scores.of(IDS, [1.0, 2.0]), Index.of({**IDS, "test": ["x", "z"]})], "Align them first"),
-    "array": ([np.zeros(3)], "a ndarray is no table .* Index, Key, Scores, ClassScores"),
+    "array": ([np.zeros(3)], "a ndarray cannot be written as a table.* Index, Key, Scores, ClassScores"),
     "conditions": (
         [
             Scores.of(IDS, [1.0, 2.0], conditions={"sex": ["f", "m"]}),
@@ -233,16 +231,16 @@ def test_one_of_several_things(tmp_path):
     assert (tmp_path / "key.txt").read_text() == "ann x target\nbob y nontarget\n"
     convert(source, tmp_path / "index.txt", to="kaldi", what="index")
     assert (tmp_path / "index.txt").read_text() == "ann x\nbob y\n"
-    with pytest.raises(FormatError, match="quality of both sides was asked for"):
+    with pytest.raises(FormatError, match="quality of both sides is needed"):
         convert(source, tmp_path / "q.h5", what="quality")
 
 
 def test_bad_requests(tmp_path, scores_file):
-    with pytest.raises(InputError, match="'nope' is not known"):
+    with pytest.raises(InputError, match="'nope' is unknown"):
         convert(scores_file, tmp_path / "x.txt", to="nope")
-    with pytest.raises(InputError, match="sidekit is read, not written"):
+    with pytest.raises(InputError, match="sidekit can be read, but not written"):
         convert(scores_file, tmp_path / "x.h5", to="sidekit")
-    with pytest.raises(FormatError, match=r"nist-lre holds class-scores or class-key, but .*scores.txt is scores"):
+    with pytest.raises(FormatError, match=r"nist-lre contains class-scores or class-key, but .*scores.txt is scores"):
         convert(scores_file, tmp_path / "x.tsv", to="nist-lre")
     assert not list(tmp_path.glob("x*"))
 

@@ -9,16 +9,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban.errors import FormatError, InputError
-from deciban.io.convert import convert
 from deciban.io.text import reader
+from deciban.io.writing import convert
 from support.score_files import said
 
 LABELS = {"target": "same", "nontarget": "different"}
-MODULE = sys.modules["deciban.io.convert"]
+MODULE = sys.modules["deciban.io.writing"]
 
 
 def both_ways(source, target, **options):
-    """What is written and said in memory, and in pieces of a few lines."""
+    """What is written and said in memory, and in batches of a few lines."""
     whole = target.with_name("whole.parquet")
     told = said(convert(source, whole, **options))
     with pytest.MonkeyPatch.context() as patch:
@@ -60,7 +60,7 @@ def test_likelihood_ratios_become_logarithms_with_a_note(tmp_path):
     (tmp_path / "lr.txt").write_text("".join(f"m s{k} {2.0**k!r}\n" for k in range(90)))
     told, found = both_ways(tmp_path / "lr.txt", tmp_path / "out.parquet", lr=True)
     assert found == told
-    assert "note  scores are likelihood ratios, and are written as their natural logarithms" in told
+    assert "note  scores are likelihood ratios; they are written as their natural logarithms" in told
     score = pq.read_table(tmp_path / "whole.parquet")["score"].to_numpy()
     assert score == pytest.approx(np.arange(90) * np.log(2))
 
@@ -80,7 +80,7 @@ def test_probabilities_become_llrs_and_certain_ones_are_counted(tmp_path):
     assert any("60 trials with a probability of exactly 0 or 1" in one for one in found)
 
 
-def test_folders_with_conditions_in_their_names_and_classes_in_different_pieces(tmp_path):
+def test_folders_with_conditions_in_their_names_and_classes_in_different_partitions(tmp_path):
     for k, value in enumerate("fm"):
         (tmp_path / f"in/gender={value}").mkdir(parents=True)
         columns = {"trial": [f"{value}{i}" for i in range(8)], "class": [f"c{k}"] * 4 + ["shared"] * 4}
@@ -112,7 +112,7 @@ def test_what_needs_the_whole_file(table, tmp_path, monkeypatch):
     monkeypatch.setattr(MODULE, "memory_of", lambda _paths: 10**18)
     convert(table, tmp_path / "out.csv", labels=LABELS)  # as ever, where nothing is said of memory
     for target, more, words in (
-        ("new.csv", {}, "only Parquet is written in batches"),
+        ("new.csv", {}, "only Parquet can be written in batches"),
         ("new.parquet", {"key": table}, "labels of a key"),
     ):
         with pytest.raises(InputError, match=words):

@@ -3,7 +3,7 @@
 import pytest
 
 from deciban import FormatError, InputError
-from deciban.io.cost_files import read_costs
+from deciban.io.decision_files import read_costs
 
 GOOD = 'actions = ["yes", "no"]\nclasses = ["target", "other"]\ncosts = [[0, 1.5], [10, 0]]\n'
 
@@ -31,11 +31,11 @@ def test_costs_and_priors(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("costs = [", "no TOML"),
-        (b"\xff\xfe", "no text in UTF-8"),
+        ("costs = [", "not TOML"),
+        (b"\xff\xfe", "not text in UTF-8"),
         (GOOD.replace("classes", "klasses"), "has no classes"),
-        (GOOD + "weights = 1", "has weights, which is none"),
-        (GOOD.replace('"no"', '"yes"'), "actions: 'yes' is there 2 times"),
+        (GOOD + "weights = 1", "has the unknown key weights"),
+        (GOOD.replace('"no"', '"yes"'), "actions: 'yes' occurs 2 times"),
         (GOOD.replace('["yes", "no"]', "3"), "actions: expected a list of names"),
         (GOOD.replace(", [10, 0]", ""), "costs: 1 rows for 2 actions"),
         (GOOD.replace("[10, 0]", "[10]"), r"costs of no: \[10\] for 2 classes"),
@@ -44,7 +44,7 @@ def test_costs_and_priors(tmp_path):
         (GOOD.replace("10", '"ten"'), "costs of no when target is true: 'ten'"),
         (GOOD.replace("10", "1" + 400 * "0"), "costs of no when target is true: 1000"),
         (GOOD.replace("10", "1" + 5000 * "0"), "numbers too long"),
-        ("costs = " + 100_000 * "[", "lists too deep"),
+        ("costs = " + 100_000 * "[", "lists nested too deeply"),
         (GOOD + "prior = [0.5, 0.6]", "prior: probabilities sum to 1.1"),
     ],
 )
@@ -55,8 +55,8 @@ def test_hostile_files_are_refused_with_key_and_row(tmp_path, text, message):
 
 def test_a_prior_has_to_be_said(tmp_path):
     table = read_costs(written(tmp_path, GOOD))
-    with pytest.raises(InputError, match="none is given, and .*costs.toml says none"):
+    with pytest.raises(InputError, match="you gave none, and .*costs.toml contains none"):
         table.application()
     for prior in (1.5, 0.0, 1):
-        with pytest.raises(InputError, match=rf"prior: {prior}.*of target is inside \(0, 1\)"):
+        with pytest.raises(InputError, match=rf"prior: {prior}.*of target must be inside \(0, 1\)"):
             table.application(prior)

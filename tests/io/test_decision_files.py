@@ -35,12 +35,12 @@ def test_words_and_columns_are_named(tmp_path):
 @pytest.mark.parametrize(
     ("text", "how", "message"),
     [
-        ("trial,action\na,maybe\n", {"actions": TWO}, "'maybe', which is none of the actions accept, reject"),
+        ("trial,action\na,maybe\n", {"actions": TWO}, "'maybe', but the actions are accept, reject"),
         ("trial,said\na,accept\n", {"actions": TWO}, "no column 'action' or 'decision', but 'trial', 'said'"),
-        ("action\naccept\n", {"actions": TWO}, "no column that names trials"),
+        ("action\naccept\n", {"actions": TWO}, "no column with names of trials"),
         ("trial,action\na,go\n", {}, "go is the only action"),
-        ("trial,action\na,accept\nb,\n", {"actions": TWO}, "row 2 holds no decision"),
-        ("trial,action\n", {}, "holds no trial"),
+        ("trial,action\na,accept\nb,\n", {"actions": TWO}, "row 2 contains no decision"),
+        ("trial,action\n", {}, "contains no trial"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path, text, how, message):

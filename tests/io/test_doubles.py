@@ -17,7 +17,7 @@ LINKS = {
     "hard link": (os.link, "the same content as"),
     "symbolic link": (os.symlink, "is read twice, as"),
 }
-READERS = {"memory": read_contents, "pieces": open_shards}
+READERS = {"memory": read_contents, "partitions": open_shards}
 
 
 @pytest.fixture

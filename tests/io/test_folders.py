@@ -57,7 +57,7 @@ def test_a_record_that_is_none_says_nothing(tmp_path, left):
 
 def test_two_runs_at_once_are_refused(tmp_path):
     with whole_folder(tmp_path / "out", {"a": "1"}) as folder:
-        with pytest.raises(InputError, match="another run is writing it"):
+        with pytest.raises(InputError, match="another run is writing this folder"):
             fill(tmp_path / "out", {"a": "1"})
         with folder.file("a") as stream:
             stream.write(b"first")
@@ -68,6 +68,6 @@ def test_what_is_there_is_not_replaced(tmp_path):
     (tmp_path / "file").write_text("mine")
     fill(tmp_path / "out", {"a": "1"})
     for target in ("file", "out"):
-        with pytest.raises(InputError, match="is there already"):
+        with pytest.raises(InputError, match="already exists"):
             fill(tmp_path / target, {"a": "1"})
     assert (tmp_path / "file").read_text() == "mine"

@@ -6,7 +6,7 @@ import pytest
 
 import deciban
 from deciban.io.columns.columnar import contents_of_frame, of_one_system
-from deciban.io.contents import Contents
+from deciban.io.formats import Contents
 from deciban.io.reader import read_input
 from deciban.io.recognition import held_in_memory, readable_as
 from deciban.trials import Key, Scores
@@ -52,7 +52,7 @@ def test_held_tables_are_read_as_they_are():
     found = held_in_memory(contents, "memory")
     assert readable_as(found, ["scores", "class-scores", "key"]) == ("scores", "key")
     assert read_input(found, need="scores").contents is contents
-    with pytest.raises(deciban.FormatError, match="class-scores were asked for"):
+    with pytest.raises(deciban.FormatError, match="class-scores is needed"):
         read_input(found, need="class-scores")
 
 
@@ -68,7 +68,7 @@ def test_columns_of_one_system_take_the_names_of_classes():
     systems = {"A": ["A cat", "A dog"], "B": ["B dog", "B cat"]}
     table = of_one_system(frame, systems, "B", ["dog", "cat"])
     assert table.to_pydict() == {"dog": [4.0], "cat": [3.0], "age": [5]}
-    with pytest.raises(deciban.InputError, match="the column 'dog' is none of the scores"):
+    with pytest.raises(deciban.InputError, match="'dog' is another column, not a score"):
         of_one_system({**frame, "dog": [0.0]}, systems, "A", ["cat", "dog"])
 
 

@@ -1,7 +1,7 @@
 """What libraries do with hostile files when nobody looks first; a test fails when a reason for code of ours is gone.
 
 Every file is read in a process of its own, which has little time and memory. What may go when a library is mended, and
-what must stay all the same, is in docs/design/0007-untrusted-files.md.
+what must stay all the same, is in docs/design/untrusted-files.md.
 """
 
 import importlib.metadata
@@ -152,7 +152,7 @@ def test_the_library_still_needs_a_guard(reason, tmp_path):
     library, build, deed, expected = REASONS[reason]
     build(tmp_path / "hostile")
     version = importlib.metadata.version(library.partition(".")[0])
-    told = f"{library} {version} has changed: docs/design/0007-untrusted-files.md says what may go"
+    told = f"{library} {version} has changed: docs/design/untrusted-files.md says what may go"
     assert outcome(library, deed, tmp_path / "hostile") == expected, told
 
 

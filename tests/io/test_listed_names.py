@@ -17,7 +17,7 @@ from deciban.trials import Scores
 
 
 def both_ways(submission, trials, **options):
-    """What is found in memory, and in pieces of a few lines."""
+    """What is found in memory, and in batches of a few lines."""
     whole = validate(submission, trials, **options)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(validation, "memory_of", lambda _paths: 10**18)
@@ -102,7 +102,7 @@ def test_trials_that_are_named_otherwise(tmp_path):
     assert found.faults == whole.faults
 
 
-def test_what_is_not_read_in_pieces(tmp_path):
+def test_what_is_not_read_in_partitions(tmp_path):
     np.savez(tmp_path / "scored.npz", score=np.ones((2, 2)), enroll=["a", "b"], test=["c", "d"])
     listed = lines(tmp_path / "list.txt", NAMES, score=False)
     with pytest.MonkeyPatch.context() as patch:

@@ -7,7 +7,7 @@ import pytest
 
 from deciban import FormatError, Key, Scores
 from deciban.io import read_contents, write
-from deciban.io.contents import Contents
+from deciban.io.formats import Contents
 from deciban.io.reader import read_input
 from deciban.io.rewrite import with_intervals, write_rescored
 
@@ -45,7 +45,7 @@ def test_formats_with_columns_by_name_hold_them(ending, path, tmp_path):
 
 def test_lir_has_names_and_a_unit_of_its_own(path, tmp_path):
     messages = rescored(path, tmp_path / "out.csv", to="lir")
-    assert messages[0].endswith("as lir has them")
+    assert messages[0].endswith("the unit of lir")
     with (tmp_path / "out.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     for name, values in (("llr", LLR), ("llr_interval_low", BOUNDS[0]), ("llr_interval_high", BOUNDS[1])):
@@ -59,7 +59,7 @@ def test_lir_has_names_and_a_unit_of_its_own(path, tmp_path):
 @pytest.mark.parametrize(("name", "target"), [("kaldi", "out.txt"), ("bosaris-hdf5", "out.h5")])
 def test_other_formats_refuse_and_leave_what_was_there(name, target, path, tmp_path):
     (tmp_path / target).write_text("old")
-    with pytest.raises(FormatError, match=f"{name} has no room for the columns llr_low and llr_high. Choose a format"):
+    with pytest.raises(FormatError, match=f"{name} cannot contain the columns llr_low and llr_high. Choose a format"):
         rescored(path, tmp_path / target, to=name)
     assert (tmp_path / target).read_text() == "old"
 
@@ -67,7 +67,7 @@ def test_other_formats_refuse_and_leave_what_was_there(name, target, path, tmp_p
 def test_former_bounds_are_replaced_and_that_is_said(path, tmp_path):
     rescored(path, tmp_path / "once.csv")
     first, *_ = rescored(tmp_path / "once.csv", tmp_path / "twice.csv")
-    assert first == "note  the columns llr_high and llr_low that were there are replaced"
+    assert first == "note  the columns llr_high and llr_low of the input: replaced"
     assert (tmp_path / "twice.csv").read_text() == (tmp_path / "once.csv").read_text()
 
 
@@ -78,7 +78,7 @@ def test_former_bounds_do_not_stay_beside_other_llrs(ending, path, tmp_path):
     found = read_input(once, need="scores")
     llr = found.contents.scores.in_nats().transform(lambda _: LLR + 9.0)
     first, *_ = map(str, write_rescored(found, llr, twice))
-    assert first == "note  the columns llr_high and llr_low of the scores that were read are left out"
+    assert first == "note  the columns llr_high and llr_low of the input: left out"
     assert list(read_contents(twice).index.trials.conditions) == ["gender"]
     np.testing.assert_array_equal(read_contents(twice).scores.score, LLR + 9.0)
     assert list(read_contents(once).index.trials.conditions) == ["gender", "llr_low", "llr_high"]
@@ -87,7 +87,7 @@ def test_former_bounds_do_not_stay_beside_other_llrs(ending, path, tmp_path):
 def test_bounds_in_another_unit_are_replaced_too(path, tmp_path):
     rescored(path, tmp_path / "once.csv")
     messages = rescored(tmp_path / "once.csv", tmp_path / "lir.csv", to="lir")
-    assert "note  the columns llr_high and llr_low that were there are replaced" in messages
+    assert "note  the columns llr_high and llr_low of the input: replaced" in messages
     header = (tmp_path / "lir.csv").read_text().splitlines()[0].split(",")
     assert not {"llr_low", "llr_high"} & set(header)
     assert {"llr_interval_low", "llr_interval_high", "gender"} < set(header)

@@ -15,7 +15,7 @@ def test_an_input_by_any_name_is_refused(tmp_path):
     (tmp_path / "soft.txt").symlink_to("in.txt")
     (tmp_path / "loop").symlink_to(tmp_path)
     for name in ("in.txt", "hard.txt", "soft.txt", "./in.txt", "loop/in.txt", "loop/loop/hard.txt"):
-        with pytest.raises(InputError, match=r"\.txt: is an input, or would become a part of one"):
+        with pytest.raises(InputError, match=r"\.txt: is an input, or in a folder that is an input"):
             refuse_overwriting([tmp_path / "new.txt", tmp_path / name], [None, "-", read])
     refuse_overwriting([tmp_path / "new.txt", "-", "-nothing"], [None, "-", read])
 
@@ -24,7 +24,7 @@ def test_nothing_is_written_into_what_is_read(tmp_path):
     (tmp_path / "table").mkdir()
     (tmp_path / "table/part-0.parquet").touch()
     for name in ("part-0.parquet", "part-1.parquet", "deeper/part-2.parquet"):
-        with pytest.raises(InputError, match="would become a part of one"):
+        with pytest.raises(InputError, match="in a folder that is an input"):
             refuse_overwriting([tmp_path / "table" / name], [tmp_path / "table"])
     with pytest.raises(InputError, match="is an input"):
         refuse_overwriting([tmp_path / "table/part-0.parquet"], [tmp_path / "table/*.parquet"])

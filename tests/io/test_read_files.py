@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from deciban.errors import InputError
+from deciban.errors import InputError, heard_by
 from deciban.io.source import described
-from deciban.steps import heard_by
 
 
 def test_files_patterns_and_folders(tmp_path):

@@ -52,7 +52,7 @@ def test_a_pattern_without_files(tmp_path):
 def test_files_of_one_input_must_be_alike(tmp_path):
     (tmp_path / "a.txt").write_text("ann x 1\n")
     (tmp_path / "b.txt").write_text("bob y 0.5 target\nbob z 0.7 nontarget\n")
-    with pytest.raises(FormatError, match=r"b.txt: holds scores and key and index, .*a.txt scores and index"):
+    with pytest.raises(FormatError, match=r"b.txt: contains scores and key and index, .*a.txt scores and index"):
         read_scores(tmp_path / "*.txt")
 
 
@@ -103,7 +103,7 @@ def test_matching_by_order_is_asked_for(tmp_path):
     assert results.systems[0].eer == 0
     assert "join  by order: the names of the trials were not compared" in results.message_lines
     (tmp_path / "scores.txt").write_text("1.5\n-0.5\n")
-    with pytest.raises(KeyMismatchError, match="holds 2 scores, .* 3 trials"):
+    with pytest.raises(KeyMismatchError, match="contains 2 scores, .* 3 trials"):
         evaluate_files(*files, columns="score", by_order=True)
 
 
@@ -172,10 +172,10 @@ def test_several_subsets_in_one_key_are_pointed_out(tmp_path):
     (tmp_path / "scores.txt").write_text("LA_E_1 1.5\nLA_E_2 -0.5\nLA_E_3 0.5\n")
     files = tmp_path / "scores.txt", tmp_path / "key.txt"
     facts = " ".join(evaluate_files(*files).message_lines)
-    assert "holds the subsets eval, progress together; --where subset=eval chooses one" in facts
+    assert "contains the subsets eval, progress; --where subset=eval selects one of them" in facts
     chosen = evaluate_files(*files, where={"subset": "eval"})
     assert chosen.systems[0].n_non == 1
-    assert "holds the subsets" not in " ".join(chosen.message_lines)
+    assert "contains the subsets" not in " ".join(chosen.message_lines)
 
 
 def test_a_class_column_is_a_condition_where_classes_are_not_asked_for(tmp_path):
@@ -286,5 +286,5 @@ def test_line_breaks_in_quotes_are_blanks(tmp_path):
 
 def test_a_quote_without_an_end_is_refused_by_name(tmp_path):
     (tmp_path / "a.csv").write_text('id,label,score\n"a\nb,1,0.5\nc,0,-1\n')
-    with pytest.raises(FormatError, match="a.csv:2: .* A quote has no end on this line: take line breaks out"):
+    with pytest.raises(FormatError, match="a.csv:2: .* A quote has no end on this line: remove line breaks"):
         read_contents(tmp_path / "a.csv", need="scores")

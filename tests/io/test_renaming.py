@@ -40,10 +40,10 @@ def test_a_map_in_another_format(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b c\n", ":1: could be two columns by commas or by white space"),
+        ("a,b c\n", ":1: could be two columns with commas or with white space"),
         ("a b c\n", ":1: expected 2 columns .left right., got 3"),
         ("a,b,c\n", ":1: expected 2 columns .left right., got 1"),
-        ("left,right\n", "holds no pair of names"),
+        ("left,right\n", "contains no pair of names"),
         ("", "the file is empty"),
         ("a,b\na,c\n", "'a' is mapped to 'b' and to 'c'"),
     ],
@@ -59,7 +59,9 @@ def test_rules_and_what_is_neither(tmp_path):
     assert read_renaming("strip-ending,basename").rules == ("strip-ending", "basename")
     assert read_renaming(["separators"]).rules == ("separators",)
     for wrong in ("strip", tmp_path / "map.csv", "strip-ending,x"):
-        with pytest.raises(InputError, match=r"is none of strip-ending, basename, separators .* no file of an id map"):
+        with pytest.raises(
+            InputError, match=r"is neither strip-ending, basename, separators .* nor the file of an id map"
+        ):
             read_renaming(wrong)
     with pytest.raises(InputError, match="empty file name"):
         read_renaming("")

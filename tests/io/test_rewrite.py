@@ -97,7 +97,7 @@ def test_a_binary_file_without_a_new_ending_stays_what_it_is(tmp_path):
 def test_what_there_is_no_room_for_is_said(tmp_path):
     (tmp_path / "a.csv").write_text("enroll,test,gender,score\nann,x,f,1\n")
     facts = rescored(tmp_path / "a.csv", tmp_path / "a.h5")
-    assert "left out  condition gender: bosaris-hdf5 has no room for it" in facts
+    assert "left out  condition gender: bosaris-hdf5 cannot contain it" in facts
 
 
 def test_compressed_as_the_ending_says(tmp_path):
@@ -125,7 +125,7 @@ def test_several_tables_with_tabs_stay_tables_with_tabs(tmp_path):
 def test_common_logarithms_are_written_where_the_format_has_them(tmp_path):
     (tmp_path / "a.csv").write_text("hypothesis,llr,note\n1,2.25,k\n0,-1.5,\n")
     facts = rescored(tmp_path / "a.csv", tmp_path / "b.csv")
-    assert facts[0] == "note  log-likelihood ratios are written as common logarithms (log10), as lir has them"
+    assert facts[0] == "note  log-likelihood ratios are written as common logarithms (log10), the unit of lir"
     lines = (tmp_path / "b.csv").read_text().splitlines()
     assert [line.split(",")[::2] for line in lines] == [["hypothesis", "note"], ["1", "k"], ["0", ""]]
     found = [float(line.split(",")[1]) for line in lines[1:]]
@@ -148,9 +148,9 @@ def test_natural_logarithms_are_written_everywhere_else(tmp_path):
 def test_what_cannot_be_written_leaves_the_old_file(tmp_path):
     (tmp_path / "a.csv").write_text("enroll,test,score\nann b,x,1\n")
     (tmp_path / "out").write_text("old")
-    with pytest.raises(FormatError, match="holds white space"):
+    with pytest.raises(FormatError, match="contains white space"):
         rescored(tmp_path / "a.csv", tmp_path / "out", to="kaldi")
-    with pytest.raises(InputError, match="is read, not written"):
+    with pytest.raises(InputError, match="can be read, but not written"):
         rescored(tmp_path / "a.csv", tmp_path / "out", to="sidekit")
     assert (tmp_path / "out").read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "out"]
@@ -174,4 +174,4 @@ def test_llrs_are_not_written_under_a_name_of_something_else(old, new, tmp_path)
     path.write_text(f"{old},label\n12.5,1\n-3.0,0\n")
     told = rescored(path, target)
     assert target.read_text().splitlines()[0] == f"{new},label"
-    assert ("which is called score" in told[-1]) == (new != old)
+    assert ("in the column score" in told[-1]) == (new != old)

@@ -67,7 +67,7 @@ def test_other_scores_are_written_as_commas(tmp_path):
     deciban.train_files(tmp_path / "a.csv").model.save(tmp_path / "m.json")
     deciban.apply_files(tmp_path / "m.json", tmp_path / "a.csv", tmp_path / "out.csv")
     assert read(tmp_path / "out.csv").key.n_tar == 15
-    with pytest.raises(InputError, match="read, not written"):
+    with pytest.raises(InputError, match="but does not write them"):
         deciban.apply_files(tmp_path / "m.json", tmp_path / "a.csv", tmp_path / "out.xlsx")
 
 
@@ -93,6 +93,16 @@ def test_the_first_sheet_that_is_not_empty(tmp_path, book):
     assert np.array_equal(contents.systems[0].score, SCORE)
     assert contents.origin.reading.startswith("sheet 'Scores' (not read: 'More') table")
     assert contents.systems[0].name == "a"
+
+
+def test_a_sheet_of_words_before_the_numbers_is_not_read(tmp_path, book):
+    filled(book.create_sheet("About"), [["Laboratory", "Version"], ["North", "second"]])
+    texts = [f"{score}".replace(".", ",") for score in SCORE]
+    words = ["same" if label else "different" for label in LABEL]
+    filled(book.create_sheet("Scores"), [["label", "score"], *zip(words, texts, strict=True)])
+    contents = read(saved(book, tmp_path / "a.xlsx"))
+    assert np.array_equal(contents.systems[0].score, SCORE)
+    assert contents.origin.reading.startswith("sheet 'Scores' (not read: 'About') table")
 
 
 def test_numbers_as_text_and_blank_rows(tmp_path, book):
@@ -124,7 +134,7 @@ def test_hostile_workbooks_are_refused(tmp_path, book, monkeypatch):
     entity = b'<!DOCTYPE a [<!ENTITY b "c">]>'
     cases = {
         "damaged, or not an Excel workbook": data[: len(data) // 2],
-        "defines words of its own": changed(data, lambda text: entity + text),
+        "defines entities": changed(data, lambda text: entity + text),
         "damaged": changed(data, lambda text: text[:100]),
     }
     for message, hostile in cases.items():
@@ -133,7 +143,7 @@ def test_hostile_workbooks_are_refused(tmp_path, book, monkeypatch):
             read(path)
     monkeypatch.setattr("deciban.io.spreadsheets._HARMLESS", 1 << 16)
     path.write_bytes(changed(data, lambda text: text + b" " * (1 << 20)))
-    with pytest.raises(FormatError, match="may be a bomb"):
+    with pytest.raises(FormatError, match="may be a decompression bomb"):
         read(path)
 
 

@@ -147,11 +147,13 @@ def test_what_is_no_summary_or_none_of_this_version_is_refused_in_one_sentence(t
     (tmp_path / "text").write_text("a b 1\n")
     for name in ("plain", "text"):
         assert not is_summary_file(tmp_path / name)
-        with pytest.raises(FormatError, match=rf"{name}: is no summary of shards. deciban summarize writes some\."):
+        with pytest.raises(FormatError, match=rf"{name}: is not a summary file. Use deciban summarize to write one\."):
             read_head(tmp_path / name)
     table = pa.table({"start": [1]}).replace_schema_metadata({"deciban-summary": json.dumps({"version": 1})})
     pq.write_table(table, tmp_path / "old")
-    with pytest.raises(FormatError, match="is a summary of version 1, and this package reads version 2: summarize its"):
+    with pytest.raises(
+        FormatError, match=r"is a summary of version 1, but this package reads version 2\. Summarize the"
+    ):
         read_head(tmp_path / "old")
     pq.write_table(table.replace_schema_metadata({"deciban-summary": "{}"}), tmp_path / "empty")
     with pytest.raises(FormatError, match="empty: is incomplete or damaged"):
@@ -162,7 +164,7 @@ def test_what_was_cut_off_or_damaged_is_not_read(tmp_path):
     write_summary(head("a"), [rows(np.arange(1000.0))], tmp_path / "s")
     whole = (tmp_path / "s").read_bytes()
     (tmp_path / "cut").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(FormatError, match="cut: is incomplete or damaged. Summarize its shards again"):
+    with pytest.raises(FormatError, match="cut: is incomplete or damaged. Summarize the original files again"):
         read_head(tmp_path / "cut")
     changed = bytearray(whole)
     changed[100] ^= 1

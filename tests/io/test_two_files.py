@@ -82,8 +82,8 @@ def test_common_logarithms(tmp_path):
 @pytest.mark.parametrize(
     ("tar", "non", "error", "message"),
     [
-        ("ann x 1.5\n", "2\n", KeyMismatchError, "tar.txt names its trials, .*non.txt does not"),
-        ("1.5\n", "ann x 2\n", KeyMismatchError, "non.txt names its trials, .*tar.txt does not"),
+        ("ann x 1.5\n", "2\n", KeyMismatchError, "tar.txt contains names of trials, .*non.txt does not"),
+        ("1.5\n", "ann x 2\n", KeyMismatchError, "non.txt contains names of trials, .*tar.txt does not"),
         ("ann x 1.5\n", "utt1 2\n", InputError, "identifies a trial by"),
         ("# none\n", "2\n", FormatError, "tar.txt: the file is empty"),
         ("1\n", "", FormatError, "non.txt: the file is empty"),

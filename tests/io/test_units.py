@@ -10,7 +10,7 @@ from deciban import evaluate_files, read_scores
 from deciban.errors import InputError
 from deciban.evaluation import preset
 from deciban.io import read_class_scores
-from deciban.io.convert import convert
+from deciban.io.writing import convert
 from deciban.multiclass import detection_llrs, project_detection_llr
 from support.class_files import trials, write_key, write_table
 
@@ -58,7 +58,7 @@ def test_detectors_that_contradict_each_other_are_told(submission):
     found = evaluate_files(folder / "lre.tsv", folder / "lre.key", detection_llr=True)
     sums = expit(moved - np.log(2)).sum(axis=1)
     (said,) = [str(one) for one in found.messages if "contradict each other:" in str(one)]
-    assert f"sum to {sums.min():.3g} up to {sums.max():.3g}, not to 1" in said
+    assert f"sum to {sums.min():.3g} to {sums.max():.3g}, not to 1" in said
 
 
 @given(st.integers(0, 10**6), st.floats(0.1, 12.0))
@@ -86,7 +86,7 @@ def test_log_likelihoods_in_the_format_of_submissions_are_told(submission):
     convert(folder / "lre.tsv", folder / "loglik.csv", detection_llr=True)
     for source, how in (("loglik.csv", {}), ("lre.tsv", {"detection_llr": True})):
         told = convert(folder / source, folder / "out.tsv", to="nist-lre", **how)
-        assert any("holds log-likelihoods; the language recognition" in str(one) for one in told)
+        assert any("contains log-likelihoods, but the language recognition" in str(one) for one in told)
     copied = convert(folder / "lre.tsv", folder / "copy.tsv", to="nist-lre")  # whatever it holds
     assert not any("holds log-likelihoods" in str(one) for one in copied)
     assert (folder / "copy.tsv").read_text() == (folder / "lre.tsv").read_text()
@@ -106,12 +106,12 @@ def test_convert_takes_probabilities(tmp_path):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"detection_llr": True}, "detection_llr: .*no scores of many classes"),
-        ({"write_as": "detection-llr"}, "write_as: .*no scores of many classes"),
+        ({"detection_llr": True}, "detection_llr: .*no multiclass scores"),
+        ({"write_as": "detection-llr"}, "write_as: .*no multiclass scores"),
         ({"write_as": "llr"}, "write_as: got 'llr'"),
-        ({"probabilities": 0.5, "detection_llr": True}, "not both"),
+        ({"probabilities": 0.5, "detection_llr": True}, "scores can be only one of them"),
         ({"probabilities": 1.5}, "one number inside"),
-        ({"probabilities": 0.5, "log10": True}, "holds common logarithms"),
+        ({"probabilities": 0.5, "log10": True}, "contains common logarithms"),
     ],
 )
 def test_units_that_scores_cannot_have_are_refused(given, words, tmp_path):

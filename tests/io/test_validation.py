@@ -42,7 +42,7 @@ def test_a_complete_submission_is_valid(check):
         ),
         ("\t2\n", "\tnan\n", "sub.tsv:3: the score is NaN"),
         ("\t2\n", "\n", "sub.tsv:3: expected 4 columns"),
-        ("\tLLR", "\tX", "sub.tsv:1: cannot tell which column is the score"),
+        ("\tLLR", "\tX", "sub.tsv:1: unclear which column is the score"),
     ],
 )
 def test_faults_are_named_with_their_lines(check, old, new, fault):
@@ -60,7 +60,7 @@ def test_the_order_counts_unless_it_does_not(check):
     lines = SUBMISSION.splitlines(keepends=True)
     swapped = "".join([lines[0], lines[2], lines[1], lines[3]])
     (fault,) = check(swapped)
-    assert fault.startswith("sub.tsv:2: trial (ann, x, b) stands where the list has (ann, x, a) (trials.tsv:2)")
+    assert fault.startswith("sub.tsv:2: trial (ann, x, b) is in the place of (ann, x, a) in the list (trials.tsv:2)")
     assert check(swapped, any_order=True) == []
 
 
@@ -103,7 +103,7 @@ def test_a_list_may_repeat_trials_and_a_submission_must_then_too(check, tmp_path
     assert check(head + lines_of("ann x a 1", "bob y a 2", "ann x a 1")) == []
     assert check(head + lines_of("bob y a 2", "ann x a 1", "ann x a 1"), any_order=True) == []
     (fault,) = check(head + lines_of("bob y a 2", "ann x a 1", "ann x a 1"))
-    assert fault.startswith("sub.tsv:2: trial (bob, y, a) stands where the list has (ann, x, a) (trials.tsv:2)")
+    assert fault.startswith("sub.tsv:2: trial (bob, y, a) is in the place of (ann, x, a) in the list (trials.tsv:2)")
     assert check(head + lines_of("ann x a 1", "bob y a 2")) == [
         "1 trial of the list without a score, the first: trials.tsv:4 (ann, x, a)"
     ]

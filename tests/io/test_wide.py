@@ -71,5 +71,5 @@ def test_formats_that_are_only_read_are_written_as_the_target_says(files):
     written = deciban.read_scores(folder / "llr.csv")
     np.testing.assert_allclose(written.score, model.transform(score.ravel()), rtol=1e-14)
     assert written.trials.name_of(6) == "(m1, x1)"
-    with pytest.raises(InputError, match="no format is known by the ending .mtx"):
+    with pytest.raises(InputError, match="the ending .mtx belongs to no format"):
         deciban.apply_files(model, folder / "wide.csv", folder / "llr.mtx", format="matrix-csv")

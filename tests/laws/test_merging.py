@@ -67,11 +67,11 @@ def test_parts_add_up_to_the_whole_to_the_bit(kind, parts, seed, way):
     weight = None if WEIGHTS[kind] is None else WEIGHTS[kind](len(score), seed)
     if weight is not None:
         weight[:2] = 1
-    pieces = [summary_of(score, label, weight, part == k) for k in range(5)]
+    partitions = [summary_of(score, label, weight, part == k) for k in range(5)]
     together = {
-        "all": lambda: merged(pieces),
-        "left": lambda: functools.reduce(operator.add, pieces),
-        "right": lambda: functools.reduce(lambda one, two: two + one, pieces),
+        "all": lambda: merged(partitions),
+        "left": lambda: functools.reduce(operator.add, partitions),
+        "right": lambda: functools.reduce(lambda one, two: two + one, partitions),
     }[way]()
     weights = {} if weight is None else {"tar_weights": weight[label], "non_weights": weight[~label]}
     whole = evaluate(score[label], score[~label], operating_points=FIGURES, **weights)
@@ -122,13 +122,13 @@ def test_an_evaluation_needs_both_classes():
     nothing = summarize([], [])
     assert nothing.n_tar == nothing.n_non == nothing.n_tied == nothing.n_infinite == 0
     for summary, kind in ((nothing, "target"), (summarize([1.0], []), "non-target")):
-        with pytest.raises(InputError, match=f"summary: holds no {kind} trial"):
+        with pytest.raises(InputError, match=f"summary: no {kind} trials"):
             evaluation_of(summary)
 
 
 def test_parts_that_were_asked_for_different_things_do_not_merge():
     one, two = (summarize([1.0], [0.0], figures=TwoClassFigures([p])) for p in (0.01, 0.05))
-    with pytest.raises(InputError, match=r"asked for operating points p_target 0.01, that at index 1 for .*0.05"):
+    with pytest.raises(InputError, match=r"has operating points p_target 0.01, the one at index 1 has .*0.05"):
         one + two
     with pytest.raises(InputError, match="none given"):
         merged([])

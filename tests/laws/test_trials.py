@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from deciban import InputError, KeyMismatchError
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Scores, Trials, align, align_classes, merge, stack
-from deciban.trials.joining import lookup
+from deciban.trials import joining as lookup
 from support import joins
 
 PATHS = {"table": 10**9, "sorted": 0}

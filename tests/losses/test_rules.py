@@ -225,8 +225,8 @@ def test_rules_and_priors_are_checked(loss):
         ({"alpha": 0.01, "beta": 1, "p_target": 0.5}, "alpha: got 0.01"),
         ({"alpha": 1, "beta": 101, "p_target": 0.5}, "beta: got 101"),
         ({"alpha": 1, "beta": 1}, "p_target, prior_log_odds: give exactly one"),
-        ({"alpha": 1, "beta": 1, "p_target": 1.0}, "a prior lies inside"),
-        ({"alpha": 1, "beta": 1, "p_target": [0.1, 0.5]}, "p_target: expected one prior, got 2. Add up the losses"),
+        ({"alpha": 1, "beta": 1, "p_target": 1.0}, "a prior must be inside"),
+        ({"alpha": 1, "beta": 1, "p_target": [0.1, 0.5]}, "p_target: expected one prior, got 2. Sum the losses"),
     ]:
         with pytest.raises(InputError, match=words):
             loss(np.zeros(1), np.zeros(1), **how)

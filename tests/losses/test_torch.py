@@ -177,7 +177,7 @@ def test_bad_tensors_are_refused():
     ]:
         with pytest.raises(InputError, match=words):
             losses.cllr(bad, good)
-    with pytest.raises(InputError, match=r"tar_weights: asks for a gradient.* Pass tar_weights.detach\(\)"):
+    with pytest.raises(InputError, match=r"tar_weights: requires a gradient.* Pass tar_weights.detach\(\)"):
         losses.cllr(good, good, tar_weights=leaf([1.0, 1.0]))
     with pytest.raises(InputError, match="non_weights: weights are finite and at least 0"):
         losses.cllr(good, good, non_weights=torch.tensor([1.0, -1.0], dtype=torch.bfloat16))

@@ -4,13 +4,17 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.integrate import quad
 
+import deciban
+from deciban.evaluation import summarize
+
 PAGE = (Path(__file__).parents[2] / "docs" / "training-loops.md").read_text()
-PYTORCH, NUMPY = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+PYTORCH, NUMPY, LOOP, LIGHTNING, GATHER = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
 
 
 def run(code):
@@ -37,6 +41,39 @@ def test_the_numpy_example_finds_the_llr_of_two_normal_classes():
     scale, offset = map(float, re.findall(r"-?\d+\.\d*", run(NUMPY)))
     assert scale == pytest.approx(2, abs=0.3)
     assert offset == pytest.approx(-8, abs=1.2)
+
+
+def test_validation_metrics_in_a_loop_in_lightning_and_in_several_processes(monkeypatch, capsys):
+    """Lightning and torch.distributed are replaced by objects with the functions that the page uses."""
+    names = {}
+    exec(LOOP, names)  # noqa: S102
+    assert capsys.readouterr().out == re.search(r"```text\n(0 \{.*?)```", PAGE, flags=re.DOTALL)[1]
+    exec(LIGHTNING, names)  # noqa: S102
+    label = np.arange(60) % 3 == 0
+    scores, logged = np.random.default_rng(0).normal(2.0 * label), {}
+    expected = deciban.evaluate(scores[label], scores[~label])
+
+    class Verifier(names["Validation"]):
+        log_dict = staticmethod(logged.update)
+
+        def __call__(self, features):
+            return features
+
+    module = Verifier()
+    for k in range(3):
+        module.validation_step((scores[k::3], label[k::3]), k)
+    module.on_validation_epoch_end()
+    assert logged == pytest.approx({"min_dcf": expected.operating_points[0].min_dcf, "cllr": expected.cllr})
+
+    def all_gather_object(found, own):
+        found[:] = [own, summarize(scores[30:][label[30:]], scores[30:][~label[30:]])]
+
+    distributed = SimpleNamespace(get_world_size=lambda: 2, all_gather_object=all_gather_object)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(distributed=distributed))
+    monkeypatch.setitem(sys.modules, "torch.distributed", distributed)
+    exec(GATHER, names)  # noqa: S102
+    names["metric"].update(scores[:30], label[:30])
+    assert names["metric"].compute()["eer"] == pytest.approx(expected.eer)
 
 
 def test_links_lead_somewhere():

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef
+from scipy.special import expit, logit
+from sklearn.metrics import (
+    average_precision_score,
+    balanced_accuracy_score,
+    brier_score_loss,
+    f1_score,
+    log_loss,
+    matthews_corrcoef,
+    precision_recall_curve,
+)
 
 from deciban import metrics
 from deciban.errors import InputError
@@ -25,15 +34,79 @@ def test_values_are_those_of_scikit_learn(tar, non, at):
     assert metrics.f1_at(tar, non, at) == pytest.approx(f1_score(label, score >= at, zero_division=0.0), abs=1e-12)
     assert metrics.matthews_at(tar, non, at) == pytest.approx(matthews_corrcoef(label, score >= at), abs=1e-12)
 
+    balanced = metrics.balanced_accuracy_at(tar, non, at)
+    assert balanced == pytest.approx(balanced_accuracy_score(label, score >= at), abs=1e-12)
+    assert metrics.youden_at(tar, non, at) == pytest.approx(2 * balanced - 1, abs=1e-12)
+    assert balanced == pytest.approx(1 - metrics.hter(tar, non, threshold=at), abs=1e-12)
+
+
+@given(tar=SCORES, non=SCORES)
+def test_curve_and_best_thresholds_are_those_of_all_thresholds(tar, non):
+    label, score = labelled(tar, non)
+    found = metrics.precision_recall(tar, non)
+    precision, recall, threshold = precision_recall_curve(label, score)
+    np.testing.assert_allclose(found.threshold, threshold[::-1], rtol=0, atol=0)
+    np.testing.assert_allclose(found.precision, precision[:-1][::-1], rtol=1e-14)
+    np.testing.assert_allclose(found.recall, recall[:-1][::-1], rtol=1e-14)
+    shares = [(score >= t).mean() for t in found.threshold]
+    np.testing.assert_allclose(found.accepted, shares, rtol=1e-14)
+    np.testing.assert_allclose(found.lift, found.precision / label.mean(), rtol=1e-12, atol=1e-15)
+    for name in ("f1", "matthews", "youden"):
+        at = [getattr(metrics, f"{name}_at")(tar, non, t) for t in found.threshold]
+        best = metrics.best_decision(tar, non, name)
+        assert best.value == pytest.approx(max(at), abs=1e-12)
+        assert getattr(metrics, f"{name}_at")(tar, non, best.threshold) == pytest.approx(best.value, abs=1e-12)
+
+
+def test_rounding_does_not_decide_between_equally_good_thresholds():
+    tar = [-1.41663726, 0.99109173, 2.31294987, -1.57672293, 1.79024412, 1.85972739]
+    best = metrics.best_decision(tar, [0.39208545, -3.36823593, -2.32340514], "youden")
+    assert (round(best.value, 12), best.threshold) == (round(2 / 3, 12), 0.99109173)
+
+
+@given(tar=SCORES, non=SCORES)
+def test_log_loss_and_brier_at_the_share_of_targets_are_those_of_scikit_learn(tar, non):
+    """To the last digits: the posterior at the share of targets in the data is the probability."""
+    label, score = labelled(tar, non)
+    share = len(tar) / len(label)
+    chance = expit(score + logit(share))
+    assert metrics.cross_entropy(tar, non, p_target=share) == pytest.approx(log_loss(label, chance), rel=1e-13)
+    assert metrics.brier(tar, non, p_target=share) == pytest.approx(brier_score_loss(label, chance), rel=1e-13)
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 4.0])
+def test_smooth_errors_are_those_of_the_definition(scale):
+    """An independent integral over [0, 1] with images of the kernel beyond both ends."""
+    rng = np.random.default_rng(5)
+    tar, non = scale * rng.normal(1, 1.4, 60), scale * rng.normal(-1, 1.4, 90)
+    width = metrics.smooth_ece(tar, non, prior=0.3)
+    chance = expit(np.append(tar, non) + logit(0.3))
+    weight = np.append(np.full(60, 0.3 / 60), np.full(90, 0.7 / 90))
+    residual = weight * (np.arange(150) < 60) - weight * chance
+    at = (np.arange(4000) + 0.5) / 4000
+    images = [at + 2 * k for k in range(-3, 4)] + [2 * k - at for k in range(-3, 4)]
+    kernel = sum(np.exp(-0.5 * ((one[:, None] - chance) / width) ** 2) for one in images)
+    density = kernel @ residual / (width * math.sqrt(2 * math.pi))
+    assert np.abs(density).mean() == pytest.approx(width, rel=1e-4)
+
+
+def test_smooth_errors_are_0_without_evidence_and_large_if_wrong():
+    assert metrics.smooth_ece([0.0], [0.0], prior=0.5) == pytest.approx(0.0, abs=1e-9)
+    assert metrics.smooth_ece([-30.0], [30.0], prior=0.5) > 0.4
+    rng = np.random.default_rng(2)
+    tar, non = rng.normal(2, 2, 100_000), rng.normal(-2, 2, 100_000)
+    assert metrics.smooth_ece(tar, non, prior=0.5) < 0.01
+
 
 @given(tar=SCORES, non=SCORES)
 def test_whole_weights_count_like_copies(tar, non):
     twice = [1 + k % 3 for k in range(len(non))]
     copies = np.repeat(non, twice)
-    for name in ("average_precision", "ece", "mce"):
-        metric, how = getattr(metrics, name), {} if name == "average_precision" else {"prior": 0.3, "bins": 4}
+    for name in ("average_precision", "ece", "mce", "smooth_ece"):
+        how = {"prior": 0.3, **({} if name == "smooth_ece" else {"bins": 4})} if name != "average_precision" else {}
+        metric = getattr(metrics, name)
         assert metric(tar, non, non_weights=twice, **how) == pytest.approx(metric(tar, copies, **how), abs=1e-12)
-    for metric in (metrics.f1_at, metrics.matthews_at):
+    for metric in (metrics.f1_at, metrics.matthews_at, metrics.youden_at, metrics.balanced_accuracy_at):
         assert metric(tar, non, 0.5, non_weights=twice) == pytest.approx(metric(tar, copies, 0.5), abs=1e-12)
 
 
@@ -81,6 +154,7 @@ def test_calibrated_llrs_have_small_errors_in_bins_of_equal_mass():
         (lambda: metrics.ece([1.0], [0.0], prior=0.5, bins=0), "bins: got 0"),
         (lambda: metrics.mce([1.0], [0.0], prior=0.5, scheme="size"), "scheme: got 'size'"),
         (lambda: metrics.average_precision([], [0.0]), "tar"),
+        (lambda: metrics.best_decision([1.0], [0.0], "accuracy"), "metric: got 'accuracy'"),
         (lambda: metrics.f1_at([1.0], [0.0], math.nan), "threshold: got nan"),
     ],
 )

@@ -56,7 +56,7 @@ def test_rule_of_thirty_holds_in_a_simulation():
         (lambda: trial_costs([1.0, np.nan], [True, False], p_target=0.5), "llr"),
         (lambda: trial_costs([1.0], [True]), "prior"),
         (lambda: errors_needed(within=0.0), "within: 0"),
-        (lambda: errors_needed(confidence=1.0), "confidence: 1"),
+        (lambda: errors_needed(confidence=1.0), "confidence: got 1"),
     ],
 )
 def test_hostile(call, message):

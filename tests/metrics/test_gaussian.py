@@ -66,7 +66,7 @@ def test_an_error_that_costs_nothing():
 
 
 def test_hostile():
-    with pytest.raises(InputError, match="Targets lie above"):
+    with pytest.raises(InputError, match="mean_tar must be above"):
         GaussianScores(0.0, 1.0)
     with pytest.raises(InputError, match="sd"):
         GaussianScores(1.0, 0.0, 0.0)

@@ -159,7 +159,7 @@ def test_extreme_priors_give_finite_costs(log_odds):
 
 @pytest.mark.parametrize("p_target", [0.0, 1.0, -0.1, 1.5, math.nan, math.inf])
 def test_priors_outside_are_refused(p_target):
-    with pytest.raises(InputError, match="p_target: a prior lies inside"):
+    with pytest.raises(InputError, match="p_target: a prior must be inside"):
         metrics.min_dcf([1.0], [0.0], p_target=[0.5, p_target])
     with pytest.raises(InputError, match="p_target"):
         OperatingPoint(p_target)
@@ -170,10 +170,10 @@ def test_priors_outside_are_refused(p_target):
     [
         ({}, "give exactly one of them"),
         ({"p_target": 0.5, "prior_log_odds": 0.0}, "give exactly one of them"),
-        ({"prior_log_odds": math.inf}, "prior_log_odds: log odds are finite"),
-        ({"prior_log_odds": math.nan}, "prior_log_odds: log odds are finite"),
+        ({"prior_log_odds": math.inf}, "prior_log_odds: log odds must be finite"),
+        ({"prior_log_odds": math.nan}, "prior_log_odds: log odds must be finite"),
         ({"p_target": "half"}, "p_target: expected real numbers, got str 'half'"),
-        ({"p_target": 0.5, "c_miss": -1}, "c_miss: got -1. A cost is finite and at least 0"),
+        ({"p_target": 0.5, "c_miss": -1}, "c_miss: got -1. A cost must be finite and at least 0"),
         ({"p_target": 0.5, "c_fa": math.nan}, "c_fa: got nan"),
         ({"p_target": 0.5, "c_fa": [1, 2]}, "c_fa: got \\[1, 2\\]"),
         ({"p_target": 0.5, "c_fa": 0, "c_miss": 0}, "both are 0"),
@@ -257,7 +257,7 @@ def test_operating_points_with_vanishing_costs():
         OperatingPoint([0.1, 0.2])
     with pytest.raises(InputError, match="p_target: expected one prior, got 2"):
         metrics.threshold_weighting(0.0, alpha=1, beta=1, p_target=[0.1, 0.2])
-    with pytest.raises(InputError, match=r"prior_log_odds: got 701.*lie in \[-700, 700\]"):
+    with pytest.raises(InputError, match=r"prior_log_odds: got 701.*must be in \[-700, 700\]"):
         metrics.threshold_weighting(0.0, alpha=1, beta=1, prior_log_odds=701.0)
 
 

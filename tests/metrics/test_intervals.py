@@ -52,10 +52,10 @@ def test_intervals_are_those_of_evaluations():
 @pytest.mark.parametrize(
     ("figure", "at", "words"),
     [
-        ("err", {}, "got 'err'. There are eer"),
-        ("uer", {}, "uer lacks ratio"),
+        ("err", {}, "got 'err'. Known metrics: eer"),
+        ("uer", {}, "uer requires ratio"),
         ("eer", {"ratio": 1.0}, "eer takes no ratio"),
-        ("act_dcf", {}, "lacks p_target"),
+        ("act_dcf", {}, "requires p_target"),
     ],
 )
 def test_figures_and_their_arguments_must_be_known(figure, at, words):
@@ -68,7 +68,7 @@ def test_what_has_no_interval_is_refused():
         interval("cllr", [-np.inf, 1.0], [0.0, 1.0], tar_units=[1, 2], non_units=[1, 2])
     with pytest.raises(InputError, match="one unit"):
         interval("eer", [0.0, 1.0], [0.0, 1.0], tar_units=[1, 1], non_units=[1, 1])
-    with pytest.raises(InputError, match="tar_units: units of 1 trials for 2 scores"):
+    with pytest.raises(InputError, match="tar_units: 1 units for 2 scores"):
         interval("eer", [0.0, 1.0], [0.0, 1.0], tar_units=[1], non_units=[1, 1])
     with pytest.raises(InputError, match="level"):
         interval("eer", [0.0, 1.0], [0.0, 1.0], tar_units=[1, 2], non_units=[1, 2], level=2)

@@ -118,12 +118,12 @@ def test_extreme_thresholds():
         ({"thresholds": 1.0}, r"shape \(\)"),
         (
             {"thresholds": [0.0, math.inf]},
-            "thresholds: values are finite, but 1 of 2 values are not, the first at index 1",
+            "thresholds: values must be finite, but 1 of 2 values are not, the first at index 1",
         ),
         ({"thresholds": [0.0, 1.0], "masses": [1.0]}, r"masses: shape \(1,\) for 2 points"),
-        ({"thresholds": [0.0, 1.0], "masses": [1.0, -1.0]}, "masses: -1 is the least"),
+        ({"thresholds": [0.0, 1.0], "masses": [1.0, -1.0]}, "masses: from -1 to"),
         ({"thresholds": [0.0, 1.0], "masses": [0, 0]}, "not all 0"),
-        ({"thresholds": [0.0], "masses": [math.nan]}, "masses: values are finite"),
+        ({"thresholds": [0.0], "masses": [math.nan]}, "masses: values must be finite"),
     ],
 )
 @pytest.mark.parametrize("cost", [metrics.point_mass_cost, metrics.min_point_mass_cost])

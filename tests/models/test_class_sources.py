@@ -1,4 +1,4 @@
-"""Models of many classes trained on trials in pieces: what they are in memory, with the same refusals."""
+"""Models of many classes trained on trials in batches: what they are in memory, with the same refusals."""
 
 import numpy as np
 import pytest
@@ -13,11 +13,11 @@ from deciban.calibration import (
 )
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits
 from deciban.core.training import batches
-from deciban.engines.threads import Threads
+from deciban.engines import Threads
 from deciban.engines.units import look_at_units
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import MulticlassFusion
-from deciban.trials.speakers import UnitsOfPieces
+from deciban.trials.speakers import BatchUnits
 from support.shards import Apart, source_of
 
 MEMORY = 1 << 28
@@ -37,7 +37,7 @@ def trials(rng, n=6000, n_systems=2):
     return np.array([rng.normal(size=(n, 4)) * (1 + k) + 1.7 * np.eye(4)[label] for k in range(n_systems)]), label
 
 
-def pieces_of(systems, label, rng):
+def partitions_of(systems, label, rng):
     one = len(systems) == 1
     return source_of(systems[0] if one else systems, label, rng, systems=("A", "B")[: len(systems)], classes=NAMES)
 
@@ -51,7 +51,7 @@ def test_fusion_finds_the_optimum_of_training_in_memory_in_few_passes(asked):
     systems, label = trials(rng)
     here = MulticlassFusion(**asked).fit(np.moveaxis(systems, 0, 1), label, classes=NAMES)
     engine = Threads()
-    there = MulticlassFusion(**asked).fit_pieces(pieces_of(systems, label, rng), engine, MEMORY)
+    there = MulticlassFusion(**asked).fit_source(partitions_of(systems, label, rng), engine, MEMORY)
     np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
     np.testing.assert_allclose(there.offset_, here.offset_, **SAME)
     np.testing.assert_allclose(there.penalized_objective_, here.penalized_objective_, rtol=1e-12)
@@ -74,7 +74,7 @@ def test_calibrations_are_those_of_training_in_memory(model, infinite):
         systems[0][rows[:20]] = -np.inf
         systems[0][rows[:20], label[rows[:20]]] = 0.0
     here = type(model)(**model.settings).fit(systems[0], label, classes=NAMES)
-    there = model.fit_pieces(pieces_of(systems, label, rng), Threads(2), MEMORY)
+    there = model.fit_source(partitions_of(systems, label, rng), Threads(2), MEMORY)
     np.testing.assert_allclose(there.scale_, here.scale_, **SAME)
     np.testing.assert_allclose(there.offset_, here.offset_, **SAME)
     np.testing.assert_allclose(there.objective_, here.objective_, rtol=1e-12)
@@ -85,22 +85,22 @@ def test_calibrations_are_those_of_training_in_memory(model, infinite):
 def test_passes_can_be_sent_to_other_processes():
     rng = np.random.default_rng(7)
     systems, label = trials(rng)
-    source = pieces_of(systems, label, rng)
-    one, other = (MulticlassFusion(ridge=0.1).fit_pieces(source, engine, MEMORY) for engine in (Threads(), Apart()))
+    source = partitions_of(systems, label, rng)
+    one, other = (MulticlassFusion(ridge=0.1).fit_source(source, engine, MEMORY) for engine in (Threads(), Apart()))
     np.testing.assert_allclose(other.weights_, one.weights_, rtol=1e-10)
     np.testing.assert_allclose(other.offset_, one.offset_, rtol=1e-9, atol=1e-12)
     assert other.training_.fingerprint == one.training_.fingerprint
-    source = pieces_of(systems[:1, :1000], label[:1000], rng)
-    one, other = (ClassScaleTransformation(ridge=0.1).fit_pieces(source, at, MEMORY) for at in (Threads(), Apart()))
+    source = partitions_of(systems[:1, :1000], label[:1000], rng)
+    one, other = (ClassScaleTransformation(ridge=0.1).fit_source(source, at, MEMORY) for at in (Threads(), Apart()))
     np.testing.assert_allclose(other.scale_, one.scale_, rtol=1e-9)
 
 
 def refusals(model, systems, label, rng):
-    """What training in memory says, and training in pieces."""
+    """What training in memory says, and training in batches."""
     told = []
     table = np.moveaxis(systems, 0, 1) if model.is_fusion else systems[0]
-    source = pieces_of(systems, label, rng)
-    ways = (lambda m: m.fit(table, label, classes=NAMES), lambda m: m.fit_pieces(source, Threads(), MEMORY))
+    source = partitions_of(systems, label, rng)
+    ways = (lambda m: m.fit(table, label, classes=NAMES), lambda m: m.fit_source(source, Threads(), MEMORY))
     for train in ways:
         with pytest.raises(InputError) as caught:
             train(type(model)(**model.settings))
@@ -130,18 +130,20 @@ def test_what_cannot_be_trained_is_refused_with_the_same_words():
 def test_scores_that_favour_others_get_scale_0():
     rng = np.random.default_rng(4)
     systems, label = trials(rng, n_systems=1)
-    with pytest.warns(DecibanWarning, match="the best scale that is not negative is 0"):
-        there = MulticlassCalibrator().fit_pieces(pieces_of(-systems, label, rng), Threads(), MEMORY)
+    with pytest.warns(DecibanWarning, match="the best non-negative scale is 0"):
+        there = MulticlassCalibrator().fit_source(partitions_of(-systems, label, rng), Threads(), MEMORY)
     assert there.scale_ == 0.0
 
 
-def test_a_true_class_that_is_ruled_out_is_named_by_piece_and_number():
+def test_a_true_class_that_is_ruled_out_is_named_by_partition_and_number():
     rng = np.random.default_rng(5)
     systems, label = trials(rng, n=200)
     systems[0, 7, label[7]] = -np.inf
-    words = r"rule out the true class of 1 trials, the first is trial \d+ of piece \d, of class \d \('\w+'\): whatever"
+    words = (
+        r"rule out the true class of 1 trials, the first is trial \d+ of piece \d, of class \d \('\w+'\): their cost"
+    )
     with pytest.raises(InputError, match=words):
-        MulticlassFusion().fit_pieces(pieces_of(systems, label, rng), Threads(), MEMORY)
+        MulticlassFusion().fit_source(partitions_of(systems, label, rng), Threads(), MEMORY)
 
 
 TRANSFORMATIONS = [
@@ -163,7 +165,7 @@ def test_transformations_are_those_of_memory_in_few_passes(kind, asked, weighted
     weight = rng.integers(0, 3, len(label)) if weighted else None
     here = kind(**asked).fit(systems[0], label, sample_weight=weight, classes=NAMES)
     engine = Threads()
-    there = kind(**asked).fit_pieces(source_of(systems[0], label, rng, weights=weight, classes=NAMES), engine, MEMORY)
+    there = kind(**asked).fit_source(source_of(systems[0], label, rng, weights=weight, classes=NAMES), engine, MEMORY)
     name = "matrix_" if kind is MatrixTransformation else "scale_"
     np.testing.assert_allclose(getattr(there, name), getattr(here, name), rtol=1e-7, atol=1e-8)
     np.testing.assert_allclose(there.offset_, here.offset_, rtol=1e-7, atol=1e-8)
@@ -184,7 +186,7 @@ def test_a_scale_per_class_takes_infinite_scores(ridge):
     systems[0][rows[:20], label[rows[:20]]] = 0.0
     systems[0][rows[20:30], label[rows[20:30]]] = np.inf
     here = ClassScaleTransformation(ridge=ridge).fit(systems[0], label, classes=NAMES)
-    there = ClassScaleTransformation(ridge=ridge).fit_pieces(pieces_of(systems, label, rng), Threads(2), MEMORY)
+    there = ClassScaleTransformation(ridge=ridge).fit_source(partitions_of(systems, label, rng), Threads(2), MEMORY)
     np.testing.assert_allclose(there.scale_, here.scale_, rtol=1e-7)
     np.testing.assert_allclose(there.offset_, here.offset_, rtol=1e-7, atol=1e-8)
     assert there.objective_ == pytest.approx(here.objective_, rel=1e-12)
@@ -192,7 +194,7 @@ def test_a_scale_per_class_takes_infinite_scores(ridge):
     with pytest.raises(
         InputError, match=r"have infinite log-likelihoods, the first is trial \d+ of piece \d\. A matrix"
     ):
-        matrix.fit_pieces(pieces_of(systems, label, rng), Threads(2), MEMORY)
+        matrix.fit_source(partitions_of(systems, label, rng), Threads(2), MEMORY)
 
 
 @pytest.mark.parametrize("kind", [ClassScaleTransformation, MatrixTransformation])
@@ -219,15 +221,15 @@ def test_transformations_of_separated_classes_are_refused_with_the_same_words(ki
     ],
 )
 @pytest.mark.parametrize("weighted", [False, True])
-def test_back_ends_are_those_of_memory_for_any_pieces(asked, weighted):
+def test_back_ends_are_those_of_memory_for_any_partitions(asked, weighted):
     rng = np.random.default_rng(7)
     systems, label = trials(rng, n=900, n_systems=1)
     features = 1e4 + systems[0] @ rng.normal(size=(4, 4))
     weight = rng.integers(0, 3, 900) if weighted else None
     here = GaussianBackend(**asked).fit(features, label, sample_weight=weight, classes=NAMES)
-    for n_pieces, engine in ((1, Threads()), (6, Apart()), (40, Threads(2))):
-        source = source_of(features, label, rng, n_pieces=n_pieces, weights=weight, classes=NAMES)
-        there = GaussianBackend(**asked).fit_pieces(source, engine, MEMORY)
+    for n_partitions, engine in ((1, Threads()), (6, Apart()), (40, Threads(2))):
+        source = source_of(features, label, rng, n_partitions=n_partitions, weights=weight, classes=NAMES)
+        there = GaussianBackend(**asked).fit_source(source, engine, MEMORY)
         np.testing.assert_allclose(there.mean_, here.mean_, rtol=1e-15)
         np.testing.assert_allclose(there.covariance_, here.covariance_, rtol=1e-11)
         assert there.objective_ == pytest.approx(here.objective_, rel=1e-12)
@@ -235,7 +237,7 @@ def test_back_ends_are_those_of_memory_for_any_pieces(asked, weighted):
         assert (there.training_.fingerprint, there.classes_) == (here.training_.fingerprint, NAMES)
 
 
-def test_back_ends_in_pieces_refuse_what_they_refuse_in_memory():
+def test_back_ends_in_partitions_refuse_what_they_refuse_in_memory():
     rng = np.random.default_rng(8)
     systems, label = trials(rng, n=300, n_systems=1)
     prior = [0.5, 0.5, 0.0, 0.0]
@@ -247,7 +249,7 @@ def test_back_ends_in_pieces_refuse_what_they_refuse_in_memory():
         told = []
         for train in (
             lambda m, x=features, y=classes: m.fit(x, y, classes=NAMES),
-            lambda m, x=features, y=classes: m.fit_pieces(source_of(x, y, rng, classes=NAMES), Threads(), MEMORY),
+            lambda m, x=features, y=classes: m.fit_source(source_of(x, y, rng, classes=NAMES), Threads(), MEMORY),
         ):
             with pytest.raises(InputError) as caught:
                 train(GaussianBackend(prior=prior))
@@ -255,21 +257,22 @@ def test_back_ends_in_pieces_refuse_what_they_refuse_in_memory():
         assert told[0] == told[1]
     systems[0][5, 1] = np.inf
     with pytest.raises(InputError, match=r"NaN or infinite, the first is trial \d+ of piece \d\. Gaussian models need"):
-        GaussianBackend().fit_pieces(pieces_of(systems, label, rng), Threads(), MEMORY)
+        GaussianBackend().fit_source(partitions_of(systems, label, rng), Threads(), MEMORY)
 
 
 @pytest.mark.parametrize(
-    "model",
+    ("model", "weighted"),
     [
-        MulticlassCalibrator(),
-        MulticlassScaleCalibrator(ridge=0.2),
-        MulticlassShiftCalibrator(),
-        MulticlassCalibrator(prior=[0.5, 0.3, 0.2, 0.0]),
-        MulticlassFusion(),
-        MulticlassFusion(ridge=0.1, offsets=False),
+        (MulticlassCalibrator(), False),
+        (MulticlassCalibrator(), True),
+        (MulticlassScaleCalibrator(ridge=0.2), True),
+        (MulticlassShiftCalibrator(), False),
+        (MulticlassCalibrator(prior=[0.5, 0.3, 0.2, 0.0]), True),
+        (MulticlassFusion(), False),
+        (MulticlassFusion(), True),
+        (MulticlassFusion(ridge=0.1, offsets=False), True),
     ],
 )
-@pytest.mark.parametrize("weighted", [False, True])
 def test_standard_errors_by_units_are_those_of_memory(model, weighted):
     rng = np.random.default_rng(9)
     systems, label = trials(rng, n=2000, n_systems=2 if model.is_fusion else 1)
@@ -278,19 +281,19 @@ def test_standard_errors_by_units_are_those_of_memory(model, weighted):
     units, weight = rng.integers(0, 60, 2000), rng.integers(0, 3, 2000) if weighted else None
     given = np.moveaxis(systems, 0, 1) if model.is_fusion else systems[0]
     here = type(model)(**model.settings).fit(given, label, sample_weight=weight, classes=NAMES, units=units)
-    known = {"units": units, "weights": weight, "classes": NAMES, "n_pieces": 9}
+    known = {"units": units, "weights": weight, "classes": NAMES, "n_partitions": 9}
     known["systems"] = ("A", "B")[: len(systems)]
     source = source_of(systems if model.is_fusion else systems[0], label, rng, **known)
-    own = UnitsOfPieces(look_at_units(source, Threads())[0].units)
-    there = type(model)(**model.settings).fit_pieces(source, Apart(), MEMORY, units=own)
+    own = BatchUnits(look_at_units(source, Threads())[0].units)
+    there = type(model)(**model.settings).fit_source(source, Apart(), MEMORY, units=own)
     assert there.uncertainty_.words == here.uncertainty_.words
     scale = np.abs(here.parameter_covariance_).max()
     np.testing.assert_allclose(there.parameter_covariance_, here.parameter_covariance_, atol=1e-9 * scale)
     each = TrialUnits.each(len(label))
     here = type(model)(**model.settings).fit(given, label, sample_weight=weight, classes=NAMES, units=each)
     n = len(label) if weight is None else int(np.count_nonzero(weight))
-    own = UnitsOfPieces(UnlistedUnits((), each.keys[:0], each.noun, each.source, n))
-    there = type(model)(**model.settings).fit_pieces(source, Threads(), MEMORY, units=own)
+    own = BatchUnits(UnlistedUnits((), each.keys[:0], each.noun, each.source, n))
+    there = type(model)(**model.settings).fit_source(source, Threads(), MEMORY, units=own)
     assert there.uncertainty_.words == here.uncertainty_.words
     scale = np.abs(here.parameter_covariance_).max()
     np.testing.assert_allclose(there.parameter_covariance_, here.parameter_covariance_, atol=1e-8 * scale)
@@ -309,7 +312,7 @@ def test_standardized_weights_come_from_all_trials_at_every_size(prior):
     label = rng.integers(0, 4, 40_000)  # more than the sample in memory
     systems = rng.standard_t(3, (2, len(label), 4)) + 2 * np.eye(4)[label]
     here = MulticlassFusion(prior=prior).fit(np.moveaxis(systems, 0, 1), label, classes=NAMES)
-    there = MulticlassFusion(prior=prior).fit_pieces(pieces_of(systems, label, rng), Threads(), MEMORY)
+    there = MulticlassFusion(prior=prior).fit_source(partitions_of(systems, label, rng), Threads(), MEMORY)
     share = np.full(4, 0.25) if prior is None else np.array(prior)
     widths = [width_of_differences(one, (share / np.bincount(label))[label]) for one in systems]
     for found in (here, there):

@@ -1,4 +1,4 @@
-"""Trials in pieces that some systems did not score: which are left, and how many have which scores."""
+"""Trials in batches that some systems did not score: which are left, and how many have which scores."""
 
 from dataclasses import replace
 
@@ -6,15 +6,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.engines.threads import Threads
-from deciban.models.mapped import having, occurring_subsets, scored_by
-from deciban.trials.sources import Wanted
+from deciban.engines import Threads
+from deciban.models.sources import occurring_subsets, scored_by
+from deciban.trials.sources import TrialFields, having
 from support.shards import source_of
 
 
 def gathered(source, system):
-    """The scores of a system in all pieces."""
-    found = [one.read(Wanted((system,), truth=True)).scores[0] for one in source.pieces]
+    """The scores of a system in all partitions."""
+    found = [one.read(TrialFields((system,), truth=True)).scores[0] for one in source.partitions]
     return np.sort(np.concatenate(found))
 
 
@@ -45,7 +45,7 @@ def test_trials_are_chosen_and_counted_by_their_scores(seed):
     }
 
 
-def test_of_no_piece_nothing_is_counted():
-    source = replace(source_of(np.zeros((2, 1)), [True], np.random.default_rng(1), systems=("A", "B")), pieces=())
+def test_of_no_partition_nothing_is_counted():
+    source = replace(source_of(np.zeros((2, 1)), [True], np.random.default_rng(1), systems=("A", "B")), partitions=())
     seen = scored_by(source, Threads())
     assert (seen.n_without, seen.n_none, seen.counts) == ((0, 0), 0, {})

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from deciban.core.rules.expected import mixed
-from deciban.engines.threads import Threads
+from deciban.engines import Threads
 from deciban.fusion import LinearFusion
-from deciban.models.two_class import costs_of_mapped
+from deciban.models.score_model import costs_of_mapped
 from deciban.trials.sources import Chunk
 from support.shards import source_of
 
@@ -22,7 +22,7 @@ def test_costs_by_a_rule_are_those_of_all_llrs_at_once(rule, weighted):
     rows = np.ones(500, bool) if weight is None else weight > 0
     sets = [(llr[some & rows], None if weight is None else weight[some & rows]) for some in (truth, ~truth)]
     fusion = LinearFusion(**rule)
-    found = fusion.cost_of_pieces(source_of(llr, truth, rng, weights=weight, n_pieces=9), Threads())
+    found = fusion.cost_of_source(source_of(llr, truth, rng, weights=weight, n_partitions=9), Threads())
     assert found == pytest.approx(fusion.cost_of(*sets), rel=1e-14)
 
 

@@ -64,10 +64,10 @@ def edited(path, change):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda c: c.pop("deciban_model"), "no model that deciban wrote"),
+        (lambda c: c.pop("deciban_model"), "not a deciban model"),
         (lambda c: c.update(deciban_model=2), "layout 2"),
-        (lambda c: c.update(kind="os.system"), "kind 'os.system' is not known"),
-        (lambda c: c.update(kind=["affine"]), "is not known"),
+        (lambda c: c.update(kind="os.system"), "kind 'os.system' is unknown"),
+        (lambda c: c.update(kind=["affine"]), "is unknown"),
         (lambda c: c.pop("parameters"), "parameters"),
         (lambda c: c["parameters"].pop("scale"), "scale"),
         (lambda c: c["parameters"].update(scale="1.0"), r"parameters\.scale"),
@@ -78,7 +78,7 @@ def edited(path, change):
         (lambda c: c["settings"].update(p_target=2.0), "p_target"),
         (
             lambda c: c["settings"].update(unknown=2.0),
-            r"settings\.unknown: no setting of a model of kind 'affine'; there are p_target, alpha, beta, ridge\.",
+            r"settings\.unknown: not a setting of a model of kind 'affine'; known settings: p_target, alpha, beta,",
         ),
         (lambda c: c["settings"].update(alpha="x"), "alpha"),
         (lambda c: c.update(settings=[]), "settings"),
@@ -119,7 +119,7 @@ def test_what_is_no_model_is_refused(tmp_path, data):
 def test_numbers_too_large_for_a_float_are_refused(saved):
     scale = json.loads(saved.read_text())["parameters"]["scale"]
     saved.write_text(saved.read_text().replace(repr(scale), "1e999"))
-    with pytest.raises(FormatError, match="1e999 is no number"):
+    with pytest.raises(FormatError, match="1e999 is not a valid number"):
         deciban.load_model(saved)
 
 
@@ -150,8 +150,8 @@ def test_calibration_needs_no_library_for_files():
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("parameters", '{"scale": 1' + "0" * 400 + ', "offset": 0}', "is no number that a model could hold"),
-        ("deciban_version", '"\\ud800"', "no JSON that a model could be in"),
+        ("parameters", '{"scale": 1' + "0" * 400 + ', "offset": 0}', "is not a valid number"),
+        ("deciban_version", '"\\ud800"', "not valid JSON"),
     ],
 )
 def test_what_could_not_be_used_or_written_again_is_refused(saved, name, text, words):
@@ -205,12 +205,12 @@ def test_a_model_from_standard_input(saved, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(saved.read_bytes())))
     assert deciban.load_model("-").training_ == deciban.load_model(saved).training_
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"{}")))
-    with pytest.raises(FormatError, match="standard input: JSON, but no model"):
+    with pytest.raises(FormatError, match="standard input: JSON, but not a deciban model"):
         deciban.load_model("-")
 
 
 def test_parameters_have_to_be_some():
-    with pytest.raises(InputError, match="parameters: none given. A model of kind 'affine' has scale, offset"):
+    with pytest.raises(InputError, match="parameters: missing. A model of kind 'affine' has scale, offset"):
         AffineCalibrator().set_parameters({})
 
 

@@ -1,4 +1,4 @@
-"""What a model makes of trials in pieces."""
+"""What a model makes of trials in batches."""
 
 import pickle
 from functools import partial
@@ -9,17 +9,17 @@ import pytest
 from deciban.calibration import AffineCalibrator, MulticlassScaleCalibrator
 from deciban.errors import InputError
 from deciban.fusion import LinearFusion
-from deciban.models.mapped import mapped, ordered
-from deciban.trials.sources import Wanted
+from deciban.models.sources import mapped
+from deciban.trials.sources import TrialFields, ordered
 from support.shards import source_of
 
 
 def values_of(source, *, systems=(0,)):
-    chunks = [one.read(Wanted(systems, truth=True)) for one in source.pieces]
+    chunks = [one.read(TrialFields(systems, truth=True)) for one in source.partitions]
     return np.concatenate([one.scores[0] for one in chunks]), np.concatenate([one.truth for one in chunks])
 
 
-def test_pieces_hold_what_transform_gives():
+def test_partitions_hold_what_transform_gives():
     rng = np.random.default_rng(1)
     scores, truth = rng.normal(size=(300, 2)), rng.random(300) < 0.3
     fusion = LinearFusion().fit(scores, truth)
@@ -28,7 +28,7 @@ def test_pieces_hold_what_transform_gives():
     assert (found.systems, found.is_double, found.n_rows) == (("fusion",), True, 300)
     np.testing.assert_array_equal(np.sort(llr[label]), np.sort(fusion.transform(scores)[truth]))
     np.testing.assert_array_equal(np.sort(llr[~label]), np.sort(fusion.transform(scores)[~truth]))
-    assert found.pieces[0].read(Wanted((), truth=True)).scores == ()
+    assert found.partitions[0].read(TrialFields((), truth=True)).scores == ()
 
 
 def test_calibrations_of_two_and_of_many_classes():
@@ -45,13 +45,13 @@ def test_calibrations_of_two_and_of_many_classes():
     np.testing.assert_array_equal(np.sort(found, axis=0), np.sort(many.transform(loglik), axis=0))
 
 
-def test_a_trial_that_the_model_refuses_is_named_by_piece_and_number():
+def test_a_trial_that_the_model_refuses_is_named_by_partition_and_number():
     rng = np.random.default_rng(3)
     scores, truth = rng.normal(size=(40, 2)), rng.random(40) < 0.5
     fusion = LinearFusion(ridge=0.1).fit(scores + np.where(truth, 0.3, -0.3)[:, None], truth)
     fusion.weights_ = np.array([1.0, 1.0])
     scores[3] = np.inf, -np.inf
-    source = mapped(source_of(scores.T, truth, rng, n_pieces=1, systems=("A", "B")), fusion, "fusion")
+    source = mapped(source_of(scores.T, truth, rng, n_partitions=1, systems=("A", "B")), fusion, "fusion")
     with pytest.raises(InputError, match=r"contradict each other .*, the first is trial \d+ of piece"):
         values_of(source)
 
@@ -62,27 +62,27 @@ def test_systems_and_classes_in_another_order():
     source = source_of(scores, truth, rng, systems=("A", "B", "C"))
     found = ordered(source, systems=[2, 0])
     assert found.systems == ("C", "A")
-    for one, other in zip(found.pieces, source.pieces, strict=True):
-        np.testing.assert_array_equal(one.read(Wanted((1,))).scores[0], other.read(Wanted((0,))).scores[0])
+    for one, other in zip(found.partitions, source.partitions, strict=True):
+        np.testing.assert_array_equal(one.read(TrialFields((1,))).scores[0], other.read(TrialFields((0,))).scores[0])
     assert ordered(source, systems=[0, 1, 2]) is source
     loglik, label = rng.normal(size=(50, 3)), np.arange(50) % 3
     many = source_of(loglik, label, rng, classes=("a", "b", "c"))
     turned = ordered(many, classes=("c", "a", "b"))
     assert turned.classes == ("c", "a", "b")
-    for one, other in zip(turned.pieces, many.pieces, strict=True):
-        new, old = one.read(Wanted((0,), truth=True)), other.read(Wanted((0,), truth=True))
+    for one, other in zip(turned.partitions, many.partitions, strict=True):
+        new, old = one.read(TrialFields((0,), truth=True)), other.read(TrialFields((0,), truth=True))
         np.testing.assert_array_equal(new.scores[0], old.scores[0][:, [2, 0, 1]])
         assert ["cab"[k] for k in new.truth] == ["abc"[k] for k in old.truth]
     back = ordered(turned, classes=("a", "b", "c"))
     np.testing.assert_array_equal(values_of(back)[0], values_of(many)[0])
 
 
-def _scores_from(limit, piece, wanted):
-    chunk = piece.read(wanted)
+def _scores_from(limit, partition, wanted):
+    chunk = partition.read(wanted)
     return chunk.take(chunk.scores[0] >= limit)
 
 
-def test_steps_of_a_source_are_taken_when_pieces_are_read_and_can_be_sent_to_other_processes():
+def test_steps_of_a_source_are_taken_when_partitions_are_read_and_can_be_sent_to_other_processes():
     rng = np.random.default_rng(2)
     scores, truth = rng.normal(size=200), rng.random(200) < 0.3
     source = source_of(scores, truth, rng, systems=("A",))
@@ -91,6 +91,6 @@ def test_steps_of_a_source_are_taken_when_pieces_are_read_and_can_be_sent_to_oth
     llr, label = values_of(found.map(partial(_scores_from, 0.5)))
     kept = scores >= 0.5
     assert (found.systems, found.n_rows, source.systems) == (("B",), 200, ("A",))
-    assert [one.name for one in found.pieces] == [one.name for one in source.pieces]
+    assert [one.name for one in found.partitions] == [one.name for one in source.partitions]
     np.testing.assert_array_equal(np.sort(llr), np.sort(scores[kept]))
     assert np.count_nonzero(label) == np.count_nonzero(truth[kept])

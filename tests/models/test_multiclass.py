@@ -78,7 +78,7 @@ def test_parameters_that_contradict_kind_settings_or_each_other(tmp_path, model,
 @pytest.mark.parametrize(
     ("counts", "words"),
     [
-        ({}, r"training\.counts: of nothing, but the model tells deu, eng, fra, spa apart"),
+        ({}, r"training\.counts: of nothing, but the model has deu, eng, fra, spa"),
         ({"deu": 1, "eng": 1, "fra": 1}, r"training\.counts: of deu, eng, fra, but"),
         ({"deu": 1, "eng": 1, "fra": 1, "ita": 1}, r"training\.counts: of deu, eng, fra, ita, but"),
         ({"deu": 1, "eng": 1, "fra": 1, "spa": 1e308}, r"training\.counts\.spa"),
@@ -95,7 +95,7 @@ def test_numbers_of_trials_of_classes_without_names(tmp_path):
     content = content_of(ClassScaleTransformation(), tmp_path / "m.json", classes=None)
     assert list(deciban.load_model(tmp_path / "m.json").training_.counts) == ["0", "1", "2", "3"]
     del content["training"]["counts"]["3"]
-    refused(content, tmp_path / "m.json", r"training\.counts: of 0, 1, 2, but the model tells 0, 1, 2, 3 apart")
+    refused(content, tmp_path / "m.json", r"training\.counts: of 0, 1, 2, but the model has 0, 1, 2, 3")
 
 
 def test_a_whole_number_written_as_a_float_is_one(tmp_path):
@@ -110,16 +110,20 @@ def test_numbers_of_trials_of_two_classes(tmp_path):
     AffineCalibrator().fit([1.0, 2.0, 0.0, 1.5], [True, True, False, False]).save(path)
     content = json.loads(path.read_text())
     del content["training"]["counts"]["n_non"]
-    refused(content, path, r"training\.counts: of n_tar, but the model tells n_tar, n_non apart")
+    refused(content, path, r"training\.counts: of n_tar, but the model has n_tar, n_non")
 
 
 @pytest.mark.parametrize(
     ("model", "settings", "words"),
     [
-        (MulticlassCalibrator(), {"ridge": True}, r"settings\.ridge: true, where no truth value"),
-        (GaussianBackend(), {"smoothing": False}, r"settings\.smoothing: false, where no truth value"),
-        (DetectionPavTransformation(), {"bound": True}, r"settings\.bound: true, where no truth value"),
-        (GaussianBackend(), {"covariance": ["shared"]}, r"settings\.covariance: got \['shared'\]"),
+        (MulticlassCalibrator(), {"ridge": True}, r"settings\.ridge: true, but this setting is not a truth value"),
+        (GaussianBackend(), {"smoothing": False}, r"settings\.smoothing: false, but this setting is not a truth value"),
+        (
+            DetectionPavTransformation(),
+            {"bound": True},
+            r"settings\.bound: true, but this setting is not a truth value",
+        ),
+        (GaussianBackend(), {"covariance": ["shared"]}, r"settings\.covariance: got list \['shared'\]"),
         (GaussianBackend(), {"ridge": -1.0}, r"settings\.ridge: got -1"),
         (MulticlassCalibrator(), {"prior": [0.5, 0.6]}, r"settings\.prior: probabilities sum to"),
     ],
@@ -147,5 +151,5 @@ def test_the_line_of_what_is_no_number_is_named(tmp_path, word):
     lines = path.read_text().replace(repr(content["parameters"]["scale"]), word).splitlines()
     path.write_text("\n".join(lines))
     line = next(i for i, text in enumerate(lines, 1) if '"scale"' in text)
-    with pytest.raises(FormatError, match=rf"m\.json:{line}: {word} is no number"):
+    with pytest.raises(FormatError, match=rf"m\.json:{line}: {word} is not a valid number"):
         deciban.load_model(path)

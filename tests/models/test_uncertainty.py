@@ -21,7 +21,7 @@ from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import DecibanWarning, FormatError, InputError
 from deciban.fusion import SubsetFusion
-from deciban.models.model import JackknifeMaps, checked_units
+from deciban.models.model import JackknifeMaps
 from deciban.models.sources import SourceTrials
 from deciban.trials.sources import Chunk, in_memory
 from support.resampled import all_by_all
@@ -99,7 +99,7 @@ def test_few_units_are_left_out_one_by_one():
     model = PavCalibrator(smoothing=1.0).fit(drawn.score, drawn.is_target, units=drawn.speakers)
     assert len(model.uncertainty_.replicates) == 7
     assert model.training_lines()[-1] == (
-        "standard errors: jackknife of 7 groups, by 7 units (given); fewer than 30, so they are rough themselves"
+        "standard errors: jackknife of 7 groups, by 7 units (given); fewer than 30, so they are approximate"
     )
 
 
@@ -180,7 +180,7 @@ def test_models_without_units_are_as_they_were(drawn, tmp_path):
     model = AffineCalibrator().fit(drawn.score, drawn.is_target)
     model.save(tmp_path / "model.json")
     assert "uncertainty" not in json.loads((tmp_path / "model.json").read_text())
-    with pytest.raises(InputError, match=r"was not told which units .* fit\(..., units=...\)"):
+    with pytest.raises(InputError, match=r"had no units .* fit\(..., units=...\)"):
         load_model(tmp_path / "model.json").interval([0.0])
     assert model.parameter_covariance_ is None
     assert model.parameter_lines() == [f"scale {model.scale_:.6g}, offset {model.offset_:.6g}"]
@@ -210,7 +210,7 @@ def test_few_units_of_a_class_have_none():
     scores, is_target = np.random.default_rng(0).normal(size=60), np.arange(60) % 2 == 0
     units = np.where(is_target, np.arange(60) % 4, np.arange(60) // 3)
     with pytest.warns(
-        DecibanWarning, match="target trials come from effectively 2 units, and intervals need at least 5"
+        DecibanWarning, match="target trials come from effectively 2 units, but intervals need at least 5"
     ):
         model = AffineCalibrator().fit(scores + is_target, is_target, units=units)
     with pytest.raises(InputError, match="no intervals: target trials come from effectively 2 units"):
@@ -259,11 +259,11 @@ def test_files_that_contradict_themselves_are_refused(change, words, drawn, tmp_
 @pytest.mark.parametrize(
     ("units", "words"),
     [
-        ([1, 2, 3], "units: of 3 trials, but there are 6"),
-        ([0.5] * 6, "units: units are no whole numbers"),
+        ([1, 2, 3], "units: 3 units for 6 trials"),
+        ([0.5] * 6, "units: units must be words or whole numbers"),
         (np.zeros((6, 3), int), r"shape \(6, 3\)"),
         ([None] * 6, "units: no unit at index 0"),
-        (["a"] * 5, "units: of 5 trials, but there are 6"),
+        (["a"] * 5, "units: 5 units for 6 trials"),
     ],
 )
 def test_what_are_no_units_is_refused(units, words):
@@ -291,15 +291,15 @@ def test_a_map_that_cannot_do_without_some_units_says_so():
 def test_beta_at_its_limit_has_none():
     with pytest.warns(DecibanWarning) as told:
         model = BetaCalibrator().fit([0.1, 0.4, 0.3, 0.7, 0.9, 0.6], [True] * 3 + [False] * 3, units=np.arange(6))
-    assert any("no standard errors: a and b are 0, the limit" in str(one.message) for one in told)
+    assert any("no standard errors: a and b are 0, their lower limit" in str(one.message) for one in told)
     assert model.uncertainty_ is None
 
 
 def test_only_units_of_trials_that_count():
     chunk = Chunk(
-        (np.arange(3.0),), np.array([True, False, False]), checked_units(["a", "b", "c"], 3), np.array([1, 0, 2])
+        (np.arange(3.0),), np.array([True, False, False]), TrialUnits.checked(["a", "b", "c"], 3), np.array([1, 0, 2])
     )
-    data, units = SourceTrials(in_memory(chunk), units=chunk.units).of_units()
+    data, units = SourceTrials(in_memory(chunk), None, None, chunk.units).of_units()
     assert units.n_units == 2
     assert data.batch.scores[0].tolist() == [0.0, 2.0]
 

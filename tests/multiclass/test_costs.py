@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import metrics, multiclass
-from deciban.multiclass.costs import calibrated_surprises
-from deciban.multiclass.tables import ScoredClasses
+from deciban.multiclass.tables import ScoredClasses, calibrated_surprises
 from support.class_trials import class_mean, class_trials, finite, limited, priors, random_trials, surprise
 
 INF = math.inf

@@ -145,20 +145,20 @@ def test_many_thresholds_are_counted_in_turns(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"p_target": 0.0}, "p_target: a prior lies inside"),
-        ({"p_target": [0.5, 1.0]}, "p_target: a prior lies inside"),
+        ({"p_target": 0.0}, "p_target: a prior must be inside"),
+        ({"p_target": [0.5, 1.0]}, "p_target: a prior must be inside"),
         (
             {"p_out_of_set": 0.5},
-            r"p_out_of_set: 0.5 and a target prior of 0.5 leave nothing .* --p-target\) must be below 0.5\.",
+            r"p_out_of_set: 0.5 and a target prior of 0.5 leave none .* --p-target\) must be below 0.5\.",
         ),
         ({"p_out_of_set": 0.0}, "p_out_of_set: got 0.0"),
         ({"p_out_of_set": -0.1}, "p_out_of_set: got -0.1"),
         (
             {"p_out_of_set": 0.3, "p_target": [0.5, 0.8]},
-            "p_out_of_set: 0.3 and a target prior of 0.8 leave nothing .* below 0.7",
+            "p_out_of_set: 0.3 and a target prior of 0.8 leave none .* below 0.7",
         ),
         ({"p_out_of_set": 0.2, "p_target": 0.8}, "0.2 and a target prior of 0.8 .* below 0.8"),
-        ({"p_out_of_set": 1.5}, "p_out_of_set: got 1.5. It is above 0 and below 1"),
+        ({"p_out_of_set": 1.5}, "p_out_of_set: got 1.5. It must be above 0 and below 1"),
     ],
 )
 def test_priors_out_of_range_are_refused(arguments, message):

@@ -134,10 +134,10 @@ def test_trials_of_classes_that_drop_out_are_left_out():
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        ([[0, 1, 2]], "groups: got 1. A partition has at least two groups"),
+        ([[0, 1, 2]], "groups: got 1. At least two groups are needed"),
         ([[0], [1]], "groups: class 2 is in no group"),
-        ([[0, 1], [1, 2]], r"groups\[1\]: class 1 is in a group already"),
-        ([[0, 0, 1], [2]], r"groups\[0\]: class 0 is in a group already"),
+        ([[0, 1], [1, 2]], r"groups\[1\]: class 1 is in another group, too"),
+        ([[0, 0, 1], [2]], r"groups\[0\]: class 0 is listed twice"),
         ([[0, 1, 2], []], r"groups\[1\]: none of its classes has a prior above 0"),
         ([0, [1, 2]], r"groups\[0\]: expected a list of classes, got 0"),
         ({"a": "b", "c": [1, 2]}, r"groups\['a'\]: expected a list of classes, got 'b'"),

@@ -33,8 +33,8 @@ MAPS = {
 LABEL = [0, 1, 2, 2]
 LOGLIK = np.array([[2.0, 0, -1], [0, 1, 0], [0, 0.5, 1.5], [1, 0, 0.5]])
 BAD_LOGLIK = {
-    "nan": ([[0.0, math.nan], [math.nan, 0.0]], "2 of 2 trials hold NaN, the first at row 0, column 1"),
-    "nan beside infinities": ([[0.0, 1.0], [-math.inf, math.nan]], "1 of 2 trials hold NaN, the first at row 1"),
+    "nan": ([[0.0, math.nan], [math.nan, 0.0]], "2 of 2 trials contain NaN, the first at row 0, column 1"),
+    "nan beside infinities": ([[0.0, 1.0], [-math.inf, math.nan]], "1 of 2 trials contain NaN, the first at row 1"),
     "nothing possible": ([[0.0, 0.0], [-math.inf] * 2], "1 of 2 trials exclude every class .*first at row 1"),
     "vector": ([1.0, 2.0], r"expected an array of shape \(n_trials, n_classes\), got \(2,\).*column_stack"),
     "one class": ([[1.0], [2.0]], r"shape \(2, 1\). At least one trial and two classes"),
@@ -50,7 +50,7 @@ BAD_LABEL = {
     "short": ([0, 1, 2], "label: shape .3,. for 4 trials"),
     "matrix": ([[0], [1], [2], [2]], r"label: shape \(4, 1\) for 4 trials"),
     "too high": ([0, 1, 2, 3], "whole numbers from 0 to 2, but 1 of 4 labels are not, the first at index 3: 3"),
-    "from one": ([1, 2, 3, 3], "the first at index 2: 3. These count from 1: subtract 1"),
+    "from one": ([1, 2, 3, 3], "the first at index 2: 3. Labels must count from 0: subtract 1"),
     "negative": ([0, -1, 2, 2], "the first at index 1: -1"),
     "fraction": ([0, 1, 1.5, 2], "the first at index 2: 1.5"),
     "nan": ([0, 1, math.nan, 2], "the first at index 2: nan"),
@@ -58,7 +58,7 @@ BAD_LABEL = {
     "names": (["a", "b", "c", "c"], "label: got names such as 'a'. Pass classes="),
     "mixed": (np.array([0, "b", 2, 2], dtype=object), "label: got names such as 0"),
     "masked": (np.ma.array([0, 1, 2, 2], mask=[0, 0, 0, 1]), "1 of 4 entries are masked"),
-    "missing class": ([0, 0, 2, 2], "label: class 1 has no trial. Every class is averaged by itself"),
+    "missing class": ([0, 0, 2, 2], "label: class 1 has no trial. Each class contributes its own mean"),
     "missing classes": ([0, 0, 0, 0], r"label: class 1 \(and 1 more of 3 classes\) have no trial"),
 }
 
@@ -122,7 +122,7 @@ def test_a_class_without_trials_is_named(name):
     [
         (["a", "b"], "classes: 2 names for 3 classes"),
         (["a", "b", "a"], "classes: 'a' occurs twice"),
-        (["a", "b", 3], "classes: names are text, got 3 at index 2"),
+        (["a", "b", 3], "classes: names must be strings, got 3 at index 2"),
         ("abc", "classes: 0 names for 3 classes"),
         (["x", "y", "z"], "label: 4 of 4 labels are not among the classes, the first at index 0: 'a'"),
     ],
@@ -138,7 +138,7 @@ def test_bad_names_are_refused(classes, message):
         ([0.5, 0.5], r"prior: shape \(2,\) for 3 classes"),
         ([0.5, 0.2, 0.2], "prior: probabilities sum to 0.9, not to 1"),
         ([1.2, -0.1, -0.1], r"prior: probabilities are 0 or within \[1e-60, 1\], but that of class 0 is 1.2"),
-        ([0.5, math.nan, 0.5], "prior: values are finite"),
+        ([0.5, math.nan, 0.5], "prior: values must be finite"),
         ([1, 0, 0], "prior: only one class is possible"),
         (0.5, r"prior: shape \(\) for 3 classes"),
         ("flat", "prior: expected real numbers"),

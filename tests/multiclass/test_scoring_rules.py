@@ -73,8 +73,8 @@ def one_integral(log_ratio, own, others, scale):
 
     start = min(-max(log_ratio), 0.0) - 12
     edges = [*np.linspace(start - 45 / (own - 1 + min(others)), start, 30)[:-1], *np.linspace(start, 7, 160)]
-    pieces = [quad(integrand, low, high, epsabs=1e-300, epsrel=1e-12)[0] for low, high in pairwise(edges)]
-    return scale * math.fsum(pieces)
+    partitions = [quad(integrand, low, high, epsabs=1e-300, epsrel=1e-12)[0] for low, high in pairwise(edges)]
+    return scale * math.fsum(partitions)
 
 
 @pytest.mark.parametrize("q", SIMPLEX.tolist())
@@ -347,17 +347,20 @@ def test_classes_of_prior_0_and_names():
     ("wrong", "message"),
     [
         (lambda q: dirichlet_rule(q, concentration=[1, 2]), r"concentration: shape \(2,\) for 3 classes"),
-        (lambda q: dirichlet_rule(q, concentration=0), "concentration: 0 for class 0. Parameters lie in"),
+        (lambda q: dirichlet_rule(q, concentration=0), "concentration: 0 for class 0. Parameters must be in"),
         (lambda q: dirichlet_rule(q, concentration=[1, 2, 101]), "concentration: 101 for class 2"),
-        (lambda q: dirichlet_rule(q, concentration=math.nan), "concentration: values are finite"),
-        (lambda q: dirichlet_rule(q, concentration=0.5), "0.5 and 0.5 for classes 0 and 1 add up to less than 1.1"),
-        (lambda q: dirichlet_rule(q, concentration=[2, 0.4, 0.6]), "0.4 and 0.6 for classes 1 and 2 add up"),
-        (lambda q: dirichlet_rule(q * 2, concentration=1), "posterior: 5 of 5 rows are no probabilities that sum to 1"),
+        (lambda q: dirichlet_rule(q, concentration=math.nan), "concentration: values must be finite"),
+        (lambda q: dirichlet_rule(q, concentration=0.5), "0.5 and 0.5 for classes 0 and 1 sum to less than 1.1"),
+        (lambda q: dirichlet_rule(q, concentration=[2, 0.4, 0.6]), "0.4 and 0.6 for classes 1 and 2 sum to"),
+        (
+            lambda q: dirichlet_rule(q * 2, concentration=1),
+            "posterior: 5 of 5 rows are not probabilities that sum to 1",
+        ),
         (lambda q: dirichlet_rule(q - np.array([0, 1, -1]), concentration=1), "posterior: 5 of 5 rows"),
         (lambda q: dirichlet_rule(q + np.array([0, math.nan, 0]), concentration=1), "posterior: 5 of 5 rows"),
-        (lambda q: dirichlet_rule(q[:, :1], concentration=1), r"posterior: shape \(5, 1\). There are at least two"),
+        (lambda q: dirichlet_rule(q[:, :1], concentration=1), r"posterior: shape \(5, 1\). At least two"),
         (lambda q: dirichlet_rule(q[0], concentration=1), r"posterior: expected .* shape \(n_trials, n_classes\)"),
-        (lambda q: eta_rule(q, eta=[0.5, 0.5, 0]), "eta: 0 for class 2. Decisions meet inside the simplex"),
+        (lambda q: eta_rule(q, eta=[0.5, 0.5, 0]), "eta: 0 for class 2. Every entry must be above 0"),
         (lambda q: eta_rule(q, eta=[0.5, 0.5]), r"eta: shape \(2,\) for 3 classes"),
         (lambda q: eta_rule(q, eta=[0.5, 0.5, 0.5]), "eta: probabilities sum to 1.5, not to 1"),
         (lambda q: eta_cost(q, [0, 1, 2, 0, 3], eta=[0.5, 0.3, 0.2]), "label: classes are whole numbers from 0 to 2"),

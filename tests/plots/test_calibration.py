@@ -96,7 +96,7 @@ def test_before_out_of_sight_is_told():
 
 @pytest.mark.parametrize("n", [0, 2])
 def test_before_and_after_are_the_same_systems(n):
-    with pytest.raises(InputError, match="no system to draw" if n == 0 else "before: 2 systems, but there are 1"):
+    with pytest.raises(InputError, match="no system to draw" if n == 0 else "before: 2 systems, but 1 after"):
         plots.bayes_error(RAW, before=[RAW] * n)
 
 
@@ -111,7 +111,7 @@ def test_hostile_scores():
 
 
 def test_no_calibrator():
-    with pytest.raises(InputError, match="there is none to draw"):
+    with pytest.raises(InputError, match="none given"):
         plots.calibration_map(RAW, {})
     with pytest.raises(InputError, match="not trained yet"):
         plots.calibration_map(RAW, AffineCalibrator())

@@ -41,7 +41,7 @@ def test_conditions_without_figures_have_no_mark():
 
 
 @pytest.mark.parametrize(
-    ("how", "words"), [({"figure": "best"}, "'best' is no figure"), ({"partition": 1}, "got 1; the results have 1")]
+    ("how", "words"), [({"figure": "best"}, "'best' is not a metric"), ({"partition": 1}, "got 1; the results have 1")]
 )
 def test_what_is_not_there_is_refused(how, words):
     with pytest.raises(InputError, match=words):
@@ -76,7 +76,7 @@ def test_a_map_of_ten_systems_shares_one_scale():
     found = np.array([[one.min_cllr for one in (s.pooled, *s.partitions[0].evaluated)] for s in results.conditions]).T
     np.testing.assert_allclose(ax.collections[0].get_array().reshape(3, 10), found / found.max())
     assert [text.get_text() for text in ax.get_xticklabels()] == [f"s{k}" for k in range(10)]
-    with pytest.raises(InputError, match="2 figures of 10 systems"):
+    with pytest.raises(InputError, match="2 metrics of 10 systems"):
         plots.condition_map(results, figures=["eer", "cllr"])
 
 

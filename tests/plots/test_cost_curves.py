@@ -41,5 +41,5 @@ def test_weights_are_curves_and_points():
 
 
 def test_weights_that_are_not_known_are_refused():
-    with pytest.raises(InputError, match="how 'x' weighs thresholds is not known"):
+    with pytest.raises(InputError, match="the weights of thresholds of 'x' are unknown"):
         plots.rule_weights({"x": rules.Quadratic()})

@@ -45,7 +45,7 @@ def test_two_to_thirty_classes_draw(kind, n_classes):
         return
     if kind == "simplex" and n_classes in (2, 30):
         reason = (
-            "2 classes, but a triangle has three" if n_classes == 2 else "30 classes, and trials to draw are kept of"
+            "2 classes, but a triangle needs three" if n_classes == 2 else "30 classes, but trials for plots are kept"
         )
         with pytest.raises(InputError, match=f"sysA: {reason}.*--(kind|group)"):
             draw(kind, result)
@@ -163,8 +163,10 @@ def test_systems_on_other_classes_are_refused(kind):
 
 @pytest.mark.parametrize("kind", ["class_ape", "c_avg_curve"])
 def test_before_is_of_the_same_systems(kind):
-    with pytest.raises(InputError, match="before: 2 systems, but there are 1 after calibration"):
+    with pytest.raises(InputError, match="before: 2 systems, but 1 after calibration"):
         draw(kind, recognizer(3), before=[recognizer(3), recognizer(3)])
     renamed = dataclasses.replace(recognizer(3), classes=("cat", "dog", "eel"))
-    with pytest.raises(InputError, match="before: the classes are cat, dog, eel, those after calibration are 0, 1, 2"):
+    with pytest.raises(
+        InputError, match="before: the classes are cat, dog, eel, but after calibration they are 0, 1, 2"
+    ):
         draw(kind, recognizer(3), before=renamed)

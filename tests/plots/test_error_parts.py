@@ -56,7 +56,7 @@ def test_development_is_dashed_and_evaluation_solid(systems):
 
 
 def test_the_same_systems_are_on_both_sets(systems):
-    with pytest.raises(InputError, match="dev: has 1 systems, and result 3"):
+    with pytest.raises(InputError, match="dev: 1 systems, but result has 3"):
         plots.dev_and_eval(systems[0], systems)
 
 

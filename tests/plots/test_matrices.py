@@ -111,7 +111,7 @@ def test_pairs_before_and_after_can_have_one_scale():
     ax = plots.pairwise_loss(recognizer(3), top=2.5)
     assert [mesh.get_clim() for mesh in ax.collections] == [(0.0, 2.5)] * 2
     for top in (0.0, -1.0, np.nan, np.inf):
-        with pytest.raises(InputError, match="top: the darkest colour"):
+        with pytest.raises(InputError, match="top: got"):
             plots.pairwise_loss(recognizer(3), top=top)
 
 

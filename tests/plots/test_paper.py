@@ -47,7 +47,7 @@ def test_refuses_what_is_no_size(size):
 
 @pytest.mark.parametrize("size", ["10mm", "85mmx1in", "85cmx300cm", "0in"])
 def test_refuses_what_cannot_be_read(size):
-    with pytest.raises(InputError, match="pictures can be read from 2 in"):
+    with pytest.raises(InputError, match="figures need a width of at least 2 in"):
         paper.paper_of(size)
 
 
@@ -83,7 +83,7 @@ def test_a_height_that_is_asked_for_is_kept(kind):
 def test_a_size_without_room_is_refused():
     systems = [gaussian(f"a system with a long name {k}", seed=k) for k in range(10)]
     with (
-        pytest.raises(InputError, match="leave no room beside labels and legend. Name a larger size"),
+        pytest.raises(InputError, match="leave no room next to labels and legend. Use a larger size"),
         plots.print_style("60mmx50mm"),
     ):
         plots.save(plots.bayes_error(systems), io.BytesIO(), "svg")

@@ -74,9 +74,7 @@ def test_extremes_are_drawn_within_reason():
     ax.figure.draw_without_rendering()
 
 
-@pytest.mark.parametrize(
-    ("nothing", "message"), [([], "there is none to draw"), ([1.0], "expected RuleWeightings, got float")]
-)
+@pytest.mark.parametrize(("nothing", "message"), [([], "none given"), ([1.0], "expected RuleWeightings, got float")])
 def test_what_is_no_weighting_is_refused(nothing, message):
     with pytest.raises(InputError, match=message):
         plots.omega(nothing)

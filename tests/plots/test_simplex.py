@@ -205,8 +205,8 @@ def test_of_many_classes_the_three_that_are_confused_most_are_drawn():
 
 @pytest.mark.parametrize(
     ("classes", "words"),
-    [(["a", "b"], "got a, b"), (["a", "b", "b"], "got a, b, b"), (["a", "b", "f"], "'f' is no class")],
+    [(["a", "b"], "got a, b"), (["a", "b", "b"], "got a, b, b"), (["a", "b", "f"], "unknown class 'f'")],
 )
 def test_three_of_the_classes_are_asked_for(classes, words):
-    with pytest.raises(InputError, match=rf"{words}\. A triangle needs three different ones of a, b, c, d, e"):
+    with pytest.raises(InputError, match=rf"{words}\. Name three different ones of a, b, c, d, e"):
         plots.simplex(confused()[0], classes=classes)

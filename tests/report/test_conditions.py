@@ -5,7 +5,7 @@ import pytest
 
 import deciban
 from deciban.report import render
-from deciban.report.blocks import sections_of
+from deciban.report.cards import sections_of
 
 RNG = np.random.default_rng(0)
 LABEL = np.arange(300) % 3 == 0
@@ -48,5 +48,5 @@ def test_many_classes_have_sections_too():
     systems = {"one": list("xyz"), "two": list("xyz")}
     found = deciban.evaluate_classes(frame, score=systems, classes=list("xyz"), by="source", equalize="source")
     text = render(found)
-    assert text.count("By source") == 3  # a heading, and the label of both tables
+    assert text.count("By source") == 4  # a heading, its link, and the label of both tables
     assert "equalized" in text

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import deciban
+from deciban.analysis.comparison import against_first, compare_results
 from deciban.evaluation import Results
-from deciban.report.blocks import comparison_of, differences_of
+from deciban.report.cards import comparison_of, differences_of
 
 pytestmark = pytest.mark.usefixtures("sketches")
 
@@ -25,9 +26,9 @@ def test_pages_of_several_systems_with_units_have_the_section():
     page = deciban.report.render([system("A", 1.0), system("B", 2.0)])
     section = page[page.index("Differences between systems") :]
     assert "A \N{MINUS SIGN} B" in section
-    assert re.search(r"B is better in EER \(ROCCH\), .*Cllr", section)
-    assert "paired 95 % intervals by 40 units" in section
-    assert section.count("<img") == 2
+    assert re.search(r"B is significantly better in EER \(ROCCH\), .*Cllr", section)
+    assert "paired 95 % intervals by unit, 40 units" in section
+    assert "<img" not in page
 
 
 def test_pages_of_one_system_or_without_units_have_none():
@@ -44,9 +45,9 @@ def test_before_is_compared_with_after():
 
 def test_of_many_systems_each_is_compared_with_the_first():
     results = Results(tuple(system(name, 1.0) for name in "ABCDE"))
-    found = comparison_of(results, None)
-    assert [pair.names for pair in found.pairs] == [("A", other) for other in "BCDE"]
-    (table,) = differences_of(results, None)[0].tables
+    found = against_first(comparison_of(results, None))
+    assert found == compare_results(results, against="first")
+    (table,) = differences_of(found)[0].tables
     assert table.n_left == 3
     assert len(table.rows[0]) == len(table.headings)
 

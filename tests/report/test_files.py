@@ -37,10 +37,10 @@ def test_training_and_a_model_stand_beside_the_scores(both):
     text = page.read_text("utf-8")
     for words in ("<h2>Model</h2>", "raining"):
         assert words in text
-    assert "these are not the trials that the model was trained on" not in text
-    assert "trained on these very trials" not in text
+    assert "these are not the training trials of the model" not in text
+    assert "trained on these same trials" not in text
     report_files(both.paths[0], both.key, page, model=model)  # without training, these are other trials
-    assert "trained on these very trials" in page.read_text("utf-8")
+    assert "trained on these same trials" in page.read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", ["a.csv", "key.csv", "m.json"])
@@ -62,7 +62,7 @@ def test_the_command_on_a_page_names_files_only_where_it_needs_no_more(tmp_path,
 
 def test_pages_list_no_more_trials_than_they_have_room_for(both):
     page = both.folder / "page.html"
-    with pytest.raises(InputError, match="got 100,000, and a page lists 200 trials of each class at most"):
+    with pytest.raises(InputError, match="got 100,000, but a page lists at most 200 trials of each class"):
         report_files("missing.csv", both.key, page, worst=100_000)
     assert report_files(both.paths[0], both.key, page, worst=200).worst
     assert page.stat().st_size < 3e6
@@ -72,7 +72,7 @@ def test_pages_list_no_more_trials_than_they_have_room_for(both):
 def test_what_only_fusions_of_two_classes_have(both, given):
     page, calibrator = both.folder / "page.html", both.calibrator().fit(both.values[0], both.truth)
     for model in (None, calibrator):
-        with pytest.raises(InputError, match=f"{next(iter(given))}: is for fusions of two classes"):
+        with pytest.raises(InputError, match=f"{next(iter(given))}: is for two-class fusions"):
             report_files(both.paths[0], both.key, page, model=model, **given)
     assert not page.exists()
 
@@ -82,10 +82,10 @@ def test_the_worth_of_the_systems_of_a_fusion(both):
     page, train = both.folder / "page.html", {"train": both.paths, "train_key": both.key}
     report_files(both.paths, both.key, page, model=fusion, **train)
     text = page.read_text("utf-8")
-    assert "What each system is worth" in text
-    for drawn in ("What each system weighs of the fusion", "What is lost without each system of the fusion"):
+    assert "Contribution of each system" in text
+    for drawn in ("Weights of the systems in the fusion", "Contribution of each system in the fusion"):
         assert f'alt="{drawn}"' in text
-    assert ('alt="What is added to each class of the model"' in text) == (both.name == "classes")
+    assert ('alt="Offset of each class of the model"' in text) == (both.name == "classes")
 
 
 def test_the_worth_of_the_systems_is_shown_where_trials_do_not_fit(both, monkeypatch):
@@ -93,7 +93,7 @@ def test_the_worth_of_the_systems_is_shown_where_trials_do_not_fit(both, monkeyp
     monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
     page, train = both.folder / "page.html", {"train": both.paths, "train_key": both.key}
     report_files(both.paths, both.key, page, model=fusion, **train)
-    assert "<h3>What each system is worth</h3>" in page.read_text("utf-8")
+    assert "<h3>Contribution of each system</h3>" in page.read_text("utf-8")
 
 
 def test_a_page_that_cannot_be_made_leaves_the_old_one(both):
@@ -109,12 +109,12 @@ def test_a_model_of_the_other_kind_is_named_as_its_file(both):
     (both.folder / "other").mkdir()
     other = MADE[both.other](both.folder / "other")
     other.calibrator().fit(other.values[0], other.truth).save(both.folder / "mm.json")
-    with pytest.raises(InputError, match=r"mm\.json: a model of kind .* is for .*, but the scores are of"):
+    with pytest.raises(InputError, match=r"mm\.json: a model of kind .* is for .* scores, but the scores are"):
         report_files(both.paths[0], both.key, both.folder / "page.html", model=both.folder / "mm.json")
 
 
 def test_a_page_is_not_written_under_the_name_of_something_else(both):
     for name in ("page.pdf", "page", "page.html.txt"):
-        with pytest.raises(InputError, match=rf"output: '.*{name}' should end in \.html or \.htm"):
+        with pytest.raises(InputError, match=rf"output: '.*{name}' must end in \.html or \.htm"):
             report_files(both.paths, both.key, both.folder / name)
         assert not (both.folder / name).exists()

@@ -84,7 +84,19 @@ def test_priors_can_be_chosen_for_thirty_classes(n_classes, n_systems, n_priors)
 
 
 def test_too_many_classes_have_no_matrix():
-    assert known_of([evaluated(31)]) is None
-    several = known_of([evaluated(31), evaluated(31)])
-    assert several["classes"] == []
-    assert "confusion" not in several["sets"][0]["systems"][0]
+    for some in ([evaluated(31)], [evaluated(31)] * 2):
+        data = known_of(some)
+        assert data["classes"] == []
+        assert len(data["charts"]["classes"]) == 31
+        assert "decided" not in data["sets"][0]["systems"][0]
+        assert data["sets"][0]["systems"][0]["confusion"] == some[0].confusion.tolist()
+
+
+def test_charts_of_many_classes_and_systems_have_room():
+    one = evaluated(100)
+    data = known_of([one] * 10)
+    assert len(as_script_data(data)) < 1_500_000
+    assert "confusion" not in data["sets"][0]["systems"][0]
+    (found, *_) = data["sets"][0]["systems"]
+    assert len(found["charts"]["detectors"]) == 100
+    assert len(found["charts"]["detectors"][0]["rates"][0]) == len(data["charts"]["log_odds"]) == 15

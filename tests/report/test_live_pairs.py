@@ -5,6 +5,7 @@ import pytest
 
 from deciban.analysis.comparison import compare_results
 from deciban.evaluation import Results, evaluate
+from deciban.report.cards import comparison_of
 from deciban.report.live import pair_data
 
 
@@ -19,9 +20,13 @@ def systems(names, **how):
     return Results(tuple(made))
 
 
+def pairs_of(results):
+    return pair_data(results, comparison_of(results, None))
+
+
 def test_pairs_are_those_of_a_comparison_of_all():
     results = systems(["a-1", "B"])
-    found, expected = pair_data(results), compare_results(results).pairs[0]
+    found, expected = pairs_of(results), compare_results(results).pairs[0]
     (pair,) = found["pairs"]
     assert pair["of"] == [0, 1]
     assert len(pair["rows"]) == len(expected.figures)
@@ -35,15 +40,15 @@ def test_pairs_are_those_of_a_comparison_of_all():
 
 
 def test_every_two_of_five_systems_are_there():
-    found = pair_data(systems("ABCDE"))
+    found = pairs_of(systems("ABCDE"))
     assert sorted(pair["of"] for pair in found["pairs"]) == [[i, j] for i in range(5) for j in range(i + 1, 5)]
 
 
 def test_of_twelve_each_is_compared_with_the_first():
-    found = pair_data(systems([f"s{k}" for k in range(12)]))
+    found = pairs_of(systems([f"s{k}" for k in range(12)]))
     assert [pair["of"] for pair in found["pairs"]] == [[0, k] for k in range(1, 12)]
 
 
 def test_one_system_or_no_units_have_no_pairs():
-    assert pair_data(systems("A")) is None
-    assert pair_data(systems("AB", tar_units=None, non_units=None)) is None
+    assert pairs_of(systems("A")) is None
+    assert pairs_of(systems("AB", tar_units=None, non_units=None)) is None

@@ -16,8 +16,8 @@ from deciban.calibration import (
 from deciban.fusion import LinearFusion, MulticlassFusion
 from deciban.report import page as model_pictures
 from deciban.report.files import ReportRequest, write_report
-from deciban.report.numbers import MINUS
 from deciban.report.page import parameter_pictures, worth_pictures
+from deciban.tables.writers import MINUS
 from deciban.workflows.options import Options
 from deciban.workflows.train import train_files
 from support.both_kinds import MADE, N
@@ -25,11 +25,7 @@ from support.class_files import CLASSES
 
 pytestmark = pytest.mark.usefixtures("sketches")
 UNITS = np.arange(N) // 3
-WEIGHS, SCALE, ADDED = (
-    "What each system weighs",
-    "What all log-likelihoods are multiplied by",
-    "What is added to each class",
-)
+WEIGHS, SCALE, ADDED = ("Weights of the systems", "Scale of all log-likelihoods", "Offset of each class")
 
 
 @pytest.fixture(params=MADE)
@@ -54,15 +50,12 @@ def test_where_each_class_has_a_map_of_its_own_it_is_drawn(monkeypatch):
     loglik = np.random.default_rng(0).normal(size=(N, 3)) + np.eye(3)[label]
     named, plain = (DetectionAffineTransformation().fit(loglik, label, classes=some) for some in (CLASSES, None))
     for one in (named, plain, DetectionPavTransformation().fit(loglik, label)):
-        assert titles(parameter_pictures(one, None, CLASSES)) == ["What the model makes of each class"]
+        assert titles(parameter_pictures(one, None, CLASSES)) == ["Calibration map of each class"]
     names = [(what, whom) for what, whom, _ in named.parameter_numbers()]
     assert names == [(what, whom) for what in ("scale", "offset") for whom in CLASSES]
     monkeypatch.setattr(model_pictures, "_MOST_LINES", 2)
     for one in (named, plain):
-        assert titles(parameter_pictures(one, None)) == [
-            "What the log-likelihood ratio of each class is multiplied by",
-            "What is added to the log-likelihood ratio of each class",
-        ]
+        assert titles(parameter_pictures(one, None)) == ["Scale of each class", "Offset of each class"]
 
 
 def test_there_is_no_picture_of_what_is_known_without_it(monkeypatch):
@@ -87,8 +80,8 @@ def test_what_systems_are_worth_is_drawn_where_one_was_left_out(both):
     found = shown.figures
     assert [one.name for one in found.without] == ["b", "a"]
     losses = worth_of_systems(found.names, found.whole, found.without)
-    assert titles(worth_pictures(losses, both.name, 0.9)) == ["What is lost without each system"]
+    assert titles(worth_pictures(losses, both.name, 0.9)) == ["Contribution of each system"]
     assert worth_pictures([], both.name, None) == []
-    table = page.read_text("utf-8").partition('aria-label="What is lost without each system"')[2]
+    table = page.read_text("utf-8").partition('aria-label="Contribution of each system"')[2]
     cell = re.search(r'<th scope="row">a</th>\n<td>([^<]+)<', table)[1]
     assert float(cell.replace(MINUS, "-")) == pytest.approx(losses[0].dev.value, abs=6e-5)

@@ -10,7 +10,8 @@ import deciban
 from deciban import ClassResults, InputError
 from deciban.calibration import MulticlassCalibrator
 from deciban.report import render_classes
-from deciban.report.numbers import sure
+from deciban.report.cards import CLASS_CHARTS
+from deciban.tables.writers import sure
 from support.class_files import CLASSES, trials
 
 
@@ -22,7 +23,7 @@ def evaluated(name="sys", **more):
 def rows(page, table=None):
     """Texts of the cells of all table rows, by their heading; of one table if its label is given."""
     if table is not None:
-        page = page[page.index(f'aria-label="{table}"') :].partition("</table>")[0]
+        page = page[page.index(f'aria-label="{table}') :].partition("</table>")[0]
     found = {}
     for row in re.findall(r"<tr>(.*?)</tr>", page, flags=re.DOTALL):
         cells = [
@@ -39,7 +40,7 @@ def test_the_summary_says_what_was_found():
     one = evaluated()
     page = render_classes(ClassResults((one,), messages=("read  sys.csv",)))
     assert rows(page, SUMMARY) == {
-        "figure": ["sys"],
+        "metric": ["sys"],
         "segments": ["90"],
         "C_avg at 0.5": [f"{one.c_avg:.4f}"],
         "C_avg at 0.5, minimum": [f"{one.points[0].min_c_avg:.4f}"],
@@ -54,7 +55,7 @@ def test_the_summary_says_what_was_found():
     parts = (one.calibration_loss, one.calibration.offset_loss, one.calibration.scale_loss)
     assert rows(page, LOSSES)["sys"] == [f"{value:.3f}" for value in parts]
     assert COSTS not in page
-    assert rows(page, "Figures of each class")["dog"][0] == "30"
+    assert rows(page, "Metrics of each class")["dog"][0] == "30"
     assert "Costs at target prior 0.5." in page
     assert "read  sys.csv" in page
     assert render_classes(ClassResults((one,), messages=("read  sys.csv",))) == page
@@ -74,7 +75,7 @@ def test_of_several_costs_the_summary_has_the_mean():
         for p in one.points
         for words, value in (("", p.c_avg), (", minimum", p.min_c_avg))
     }
-    assert rows(page, COSTS) == {"figure": ["sys"], **mean, **costs}
+    assert rows(page, COSTS) == {"metric": ["sys"], **mean, **costs}
     assert "Costs at target prior 0.1." in page
 
 
@@ -82,8 +83,8 @@ def test_of_several_costs_the_summary_has_the_mean():
 def test_the_summary_is_no_wider_than_five_systems():
     systems = tuple(evaluated(name=f"sys{k}", p_target=[0.5, 0.1, 0.02]) for k in range(7))
     page = render_classes(ClassResults(systems))
-    assert rows(page, SUMMARY)["figure"] == [f"sys{k}" for k in range(5)]
-    assert rows(page, f"{SUMMARY}, continued")["figure"] == ["sys5", "sys6"]
+    assert rows(page, SUMMARY)["metric"] == [f"sys{k}" for k in range(5)]
+    assert rows(page, f"{SUMMARY}, continued")["metric"] == ["sys5", "sys6"]
     assert rows(page, f"{COSTS}, continued")["C_avg at 0.1"] == [f"{systems[5].points[1].c_avg:.4f}"] * 2
 
 
@@ -93,9 +94,9 @@ def test_figures_have_their_intervals_on_the_page():
     one = deciban.evaluation.evaluate_classes(loglik, label, classes=CLASSES, name="sys", units=np.arange(90) // 2)
     page = render_classes(ClassResults((one,)))
     for name, (cell,) in rows(page, SUMMARY).items():
-        assert cell.endswith("]") == (name not in {"figure", "segments"})
+        assert cell.endswith("]") == (name not in {"metric", "segments"})
     assert rows(page, SUMMARY)["Cllr"] == [sure(f"{one.cllr:.3f}", one, "cllr")]
-    picked = "intervals are so wide that those of all subsets would hold at once"
+    picked = "intervals are simultaneous over all subsets"
     assert picked in page
     assert picked not in render_classes(ClassResults((evaluated(),)))
     for true, cells in list(rows(page, "Most frequent confusions").items())[1:]:
@@ -120,33 +121,25 @@ def test_before_and_after_and_training_stand_side_by_side():
     assert (
         rows(page, f"{LOSSES}, Test")["sys, calibrated"][0] == "0.000"
     )  # nothing is left to calibrate on the same segments
-    assert page.count("<img ") == 12  # of three classes: a triangle for each system, too; and the offsets
+    assert page.count("<img ") == 1  # the offsets of the model
 
 
-def test_many_classes_have_no_panels():
+@pytest.mark.parametrize(("n", "lacking"), [(2, []), (31, ["subset_c_avg"])])
+def test_every_chart_is_there_once(n, lacking):
     rng = np.random.default_rng(0)
-    loglik, label = rng.normal(size=(124, 31)), np.arange(124) % 31
-    loglik[np.arange(124), label] += 2
-    page = render_classes(ClassResults((deciban.evaluation.evaluate_classes(loglik, label),)))
-    assert page.count("<img ") == 5
-
-
-@pytest.mark.usefixtures("sketches")
-@pytest.mark.parametrize(("n", "beside"), [(2, True), (3, True), (4, True), (6, True), (5, False), (8, False)])
-def test_letters_of_few_panels_are_not_blown_up(n, beside):
-    """Pictures beside each other take half the page; alone, a narrow one would be drawn twice as large."""
-    rng = np.random.default_rng(0)
-    loglik, label = rng.normal(size=(10 * n, n)), np.arange(10 * n) % n
-    page = render_classes(ClassResults((deciban.evaluation.evaluate_classes(loglik, label),)))
-    side_by_side = page[page.index('<div class="plots">') :].partition("</div>")[0]
-    assert ("Detection of each class" in side_by_side) == beside
-    assert page.count('alt="Detection of each class') == 1
+    loglik, label = rng.normal(size=(4 * n, n)), np.arange(4 * n) % n
+    loglik[np.arange(4 * n), label] += 2
+    page = render_classes(ClassResults((deciban.evaluation.evaluate_classes(loglik, label, subsets=n < 10),)))
+    assert "<img " not in page
+    shown = re.findall(r'data-chart="([^"]*)"', page)
+    matrix = ["decisions" if n == 2 else "confusion"]
+    assert shown == matrix + [name for name in CLASS_CHARTS if name not in ("confusion", *lacking)]
 
 
 @pytest.mark.usefixtures("sketches")
 def test_a_class_out_of_set_is_no_target():
     page = render_classes(ClassResults((evaluated(p_out_of_set=0.2),)))
-    assert rows(page)["eel"][2:] == [""] * 6
+    assert rows(page)["eel"][2:] == [""] * 7
     assert "The class eel is out of set, with prior 0.2" in page
 
 

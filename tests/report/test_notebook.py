@@ -10,7 +10,7 @@ from deciban import compare, evaluate, evaluate_classes
 from deciban.errors import InputError
 from deciban.evaluation import Results
 from deciban.report import render
-from deciban.report.rendering import explore
+from deciban.report.files import explore
 
 HOSTILE = "</script><script>alert(1)</script>\"'"
 RNG = np.random.default_rng(3)

@@ -51,6 +51,7 @@ def test_seed_and_units_are_said():
     drawn = evaluate([1.0, 2.0, 3.0], [0.0, 1.5, -1.0], bootstrap=20, seed=77, **units)
     rows = dict(Provenance.of({}, "typed").rows(Results((drawn,))))
     assert (rows["Command"], rows["Seed"]) == ("typed", "77")
+    assert "Written" in rows
     assert rows["Units of intervals"].startswith("3 units")
     plain = dict(Provenance.of({}, "typed").rows(Results((evaluate([1.0], [0.0]),))))
     assert plain["Seed"].startswith("none")

@@ -15,15 +15,15 @@ PAIRS = pytest.mark.parametrize(("one", "other"), [(TWO, MANY), (MANY, TWO)], id
 
 @PAIRS
 def test_systems_are_of_one_kind(one, other):
-    with pytest.raises(InputError, match=f"results: {other.name} is of .* classes, and {one.name} of .* classes"):
+    with pytest.raises(InputError, match=f"results: {other.name} is .*, but {one.name} is "):
         render([one, other])
     for name in ("train", "before"):
         for given in (other, [other], Results((other,))):
-            with pytest.raises(InputError, match=f"{name}: {other.name} is of"):
+            with pytest.raises(InputError, match=f"{name}: {other.name} is "):
                 render(one, **{name: given})
-    with pytest.raises(InputError, match=f"train_before: {other.name} is of"):
+    with pytest.raises(InputError, match=f"train_before: {other.name} is "):
         render(one, train=one, train_before=other)
-    with pytest.raises(InputError, match=f"before: {other.name} is of"):
+    with pytest.raises(InputError, match=f"before: {other.name} is "):
         render(Results((one,), before=Results((other,))))
 
 
@@ -37,17 +37,17 @@ def test_an_evaluation_stands_for_results_on_every_side(one):
 
 @pytest.mark.parametrize("name", ["train", "before", "train_before"])
 def test_what_is_no_result(name):
-    with pytest.raises(InputError, match=f"{name}: got str. Pass what evaluate"):
+    with pytest.raises(InputError, match=f"{name}: got str. Pass the result of evaluate"):
         render(TWO, **{name: "results.json"})
 
 
 def test_what_is_no_model_of_these_scores():
     for model, words in (
         ("m.json", "model: got str. Pass the model"),
-        (MulticlassCalibrator(), "model: a model of kind 'multiclass-affine' is for many classes"),
+        (MulticlassCalibrator(), "model: a model of kind 'multiclass-affine' is for multiclass scores"),
         (AffineCalibrator(), "AffineCalibrator: not trained yet"),
     ):
         with pytest.raises(InputError, match=words):
             render(TWO, model=model)
-    with pytest.raises(InputError, match="model: a model of kind 'affine' is for two classes"):
+    with pytest.raises(InputError, match="model: a model of kind 'affine' is for two-class scores"):
         render(MANY, model=AffineCalibrator())

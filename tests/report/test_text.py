@@ -89,7 +89,8 @@ PAGES = {"two-class": (plots.KINDS, CONVENTIONS), "classes": (plots.CLASS_KINDS,
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_plot_has_a_title_and_a_caption(page):
-    assert set(words.TEXTS[page]["plots"]) == set(PAGES[page][0])
+    only_there = {"class_det"} if page == "classes" else set()
+    assert set(words.TEXTS[page]["plots"]) - only_there == set(PAGES[page][0]) - {"simplex"}  # a section of the page
     for title, caption in words.TEXTS[page]["plots"].values():
         assert title
         assert 1 <= len(re.findall(r"\.(?:\s|$)", caption)) <= 3

@@ -10,7 +10,7 @@ from scipy.stats import entropy
 
 from deciban import InputError, metrics, multiclass
 from deciban.evaluation import evaluate_classes
-from deciban.evaluation.multiclass.figures import ClassFigures
+from deciban.evaluation.multiclass.problem_sums import ClassFigures
 from deciban.evaluation.multiclass.summary import summarize_classes
 from deciban.multiclass.tables import ScoredClasses
 from deciban.rules import (
@@ -24,7 +24,7 @@ from deciban.rules import (
     expected_cost,
     information,
 )
-from deciban.rules.delivered import _told
+from deciban.rules.delivered import _lost_information
 from support.class_trials import random_trials
 
 RNG = np.random.default_rng(5)
@@ -157,11 +157,12 @@ def test_capacity_of_weighted_trials_is_that_of_the_channel():
 def test_slopes_of_what_is_told_are_its_derivatives():
     trials = ScoredClasses.of_metric(*random_trials(3, 50), None, None)
     at, every = np.array([0.3, -0.5, 0.1]), np.arange(3)
-    assert check_grad(lambda x: _told(x, trials, every)[0], lambda x: _told(x, trials, every)[1], at) < 1e-6
+    lost = [lambda x, k=k: _lost_information(x, trials, every)[k] for k in (0, 1)]
+    assert check_grad(*lost, at) < 1e-6
 
 
 def test_rules_about_other_classes_are_refused():
-    with pytest.raises(InputError, match="rule: about 2 classes, but the scores have 3"):
+    with pytest.raises(InputError, match="rule: for 2 classes, but the scores have 3"):
         expected_cost(np.zeros((3, 3)), [0, 1, 2], rule=Beta(1, 1))
     with pytest.raises(InputError, match="prior"):
         information(TAR, NON)
@@ -190,5 +191,5 @@ def test_scores_that_say_nothing_have_no_capacity_and_who_does_not_ask_gets_none
     assert (nothing.capacity.bits, nothing.capacity.prior.tolist()) == (0.0, pytest.approx([1 / 3] * 3))
     assert nothing.to_dict()["capacity"]["bits"] == 0.0
     assert "capacity" not in evaluate_classes(loglik, label).to_dict()
-    with pytest.raises(InputError, match="capacity: trials in pieces"):
+    with pytest.raises(InputError, match="capacity: this search needs all trials in memory"):
         summarize_classes(loglik, label, figures=ClassFigures(capacity=True))

@@ -46,7 +46,7 @@ def test_a_counter_example_is_one(rule, n):
     honest, other = (float(found.truth @ rule(one[None])[0]) for one in (found.truth, found.report))
     assert other < honest - 1e-6
     assert (found.honest_cost, found.other_cost) == pytest.approx((honest, other))
-    assert "not proper: who believes" in str(found)
+    assert "not proper: with truth" in str(found)
 
 
 def test_sets_of_minimizers_of_one_and_two_thresholds():
@@ -66,5 +66,5 @@ def test_functions_that_are_no_rules_are_refused():
         check_properness(lambda q: q[:, 0], 2)
     with pytest.raises(InputError, match="n_classes: None"):
         check_properness(Quadratic())
-    with pytest.raises(InputError, match="n_classes: 3, but the rule is about 2"):
+    with pytest.raises(InputError, match="n_classes: 3, but the rule is for 2"):
         check_properness(Beta(1, 1), 3)

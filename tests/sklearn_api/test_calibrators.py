@@ -140,7 +140,7 @@ def test_words_say_which_scores_are_larger_and_the_alphabet_which_class_is_secon
 def test_words_of_no_known_meaning_are_refused_unless_one_is_named(trials):
     X, y, _ = trials
     words = np.where(y, "odd", "even")
-    with pytest.raises(InputError, match="y: which of the words 'even', 'odd'.*pos_label='odd'"):
+    with pytest.raises(InputError, match="y: which of 'even', 'odd'.*pos_label='odd'"):
         AffineCalibrator().fit(X, words)
     with pytest.raises(InputError, match="pos_label: 'maybe' is neither of the labels"):
         AffineCalibrator(pos_label="maybe").fit(X, words)
@@ -156,7 +156,7 @@ def test_score_is_minus_cllr(trials):
     llr = calibrator.decision_function(X)
     assert calibrator.score(X, y) == -cllr_score(y, llr)
     assert calibrator.score(X, y, sample_weight=weight) == -cllr_score(y, llr, sample_weight=weight)
-    with pytest.raises(InputError, match="the labels are 1, 2, those of training were 0, 1"):
+    with pytest.raises(InputError, match="the labels are 1, 2, but in training they were 0, 1"):
         calibrator.score(X, y + 1)
 
 
@@ -177,9 +177,9 @@ def test_one_of_several_columns_by_number_or_name(trials):
 def test_a_column_that_is_not_there(trials, column):
     X, y, _ = trials
     table = pd.DataFrame({"a": X[:, 0], "b": X[:, 0]})
-    with pytest.raises(InputError, match="is none of the 2 columns of X, named a, b"):
+    with pytest.raises(InputError, match="is not among the 2 columns of X, named a, b"):
         AffineCalibrator(column=column).fit(table, y)
-    with pytest.raises(InputError, match="is none of the 1 columns of X without names"):
+    with pytest.raises(InputError, match="is not among the 1 columns of X without names"):
         AffineCalibrator(column=column).fit(X, y)
 
 
@@ -206,8 +206,8 @@ def test_separated_classes_are_refused_without_a_penalty():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"prior": 0.0}, "prior: got 0.0. A prior lies inside"),
-        ({"prior": 1}, "prior: got 1. A prior lies inside"),
+        ({"prior": 0.0}, "prior: got 0.0. A prior must be inside"),
+        ({"prior": 1}, "prior: got 1. A prior must be inside"),
         ({"prior": "train"}, "prior: expected real numbers, got str 'train'"),
         ({"p_target": 1.5}, "p_target|prior"),
         ({"alpha": 0.0}, "alpha: got 0.0"),
@@ -345,7 +345,7 @@ def test_units_tell_how_sure_training_is(estimator, original, trials, sides):
 
 def test_units_of_other_trials_are_refused(trials):
     X, y, _ = trials
-    with pytest.raises(InputError, match=r"^units: of 599 trials, but there are 600"):
+    with pytest.raises(InputError, match=r"^units: 599 units for 600 trials"):
         AffineCalibrator().fit(X, y, units=np.arange(599))
 
 

@@ -85,7 +85,7 @@ def test_labels_of_any_kind(trials, metric):
     assert metric(spoofing, llr, pos_label="bonafide") == expected
     assert metric(spoofing, llr) == expected
     assert metric(spoofing, llr, pos_label="spoof") == metric(1 - y, llr) > expected
-    with pytest.raises(InputError, match="which of the words 'even', 'odd' is that of the targets"):
+    with pytest.raises(InputError, match="which of 'even', 'odd' is the label of the targets"):
         metric(np.where(y, "odd", "even"), llr)
     assert metric(np.where(y, "odd", "even"), llr, pos_label="odd") == expected
 
@@ -163,7 +163,7 @@ def test_probabilities_are_noticed():
     ("y", "score", "options", "words"),
     [
         ([1, 0, 2], [1.0, 2.0, 3.0], {}, "y_true: Only binary classification is supported.*multiclass"),
-        ([1, 1, 1], [1.0, 2.0, 3.0], {}, "y_true: all labels are 1, one class"),
+        ([1, 1, 1], [1.0, 2.0, 3.0], {}, "y_true: all labels are 1, only one class"),
         ([1, 0], [1.0, 2.0, 3.0], {}, "2 labels for 3 scores"),
         ([[1, 0]], [1.0, 2.0], {}, "y_true: expected one label per trial, got shape"),
         ([1, 0], [[1.0, 2.0]], {}, "score: expected a one-dimensional array"),

@@ -168,7 +168,7 @@ def test_apcer_counts_accepted_attacks_and_bpcer_keeps_the_limit():
         (lambda: spoofing.min_a_dcf([1.0], [0.0], [0.0], c_fa=-1.0), "c_fa"),
         (lambda: spoofing.min_a_dcf([1.0], [0.0], [0.0], c_miss=0.0), "costs nothing"),
         (lambda: spoofing.act_a_dcf([math.nan], [0.0], [0.0]), "tar"),
-        (lambda: spoofing.apcer({}, threshold=0.0), "attacks: there are none"),
+        (lambda: spoofing.apcer({}, threshold=0.0), "attacks: empty"),
         (lambda: spoofing.bpcer_at_apcer([1.0], ATTACKS, max_apcer=5), "max_apcer"),
         (lambda: AsvErrors(1.2, 0.0, 0.0), "p_miss"),
         (lambda: spoofing.asv_errors([1.0], [0.0], [0.0], threshold=math.nan), "threshold: got nan"),

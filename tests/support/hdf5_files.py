@@ -12,8 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 from deciban.errors import DecibanError, FormatError
-from deciban.io.contents import Contents
-from deciban.io.formats import Options, binary_formats, by_name
+from deciban.io.formats import Contents, InputOptions, binary_formats, by_name
 from deciban.io.source import Source
 from deciban.trials import Key, Quality, Scores, SegmentQuality, Trials
 from support.tables import assert_sound
@@ -47,8 +46,8 @@ def read(path, format_name=None, **options):
     if format_name is None:
         fitting = [one for one in binary_formats().values() if one.recognizes(source)]
         assert len(fitting) == 1, [one.name for one in fitting]
-        return fitting[0].read(source, Options(**options))
-    return by_name(format_name).read(source, Options(**options))
+        return fitting[0].read(source, InputOptions(**options))
+    return by_name(format_name).read(source, InputOptions(**options))
 
 
 def written(item, format_name):

@@ -9,8 +9,7 @@ import numpy as np
 
 from deciban.errors import DecibanError
 from deciban.io import read_contents, write
-from deciban.io.contents import Contents
-from deciban.io.formats import formats
+from deciban.io.formats import Contents, formats
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Quality, Scores, SegmentQuality
 from support.hdf5_files import KEY, MASK, MODELS, SCORES, SEGMENTS, h5
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deciban.core.ranks.value_counts import compiled
+from deciban.core.ranks.loops import sort_loops
 
 with_and_without = pytest.mark.parametrize("how", ["numpy", "numba"])
 
@@ -11,6 +11,6 @@ def loops_of(how):
     """The loops; skips the test where numba is not installed."""
     if how == "numpy":
         return None
-    if compiled() is None:
+    if sort_loops() is None:
         pytest.skip("numba is not installed: pip install -e '.[fast]'")
-    return compiled()
+    return sort_loops()

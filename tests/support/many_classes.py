@@ -4,7 +4,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from deciban.core.classes.certainty import CountedTrials
+from deciban.core.training.multiclass_objective import CountedTrials
 from deciban.core.training.multiclass_training import train_counted
 
 

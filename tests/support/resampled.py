@@ -6,7 +6,7 @@ import numpy as np
 
 
 @dataclass
-class Drawn:
+class RandomSample:
     score: np.ndarray
     second: np.ndarray
     is_target: np.ndarray
@@ -22,7 +22,9 @@ def all_by_all(n_speakers, seed, n_segments=2):
     is_target = one == other
     score = np.where(is_target, 2.0, -1.0) + effect[one] + effect[other] + 1.5 * rng.normal(size=len(one))
     second = 0.5 * score + rng.normal(size=len(one))
-    return Drawn(score, second, is_target, np.column_stack((one, other)), rng.integers(1, 4, len(one)).astype(float))
+    return RandomSample(
+        score, second, is_target, np.column_stack((one, other)), rng.integers(1, 4, len(one)).astype(float)
+    )
 
 
 def refitted_covariance(refit, weight, units, step=1e-3):

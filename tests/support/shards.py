@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.core.resampling.units import TrialUnits
-from deciban.engines.threads import Threads
+from deciban.engines import Threads
 from deciban.trials.names import encode
-from deciban.trials.sources import Chunk, Piece, ShardSource
+from deciban.trials.sources import Chunk, ShardSource, SourcePartition
 
 
 class Apart(Threads):
@@ -18,24 +18,24 @@ class Apart(Threads):
 
     shares_memory, n_sums = False, 2
 
-    def run(self, work, pieces):
+    def run(self, work, partitions):
         """See `Threads`."""
         found = []
-        for some in (pieces[::2], pieces[1::2]):
+        for some in (partitions[::2], partitions[1::2]):
             own, there = pickle.loads(pickle.dumps((work.empty(), some)))  # noqa: S301  # written a moment ago
             found.append(pickle.loads(pickle.dumps(super().run(own, there))))  # noqa: S301
         return found[0] + found[1]
 
-    def each(self, work, pieces, use):
+    def each(self, work, partitions, use):
         """See `Threads`."""
-        for piece in pieces:
-            own, there = pickle.loads(pickle.dumps((work.empty(), [piece])))  # noqa: S301  # written a moment ago
+        for partition in partitions:
+            own, there = pickle.loads(pickle.dumps((work.empty(), [partition])))  # noqa: S301  # written a moment ago
             own.take(there)
             use(pickle.loads(pickle.dumps(own)))  # noqa: S301
 
 
 @dataclass(frozen=True)
-class ArrayPiece(Piece):
+class ArrayPartition(SourcePartition):
     """Some rows of arrays."""
 
     name: str
@@ -58,7 +58,7 @@ class ArrayPiece(Piece):
 
 
 def source_of(
-    scores, truth, rng, *, n_pieces=5, units=None, weights=None, systems=("system",), classes=(), groups=None
+    scores, truth, rng, *, n_partitions=5, units=None, weights=None, systems=("system",), classes=(), groups=None
 ):
     """The trials in random pieces in random order, some of them empty.
 
@@ -67,18 +67,18 @@ def source_of(
     """
     scores = [np.asarray(scores)] if len(systems) == 1 else [np.asarray(one) for one in scores]
     truth = np.asarray(truth)
-    order, cuts = rng.permutation(len(truth)), np.sort(rng.integers(0, len(truth) + 1, n_pieces - 1))
+    order, cuts = rng.permutation(len(truth)), np.sort(rng.integers(0, len(truth) + 1, n_partitions - 1))
     known = None if units is None else TrialUnits.of(np.asarray(units))
-    pieces = []
+    partitions = []
     for at, rows in enumerate(np.split(order, cuts)):
         own = None if known is None else replace(known.take(rows)).only_used()
         weight = None if weights is None else np.asarray(weights)[rows]
         held = tuple(encode(pa.array([str(one) for one in side[rows]], pa.string())) for side in groups or ())
         given = [one[rows] for one in scores], truth[rows], own, weight, held or None
-        pieces.append(ArrayPiece(f"piece {at}", len(rows), *given))
+        partitions.append(ArrayPartition(f"piece {at}", len(rows), *given))
     is_double = any(one.dtype != np.float32 for one in scores)
     about = {"classes": classes, "is_double": is_double, "has_units": units is not None}
     about |= {"has_weights": weights is not None}
     if groups is not None:
         about["groups"] = ("left", "right")[: len(groups)]
-    return ShardSource("arrays", tuple(pieces), tuple(systems), **about)
+    return ShardSource("arrays", tuple(partitions), tuple(systems), **about)

@@ -1,4 +1,4 @@
-"""What trials in pieces hold, put together again: to be compared with what is read as a whole."""
+"""What trials in batches hold, put together again: to be compared with what is read as a whole."""
 
 from itertools import pairwise
 
@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 
-from deciban.trials.sources import Wanted
+from deciban.trials.sources import TrialFields
 from deciban.workflows.inputs import read_joined
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import Options
@@ -17,9 +17,9 @@ from deciban.workflows.units import units_of_batch
 def gathered(source, *, units=False, weight=False):
     """Rows of scores of all systems, truth, and keys of units or weights, in an order that is that of their values."""
     rows = []
-    for piece in source.pieces:
-        wanted = Wanted(tuple(range(len(source.systems))), truth=True, units=units, weight=weight)
-        rows.append(_rows(piece.read(wanted)))
+    for partition in source.partitions:
+        wanted = TrialFields(tuple(range(len(source.systems))), truth=True, units=units, weight=weight)
+        rows.append(_rows(partition.read(wanted)))
     return _sorted(np.concatenate(rows))
 
 

@@ -1,5 +1,6 @@
 """Scores as they occur: many ties, infinities, both zeros, every magnitude."""
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 coarse = st.integers(-4, 4).map(lambda k: k / 2)
@@ -17,3 +18,8 @@ def classes(scores=any_score, max_size=12):
 
 finite_classes = classes(st.one_of(coarse, st.floats(-50, 50)))
 log_odds = st.one_of(coarse, st.floats(-30, 30), st.sampled_from([1e4, -1e4]))
+
+
+def fewer(share):
+    """A share of the inputs of other laws, in every profile: for a law whose inputs take long."""
+    return settings(max_examples=max(1, round(share * settings.default.max_examples)))

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from deciban.errors import DecibanError
-from deciban.io.contents import Contents
-from deciban.io.formats import Options, by_name
+from deciban.io.formats import Contents, InputOptions, by_name
 from deciban.io.source import Source
 from deciban.trials import ClassKey, ClassScores, Key, Scores, Trials
 
@@ -93,7 +92,7 @@ def read_bytes(data, file_format, **options):
         path.write_bytes(data)
         source = Source(path)
         assert by_name(file_format).recognizes(source)
-        return by_name(file_format).read(source, Options(**options))
+        return by_name(file_format).read(source, InputOptions(**options))
 
 
 def again(contents, file_format, **options):

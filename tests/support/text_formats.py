@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from deciban.errors import FormatError
 from deciban.io import read_contents
-from deciban.io.contents import Contents
-from deciban.io.formats import by_name
+from deciban.io.formats import Contents, by_name
 from deciban.io.text.writer import write_text
 from deciban.trials import ClassKey, ClassScores, Index, Key, Scores, Trials
 

@@ -2,7 +2,9 @@
 
 import dataclasses
 import math
+import pickle
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.compute as pc
@@ -109,3 +111,18 @@ def test_metrics_of_classes_have_the_class_as_their_place():
     assert rows["mean_c_avg", ""] == MANY.mean_costs["c_avg"]
     assert rows["class_error_rate", "x"] == MANY.class_error_rates[1]
     assert rows["detection_cllr", "x"] == MANY.detectors["x"]["cllr"]
+
+
+def test_tables_of_equal_metrics_are_equal():
+    """NaN and unknown limits included: a result is equal to itself computed again."""
+    for one in (TWO, MANY, INFINITE):
+        again = pickle.loads(pickle.dumps(one.metrics))  # noqa: S301  # what was pickled here
+        assert again == one.metrics
+        assert again is not one.metrics
+        assert hash(again) == hash(one.metrics)
+        assert again[:2] == one.metrics[:2] != one.metrics[1:3]
+    assert TWO.metrics != MANY.metrics
+    assert TWO.metrics != tuple(TWO.metrics)
+    row = replace(TWO.metrics[0], value=math.nan)
+    assert row == replace(row, value=float("nan"))
+    assert len({row, replace(row, value=float("nan"))}) == 1

@@ -41,7 +41,7 @@ def asked(run, words):
 @pytest.mark.usefixtures("folder")
 def test_thresholds(run):
     out, systems = asked(run, "--thresholds --dcf 0.2")
-    rows = table(out, "system +figure")[:6]
+    rows = table(out, "system +metric")[:6]
     places = [value for one in systems for value in (one["eer_threshold"], one["operating_points"][0]["min_threshold"])]
     assert [row[3] for row in rows if "actDCF" not in row[1]] == [f"{float(place):.4f}" for place in places]
     assert rows[0][4] == f"{100 * systems[0]['eer_p_miss']:.2f} %"
@@ -52,7 +52,7 @@ def test_thresholds(run):
 def test_figures_have_their_intervals(run):
     out, (one, _) = asked(run, "--thresholds --fnmr-at 0.8 --posteriors-at 0.1 --misleading --eer-conventions")
     at = one["operating_points"][0]["intervals"]
-    value = table(out, "system +figure", intervals=True)[1][2]
+    value = table(out, "system +metric", intervals=True)[1][2]
     cells = [
         (value, at["min_dcf"], 1),
         (table(out, "system +rocch", intervals=True)[0][1], one["intervals"]["eer_conventions"]["rocch"], 100),
@@ -77,7 +77,7 @@ def test_conventions_with_the_tools_that_have_them(run):
     out, systems = asked(run, "--eer-conventions")
     for row, one in zip(table(out, "system +rocch +interpolated"), systems, strict=False):
         assert row == [one["name"], *(f"{100 * value:.2f} %" for value in one["eer_conventions"].values())]
-    assert table(out, "EER +read off where")[-1][::2] == ["crossed_p_miss", "Kaldi compute-eer"]
+    assert table(out, "EER +definition")[-1][::2] == ["crossed_p_miss", "Kaldi compute-eer"]
 
 
 @pytest.mark.usefixtures("folder")
@@ -147,14 +147,16 @@ def test_misleading_evidence(run):
     assert rows[3][1] == "more than 1000"
     lines = run("eval scores.txt --key key.txt --misleading --table csv -q")[1].splitlines()
     line = next(line for line in lines if "misleading evidence" in line)
-    rates = [[f"{name} in %" for name in (p, f"{p} low", f"{p} high")] for p in ("p_tar", "p_non")]
+    rates = [
+        [f"{name} in %" for name in (p, f"{p} low", f"{p} high")] for p in ("share of targets", "share of non-targets")
+    ]
     assert line.split(",")[2:] == ["targets", *rates[0], "non-targets", *rates[1]]
 
 
 @pytest.mark.usefixtures("folder")
 def test_nothing_is_shown_unasked(run):
     _, out, _ = run("eval scores.txt --key key.txt")
-    assert "threshold" not in out
+    assert "threshold" not in out.partition("Rule of 30")[0]
     assert "misleading" not in out
 
 
@@ -162,11 +164,11 @@ def test_nothing_is_shown_unasked(run):
 def test_thresholds_of_common_logarithms_are_written_so(run):
     words = "eval scores.txt --key key.txt -q --thresholds"
     nats, log10 = run(words)[1], run(f"{words} --log10")[1]
-    assert table(nats, "system +figure")[0][3] == table(log10, "system +figure")[0][3]  # the number in the file
+    assert table(nats, "system +metric")[0][3] == table(log10, "system +metric")[0][3]  # the number in the file
     assert "thresholds in log10" in log10
     assert "log10" not in run(f"{words} --log10 --axis nats")[1]
-    asked_for = table(run(f"{words} --axis log10")[1], "system +figure")[0][3]
-    assert float(asked_for) == pytest.approx(float(table(nats, "system +figure")[0][3]) / math.log(10), abs=1e-4)
+    asked_for = table(run(f"{words} --axis log10")[1], "system +metric")[0][3]
+    assert float(asked_for) == pytest.approx(float(table(nats, "system +metric")[0][3]) / math.log(10), abs=1e-4)
 
 
 @pytest.mark.usefixtures("folder")
@@ -176,8 +178,8 @@ def test_thresholds_of_common_logarithms_are_written_so(run):
         ("--fnmr-at 0.1%", "write fractions, for example 0.001,0.0001"),
         ("--fnmr-at 5", "fnmr-at: got 5. A rate is a fraction"),
         ("--posteriors-at 1", "posteriors-at: got 1"),
-        ("--threshold-key key.txt", "--threshold-key: is the key of other scores"),
-        ("--threshold-from scores.txt --threshold-from second.txt --threshold-key key.txt", "scores of 2 systems"),
+        ("--threshold-key key.txt", "--threshold-key: is for the scores of threshold_from"),
+        ("--threshold-from scores.txt --threshold-from second.txt --threshold-key key.txt", "got 2 systems"),
         ("--axis ln", "'ln' is not one of"),
     ],
 )
@@ -198,5 +200,5 @@ def test_many_classes_have_none_of_it(run):
     ):
         code, out, err = run(f"eval classes.tsv {words}")
         assert (code, out) == (2, "")
-        assert "for two classes" in err
-    assert "--misleading, --axis are for two classes" in run("eval classes.tsv --axis log10 --misleading")[2]
+        assert "for two-class scores" in err
+    assert "--misleading, --axis are for two-class scores" in run("eval classes.tsv --axis log10 --misleading")[2]

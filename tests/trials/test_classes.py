@@ -76,7 +76,7 @@ def test_copies_and_conflicts():
     [
         (["cat"], [[1.0]], "classes: expected at least 2 distinct names, got 'cat'"),
         (["cat", "cat"], [[1.0, 2.0]], "classes: expected at least 2 distinct names"),
-        ("ab", [[1.0, 2.0]], "classes: expected a list of names, got one: 'ab'"),
+        ("ab", [[1.0, 2.0]], "classes: expected a list of names, got one name: 'ab'"),
         (["cat", "dog"], [[1.0]], r"score: expected 1 segments x 2 classes, got shape \(1, 1\)"),
         (["cat", "dog"], [[1.0, np.nan]], r"row 0: a score of \(s\) is NaN"),
         (["cat", "dog"], [["1", "2"]], "score: expected real numbers"),
@@ -100,7 +100,7 @@ def test_what_is_no_class_key():
         ClassKey.of({"trial": ["a", "b"]}, ["cat"])
     with pytest.raises(InputError, match="row 1: class 'dog' is not among the classes cat, emu"):
         ClassKey.of({"trial": ["a", "b"]}, ["cat", "dog"], classes=["cat", "emu"])
-    with pytest.raises(InputError, match="conditions: these trials have their own already"):
+    with pytest.raises(InputError, match="conditions: these trials already have conditions"):
         ClassKey.of(Trials.of({"trial": ["a"]}), ["cat"], classes=["cat", "dog"], conditions={"sex": ["f"]})
 
 
@@ -124,7 +124,7 @@ def test_matching_by_order_looks_at_no_name():
     key = ClassKey.of({"trial": ["x", "y", "z"]}, ["dog", "cat", "emu"])
     (aligned,) = align_class_systems([SCORES], key, by_order=True)
     assert aligned.score.tolist() == SCORES.score.tolist()
-    with pytest.raises(KeyMismatchError, match="as many of one as of the other"):
+    with pytest.raises(KeyMismatchError, match="equal numbers"):
         align_class_systems([SCORES], key.take(np.array([0, 1])), by_order=True)
 
 

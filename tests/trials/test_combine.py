@@ -120,7 +120,7 @@ class TestMerge:
             ]
         )
         assert (keys.classes, keys.label.tolist()) == (("cat", "dog"), [1, 1])
-        with pytest.raises(InputError, match="not the same classes; dog, emu only in one of them"):
+        with pytest.raises(InputError, match="different classes; dog, emu only in one of them"):
             merge([merged, ClassScores.of({"trial": ["c"]}, ["cat", "emu"], [[1.0, 2.0]])])
         with pytest.raises(KeyMismatchError, match=r"trial \(a\) has two different sets of scores"):
             merge([merged, ClassScores.of({"trial": ["a"]}, ["cat", "dog"], [[1.0, 5.0]])], duplicates="keep-one")
@@ -157,7 +157,7 @@ class TestStack:
     def test_fills_only_where_a_key_says_what_is_missing(self):
         key = Index.of({"trial": ["d", "a"]})
         assert stack(self.SYSTEMS, key, -9.0).score.tolist() == [[-9, 40], [1, 10]]
-        with pytest.raises(InputError, match=r"-9.0 cannot be filled in: nothing says which trials there are"):
+        with pytest.raises(InputError, match=r"-9.0 cannot be filled in, because the list of trials is unknown"):
             stack(self.SYSTEMS, missing=-9.0)
 
     def test_nothing_to_stack(self):

@@ -171,15 +171,24 @@ REFUSED = {
         lambda: scores_from(COLUMNS, enroll="model", score="llr"),
         "identified by enroll and test .* got enroll",
     ),
-    "no names": (lambda: scores_from(COLUMNS, score="llr"), "no columns enroll and test, nor trial; there are model"),
-    "text": (lambda: scores_from({"trial": ["a"], "score": ["1"]}), "score: holds string values, scores are numbers"),
-    "booleans": (lambda: scores_from({"trial": ["a"], "score": [True]}), "score: holds bool values"),
-    "word": (lambda: key_from({"trial": ["a"], "label": ["yes"]}), "row 0 holds 'yes'; expected booleans, 1 and 0, or"),
-    "number": (lambda: key_from({"trial": ["a", "b"], "label": [1, 2]}), "label: row 1 holds 2; expected"),
-    "fractions": (lambda: index_from({"trial": [1.5]}), "trial: names of trials are text, but got double"),
+    "no names": (
+        lambda: scores_from(COLUMNS, score="llr"),
+        "no columns enroll and test, and no column trial; the columns are model",
+    ),
+    "text": (
+        lambda: scores_from({"trial": ["a"], "score": ["1"]}),
+        "score: contains string values, but scores must be numbers",
+    ),
+    "booleans": (lambda: scores_from({"trial": ["a"], "score": [True]}), "score: contains bool values"),
+    "word": (
+        lambda: key_from({"trial": ["a"], "label": ["yes"]}),
+        "row 0 contains 'yes'; expected booleans, 1 and 0, or",
+    ),
+    "number": (lambda: key_from({"trial": ["a", "b"], "label": [1, 2]}), "label: row 1 contains 2; expected"),
+    "fractions": (lambda: index_from({"trial": [1.5]}), "trial: names of trials must be text, but got double"),
     "lists": (
         lambda: index_from({"trial": ["a"], "x": [[1]]}),
-        "x: holds list<item: int64> values. A condition is one",
+        "x: contains list<item: int64> values. A condition must",
     ),
     "ragged": (lambda: index_from({"trial": ["a"], "x": [1, 2]}), "frame: cannot be read as a table"),
     "mixed": (lambda: index_from({"trial": ["a", 1]}), "frame: cannot be read as a table"),
@@ -245,14 +254,17 @@ def test_a_library_that_is_not_there(monkeypatch, function, library):
 
 
 BAD = {
-    "other trials": ((SCORES, Key.of({"trial": ["a", "b"]}, [True, False])), "not about the same trials"),
-    "other order": ((SCORES, KEY.take(np.array([1, 0]))), "not about the same trials in the same order. Align them"),
+    "other trials": ((SCORES, Key.of({"trial": ["a", "b"]}, [True, False])), "do not contain the same trials"),
+    "other order": (
+        (SCORES, KEY.take(np.array([1, 0]))),
+        "do not contain the same trials in the same order. Align them",
+    ),
     "same names": ((SCORES, Scores(SCORES.trials, SCORES.score)), "two columns would be called 'system'"),
     "condition": ((Scores.of({"trial": ["a"]}, [1.0], conditions={"score": [1]}),), "would be called 'score'"),
     "bases": ((SCORES, Scores(SCORES.trials, SCORES.score, "b", log10=True)), "common and natural .*Scores.in_nats"),
-    "two kinds": ((SCORES, ClassScores(SCORES.trials, ("a", "b"), np.zeros((2, 2)))), "do not go into one table"),
+    "two kinds": ((SCORES, ClassScores(SCORES.trials, ("a", "b"), np.zeros((2, 2)))), "cannot be in one table"),
     "rows": ((Scores(Trials.of_rows(2).take(np.array([1])), np.zeros(1)),), "row numbers are not 0, 1, 2"),
-    "nothing": ((Index(Trials.of_rows(2)),), "without names and values make no table"),
+    "nothing": ((Index(Trials.of_rows(2)),), "without names and values cannot become a table"),
 }
 
 

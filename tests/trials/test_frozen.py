@@ -114,7 +114,7 @@ def test_dictionaries_of_any_text(kind):
 
 
 def test_a_condition_is_one_value_per_trial():
-    with pytest.raises(InputError, match=r"^tags: holds list.* A condition is one value per trial"):
+    with pytest.raises(InputError, match=r"^tags: contains list.* A condition must have one value per trial"):
         Trials.of({"trial": ["a"]}, conditions={"tags": [["x", "y"]]})
 
 
@@ -130,5 +130,5 @@ def test_text_that_is_too_long_for_one_array():
     text = long_text()
     assert len(Trials.of({"trial": text}).names[0]) == 1
     assert len(Trials.of({"trial": pa.chunked_array([text])}).names[0]) == 1
-    with pytest.raises(InputError, match="notes: cannot hold these values"):
+    with pytest.raises(InputError, match="notes: cannot store these values"):
         Trials.of({"trial": ["a"] * len(text)}, conditions={"notes": text})

@@ -21,7 +21,7 @@ def test_what_identifies_a_trial():
 def test_columns_have_one_length():
     with pytest.raises(InputError, match=r"ids: expected columns of one length, got \{'trial': 1, 'sex': 2\}"):
         Trials.of({"trial": ["a"]}, conditions={"sex": ["f", "m"]})
-    with pytest.raises(InputError, match="sex: cannot hold these values"):
+    with pytest.raises(InputError, match="sex: cannot store these values"):
         Trials.of({"trial": ["a"]}, conditions={"sex": 3})
 
 
@@ -69,7 +69,7 @@ def test_take_by_number_and_by_mask():
     assert listed(trials.take(np.array([False, True, False, True]))) == [("a", "y"), ("b", "y")]
     for rows, said in [
         (np.array([True]), "expected row numbers or 4 booleans, got bool values of shape"),
-        (np.array([4, 9]), "no row 4 in trials; there are 4, counted from 0"),
+        (np.array([4, 9]), "no row 4 in trials; there are 4, numbered from 0"),
         (np.array([0, -1]), "no row -1 in trials"),
         (np.array([0.0]), "expected row numbers or 4 booleans, got float64"),
         (np.array([[0]]), "expected row numbers or 4 booleans"),
@@ -118,9 +118,7 @@ def test_as_grid():
     assert (full.mask, full.listed, cells) == (None, None, None)
     with pytest.raises(InputError, match=r"row 2: trial \(a, x\) occurs twice; a matrix has one cell"):
         trials_of([PAIRS[0], PAIRS[1], PAIRS[0], PAIRS[1]]).as_grid()
-    with pytest.raises(
-        InputError, match="a matrix has room for trials of enroll and test, these are identified by trial"
-    ):
+    with pytest.raises(InputError, match="a matrix needs trials of enroll and test, but these are identified by trial"):
         Trials.of({"trial": ["a"]}).as_grid()
     n = 20_000
     with pytest.raises(InputError, match="a matrix of 20,000 x 20,000 cells for 20,000 trials would be nearly empty"):

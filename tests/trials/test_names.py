@@ -21,13 +21,13 @@ dictionary = pa.DictionaryArray.from_arrays
 @pytest.mark.parametrize(
     ("ids", "said"),
     [
-        ([1, 2], "names of trials are text, but got int64"),
+        ([1, 2], "names of trials must be text, but got int64"),
         (["a", None], "1 of 2 names are missing"),
-        ([b"\xff", b"a"], "names of trials are text, but got binary"),
+        ([b"\xff", b"a"], "names of trials must be text, but got binary"),
         (dictionary(pa.array([0, 1]), pa.array(["a", None])), "1 of 2 names are missing"),
-        ("ab", "expected a list of names, got one: 'ab'"),
-        (7, "names of trials are text, but"),
-        (["\ud800", "a"], "names of trials are text, but"),
+        ("ab", "expected a list of names, got one name: 'ab'"),
+        (7, "names of trials must be text, but"),
+        (["\ud800", "a"], "names of trials must be text, but"),
     ],
 )
 def test_names_are_text(ids, said):

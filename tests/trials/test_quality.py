@@ -46,8 +46,8 @@ def test_select():
     assert Quality(MODELS, None).select(["snr"]).enroll.values.tolist() == [[1], [2], [9]]
     for measures, said in [
         (["snr", "age"], "quality: no measure 'age'; there are snr, length"),
-        (["snr", "snr"], "2 measures need as many distinct names"),
-        ([], "0 measures need as many distinct names"),
+        (["snr", "snr"], "2 measures need 2 distinct names"),
+        ([], "0 measures need 0 distinct names"),
     ]:
         with pytest.raises(InputError, match=said):
             MODELS.select(measures)
@@ -86,8 +86,8 @@ def test_values_belong_to_the_names_as_listed_whatever_dictionary_they_have():
         (["a"], [[[1.0]]], None, "q.h5: expected one row of measures"),
         (["a"], [[]], None, "q.h5: expected one row of measures"),
         (["a", "b"], [[1.0, 2.0], [1.0, np.nan]], None, "q.h5: a quality measure of 'b' is not finite"),
-        (["a"], [[1.0, 2.0]], ["q"], "measures: 2 measures need as many distinct names"),
-        (["a"], [[1.0, 2.0]], ["q", "q"], "measures: 2 measures need as many distinct names"),
+        (["a"], [[1.0, 2.0]], ["q"], "measures: 2 measures need 2 distinct names"),
+        (["a"], [[1.0, 2.0]], ["q", "q"], "measures: 2 measures need 2 distinct names"),
         (["a"], ["1"], None, "values: expected real numbers"),
         (["a", "b"], [[1.0], [1.0, 2.0]], None, "values: cannot be read as an array"),
     ],
@@ -106,7 +106,7 @@ def test_names_are_kept_and_dropped():
     assert both.drop(enroll=["a"]).enroll.values.tolist() == [[2], [3]]
     with pytest.raises(InputError, match="none of 3 names is left"):
         quality.keep("z")
-    with pytest.raises(InputError, match="test: there are no quality measures of this side"):
+    with pytest.raises(InputError, match="test: this side has no quality measures"):
         both.keep(test="a")
 
 
@@ -116,7 +116,7 @@ def test_quality_and_id_maps_one_after_another():
     assert (joined.names.to_pylist(), joined.values.tolist()) == (["a", "b", "c"], [[1], [2], [3]])
     with pytest.raises(InputError, match="'b' has two different lines of quality measures"):
         concatenate([one, SegmentQuality.of(["b"], [5.0])])
-    with pytest.raises(InputError, match="have different quality measures"):
+    with pytest.raises(InputError, match="the quality measures differ"):
         concatenate([one, SegmentQuality.of(["b"], [5.0], measures=["snr"])])
     maps = concatenate([IdMap.of({"a": "x"}), IdMap.of({"a": "x", "b": "y"})])
     assert (maps.left.to_pylist(), maps.right.to_pylist()) == (["a", "b"], ["x", "y"])

@@ -1,27 +1,26 @@
-"""Trials in pieces: each system alone, steps that change or select trials, and trials in memory."""
+"""Trials in batches: each system alone, steps that change or select trials, and trials in memory."""
 
 from functools import partial
 
 import numpy as np
 import pytest
 
-from deciban.models.mapped import ordered
-from deciban.trials.sources import HeldPiece, Wanted
+from deciban.trials.sources import LoadedPartition, TrialFields, ordered
 from support.shards import source_of
 
 
 def read(source, system=0):
     """Scores of a system, truth and weights, in the order of the weights, which differ."""
-    chunks = [one.read(Wanted((system,), truth=True, weight=True)) for one in source.pieces]
+    chunks = [one.read(TrialFields((system,), truth=True, weight=True)) for one in source.partitions]
     parts = [(one.scores[0], one.truth, one.weight) for one in chunks]
     scores, truth, weight = (np.concatenate(own) for own in zip(*parts, strict=True))
     order = np.argsort(weight)
     return scores[order], truth[order], weight[order]
 
 
-def positive(sign, piece, wanted):
+def positive(sign, partition, wanted):
     """The trials whose first score is positive, with their scores times a sign."""
-    chunk = piece.read(wanted)
+    chunk = partition.read(wanted)
     found = chunk.take(chunk.scores[0] > 0.0)
     return type(found)(tuple(sign * one for one in found.scores), found.truth, weight=found.weight)
 
@@ -35,10 +34,10 @@ def trials():
 @pytest.mark.parametrize("held", [False, True])
 def test_a_system_alone_has_its_own_scores(trials, held):
     rng, scores, truth, weight = trials
-    source = source_of(scores, truth, rng, systems=("A", "B", "C"), weights=weight, n_pieces=1 if held else 5)
+    source = source_of(scores, truth, rng, systems=("A", "B", "C"), weights=weight, n_partitions=1 if held else 5)
     if held:
-        whole = source.pieces[0].read(Wanted((0, 1, 2), truth=True, weight=True))
-        source = source.made_of([HeldPiece(whole, "held")])
+        whole = source.partitions[0].read(TrialFields((0, 1, 2), truth=True, weight=True))
+        source = source.made_of([LoadedPartition(whole, "held")])
     for at, name in enumerate("ABC"):
         alone = ordered(source, systems=[at])
         assert alone.systems == (name,)

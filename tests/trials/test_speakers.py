@@ -1,4 +1,4 @@
-"""Speakers that are found in pieces are those that are found in memory."""
+"""Speakers that are found in batches are those that are found in memory."""
 
 import pickle
 
@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban import evaluate_files
-from deciban.engines.threads import Threads
-from deciban.engines.units import speakers_in_pieces
+from deciban.engines import Threads
+from deciban.engines.units import speakers_by_batch
 from deciban.io.shards.opening import open_shards
 from deciban.trials import Key
-from deciban.trials.sources import Wanted
+from deciban.trials.sources import TrialFields
 from deciban.trials.speakers import TargetPairs, connected, joining_links
 from deciban.trials.units import speakers_of
 from support.sources import write
@@ -35,11 +35,11 @@ def table_of(rng, n_names, n, *, shared, odd=0.0, channels=False):
     return pa.table(names | {"score": rng.normal(size=len(pairs)), "label": target, "weight": weight})
 
 
-def in_pieces(source, by_name):
+def in_batches(source, by_name):
     """Score, truth and keys of the speakers of every trial that counts, in an order that is that of their values."""
     found = []
-    for piece in source.pieces:
-        chunk = piece.read(Wanted((0,), truth=True, weight=True, names=True))
+    for partition in source.partitions:
+        chunk = partition.read(TrialFields((0,), truth=True, weight=True, names=True))
         some = np.ones(len(chunk.truth), np.bool_) if chunk.weight is None else chunk.weight > 0
         sides = [
             by_name.keys[codes[np.searchsorted(own, names[some])]]
@@ -67,10 +67,10 @@ def test_speakers_are_those_of_memory(tmp_path_factory, seed, n_names, how, odd,
     key = Key.of({side: table[side] for side in sides}, table["label"].to_numpy())
     counting = table["weight"].to_numpy() > 0 if weighted else np.ones(len(table), np.bool_)
     expected = speakers_of(key.trials, key.is_target, counting)
-    facts, by_name = speakers_in_pieces(source, Threads(2))
+    facts, by_name = speakers_by_batch(source, Threads(2))
     keys = [expected.units.keys[side].astype(np.float64)[counting] for side in expected.units.codes]
     rows = np.column_stack([table["score"].to_numpy()[counting], key.is_target[counting], *keys])
-    np.testing.assert_array_equal(in_pieces(source, by_name), rows[np.lexsort(rows.T)])
+    np.testing.assert_array_equal(in_batches(source, by_name), rows[np.lexsort(rows.T)])
     np.testing.assert_array_equal(facts.keys, expected.units.keys)
     assert by_name.apart == expected.apart
     assert facts.n_contradictions == expected.n_contradictions
@@ -92,11 +92,11 @@ def test_names_of_a_matrix_say_who_is_who(tmp_path, monkeypatch, shared):
     results = [evaluate_files(*files)]
     monkeypatch.setattr("deciban.workflows.evaluate.memory_of", lambda *_: 1 << 60)
     results.append(evaluate_files(*files, memory=10**8))
-    assert ["rows in 1 piece" in "".join(map(str, one.messages)) for one in results] == [False, True]
+    assert ["rows in 1 partition" in "".join(map(str, one.messages)) for one in results] == [False, True]
     whole, found = (one.systems[0].uncertainty for one in results)
     assert (found.source, found.n_units) == (whole.source, whole.n_units)
     source = open_shards(*files, find_speakers=True)
-    facts, by_name = speakers_in_pieces(source, Threads(2))
+    facts, by_name = speakers_by_batch(source, Threads(2))
     rows, columns = np.nonzero(mask)
     key = Key.of({"enroll": np.array(names[0])[rows], "test": np.array(names[1])[columns]}, mask[rows, columns] == 1)
     expected = speakers_of(key.trials, key.is_target)
@@ -107,12 +107,12 @@ def test_names_of_a_matrix_say_who_is_who(tmp_path, monkeypatch, shared):
 def test_passes_add_up(tmp_path):
     rng = np.random.default_rng(4)
     source = open_shards(write(table_of(rng, 12, 120, shared=True, odd=0.1), tmp_path / "cut", rng), find_speakers=True)
-    cut = len(source.pieces) // 2
+    cut = len(source.partitions) // 2
     parts = [pickle.loads(pickle.dumps(TargetPairs())) for _ in range(2)]  # noqa: S301  # our own
     whole = TargetPairs()
-    whole.take(source.pieces)
-    parts[0].take(source.pieces[cut:])
-    parts[1].take(source.pieces[:cut])
+    whole.take(source.partitions)
+    parts[0].take(source.partitions[cut:])
+    parts[1].take(source.partitions[:cut])
     for apart in (False, True):
         one, other = (pairs.speakers(apart=apart, has_channels=False) for pairs in (whole, parts[0] + parts[1]))
         np.testing.assert_array_equal(one.keys, other.keys)

@@ -54,13 +54,13 @@ def test_a_name_is_not_a_list_of_letters():
 @pytest.mark.parametrize(
     ("criteria", "said"),
     [
-        ({}, "no criterion given"),
+        ({}, "no criterion"),
         ({"enroll": ["eve"]}, "trials: none of 4 trials is left"),
         ({"trial": ["ann"]}, "trial: trials of trials are identified by enroll, test"),
         ({"where": {"age": "1"}}, "no condition 'age'; there are gender, year"),
         ({"where": {"gender": ["f", "w"]}}, "no trial has gender = 'w'; there are f, m"),
-        ({"where": {"year": [8]}}, "year: names of trials are text, but got int64"),
-        ({"enroll": 3}, "enroll: names of trials are text"),
+        ({"where": {"year": [8]}}, "year: names of trials must be text, but got int64"),
+        ({"enroll": 3}, "enroll: names of trials must be text"),
     ],
 )
 def test_criteria_that_make_no_sense(criteria, said):
@@ -143,7 +143,7 @@ def test_a_renamed_grid_stays_a_grid_as_long_as_names_differ():
 def test_transform():
     assert SCORES.transform(lambda score: -score).score.tolist() == [-1, -2, -3, -4]
     assert SCORES.transform(lambda score: score.astype(np.float32)).score.dtype == np.float32
-    with pytest.raises(InputError, match="the function made 2 scores of 4"):
+    with pytest.raises(InputError, match="the function returned 2 scores for 4 trials"):
         SCORES.transform(lambda score: score[:2])
     with pytest.raises(InputError, match="result of the function: 1 of 4 scores are NaN"):
         SCORES.transform(lambda score: np.where(score > 3, np.nan, score))

@@ -179,5 +179,5 @@ def test_a_million_units_are_found():
 
 
 def test_trials_of_one_name_do_not_say_who_is_who():
-    with pytest.raises(InputError, match="trials have no two sides"):
+    with pytest.raises(InputError, match="the trials do not have two sides"):
         speakers_of(Trials.of({"trial": ["a"]}), [True])

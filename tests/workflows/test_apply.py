@@ -47,7 +47,7 @@ def test_llrs_that_are_known_take_precedence(model, tmp_path):
     known = Scores.of({"enroll": ["w", "x", "no"], "test": ["z", "y", "one"]}, [7.0, -7.0, 99.0])
     facts = said(apply_files(model, tmp_path / "a.txt", tmp_path / "b.txt", known=known))
     np.testing.assert_array_equal(read_scores(tmp_path / "b.txt").score, [-7.0, model.transform([2.0])[0], 7.0])
-    assert "note  1 trial that training did not use gets llrs of the model of all others" in facts
+    assert "note  1 trial not used in training gets llrs of the final model" in facts
     by_row = Scores.of({"trial": ["p", "q", "r"]}, [1.0, 2.0, 3.0])
     apply_files(model, tmp_path / "a.txt", tmp_path / "c.txt", known=by_row, by_order=True)
     assert read_scores(tmp_path / "c.txt").score.tolist() == [1.0, 2.0, 3.0]
@@ -74,7 +74,7 @@ def test_what_is_refused(model, tmp_path):
     with pytest.raises(InputError, match="can be read only once"):
         apply_files(model, ["-", "-"], f"{tmp_path}/new/")
     for nameless in ("-", f"{tmp_path}/*.txt"):
-        with pytest.raises(InputError, match="has no file name to be written under"):
+        with pytest.raises(InputError, match="has no file name for a file in the output folder"):
             apply_files(model, [nameless], f"{tmp_path}/new/")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "model.json"]
 
@@ -85,7 +85,7 @@ def test_inputs_of_several_files_are_not_replaced_either(model, tmp_path):
     (tmp_path / "folder").mkdir()
     write(read_scores(tmp_path / "part-1.txt"), tmp_path / "folder/1.parquet")
     for source, target in (("part-*.txt", "part-2.txt"), ("folder", "folder/2.parquet")):
-        with pytest.raises(InputError, match="is an input, or would become a part of one"):
+        with pytest.raises(InputError, match="is an input, or in a folder that is an input"):
             apply_files(model, tmp_path / source, tmp_path / target)
     apply_files(model, tmp_path / "part-*.txt", tmp_path / "all.txt")
     assert len(read_scores(tmp_path / "all.txt")) == 2
@@ -95,14 +95,14 @@ def test_inputs_of_several_files_are_not_replaced_either(model, tmp_path):
 
 def test_llrs_that_are_known_have_no_intervals(model, tmp_path):
     known = Scores.of({"enroll": ["w"], "test": ["z"]}, [7.0])
-    with pytest.raises(InputError, match="interval: known scores are not what the model makes"):
+    with pytest.raises(InputError, match="interval: known scores do not come from the model"):
         apply_files(model, tmp_path / "a.txt", tmp_path / "b.csv", known=known, interval=True)
     assert not (tmp_path / "b.csv").exists()
 
 
 def test_no_folder_is_made_for_a_format_that_is_not_known(model, tmp_path):
     (tmp_path / "a.txt").write_text("x y 1\n")
-    with pytest.raises(InputError, match="'nope' is not known"):
+    with pytest.raises(InputError, match="'nope' is unknown"):
         apply_files(model, tmp_path / "a.txt", f"{tmp_path}/new/", to="nope")
     assert not (tmp_path / "new").exists()
 

@@ -72,7 +72,7 @@ def test_a_folder_becomes_a_folder_with_the_llrs_of_memory(model, tmp_path):
 
 @settings(max_examples=15)
 @given(st.integers(0, 10**6), st.lists(st.integers(1, 20), min_size=1, max_size=4), st.integers(1, 9))
-def test_pieces_of_any_size_make_the_same(tmp_path_factory, seed, sizes, rows):
+def test_partitions_of_any_size_make_the_same(tmp_path_factory, seed, sizes, rows):
     rng, path = np.random.default_rng(seed), tmp_path_factory.mktemp("any")
     truth = np.arange(40) < 20
     fusion = LinearFusion().fit(rng.normal(size=(40, 2)) + truth[:, None], truth)
@@ -115,16 +115,16 @@ def test_inputs_that_share_row_order_are_fused(tmp_path):
     one = write_folder(tmp_path / "a", [table.drop(["b"]).rename_columns({"a": "score"}) for table in both], rows=7)
     whole = pa.concat_tables(both).drop(["a"]).rename_columns({"b": "score"})
     other = write_folder(tmp_path / "b", [whole.slice(0, 100), whole.slice(100)], rows=11)
-    # Without existing output, inputs that fit are read as a whole: the limit is what makes pieces of them.
+    # Without existing output, inputs that fit are read as a whole: the limit is what makes batches of them.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(in_memory, "memory_of", lambda _paths: 10**18)
         found = said(apply_files(fusion, [one, other], tmp_path / "out"))
-        assert any("180 trials: rows that stand in the same place, which have the same names" in text for text in found)
+        assert any("180 trials matched row by row, with the same names" in text for text in found)
         wrong = write_folder(tmp_path / "wrong", [whole.slice(0, 100), whole.slice(100).take(np.arange(80)[::-1])])
-        with pytest.raises(KeyMismatchError, match=r"row group .*, row \d: trial .* is fused row by row"):
+        with pytest.raises(KeyMismatchError, match=r"row group .*, row \d: trial .*are fused row by row"):
             apply_files(fusion, [one, wrong], tmp_path / "never")
         short = write_folder(tmp_path / "short", [whole.slice(0, 100)])
-        with pytest.raises(KeyMismatchError, match="holds 100 scores, .* 180 scores"):
+        with pytest.raises(KeyMismatchError, match="contains 100 scores, .* 180 scores"):
             apply_files(fusion, [one, short], tmp_path / "never")
         apply_files(fusion, [one, wrong], tmp_path / "anyway", by_order=True)
     assert not (tmp_path / "never").exists()
@@ -169,7 +169,7 @@ def test_names_are_compared_by_other_names(tmp_path, monkeypatch, ids):
     assert alike(tmp_path / "out", tmp_path / "whole.parquet")
     words = ids if ids == "strip-ending" else str(ids)
     assert f"ids   {words} changed names of {other}" in found
-    with pytest.raises(KeyMismatchError, match="is fused row by row"):
+    with pytest.raises(KeyMismatchError, match="are fused row by row"):
         apply_files(fusion, [one, other], tmp_path / "never")
 
 
@@ -184,7 +184,7 @@ def test_probabilities_become_logarithms(tmp_path):
     whole = said(apply_files(model, folder, tmp_path / "whole.parquet", probabilities=0.5))
     found = said(apply_files(model, folder, tmp_path / "out", probabilities=0.5))
     assert alike(tmp_path / "out", tmp_path / "whole.parquet")
-    for words in ("scores are probabilities by the prior 0.5", "2 trials with a probability of exactly 0 or 1"):
+    for words in ("scores are probabilities with prior 0.5", "2 trials with a probability of exactly 0 or 1"):
         assert [line for line in found if words in line] == [line for line in whole if words in line] != []
     assert not any("look like probabilities" in line for line in found)
 
@@ -241,7 +241,7 @@ def test_text_that_does_not_fit(model, tmp_path, packed, monkeypatch):
     apply_files(model, path, tmp_path / "out")
     assert [one.name for one in (tmp_path / "out").iterdir()] == ["a.parquet"]
     assert alike(tmp_path / "out", tmp_path / "whole.parquet")
-    with pytest.raises(InputError, match=r"names a file that is not Parquet, .* or name a folder"):
+    with pytest.raises(InputError, match=r"is not a Parquet file or a folder, .* or name a folder"):
         apply_files(model, path, tmp_path / "llr.txt", memory="100MB")
 
 
@@ -253,7 +253,7 @@ def test_a_shard_without_trials_stays_one(model, tmp_path):
     assert pq.read_table(tmp_path / "out/part-0.parquet").num_rows == 0
     assert pq.read_schema(tmp_path / "out/part-0.parquet") == pq.read_schema(tmp_path / "out/part-1.parquet")
     nothing = write_folder(tmp_path / "nothing", [table.slice(0, 0)])
-    with pytest.raises(FormatError, match="holds no trial"):
+    with pytest.raises(FormatError, match="contains no trial"):
         apply_files(model, nothing, tmp_path / "never")
 
 
@@ -261,11 +261,11 @@ def failing_after(n, monkeypatch, error):
     """Let the writer fail when it has written so many tables."""
     wrote, left = writing.TableWriter.write, [n]
 
-    def write(self, table, piece):
+    def write(self, table, partition):
         left[0] -= 1
         if left[0] < 0:
             raise error
-        wrote(self, table, piece)
+        wrote(self, table, partition)
 
     monkeypatch.setattr(writing.TableWriter, "write", write)
 
@@ -303,7 +303,7 @@ def test_what_was_made_of_something_else_is_made_anew(model, tmp_path, what):
         pq.write_table(trials(rng), folder / "part-0.parquet", row_group_size=7)
     found = said(apply_files(model, folder, tmp_path / "out"))
     n_stale = {"model": "2 files", "input": "1 file"}[what]
-    assert any(f"{n_stale} of an earlier run that was interrupted had been made with another" in one for one in found)
+    assert any(f"{n_stale} of an earlier, interrupted run had another" in one for one in found)
     apply_files(model, folder, tmp_path / "whole.parquet")
     assert alike(tmp_path / "out", tmp_path / "whole.parquet")
 
@@ -349,7 +349,7 @@ def test_what_is_there_is_not_replaced(model, tmp_path):
     rng = np.random.default_rng(13)
     folder = write_folder(tmp_path / "in", [trials(rng)])
     write_folder(tmp_path / "out", [trials(rng)])
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         apply_files(model, folder, tmp_path / "out")
     (tmp_path / "empty").mkdir()
     apply_files(model, folder, tmp_path / "empty")

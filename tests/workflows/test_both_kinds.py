@@ -1,4 +1,4 @@
-"""One set of functions for scores of two classes and of many: what holds for the ones holds for the others."""
+"""One set of functions for two-class scores and of many: what holds for the ones holds for the others."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def test_a_key_in_place_of_scores_is_called_a_key(both, tmp_path):
     for name, text in keys.items():
         (tmp_path / name).write_text(text)
         if (both.name, name) != ("classes", "numbers.csv"):  # these could be the scores of two classes
-            with pytest.raises(FormatError, match=f"{name}:1: this is a key .*scores was asked for"):
+            with pytest.raises(FormatError, match=f"{name}:1: this is a key .*scores are needed"):
                 apply_files(tmp_path / "m.json", tmp_path / name, tmp_path / "out.txt")
 
 
@@ -55,7 +55,7 @@ def test_a_matrix_for_two_classes_needs_the_name_of_a_column(tmp_path):
     with pytest.raises(FormatError, match=r"m\.npy: a 2 x 2 matrix.* --columns score=2"):
         evaluate_files(tmp_path / "m.npy", tmp_path / "key.csv")
     AffineCalibrator().fit(np.arange(4.0), np.array([False, True, False, True])).save(tmp_path / "m.json")
-    with pytest.raises(InputError, match=r"m\.npy: scores of many classes.* score=2 is the second one"):
+    with pytest.raises(InputError, match=r"m\.npy: multiclass scores.* score=2 is the second column"):
         apply_files(tmp_path / "m.json", tmp_path / "m.npy", tmp_path / "out.txt")
 
 
@@ -134,8 +134,8 @@ def test_a_model_for_the_other_kind_is_refused_in_words(both, saved, tmp_path):
     other = MADE[both.other](tmp_path / "other")
     model = other.calibrator().fit(other.values[0], other.truth)
     model.save(tmp_path / "m.json")
-    words = {"two-class": "two classes", "classes": "many classes"}
-    told = f"a model of kind '{model.kind}' is for {words[both.other]}, but the scores are of {words[both.name]}"
+    words = {"two-class": "two-class", "classes": "multiclass"}
+    told = f"a model of kind '{model.kind}' is for {words[both.other]} scores, but the scores are {words[both.name]}"
     given = tmp_path / "m.json" if saved else model
     with pytest.raises(InputError, match=told):
         report_files(both.paths[0], both.key, tmp_path / "page.html", model=given)
@@ -143,7 +143,7 @@ def test_a_model_for_the_other_kind_is_refused_in_words(both, saved, tmp_path):
         apply_files(given, both.paths[0], tmp_path / "out.csv", kind=both.name)
     assert not (tmp_path / "page.html").exists()
     assert not (tmp_path / "out.csv").exists()
-    refused = f"scores of {words[both.name]}, but a model of kind '{model.kind}' .* is for {words[both.other]}"
+    refused = f"{words[both.name]} scores, but a model of kind '{model.kind}' .* is for {words[both.other]} scores"
     for verb in (evaluate_files, lambda *files, model: apply_files(model, files[0], tmp_path / "out.csv")):
         with pytest.raises(InputError, match=refused):
             verb(both.paths[0], both.key, model=given)
@@ -153,8 +153,8 @@ def test_a_model_for_the_other_kind_is_refused_in_words(both, saved, tmp_path):
 
 def test_a_model_to_train_for_the_other_kind_is_refused_in_words(both, tmp_path):
     made = {
-        "two-class": "scores of two classes, but a model of kind 'multiclass-affine' .* is for many classes",
-        "classes": "scores of many classes, but a model of kind 'affine' .* is for two classes",
+        "two-class": "two-class scores, but a model of kind 'multiclass-affine' .* is for multiclass scores",
+        "classes": "multiclass scores, but a model of kind 'affine' .* is for two-class scores",
     }
     (tmp_path / "other").mkdir()
     other = MADE[both.other](tmp_path / "other")
@@ -169,7 +169,7 @@ def test_trials_of_training_are_known_again(both):
     lines = both.paths[0].read_text().splitlines(keepends=True)
     (both.folder / "again.csv").write_text("".join([lines[0], *reversed(lines[1:])]))
     (both.folder / "other.csv").write_text("".join([*lines[:-1], "seg089" + ",0.5" * lines[-1].count(",") + "\n"]))
-    words = {"again.csv": "trained on these very trials", "other.csv": "not the trials that the model was trained on"}
+    words = {"again.csv": "trained on these same trials", "other.csv": "not the training trials of the model"}
     for name, of_training in (("again.csv", False), ("other.csv", True)):
         for said in (of_training, not of_training):
             told = evaluate_files(both.folder / name, both.key, model=done.model, of_training=said).message_lines
@@ -179,7 +179,7 @@ def test_trials_of_training_are_known_again(both):
 def test_a_fusion_knows_its_trials_whatever_the_order_of_the_files(both):
     done = train_files(both.paths, both.key, both.fusion())
     told = evaluate_files(both.paths[::-1], both.key, model=done.model).message_lines
-    assert any("trained on these very trials" in fact for fact in told)
+    assert any("trained on these same trials" in fact for fact in told)
     swapped = evaluate_files(both.paths[::-1], both.key, model=done.model, of_training=True).message_lines
     assert not any("trained on" in fact for fact in swapped)
 
@@ -188,7 +188,7 @@ def test_a_fusion_knows_its_trials_whatever_the_order_of_the_files(both):
 def test_figures_of_the_other_kind_are_refused(both, call):
     figure = {"two-class": {"p_target": 0.1}, "classes": {"operating_points": [0.1]}}[both.name]
     model = () if call is evaluate_files else (both.calibrator(),)
-    with pytest.raises(InputError, match=f"{next(iter(figure))}: for scores of"):
+    with pytest.raises(InputError, match=f"{next(iter(figure))}: for .* scores"):
         call(both.paths[0], both.key, *model, **figure)
     with pytest.raises(InputError, match=f"{next(iter(figure))}: nothing is evaluated here"):
         apply_files(both.calibrator().fit(both.values[0], both.truth), both.paths[0], both.folder / "out.csv", **figure)
@@ -219,18 +219,18 @@ def test_classes_in_another_order_are_still_the_trials_of_training(tmp_path):
     turned = evaluate_files(tmp_path / "turned.csv", made.key, model=done.model)
     assert turned.classes == tuple(reversed(same.classes))
     assert turned.systems[0].cllr == pytest.approx(same.systems[0].cllr, rel=1e-12)
-    assert any("trained on these very trials" in fact for fact in turned.message_lines)
+    assert any("trained on these same trials" in fact for fact in turned.message_lines)
 
 
 def test_what_means_nothing_for_the_scores_is_refused(both):
     other = {"two-class": {"detection_llr": True}, "classes": {"labels": {"target": "a", "nontarget": "b"}}}[both.name]
     with pytest.raises(InputError, match=next(iter(other))):
         evaluate_files(both.paths[0], both.key, kind=both.name, **other)
-    with pytest.raises(InputError, match="quality, of_training: are about a model"):
+    with pytest.raises(InputError, match="quality, of_training: are for a model"):
         evaluate_files(both.paths[0], both.key, of_training=True)
     model = both.calibrator().fit(both.values[0], both.truth)
     for key in ("where", "weights"):
-        with pytest.raises(InputError, match=f"{key}: is about a key"):
+        with pytest.raises(InputError, match=f"{key}: is for a key"):
             apply_files(model, both.paths[0], "out.csv", **{key: {"a": "b"}})
 
 

@@ -65,7 +65,7 @@ def test_json_is_that_of_memory(folder, asked, monkeypatch):
     for name, value in one.items():
         expected = pytest.approx(other[name], rel=1e-9, abs=1e-12) if isinstance(value, float) else other[name]
         assert value == expected, name
-    assert any("pieces" in str(message) for message in found.messages)
+    assert any("partitions" in str(message) for message in found.messages)
     units = [[one for one in some.messages if one.kind == "units"] for some in (found, whole)]
     assert units[0] == units[1]
     if "groups" in asked:
@@ -74,7 +74,7 @@ def test_json_is_that_of_memory(folder, asked, monkeypatch):
         np.testing.assert_array_equal(a, b)
 
 
-def test_a_dataset_is_read_in_pieces(folder):
+def test_a_dataset_is_read_in_partitions(folder):
     found = evaluate_files(ds.dataset(folder), intervals=False)
     assert found.systems[0].cllr == pytest.approx(evaluate_files(folder, intervals=False).systems[0].cllr, rel=1e-14)
 
@@ -83,7 +83,7 @@ def test_a_dataset_is_read_in_pieces(folder):
     ("asked", "words"),
     [
         ({"optimism": True}, r"corrected minima .* need all 3,000 segments in memory, which takes \d+ MB"),
-        ({"operating_points": [0.1]}, "for scores of two classes"),
+        ({"operating_points": [0.1]}, "for two-class scores"),
     ],
 )
 @pytest.mark.usefixtures("too_large")
@@ -97,7 +97,7 @@ def test_a_class_without_a_segment_is_named(folder):
     for path in folder.iterdir():
         table = pq.read_table(path)
         pq.write_table(table.filter(pa.compute.not_equal(table["class"], "fra")), path)
-    with pytest.raises(InputError, match=r"'fra': no segment is of it"):
+    with pytest.raises(InputError, match=r"'fra': no segment has this class"):
         evaluate_files(folder, intervals=False)
 
 
@@ -107,7 +107,7 @@ def test_a_class_without_weight_is_named(folder):
         table = pq.read_table(path)
         weight = pa.compute.cast(pa.compute.not_equal(table["class"], "fra"), pa.int32())
         pq.write_table(table.append_column("weight", weight), path)
-    with pytest.raises(InputError, match=r"'fra': no segment of weight above 0 is of it"):
+    with pytest.raises(InputError, match=r"'fra': no segment of weight above 0 has this class"):
         evaluate_files(folder, intervals=False, weights="weight", classes=CLASSES)
 
 
@@ -120,6 +120,6 @@ def test_a_column_of_numbers_that_is_no_class_says_weights_as_in_memory(folder, 
     whole = evaluate_files(folder, **asked)
     monkeypatch.setattr(evaluating, "memory_of", lambda *_: 10**12)
     found = evaluate_files(folder, **asked)
-    assert any("pieces" in str(message) for message in found.messages)
+    assert any("partitions" in str(message) for message in found.messages)
     np.testing.assert_array_equal(found.systems[0].counts, whole.systems[0].counts)
     assert found.systems[0].cllr == pytest.approx(whole.systems[0].cllr, rel=1e-13)

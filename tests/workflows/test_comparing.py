@@ -90,7 +90,7 @@ def test_frames_hold_several_systems():
 
 @pytest.mark.usefixtures("files")
 def test_what_files_cannot_be_asked():
-    with pytest.raises(InputError, match="a comparison is made of them"):
+    with pytest.raises(InputError, match="a comparison needs them"):
         deciban.compare_files(["a.txt", "b.txt"], "key.txt", intervals=False)
     with pytest.raises(InputError, match="got 1 system"):
         deciban.compare_files(["a.txt"], "key.txt")
@@ -121,7 +121,9 @@ def test_what_may_be_asked_for_of_many_classes(points, tmp_path, monkeypatch):
 def test_figures_that_are_none_are_refused_by_what_asked_for_them():
     require_figures(["eer", "min_dcf", "min_dcf@1"], kind_called("two-class"), Options(), "figure")
     for name in ("err", "eer@1", "c_avg", ""):
-        with pytest.raises(InputError, match=rf"^gate: '{name}' is no figure of two classes .* There are eer, "):
+        with pytest.raises(
+            InputError, match=rf"^gate: '{name}' is not a metric of two-class scores .* Use one of eer, "
+        ):
             require_figures(["eer", name], kind_called("two-class"), Options(), "gate")
-    with pytest.raises(InputError, match="^gate: 'min_dcf@2' asks for more than 1 operating point."):
+    with pytest.raises(InputError, match="^gate: 'min_dcf@2' needs more than 1 operating point."):
         require_figures(["min_dcf@2"], kind_called("two-class"), Options(), "gate")

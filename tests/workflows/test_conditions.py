@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import deciban
 from deciban import InputError
 from deciban.analysis.compared import PairedUnits
-from deciban.analysis.differences import beyond_doubt
+from deciban.analysis.differences import significant_differences
 
 POINTS = [0.1, (0.5, 2, 1)]
 
@@ -117,7 +117,7 @@ def test_attacks_share_their_bona_fide_trials():
         (f"attack {name}", 150) for name in ("A07", "A17", "A19")
     ]
     assert part.trials == {"targets": 150, "non-targets": 450}
-    assert beyond_doubt(part, 0.95)[0].startswith("attack A07 is better than attack A17")
+    assert significant_differences(part, 0.95)[0].startswith("attack A07 is better than attack A17")
     assert "trials with attack - count in every condition" in next(m.text for m in found.messages if m.kind == "by")
 
 
@@ -132,7 +132,7 @@ def test_a_value_that_one_class_has_alone_counts_in_every_condition(own, split, 
     found = deciban.evaluate(frame, score=["score"], by="attack", units="speaker")
     assert found.conditions[0].to_dict() == asked.conditions[0].to_dict()
     said = [message.text for message in found.messages if message.kind == "by"]
-    assert said == [f"{split}: 3 conditions; only targets have {words}, and all of them count in every condition"]
+    assert said == [f"{split}: 3 conditions; only targets have {words}, and they count in every condition"]
 
 
 def test_the_class_may_be_that_of_non_targets_and_columns_may_be_crossed():
@@ -259,11 +259,11 @@ def test_numbers_that_are_none_are_missing_with_bins_and_without():
 
 def test_a_worse_condition_is_told_in_words_and_alike_ones_are_not():
     found = deciban.evaluate(example(), score=["score"], by=["channel", "gender"], units="speaker").conditions[0]
-    by_channel, by_gender = (beyond_doubt(one, 0.95) for one in found.partitions)
+    by_channel, by_gender = (significant_differences(one, 0.95) for one in found.partitions)
     assert any(line.startswith("channel far is worse than channel mic: EER") for line in by_channel)
     assert not any("mic is" in line and "tel" in line for line in by_channel)
     assert by_gender[0] == (
-        "no two conditions differ beyond doubt (p below 0.05 by Holm's correction for all that are asked of a figure)"
+        "no two conditions differ significantly (p below 0.05 by Holm's correction for all comparisons of a metric)"
     )
     one = next(x for x in found.partitions[0].differences if x.second is not None and x.figure == "eer")
     values = {x.name: x.found.eer for x in found.partitions[0].conditions}
@@ -282,9 +282,9 @@ def test_what_is_not_compared_is_said():
     }
     frame["score"][np.flatnonzero(label & (place == 1))[0]] = -np.inf
     (part,) = deciban.evaluate(frame, score=["score"], by="place", units="speaker").conditions[0].partitions
-    told = beyond_doubt(part, 0.95)
+    told = significant_differences(part, 0.95)
     assert told[0].startswith("place a is worse than place b: EER")
-    assert "not compared, as all trials are of one unit: place c; place d" in told
+    assert "not compared, because all trials have one unit: place c; place d" in told
     assert "no differences of Cllr, which is infinite in place b" in told
 
 
@@ -295,10 +295,12 @@ def test_minima_without_false_alarms_are_not_taken_for_different():
     frame = {"score": rng.normal(np.where(label, 2, -2), 2), "label": label, "speaker": rng.integers(0, 100, 1000)}
     frame["place"] = np.array(list("abcde"))[np.arange(1000) % 5]
     (part,) = deciban.evaluate(frame, score=["score"], by="place", units="speaker").conditions[0].partitions
-    told = beyond_doubt(part, 0.95)
-    assert told[0].startswith("no condition differs from the mean of the others beyond doubt")
+    told = significant_differences(part, 0.95)
+    assert told[0].startswith("no condition differs from the mean of the others significantly")
     (last,) = told[1:]
-    assert last.startswith("no differences of minDCF, as a class has no error at the best threshold: place a; place b;")
+    assert last.startswith(
+        "no differences of minDCF, because a class has no error at the best threshold: place a; place b;"
+    )
     assert not [one for one in part.differences if one.figure == ("min_dcf", 0)]
 
 
@@ -309,7 +311,7 @@ def test_conditions_of_few_units_are_left_out_of_comparisons():
     frame["speaker"] = np.where(place == 2, 100 + np.arange(600) // 6 % 3, rng.integers(0, 40, 600))
     (part,) = deciban.evaluate(frame, score=["score"], by="place", units="speaker").conditions[0].partitions
     assert {(one.first, one.second) for one in part.differences} == {("place a", "place b")}
-    assert "not compared, as a class has fewer than 5 effective units: place c" in beyond_doubt(part, 0.95)
+    assert "not compared, with fewer than 5 effective units of a class: place c" in significant_differences(part, 0.95)
 
 
 def test_a_difference_is_that_of_a_comparison_of_both():
@@ -436,15 +438,15 @@ def test_what_files_say_of_names(tmp_path):
         ("gender,gender", "twice"),
         ("duration:30,5", "not ascending"),
         ("duration:nan", "not ascending finite"),
-        ("gender:5", "'f' in column 'gender' is no number|'m' in column 'gender' is no number"),
-        ("", "no name"),
+        ("gender:5", "'[fm]' in column 'gender' is not a number"),
+        ("", "a column without a name"),
         ([3], "got 3"),
-        (["gender", ""], "no name"),
+        (["gender", ""], "a column without a name"),
         ("speaker,duration", "make .* conditions .*at most 1,000"),
         ("=file", "SIDE=FILE"),
         ("gender+x", "no trial has 'x' in column 'gender'; there are f, m"),
-        ("gender+", "no trial has nothing there in column 'gender'"),
-        ("one+a", "all trials have 'a' in column 'one'.*no condition left"),
+        ("gender+", "no trial has no value in column 'gender'"),
+        ("one+a", "all trials have 'a' in column 'one'.*no condition is left"),
         ("+f", "COLUMN.VALUE"),
         ("duration+f:5", "COLUMN.VALUE, without borders"),
     ],
@@ -457,7 +459,7 @@ def test_what_names_no_conditions_is_refused(by, words):
 def test_equal_conditions_need_a_value_for_every_trial():
     frame = example()
     frame["gender"] = [None, *frame["gender"][1:]]
-    with pytest.raises(InputError, match="equalize: .*row 0.*no value in 'gender'.*1 such trial"):
+    with pytest.raises(InputError, match="equalize: .*row 0.*no value in 'gender'.*1 trial without"):
         deciban.evaluate(frame, equalize="gender")
 
 

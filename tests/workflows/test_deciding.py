@@ -1,4 +1,4 @@
-"""Decisions of files: those of arrays, whatever the format, the pieces and the order; nothing half-written."""
+"""Decisions of files: those of arrays, whatever the format, the partitions and the order; nothing half-written."""
 
 import numpy as np
 import pyarrow as pa
@@ -84,7 +84,7 @@ def test_many_classes_are_matched_by_name(folder):
 
 def test_a_column_of_the_scores_is_not_written_over(folder):
     (folder / "own.csv").write_text("trial,margin,score\na,wide,1.5\n")
-    with pytest.raises(InputError, match="'margin' is one of the scores"):
+    with pytest.raises(InputError, match="the scores have a column 'margin'"):
         deciban.decide_files(folder / "own.csv", folder / "out.csv", costs=ASK, prior=0.2)
     assert not (folder / "out.csv").exists()
 
@@ -92,11 +92,11 @@ def test_a_column_of_the_scores_is_not_written_over(folder):
 def test_named_columns_without_classes_are_refused(folder):
     pq.write_table(pa.table({"trial": ["a"], "x": [0.5], "y": [1.0], "z": [2.0]}), folder / "classes.parquet")
     table = CostTable(("a", "b", "c"), ("x", "y", "z"), 1.0 - np.eye(3))
-    with pytest.raises(FormatError, match=r"classes.parquet: holds no scores of classes"):
+    with pytest.raises(FormatError, match=r"classes.parquet: contains no scores of classes"):
         deciban.decide_files(folder / "classes.parquet", None, costs=table, prior="flat", columns={"trial": "trial"})
 
 
-def test_pieces_that_look_like_probabilities_are_told_once_and_only_if_all_do(folder, recwarn):
+def test_partitions_that_look_like_probabilities_are_told_once_and_only_if_all_do(folder, recwarn):
     for last, n_told in ((0.5, 1), (7.0, 0)):
         scores = [*RNG.random(99).tolist(), last]
         table = pa.table({"trial": [f"t{k}" for k in range(100)], "score": scores})
@@ -113,12 +113,12 @@ def test_an_error_names_the_row_group(folder):
     table = pa.table({"trial": [f"t{k}" for k in range(60)]} | columns)
     pq.write_table(table, folder / "classes.parquet", row_group_size=20)
     costs = CostTable(("a", "b", "c"), ("c0", "c1", "c2"), 1.0 - np.eye(3))
-    with pytest.raises(InputError, match=r"classes.parquet, row group 2: .*t45.* excludes every class"):
+    with pytest.raises(InputError, match=r"classes.parquet, row group 2: .*t45.* has the score -inf for every class"):
         deciban.decide_files(folder / "classes.parquet", folder / "out.csv", costs=costs, prior="flat")
 
 
 def test_a_key_needs_scores_that_can_be_read_twice_and_fit(folder):
-    with pytest.raises(InputError, match="standard input: can be read once"):
+    with pytest.raises(InputError, match="standard input: can be read only once"):
         deciban.decide_files("-", folder / "out.csv", costs=ASK, prior=0.2, key=folder / "key.txt")
     n = 1_000_000
     pq.write_table(
@@ -136,7 +136,7 @@ def test_a_key_needs_scores_that_can_be_read_twice_and_fit(folder):
         (
             {"costs": CostTable(("a", "b"), ("nontarget", "target"), np.eye(2))},
             InputError,
-            "first of two classes is the target",
+            "first of two classes must be the target",
         ),
         (
             {"costs": CostTable(("a",), ("x", "y", "z"), np.ones((1, 3))), "kind": "two-class", "prior": "flat"},
@@ -145,7 +145,7 @@ def test_a_key_needs_scores_that_can_be_read_twice_and_fit(folder):
         ),
         ({"out": "out.doc"}, InputError, "ends in .doc"),
         ({"out": "llr.txt"}, InputError, "llr.txt"),
-        ({"prior": None}, InputError, "none is given"),
+        ({"prior": None}, InputError, "you gave none"),
         ({"scores": "bad.txt"}, FormatError, "bad.txt"),
     ],
 )
@@ -207,7 +207,7 @@ def written(folder, scores):
 
 
 NO_LLRS = {
-    "cosines": (np.tanh(LLR / 10), "as cosine scores do"),
+    "cosines": (np.tanh(LLR / 10), "like cosine scores"),
     "ratios": (np.exp(2 * LLR - 1), "add --lr"),
     "probabilities": (1 / (1 + np.exp(-LLR)), "look like probabilities"),
 }
@@ -218,9 +218,9 @@ def test_scores_that_are_no_llrs_get_a_warning(folder, what):
     scores, words = NO_LLRS[what]
     path = written(folder, scores)
     notes = [one.text for one in deciban.decide_files(path, None, costs=ASK, prior=0.2).messages]
-    assert any(words in one and "mean nothing" in one for one in notes)
+    assert any(words in one and "meaningless" in one for one in notes)
     found = deciban.decide_files(path, None, costs=ASK, prior=0.2, key=folder / "key.txt")
-    notes = [one.text for one in found.messages if "mean nothing for such scores" in one.text]
+    notes = [one.text for one in found.messages if "are meaningless for such scores" in one.text]
     assert len(notes) == 1
     assert not any(words in one.text for one in found.messages) or what == "ratios"
 
@@ -231,7 +231,7 @@ def test_llrs_get_no_warning(folder):
     for path, key in (("llr.txt", None), ("llr.txt", "key.txt"), (written(folder, weak), "key.txt")):
         truth = None if key is None else folder / key
         found = deciban.decide_files(folder / path, None, costs=ASK, prior=0.2, key=truth)
-        assert not any("mean nothing" in one.text for one in found.messages)
+        assert not any("meaningless" in one.text for one in found.messages)
 
 
 def test_scores_that_decide_nothing_are_noticed(folder):
@@ -239,7 +239,7 @@ def test_scores_that_decide_nothing_are_noticed(folder):
     for path, prior, n in (("llr.txt", 0.2, 0), ("llr.txt", 1e-9, 1)):
         for own in (None, model):
             found = deciban.decide_files(folder / path, None, costs=ASK, prior=prior, model=own)
-            assert sum("are decided alike (reject)" in one.text for one in found.messages) == n
+            assert sum("get the same decision (reject)" in one.text for one in found.messages) == n
 
 
 def test_the_message_on_what_was_read_names_the_format(folder):

@@ -75,7 +75,7 @@ def test_many_classes_are_decided_by_name(tmp_path):
 
 def test_yes_and_no_are_not_guessed_and_every_trial_needs_a_decision(folder):
     (folder / "d.csv").write_text("trial,action\n" + "".join(f"u{i},{'yes' if i % 2 else 'no'}\n" for i in range(N)))
-    with pytest.raises(InputError, match="which of them means accepting"):
+    with pytest.raises(InputError, match="Set the words for accept"):
         evaluate_decision_files(folder / "d.csv", folder / "key.csv")
     (folder / "d.csv").write_text("trial,action\nu1,accept\nu2,reject\n")
     with pytest.raises(KeyMismatchError):
@@ -102,10 +102,12 @@ def test_decisions_about_each_language_cost_c_avg(tmp_path, own_truth):
         assert one.uncertainty is not None
     with pytest.raises(FormatError, match="--format nist-lre07"):
         evaluate_decision_files(files, key)
-    with pytest.raises(InputError, match="say t or f in a place of their own"):
+    with pytest.raises(InputError, match="contain t or f at a fixed place"):
         evaluate_decision_files(files, key, format="nist-lre07", accept=["t"])
     (tmp_path / "q.txt").write_text("lr a closed s0 t 0\nlr d closed s0 t 0\n")
-    with pytest.raises(InputError, match=r"q.txt: decides about a, d; b, c, d is not in both, it and .*p.txt"):
+    with pytest.raises(
+        InputError, match=r"q.txt: has decisions about a, d; b, c, d is not in both this file and .*p.txt"
+    ):
         evaluate_decision_files(files, key, format="nist-lre07")
 
 
@@ -158,10 +160,10 @@ def test_parquet_is_known_by_its_bytes_and_a_truncated_one_is_named(four, tmp_pa
     [
         (ROWS, {"costs": CostTable(TWO.actions, ("nontarget", "target"), TWO.costs)}, "the first of two classes"),
         (ROWS.replace("d,accept", "d,undecided"), {}, "'undecided' is neither accept nor reject"),
-        (ROWS.replace("d,accept", "d,"), {}, "row 4 holds no decision"),
-        (ROWS, {"log10": True}, "log10: about scores"),
-        (ROWS.replace("d,accept\n", ""), {"missing": 0.0}, "No number is a decision"),
-        (ROWS.replace("d,accept\n", ""), {}, r"no decision in \S*d\.csv, the first \(d\).*, or write their decisions"),
+        (ROWS.replace("d,accept", "d,"), {}, "row 4 contains no decision"),
+        (ROWS, {"log10": True}, "log10: is for scores"),
+        (ROWS.replace("d,accept\n", ""), {"missing": 0.0}, "decisions are not numbers"),
+        (ROWS.replace("d,accept\n", ""), {}, r"no decision in \S*d\.csv, the first \(d\).*, or add their decisions"),
         (ROWS + "a,accept\n", {}, r"d\.csv, row 4: trial \(a\)"),
     ],
 )

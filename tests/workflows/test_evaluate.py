@@ -36,14 +36,14 @@ def test_both_are_the_evaluations_of_the_arrays(files):
     assert after.join == after.before.join == plain.join
     assert after.message_lines[: len(plain.message_lines)] == plain.message_lines
     assert [fact.split()[0] for fact in after.message_lines[len(plain.message_lines) :]] == ["note", "note"]
-    assert "llrs that the model (affine) makes" in after.message_lines[-2]
+    assert "llrs of the model (affine)" in after.message_lines[-2]
 
 
 def test_trials_are_known_again_whatever_their_order(files):
     lines = (files / "eval.txt").read_text().splitlines(keepends=True)
     (files / "again.txt").write_text("".join(reversed(lines)))
     (files / "other.txt").write_text("".join(lines).replace("0.25", "0.26"))
-    words = {"again.txt": "trained on these very trials", "other.txt": "not the trials that the model was trained on"}
+    words = {"again.txt": "trained on these same trials", "other.txt": "not the training trials of the model"}
     for name, of_training in (("again.txt", False), ("other.txt", True)):
         told = evaluate_files(files / name, files / "key.txt", model=MODEL, of_training=of_training)
         silent = evaluate_files(files / name, files / "key.txt", model=MODEL, of_training=not of_training)

@@ -82,10 +82,10 @@ def test_order_of_rows_and_names_change_nothing(frame):
 REFUSED = {
     "no such column": ({"score": "lr"}, "no column 'lr'; there are llr"),
     "words that nobody knows": ({"label": "speaker"}, "row 0: unknown label 's0'.*labels={'target'"),
-    "one column for two": ({"label": "llr"}, "column 'llr' is the score already"),
+    "one column for two": ({"label": "llr"}, "column 'llr' is already the score"),
     "text for scores": ({"score": "speaker"}, "data frame: the scores are .*string"),
     "names that occur twice": ({"trial": "speaker"}, "data frame, row 0 .*twice|at once"),
-    "what is about files": ({"format": "kaldi"}, "format: is about files"),
+    "what is for files": ({"format": "kaldi"}, "format: is for files"),
     "no name": ({"score": 1.5}, "score: got float. Name a column"),
     "half of the names": ({"enroll": "speaker"}, "names|identif"),
 }
@@ -110,7 +110,7 @@ def test_arrays_and_frames_are_told_apart():
         deciban.evaluate(COLUMNS, SCORES)
     with pytest.raises(deciban.InputError, match="non: none given"):
         deciban.evaluate(SCORES)
-    with pytest.raises(deciban.InputError, match="label: is about a data frame"):
+    with pytest.raises(deciban.InputError, match="label: is for a data frame"):
         deciban.evaluate(SCORES[TRUTH], SCORES[~TRUTH], label="same")
     with pytest.raises(deciban.InputError, match="label: none given"):
         deciban.evaluate_classes(LOGLIK)
@@ -156,7 +156,7 @@ def test_several_systems_of_classes(frame):
         ({"classes": "cat"}, "classes: name the classes"),
         ({"classes": ["cat", "cow"]}, "no column 'cow'"),
         ({"classes": CLASSES, "score": ["cat"]}, "score: write the columns of each system"),
-        ({"classes": CLASSES, "score": {"A": ["cat", "dog"]}}, "A has 2 columns, but there are 3 classes"),
+        ({"classes": CLASSES, "score": {"A": ["cat", "dog"]}}, "A has 2 columns for 3 classes"),
         ({"classes": ["cat", "dog"]}, "eel"),
     ],
 )

@@ -31,7 +31,7 @@ def folder(tmp_path):
     return path
 
 
-def test_results_are_the_same_in_pieces(folder):
+def test_results_are_the_same_in_partitions(folder):
     whole = evaluate_files(folder, memory="10GB", intervals=False)
     found = evaluate_files(folder, memory="100MB", intervals=False)
     one, other = found.systems[0], whole.systems[0]
@@ -49,8 +49,8 @@ def test_results_are_the_same_in_pieces(folder):
     ):
         assert getattr(one, name) == getattr(other, name), name
     assert one.cllr == pytest.approx(other.cllr, rel=1e-14)
-    assert any("in 12 pieces" in str(message) for message in found.messages)
-    assert not any("pieces" in str(message) for message in whole.messages)
+    assert any("in 12 partitions" in str(message) for message in found.messages)
+    assert not any("partitions" in str(message) for message in whole.messages)
 
 
 def test_one_class_alone_is_refused_as_in_memory(tmp_path):
@@ -73,13 +73,13 @@ def piped(tmp_path, monkeypatch):
         yield path
 
 
-@pytest.mark.parametrize(("times", "in_pieces"), [(1, False), (10**5, True)])
-def test_standard_input_is_read_in_pieces_if_it_is_longer_than_what_fits(piped, monkeypatch, times, in_pieces):
+@pytest.mark.parametrize(("times", "in_batches"), [(1, False), (10**5, True)])
+def test_standard_input_is_read_in_partitions_if_it_is_longer_than_what_fits(piped, monkeypatch, times, in_batches):
     whole = evaluate_files(piped, intervals=False)
     monkeypatch.setattr(recognition, "TIMES_ITS_SIZE", dict.fromkeys(("text", "packed", "binary"), times))
     found = evaluate_files("-", memory="100MB", intervals=False)
     assert found.systems[0].eer == whole.systems[0].eer
-    assert any("read once: they do not fit in memory" in str(message) for message in found.messages) == in_pieces
+    assert any("read once: they do not fit in memory" in str(message) for message in found.messages) == in_batches
     (met,) = (one.text for one in whole.messages if one.kind == "join")
     assert met.replace("(trials)", "(standard input)") in [one.text for one in found.messages]
 
@@ -105,7 +105,7 @@ def test_what_fits_is_read_as_a_whole(folder):
 def test_nobody_says_of_an_object_that_it_does_not_fit():
     table = pa.table({"score": [0.5, 1.5, 1.0], "label": ["target", "target", "nontarget"]})
     words = [one.text for one in evaluate_files(table).messages]
-    assert words[-1] == "3 rows in 1 piece, read more than once"
+    assert words[-1] == "3 rows in 1 partition, read more than once"
     assert any("3 trials taken as independent" in text for text in words)
 
 
@@ -150,4 +150,4 @@ def test_a_matrix_is_cut_into_blocks_that_little_memory_holds(tmp_path):
     np.save(tmp_path / "m.npy", truth + 0.5)
     np.save(tmp_path / "k.npy", truth)
     source = open_shards(tmp_path / "m.npy", tmp_path / "k.npy", memory=96 * 900)
-    assert [one.n_rows for one in source.pieces] == [900] * 33 + [300]
+    assert [one.n_rows for one in source.partitions] == [900] * 33 + [300]

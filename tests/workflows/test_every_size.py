@@ -1,4 +1,4 @@
-"""The commands as users type them: in memory and in pieces, one answer, row by row."""
+"""The commands as users type them: in memory and in batches, one answer, row by row."""
 
 import json
 import sys
@@ -38,6 +38,7 @@ def files(tmp_path):
     (tmp_path / "costs.toml").write_text(costs + "costs = [[0, 10], [1, 0], [0.2, 0.2]]\n")
     label = rng.integers(0, 3, N // 4)
     told = {"class": np.array(list("xyz"))[label], **{name: column[: N // 4] for name, column in about.items()}}
+    told["word"] = np.array([f"speaker {k}" for k in range(40)])[speaker[: N // 4]]
     for k in range(3):
         scores = 1.4 * np.eye(3)[label] + (1.0 + 0.2 * k) * rng.normal(size=(N // 4, 3))
         own = {name: scores[:, at] for at, name in enumerate("xyz")}
@@ -65,7 +66,7 @@ UNLIKE = {"messages", "inputs", "analysis", "files", "gradient_norm", "passes", 
 """What tells how the files were read, how the search went, and what needs all trials in memory."""
 
 IN_CELLS = {"rel": 1e-6, "abs": 1e-7}
-"""Bits delivered: in pieces the curve of cross-entropy is made of cells."""
+"""Bits delivered: in batches the curve of cross-entropy is made of cells."""
 
 
 def differences(one, other, where="$"):
@@ -95,10 +96,26 @@ def test_commands_give_the_same_at_every_size(files, monkeypatch, capsysbinary, 
         found.append((json.loads(out), messages))
         monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
         monkeypatch.setattr(apply, "memory_of", lambda *_: 1 << 60)
-    (whole, of_memory), (pieces, of_pieces) = found
-    assert "read more than once" in of_pieces
+    (whole, of_memory), (partitions, of_partitions) = found
+    assert "read more than once" in of_partitions
     assert "read more than once" not in of_memory
-    assert differences(whole, pieces) == []
+    assert differences(whole, partitions) == []
+
+
+def test_units_may_be_whole_numbers(files, monkeypatch, capsysbinary):
+    """A column of integers names the same units as one of words, also of many classes and beyond memory."""
+    monkeypatch.chdir(files)
+    run, found = terminal(monkeypatch, capsysbinary), []
+    for _ in range(2):
+        for column in ("spk", "word"):
+            code, out, messages = run(f"eval many0.parquet --classes x,y,z --units {column} --no-pairs --json")
+            assert code == 0, messages
+            found.append(json.loads(out)["systems"][0])
+        monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    for one in found:
+        assert one["units"]["n"] == found[0]["units"]["n"] == 40
+        assert one["intervals"]["cllr"]["low"] == pytest.approx(found[0]["intervals"]["cllr"]["low"])
+        assert one["cllr"] == pytest.approx(found[0]["cllr"])
 
 
 WRITTEN = {
@@ -118,7 +135,7 @@ WRITTEN = {
 
 def without_memory(monkeypatch):
     """Have every command read its inputs in batches, of 100 rows here."""
-    for module in (evaluating, apply, sys.modules["deciban.io.convert"], validation):
+    for module in (evaluating, apply, sys.modules["deciban.io.writing"], validation):
         monkeypatch.setattr(module, "memory_of", lambda *_: 1 << 60)
 
 

@@ -8,7 +8,7 @@ import pytest
 import deciban
 from deciban import InputError
 from deciban.trials import IdMap
-from deciban.workflows import HowSure, Options
+from deciban.workflows import Options, UncertaintyOptions
 from deciban.workflows.options import UnitNaming
 
 KNOWN = {
@@ -27,7 +27,7 @@ KNOWN = {
 
 @pytest.mark.parametrize("units", KNOWN)
 def test_what_names_units(units):
-    assert HowSure(units=units).naming == KNOWN[units]
+    assert UncertaintyOptions(units=units).naming == KNOWN[units]
 
 
 def test_mappings_name_units():
@@ -36,15 +36,15 @@ def test_mappings_name_units():
     assert UnitNaming.of((one, "speaker")).parts == (one, "speaker")
     other = IdMap.of(one)
     assert UnitNaming.of(other).parts == (other,)
-    assert HowSure().naming is None
+    assert UncertaintyOptions().naming is None
 
 
 @pytest.mark.parametrize(
     "units", ["", "a,,b", "a,b,c", "product:", "column:", (), ("a", "b", "c"), 3, np.array(["a"]), [["a"]], b"ab"]
 )
 def test_what_names_none(units):
-    with pytest.raises(InputError, match=r"units: got .*Name a column of the key or a file of two columns"):
-        HowSure(units=units)
+    with pytest.raises(InputError, match=r"units: got .*Name a column of the key or a file with two columns"):
+        UncertaintyOptions(units=units)
 
 
 def test_standard_input_names_none():
@@ -55,47 +55,47 @@ def test_standard_input_names_none():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"level": 0.0}, r"level: got 0\.0\. A level is a share inside \(0, 1\)"),
+        ({"level": 0.0}, r"level: got 0\.0\. A level must be inside \(0, 1\)"),
         ({"level": 1.0}, "level: got"),
         ({"level": 95}, "level: got 95"),
         ({"level": float("nan")}, "level: got nan"),
-        ({"bootstrap": -1}, "bootstrap: got -1. It is a number of replicates, a whole number from 0"),
+        ({"bootstrap": -1}, "bootstrap: got -1. It must be a number of replicates, a whole number from 0"),
         ({"bootstrap": 10.5}, "bootstrap: got 10.5"),
         ({"bootstrap": True}, "bootstrap: got True"),
         ({"seed": -1}, "seed: got -1"),
         ({"seed": 2**64}, "seed: got"),
         ({"seed": "1"}, "seed: got '1'"),
-        ({"intervals": None}, "intervals: got None. It is True or False"),
+        ({"intervals": None}, "intervals: got None. It must be True or False"),
         ({"intervals": 1}, "intervals: got 1"),
         ({"optimism": "no"}, "optimism: got 'no'"),
     ],
 )
 def test_what_is_refused(given, message):
-    for call in (lambda: HowSure(**given), lambda: deciban.evaluate_files("no.txt", "no.key", **given)):
+    for call in (lambda: UncertaintyOptions(**given), lambda: deciban.evaluate_files("no.txt", "no.key", **given)):
         with pytest.raises(InputError, match=message):
             call()
 
 
 def test_numbers_of_numpy_are_numbers():
-    found = HowSure(bootstrap=np.int64(10), seed=np.uint64(2**64 - 1), level=np.float32(0.5))
+    found = UncertaintyOptions(bootstrap=np.int64(10), seed=np.uint64(2**64 - 1), level=np.float32(0.5))
     assert (found.bootstrap, found.seed, found.level) == (10, 2**64 - 1, 0.5)
     assert all(type(one) in (int, float) for one in (found.bootstrap, found.seed, found.level))
 
 
 @pytest.mark.parametrize("asked", [{"bootstrap": 100}, {"optimism": True}])
 def test_nothing_is_asked_of_intervals_that_are_not_wanted(asked):
-    assert HowSure(intervals=False, bootstrap=0, optimism=False).resampling(None) is None
+    assert UncertaintyOptions(intervals=False, bootstrap=0, optimism=False).resampling(None) is None
     with pytest.raises(InputError, match=rf"{next(iter(asked))}: .* intervals=False"):
-        HowSure(intervals=False, **asked)
+        UncertaintyOptions(intervals=False, **asked)
 
 
 def test_files_are_those_that_are_there(tmp_path):
     there = tmp_path / "utt2spk"
     there.write_text("a ann\n")
-    assert HowSure(units=(str(there), "speaker")).files == [str(there)]
-    assert HowSure(units=tmp_path).files == []
-    assert HowSure(units="x" * 5000).files == []
-    assert HowSure(units={"a": "ann"}).files == HowSure().files == []
+    assert UncertaintyOptions(units=(str(there), "speaker")).files == [str(there)]
+    assert UncertaintyOptions(units=tmp_path).files == []
+    assert UncertaintyOptions(units="x" * 5000).files == []
+    assert UncertaintyOptions(units={"a": "ann"}).files == UncertaintyOptions().files == []
 
 
 def test_a_report_is_not_written_onto_the_units(tmp_path):

@@ -84,7 +84,7 @@ def test_a_fusion_of_files_that_write_names_differently(files):
 
 def test_an_option_that_is_no_way_to_compare_names(files):
     made, _ = files
-    with pytest.raises(InputError, match="ids: 'suffix' is none of strip-ending, basename, separators"):
+    with pytest.raises(InputError, match="ids: 'suffix' is neither strip-ending, basename, separators"):
         deciban.evaluate_files(made.paths, made.key, ids="suffix")
 
 

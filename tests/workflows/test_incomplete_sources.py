@@ -40,7 +40,7 @@ def test_fusions_of_what_there_is_are_those_of_memory(files, monkeypatch):
     assert found.model.training_.fingerprint == whole.model.training_.fingerprint
     assert found.model.training_.counts == whole.model.training_.counts
     names = [row.name for row in found.rows]
-    assert names == ["A", "B", "fusion", "fusion of what there is"]
+    assert names == ["A", "B", "fusion", "fusion of available scores"]
     by_name = {row.name: row.dev for row in whole.rows}
     for row in found.rows:
         assert row.dev.n_tar == by_name[row.name].n_tar

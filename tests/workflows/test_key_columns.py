@@ -54,7 +54,7 @@ def test_numbers_are_read_however_they_are_stored(values):
     [
         (
             ["1", "x", "x"],
-            r"row 1: 'x' in column 'w', which says how much trials count, is no number \(2 such trials\)",
+            r"row 1: 'x' in column 'w', which contains the weights of trials, is not a number \(2 such trials\)",
         ),
         (["1", "1_0"], "row 1: '1_0' in column 'w'"),
         (["0,5", "1"], "row 0: '0,5' in column 'w'"),
@@ -64,7 +64,7 @@ def test_numbers_are_read_however_they_are_stored(values):
         ([np.inf, 1.0], "row 0: inf in column 'w', but weights are finite"),
         (["1", "-2", "-1"], r"row 1: -2 in column 'w', but weights are finite and at least 0 \(2 such trials\)"),
         ([1e-200, 1.0], r"row 0: 1e-200 in column 'w', but weights are 0 or within \[1e-100, 1e100\]"),
-        (["1", ""], "row 1: no value in column 'w', which says how much trials count"),
+        (["1", ""], "row 1: no value in column 'w', which contains the weights of trials"),
         ([1.0, None], "row 1: no value in column 'w'"),
     ],
 )
@@ -113,12 +113,13 @@ def test_figures_are_those_of_weighted_trials(files):
 
 def test_a_key_without_the_column(files):
     (files / "plain.csv").write_text("".join(f"{line.rpartition(',')[0]}\n" for line in KEY.splitlines()))
-    with pytest.raises(InputError, match=r"plain\.csv: no column 'w' says how much trials count; there are none"):
+    with pytest.raises(InputError, match=r"plain\.csv: no column 'w' contains the weights of trials; there are none"):
         joined_by(files / "s.txt", files / "plain.csv", weights="w")
     joined = joined_by(files / "s.txt", files / "plain.csv", weights="w", weights_required=False)
     assert joined.batch.weight is None
-    assert any("has no column 'w' of weights: all its trials count alike" in fact for fact in map(str, joined.messages))
-    with pytest.raises(InputError, match=r"no column 'v' says how much trials count; there are w"):
+    words = "has no column 'w' of weights: all its trials have equal weight"
+    assert any(words in fact for fact in map(str, joined.messages))
+    with pytest.raises(InputError, match=r"no column 'v' contains the weights of trials; there are w"):
         joined_by(files / "s.txt", files / "key.csv", weights="v")
 
 

@@ -45,7 +45,7 @@ def test_trials_are_joined_by_name_and_keep_the_order_of_the_first(folder, fusio
     out = read_scores(folder / "out.txt")
     np.testing.assert_array_equal(out.score, fusion.transform(SCORES))
     assert [out.trials.name_of(i) for i in (0, N - 1)] == ["(m0, s0)", f"(m{(N - 1) % 7}, s{N - 1})"]
-    assert facts[-1] == f"wrote  {folder / 'out.txt'}   with the lines of {folder / 'a.txt'} but for the score"
+    assert facts[-1] == f"wrote  {folder / 'out.txt'}   with the lines of {folder / 'a.txt'} and new scores"
     assert not any(fact.startswith("note") for fact in facts)
 
 
@@ -66,7 +66,7 @@ def test_other_names_are_taken_in_the_order_given(folder, fusion):
     facts = said(apply_files(fusion, [folder / "one.txt", folder / "two.txt"], folder / "out.txt"))
     assert "warn  systems in the order given: one for a, two for b" in facts
     np.testing.assert_array_equal(read_scores(folder / "out.txt").score, fusion.transform(SCORES))
-    with pytest.raises(InputError, match=r"b is system 2 of the fusion and was given as number 1"):
+    with pytest.raises(InputError, match=r"b is system 2 of the fusion, but was given as number 1"):
         apply_files(fusion, [folder / "b.txt", folder / "one.txt"], folder / "no.txt")
 
 
@@ -90,12 +90,12 @@ def test_trials_that_a_system_lacks(folder, fusion):
         apply_files(fusion, paths, out)
     assert not out.exists()
     facts = said(apply_files(fusion, paths, out, missing="drop"))
-    assert f"warn  20 trials of {folder / 'a.txt'} left out, without all scores or surplus copies" in facts
+    assert f"warn  20 trials of {folder / 'a.txt'} left out: without all scores, or surplus copies" in facts
     found = read_scores(out)
     assert [found.trials.name_of(i) for i in (0, 99)] == [f"(m{i % 7}, s{i})" for i in (20, 119)]
     np.testing.assert_array_equal(found.score, fusion.transform(SCORES[20:]))
     facts = said(apply_files(fusion, paths, out, missing=-2.5))
-    assert "fill  trials without a score were given -2.5" in facts
+    assert "fill  trials without a score got -2.5" in facts
     filled = SCORES.copy()
     filled[:20, 1] = -2.5
     np.testing.assert_array_equal(read_scores(out).score, fusion.transform(filled))
@@ -104,7 +104,7 @@ def test_trials_that_a_system_lacks(folder, fusion):
 def test_trials_that_the_first_lacks_are_left_out_and_counted(folder, fusion):
     (folder / "few.txt").write_text(lines(0, [7, 3]))
     facts = said(apply_files(fusion, [folder / "few.txt", folder / "b.txt"], folder / "out.txt"))
-    assert f"warn  118 trials that {folder / 'few.txt'} does not have left out" in facts
+    assert f"warn  118 trials left out, because {folder / 'few.txt'} does not have them" in facts
     np.testing.assert_array_equal(read_scores(folder / "out.txt").score, fusion.transform(SCORES[[7, 3]]))
 
 
@@ -122,7 +122,7 @@ def test_a_fusion_of_subsets_takes_what_there_is(folder):
     scores[:20, 1] = np.nan
     fusion = SubsetFusion(missing="subset").fit(scores, TRUTH)
     facts = said(apply_files(fusion, [folder / "a.txt", folder / "short.txt"], folder / "out.txt"))
-    assert f"join  100 trials of {folder / 'a.txt'} have all scores · 20 have not" in facts
+    assert f"join  100 trials of {folder / 'a.txt'} have all scores · 20 do not" in facts
     np.testing.assert_array_equal(read_scores(folder / "out.txt").score, fusion.transform(scores))
 
 
@@ -182,12 +182,12 @@ def test_what_is_refused(folder, fusion):
 
         apply_files(UnionHull().fit(SCORES, TRUTH), both, folder / "out.txt")
     affine = AffineCalibrator().fit(SCORES[:, 0], TRUTH)
-    with pytest.raises(InputError, match="2 score files for a model of one system become as many files"):
+    with pytest.raises(InputError, match="2 score files for a model of one system need an output file each"):
         apply_files(affine, both, folder / "out.txt")
     for option in ({"missing": "drop"}, {"quality": folder / "q.txt"}, {"duplicates": "keep-one"}):
-        with pytest.raises(InputError, match="is for fusions, but the model is for one system"):
+        with pytest.raises(InputError, match="is for fusions, but this is a model of one system"):
             apply_files(affine, folder / "a.txt", folder / "out.txt", **option)
     (folder / "key.csv").write_text("trial,label\ns0,target\n")
-    with pytest.raises(FormatError, match=r"key\.csv:1: this is a key .*, but scores was asked for"):
+    with pytest.raises(FormatError, match=r"key\.csv:1: this is a key .*, but scores are needed"):
         apply_files(fusion, [folder / "a.txt", folder / "key.csv"], folder / "out.txt")
     assert not (folder / "out.txt").exists()

@@ -6,7 +6,7 @@ import pytest
 
 from deciban import InputError, apply_files, evaluate_files, report_files, train_files
 from deciban.calibration import AffineCalibrator
-from deciban.workflows import Figures, HowSure, Options, Reading, kind_of_scores
+from deciban.workflows import Figures, Options, Reading, UncertaintyOptions, kind_of_scores
 
 MODEL = AffineCalibrator().fit([3.0, 1.0, 2.0, -1.0, 1.5, 0.0], [True, True, True, False, False, False])
 CALLS = {
@@ -43,14 +43,14 @@ def test_every_option_goes_where_it_belongs():
     for name, value in (said | {"units_required": False}).items():
         assert getattr(Options.of("f", {name: value}).how_sure, name) == value
     assert not Options.of("f", {"intervals": False}).how_sure.intervals
-    names = [one.name for made in (Reading, Figures, HowSure) for one in fields(made)]
+    names = [one.name for made in (Reading, Figures, UncertaintyOptions) for one in fields(made)]
     assert len(set(names)) == len(names)
     assert Options.of("f", {"kind": "classes"}).kind == "classes"
     assert Options.of("f", {}) == Options()
 
 
 def test_a_kind_that_is_none():
-    with pytest.raises(InputError, match="kind: got 'multi'. It is 'two-class' or 'classes', or left out"):
+    with pytest.raises(InputError, match="kind: got 'multi'. It must be 'two-class' or 'classes', or left out"):
         evaluate_files("no.txt", kind="multi")
 
 
@@ -78,5 +78,5 @@ def test_only_the_key_of_training_needs_the_weights():
 def test_options_are_sorted_once():
     asked = Options.of("f", {"log10": True, "kind": "two-class", "operating_points": [0.1]})
     assert Options.of("f", {"options": asked}) is asked
-    with pytest.raises(TypeError, match=r"f\(\) got options, and log10, kind besides"):
+    with pytest.raises(TypeError, match=r"f\(\) got options, and also log10, kind"):
         Options.of("f", {"options": asked, "log10": True, "kind": "two-class"})

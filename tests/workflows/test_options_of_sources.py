@@ -1,4 +1,4 @@
-"""What every option means for trials in pieces: the same as in memory, or a sentence that says why not."""
+"""What every option means for trials in batches: the same as in memory, or a sentence that says why not."""
 
 from dataclasses import fields
 from functools import partial
@@ -11,7 +11,7 @@ import pytest
 from deciban import compare_files, evaluate, evaluate_files, plan_files
 from deciban.errors import InputError
 from deciban.rules import ThresholdWeights
-from deciban.workflows import Figures, HowSure, Reading
+from deciban.workflows import Figures, Reading, UncertaintyOptions
 from deciban.workflows.evaluate import evaluate_source
 from deciban.workflows.inputs import open_source
 from deciban.workflows.options import Options
@@ -66,7 +66,7 @@ def _write(table, folder):
         pq.write_table(part, folder / f"part-{at}.parquet", row_group_size=70)
 
 
-def in_pieces(files, scores, key=None, **options):
+def in_batches(files, scores, key=None, **options):
     chosen = Options.of("evaluate_files", options)
     source = open_source([files / scores], None if key is None else files / key, chosen)
     return evaluate_source(source, chosen)
@@ -112,12 +112,13 @@ REFUSED = {
     "detection_llr": ("whole", {"detection_llr": True}),
     "from_classes": ("whole", {"from_classes": True}),
 }
-"""Those that are refused, in pieces or of two classes at all."""
+"""Those that are refused, in batches or of two classes at all."""
 
 ELSEWHERE = {"weights_required"}
 """Said by other workflows, of keys of other trials."""
 
 FIGURES = {
+    "classifier": True,
     "operating_points": [0.1, (0.01, 10, 1)],
     "eer_conventions": True,
     "fnmr_at": [0.1, 0.01],
@@ -164,12 +165,12 @@ def _of_units(results):
     return [str(message) for message in said]
 
 
-def test_every_option_is_told_what_it_means_in_pieces():
+def test_every_option_is_told_what_it_means_in_partitions():
     told = {*READING, *REFUSED, *ELSEWHERE}
     assert told == {one.name for one in fields(Reading)}
     of_classes = {"prior", "p_target", "p_out_of_set", "subsets", "pairs", "groups", "capacity"}
     assert {*FIGURES} | of_classes == {one.name for one in fields(Figures)}
-    assert {*HOW_SURE, "units_required"} == {one.name for one in fields(HowSure)}
+    assert {*HOW_SURE, "units_required"} == {one.name for one in fields(UncertaintyOptions)}
 
 
 @pytest.mark.parametrize(
@@ -179,32 +180,32 @@ def test_every_option_is_told_what_it_means_in_pieces():
 )
 def test_options_of_reading_mean_the_same(files, scores, key, option):
     named = None if key is None else files / key
-    compared(in_pieces(files, scores, key, **option), evaluate_files(files / scores, named, **option))
+    compared(in_batches(files, scores, key, **option), evaluate_files(files / scores, named, **option))
 
 
 @pytest.mark.parametrize("name", FIGURES)
 @pytest.mark.parametrize("weights", [None, "weight"])
 def test_figures_that_are_asked_for_are_those_of_memory(files, name, weights):
     option = {name: FIGURES[name], "weights": weights, "intervals": False}
-    compared(in_pieces(files, "whole", **option), evaluate_files(files / "whole", **option))
+    compared(in_batches(files, "whole", **option), evaluate_files(files / "whole", **option))
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, one) for name, values in HOW_SURE.items() for one in values])
 def test_intervals_are_those_that_are_asked_for(files, name, value):
     option = as_told(files, {name: value})
-    compared(in_pieces(files, "whole", **option), evaluate_files(files / "whole", **option))
+    compared(in_batches(files, "whole", **option), evaluate_files(files / "whole", **option))
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_pieces_cannot_do_is_refused(files, name):
+def test_what_partitions_cannot_do_is_refused(files, name):
     scores, option = REFUSED[name]
     with pytest.raises(InputError, match=name):
-        in_pieces(files, scores, **option)
+        in_batches(files, scores, **option)
 
 
 def test_that_copies_were_not_looked_for_is_said(files):
     def notes(*given, **options):
-        return [str(one) for one in in_pieces(files, *given, **options).messages if "counts twice" in str(one)]
+        return [str(one) for one in in_batches(files, *given, **options).messages if "count twice" in str(one)]
 
     assert len(notes("whole")) == 1
     assert not notes("whole", duplicates="keep-one")
@@ -215,7 +216,7 @@ def test_that_copies_were_not_looked_for_is_said(files):
 @pytest.mark.parametrize("weights", [None, "weight"])
 def test_replicates_are_those_of_memory(files, option, weights):
     option = {**option, "bootstrap": 20, "seed": 5, "weights": weights}
-    compared(in_pieces(files, "whole", **option), evaluate_files(files / "whole", **option))
+    compared(in_batches(files, "whole", **option), evaluate_files(files / "whole", **option))
 
 
 @pytest.mark.parametrize("columns", [("trial",), ("enroll", "test", "side"), ()])
@@ -234,7 +235,7 @@ def test_trials_are_known_by_their_names_or_by_their_rows(tmp_path, columns, whe
     given["room"] = np.where(rng.random(N) < 0.6, "large", "small")
     _write(pa.table({**{name: made[name] for name in columns}, **given}), tmp_path / "whole")
     option = {"units": "trials", "bootstrap": 20, "where": where}
-    compared(in_pieces(tmp_path, "whole", **option), evaluate_files(tmp_path / "whole", **option))
+    compared(in_batches(tmp_path, "whole", **option), evaluate_files(tmp_path / "whole", **option))
 
 
 @pytest.mark.parametrize("option", [{"memory": "100MB"}, {"dask": "local:2"}])
@@ -254,8 +255,8 @@ def test_units_of_two_sides_are_refused_where_trials_have_none_as_in_memory(tmp_
     own |= {"a": list("xxyyzzuu"), "b": list("stststst")}
     _write(pa.table({name: own[name] for name in (*columns, "score", "label", "a", "b")}), tmp_path / "whole")
     told = set()
-    for evaluated in (partial(in_pieces, tmp_path, "whole"), partial(evaluate_files, tmp_path / "whole")):
-        with pytest.raises(InputError, match="trials of two sides") as refused:
+    for evaluated in (partial(in_batches, tmp_path, "whole"), partial(evaluate_files, tmp_path / "whole")):
+        with pytest.raises(InputError, match="trials with two sides") as refused:
             evaluated(units=units)
         told.add(str(refused.value))
     assert len(told) == 1

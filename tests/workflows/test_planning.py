@@ -87,5 +87,7 @@ def test_refusals(demo, tmp_path):
 
 @pytest.mark.parametrize("other", [{"bootstrap": 10}, {"optimism": False}, {"intervals": False}, {"seed": 1}])
 def test_what_a_plan_would_overlook_is_refused(demo, other):
-    with pytest.raises(InputError, match=f"^{next(iter(other))}: a plan is made of the variance between units"):
+    with pytest.raises(
+        InputError, match=f"^{next(iter(other))}: is not used by a plan, which needs only the variance between units"
+    ):
         plan_files(demo / "sysA.txt", demo / "key.txt", width=0.02, **other)

@@ -115,7 +115,7 @@ def test_strange_values_of_non_targets_are_refused(trials, tmp_path):
     folder = trials[0]
     text = (folder / "key.csv").read_text().replace(",known,", ",seen,")
     (tmp_path / "key.csv").write_text(text)
-    with pytest.raises(InputError, match=r"'nontarget' is known, unknown; non-targets of the key have seen, unknown"):
+    with pytest.raises(InputError, match=r"'nontarget' known, unknown, but non-targets of the key have seen, unknown"):
         evaluate_files(folder / "sys.csv", tmp_path / "key.csv", preset="sre12-known")
 
 
@@ -228,9 +228,9 @@ def test_sources_count_alike_in_every_class(segments):
 
 def test_classes_of_no_cluster_are_refused(segments):
     folder = segments[0]
-    with pytest.raises(InputError, match=r"a, b, c, d, e: in no cluster of lre15, which knows ara-acm"):
+    with pytest.raises(InputError, match=r"a, b, c, d, e: in no cluster of lre15, which has ara-acm"):
         evaluate_files(folder / "sys.csv", folder / "key.csv", preset="lre15")
-    with pytest.raises(InputError, match="sre10 is for two classes, and the scores are of many classes"):
+    with pytest.raises(InputError, match="sre10 is for two-class scores, but the scores are multiclass"):
         evaluate_files(folder / "sys.csv", folder / "key.csv", preset="sre10")
 
 

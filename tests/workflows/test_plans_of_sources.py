@@ -1,4 +1,4 @@
-"""Plans of evaluations of trials in pieces: the primary numbers of the same trials in memory."""
+"""Plans of evaluations of trials in batches: the primary numbers of the same trials in memory."""
 
 import json
 from dataclasses import replace
@@ -54,5 +54,5 @@ def test_primary_numbers_are_those_of_trials_in_memory(path, plan):
 
 def test_shares_of_what_no_trial_has_are_refused_as_in_memory(path):
     for given in (path, [ds.dataset(path)]):
-        with pytest.raises(InputError, match="gives shares to non-targets whose 'known' is mate"):
+        with pytest.raises(InputError, match="defines shares of non-targets with 'known' mate"):
             evaluate_files(given, preset=shared(mate=0.5, unknown=0.5), intervals=False)

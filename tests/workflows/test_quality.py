@@ -59,10 +59,10 @@ def test_what_is_refused(text, tmp_path):
         measures_of(read_measures(text), others, sides=("test_quality",))
     with pytest.raises(InputError, match=r"no quality measures of enroll for any trial"):
         measures_of(read_measures({"enroll": text, "test": text}), PAIRS)
-    with pytest.raises(InputError, match=r"measures of trial, but .* identifies a trial by enroll and test"):
+    with pytest.raises(InputError, match=r"measures of trial, but the sides of .* are enroll and test"):
         measures_of(read_measures({"trial": text}), PAIRS)
     with pytest.raises(InputError, match=r"no quality measures of enroll for any trial"):
         measures_of(read_measures({"test": text}), PAIRS, sides=("enroll_quality", "test_quality"))
     write(Quality(None, SegmentQuality.of(["x"], [1.0])), tmp_path / "q.h5")
-    with pytest.raises(FormatError, match=r"q\.h5: holds quality measures of test, not of enroll"):
+    with pytest.raises(FormatError, match=r"q\.h5: contains quality measures of test, not of enroll"):
         read_measures({"enroll": tmp_path / "q.h5"})

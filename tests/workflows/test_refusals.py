@@ -32,7 +32,7 @@ def test_options_of_a_type_that_says_nothing(both, name, value):
 
 
 def test_a_column_of_weights_is_named_by_text(both):
-    with pytest.raises(InputError, match=r"no column \['x'\] says how much trials count"):
+    with pytest.raises(InputError, match=r"no column \['x'\] contains the weights of trials"):
         evaluate_files(both.paths[0], both.key, weights=["x"])
 
 
@@ -48,13 +48,13 @@ def test_options_of_many_classes(tmp_path, name, value):
 def test_columns_and_labels_of_a_file_alone(both):
     with pytest.raises(InputError, match=r"columns: got 3\. Write the roles in order"):
         read_scores(both.paths[0], columns=3)
-    with pytest.raises(InputError, match=r"labels: got 3\. Write a mapping"):
+    with pytest.raises(InputError, match=r"labels: got 3\. Pass a mapping"):
         read_scores(both.paths[0], labels=3)
 
 
 @pytest.mark.parametrize("by", [2.5, True, np.True_, 1, -3, None, {"speaker": 1}])
 def test_what_is_held_out_is_a_number_or_a_name(by):
-    with pytest.raises(InputError, match=r"cross_validate: got .* It is a whole number of folds \(2 or more\)"):
+    with pytest.raises(InputError, match=r"cross_validate: got .* It must be a whole number of folds \(2 or more\)"):
         HoldOut(by)
     if by is not None:
         with pytest.raises(InputError, match="cross_validate: got"):
@@ -63,7 +63,7 @@ def test_what_is_held_out_is_a_number_or_a_name(by):
 
 @pytest.mark.parametrize("by", [(), ("a", "b", "c"), (3, 4), ["a", None]])
 def test_what_is_held_out_is_one_column_or_two(by):
-    with pytest.raises(InputError, match="cross_validate: got .* Name one column"):
+    with pytest.raises(InputError, match="cross_validate: got .* Name a column"):
         HoldOut(by)
 
 
@@ -130,6 +130,6 @@ def test_more_classes_than_rows_are_refused_before_rows_are_read(tmp_path, monke
         path.write_text("\n".join([",".join([*names, "label"]), *rows]) + "\n")
     else:
         pq.write_table(pa.table({**dict.fromkeys(names, np.full(30, 0.5)), "label": names[:30]}), path)
-    with pytest.raises(InputError, match=r"2,000 columns are scores of classes, and there are at most 3\d rows"):
+    with pytest.raises(InputError, match=r"2,000 columns are scores of classes, but there are at most 3\d rows"):
         evaluate_files(path)
     assert looked in ([], [["label"]], [["label"], ["label"]])

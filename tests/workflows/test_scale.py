@@ -36,7 +36,7 @@ def test_by_default_half_of_what_is_free():
 
 
 @pytest.mark.parametrize("given", [{"dask": "local:2"}, {"speakers": "utt2spk"}])
-def test_some_things_only_pieces_can_do(given):
+def test_some_things_only_partitions_can_do(given):
     assert Scale(**given).is_asked
 
 

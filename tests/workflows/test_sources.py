@@ -1,4 +1,4 @@
-"""What a user says about files means the same in pieces, or is refused."""
+"""What a user says about files means the same in batches, or is refused."""
 
 import numpy as np
 import pyarrow as pa
@@ -34,12 +34,12 @@ def folder(tmp_path):
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ({"ids": "basename", "by_order": True}, "ids, by_order: by order no names are compared"),
-        ({"posterior_prior": "flat"}, "posterior_prior: for scores of many classes"),
-        ({"names": ["A", "B"]}, "names: 2 for 1 systems"),
+        ({"ids": "basename", "by_order": True}, "ids, by_order: matching by order does not compare names"),
+        ({"posterior_prior": "flat"}, "posterior_prior: for multiclass scores"),
+        ({"names": ["A", "B"]}, "names: 2 names for 1 systems"),
     ],
 )
-def test_what_pieces_cannot_do_is_refused(folder, said, words):
+def test_what_partitions_cannot_do_is_refused(folder, said, words):
     with pytest.raises(InputError, match=words):
         opened(folder, **said)
 
@@ -132,7 +132,7 @@ def test_probabilities_become_llrs_before_scores_are_filled_in(tmp_path, joined)
     source = opened(scores, key, **said)
     np.testing.assert_array_equal(gathered(source), in_memory(scores, key, **said)[0])
     assert source.is_double
-    assert any("scores are probabilities by the prior 0.2" in one.text for one in source.messages)
+    assert any("scores are probabilities with prior 0.2" in one.text for one in source.messages)
     bad = table.set_column(2, "score", pa.array(np.where(np.arange(60) == 17, 1.5, 0.5)))
     pq.write_table(bad, tmp_path / "bad.parquet", row_group_size=10)
     with pytest.raises(FormatError, match=r"bad\.parquet, row group 1, row 7: probabilities: 1 of .* outside \[0, 1\]"):
@@ -147,7 +147,7 @@ def test_probabilities_of_classes(tmp_path, prior):
     table = pa.table({"trial": [f"s{k}" for k in range(n)], **columns, "class": rng.choice(list("abc"), n)})
     cut = write(table, tmp_path / "cut", rng)
     np.testing.assert_array_equal(gathered(opened(cut, probabilities=prior)), in_memory([cut], probabilities=prior)[0])
-    with pytest.raises(InputError, match="of many classes the prior has a probability for each"):
+    with pytest.raises(InputError, match="multiclass scores need the prior of each class"):
         gathered(opened(cut, probabilities=0.5))
 
 
@@ -201,7 +201,7 @@ def test_labels_in_two_files_say_the_same(tmp_path):
         pq.write_table(own, tmp_path / f"{name}.parquet", row_group_size=7)
     with pytest.raises(KeyMismatchError, match=r"non\.parquet, row group 8, row 3: is labelled target, .* swapped"):
         gathered(opened(TwoFiles(tmp_path / "tar.parquet", tmp_path / "non.parquet")))
-    with pytest.raises(InputError, match="key_format: is about a key, and there is none"):
+    with pytest.raises(InputError, match="key_format: is for a key, and there is none"):
         opened(TwoFiles(tmp_path / "tar.parquet", tmp_path / "non.parquet"), key_format="tsv")
 
 
@@ -214,7 +214,7 @@ def test_messages_say_how_trials_met(tmp_path):
     words = [one.text for one in source.messages]
     assert any(one.startswith("trials with gender = f") for one in words)
     assert any(f"{source.report.matched} matched · {source.report.missing} missing" in one for one in words)
-    assert any(one.startswith("trials without a score were given 0.5") for one in words) == bool(source.report.missing)
+    assert any(one.startswith("trials without a score got 0.5") for one in words) == bool(source.report.missing)
 
 
 def test_objects_are_evaluated_like_files(folder):

@@ -26,11 +26,13 @@ def merged(tmp_path, monkeypatch):
 
 def test_shards_and_trials_are_told(merged):
     told = dict(inspect_file(merged).properties)
-    assert told["shards"] == "2: a.parquet, b.parquet"
+    assert told["partitions"] == "2: a.parquet, b.parquet"
     assert told["rows"] == "8"
     assert told["labels"] == "2 targets, 6 non-targets"
-    assert (told["weights"], told["units"]) == ("every trial counts once", "every trial is one")
-    assert any("score='score'" in value for name, value in inspect_file(merged).properties if name == "the first shard")
+    assert (told["weights"], told["units"]) == ("every trial counts once", "every trial is a unit")
+    assert any(
+        "score='score'" in value for name, value in inspect_file(merged).properties if name == "the first partition"
+    )
 
 
 def test_weights_and_units_are_told(merged):

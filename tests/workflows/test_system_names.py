@@ -37,14 +37,14 @@ def test_names_in_order_or_by_file(files):
 @pytest.mark.parametrize(
     ("names", "words"),
     [
-        (["x"], "1 for 2 systems"),
-        (["x", "y", "z"], "3 for 2 systems"),
-        ({"c": "x"}, "there is no system 'c'; there are a, b"),
+        (["x"], "1 names for 2 systems"),
+        (["x", "y", "z"], "3 names for 2 systems"),
+        ({"c": "x"}, "there is no system 'c'. There are a, b"),
         ({"a": "b"}, "'b' is the name of two systems"),
         (["x", "x"], "'x' is the name of two systems"),
-        (["x", ""], "text that can be printed"),
-        (["x", "\x1b[2J"], "text that can be printed"),
-        (["x", 3], "text that can be printed"),
+        (["x", ""], "printable text"),
+        (["x", "\x1b[2J"], "printable text"),
+        (["x", 3], "printable text"),
     ],
 )
 def test_names_that_fit_no_system_are_refused(files, names, words):
@@ -60,7 +60,7 @@ def test_other_trials_are_those_of_the_same_systems_in_whatever_order_files_are_
     for row in done.rows:
         assert row.dev.eer == row.eval.eer
     assert done.model.training_.systems == ("x", "y")
-    with pytest.raises(InputError, match="all under the same names or none"):
+    with pytest.raises(InputError, match="all with the same names, or none"):
         (files / "c.csv").write_text((files / "a.csv").read_text())
         train_files(paths, None, LinearFusion(), names=["x", "y"], test_scores=[files / "c.csv", files / "a.csv"])
 

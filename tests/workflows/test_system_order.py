@@ -28,8 +28,8 @@ def test_names_decide_where_they_fit_and_else_the_order(given, trained, order, s
     [
         ("a", "a b", 2, r"1 system \(a\), but the fusion was trained on 2 \(a, b\)"),
         ("a c x", "a b", 2, r"3 systems \(a, c, x\), but the fusion was trained on 2 \(a, b\)"),
-        ("a b", "", 3, r"2 systems \(a, b\), but the fusion was trained on 3\. Give"),
-        ("b x", "a b", 2, r"b is system 2 of the fusion and was given as number 1"),
+        ("a b", "", 3, r"2 systems \(a, b\), but the fusion was trained on 3\. Name"),
+        ("b x", "a b", 2, r"b is system 2 of the fusion, but was given as number 1"),
     ],
 )
 def test_what_nobody_could_know_is_refused(given, trained, n_systems, words):
@@ -40,7 +40,7 @@ def test_what_nobody_could_know_is_refused(given, trained, n_systems, words):
 def test_a_model_that_knows_no_names_takes_the_order():
     order, facts = order_of_training(["x", "y"], [], 2)
     assert order == [0, 1]
-    assert "does not know their names" in str(facts[0])
+    assert "their names in training are unknown" in str(facts[0])
 
 
 def test_training_and_test_name_one_system_alike():
@@ -48,7 +48,7 @@ def test_training_and_test_name_one_system_alike():
     require_same_places("abc", "xyz")
     require_same_places("abc", "xbz")
     for tested in ("cab", "xay", "bxx"):
-        with pytest.raises(InputError, match=r"by the order given, . is system \d of the fusion for the test"):
+        with pytest.raises(InputError, match=r"in the given order, . is system \d of the fusion for the test"):
             require_same_places("abc", tested)
 
 

@@ -104,8 +104,8 @@ def test_a_development_set_that_is_best_off_rejecting_all(tmp_path):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"threshold_from": ["a.dev.csv", "b.dev.csv"]}, "scores of 2 systems .* for the 1 that are evaluated"),
-        ({"threshold_key": "dev.key"}, "threshold_key: is the key of other scores"),
+        ({"threshold_from": ["a.dev.csv", "b.dev.csv"]}, "got 2 systems .*, but 1 are evaluated"),
+        ({"threshold_key": "dev.key"}, "threshold_key: is for the scores of threshold_from"),
         ({"threshold_from": []}, "threshold_from: no file given"),
         ({"threshold_from": 3}, "threshold_from: got int"),
         ({"threshold_from": "a.dev.csv", "model": "model.json"}, "threshold_from, model"),
@@ -126,7 +126,7 @@ def test_systems_in_another_order_are_refused(folder):
     for names in (None, {"a": "first"}, ["first", "second"]):
         (one, other) = evaluate_files(files["test"], threshold_from=files["dev"], names=names).systems
         assert one.requested != other.requested
-        with pytest.raises(InputError, match="is system 1 there, and system 2 of those that are evaluated"):
+        with pytest.raises(InputError, match="is system 1 there, but system 2 of the evaluated"):
             evaluate_files(files["test"], threshold_from=files["dev"][::-1], names=names)
     other_names = [folder / "a.dev.csv", folder / "b.dev.csv"]
     named = evaluate_files(files["test"], threshold_from=other_names, names={"a": "first"})
@@ -136,7 +136,7 @@ def test_systems_in_another_order_are_refused(folder):
 def test_many_classes_have_no_such_threshold(tmp_path):
     path = tmp_path / "c.csv"
     path.write_text("trial,class,eng,fra\na,eng,1,0\nb,fra,0,1\n")
-    with pytest.raises(InputError, match="threshold_from: the scores are of many classes"):
+    with pytest.raises(InputError, match="threshold_from: the scores are multiclass"):
         evaluate_files(path, threshold_from=path)
-    with pytest.raises(InputError, match="fnmr_at: for scores of two classes"):
+    with pytest.raises(InputError, match="fnmr_at: for two-class scores"):
         evaluate_files(path, fnmr_at=[0.1])

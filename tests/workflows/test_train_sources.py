@@ -37,7 +37,7 @@ def too_large(monkeypatch):
     monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
 
 
-def test_a_fusion_of_files_in_pieces_is_that_of_memory(files, monkeypatch):
+def test_a_fusion_of_files_in_partitions_is_that_of_memory(files, monkeypatch):
     whole = train_files(files, None, LinearFusion(p_target=0.1))
     monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
     found = train_files(files, None, LinearFusion(p_target=0.1))
@@ -47,7 +47,7 @@ def test_a_fusion_of_files_in_pieces_is_that_of_memory(files, monkeypatch):
     assert [(row.name, row.role) for row in found.rows] == [("A", "single"), ("B", "single"), ("fusion", "fusion")]
     assert found.after.cllr == pytest.approx(whole.after.cllr, rel=1e-9)
     assert found.after.min_cllr == pytest.approx(whole.after.min_cllr, rel=1e-9)
-    assert any("pieces, read more than once" in line for line in found.message_lines)
+    assert any("partitions, read more than once" in line for line in found.message_lines)
     assert set(found.to_dict()) == set(whole.to_dict())
 
 
@@ -79,7 +79,7 @@ def test_quality_measures_from_files_by_the_names_of_trials(tmp_path, monkeypatc
         assert one.uncertainty_.words == other.uncertainty_.words
     evaluated = evaluate_files(path, model=found.model, quality=tmp_path / "quality.txt", intervals=False)
     assert evaluated.systems[0].cllr == pytest.approx(found.after.cllr, rel=1e-9)
-    with pytest.raises(InputError, match="quality measures of trial, but .* identifies a trial by enroll and test"):
+    with pytest.raises(InputError, match="quality measures of trial, but the sides of .* are enroll and test"):
         train_files(path, None, QualityFusion(), quality={"trial": tmp_path / "quality.txt"})
 
 
@@ -154,9 +154,9 @@ def test_selection_is_that_of_memory(with_speakers, monkeypatch):
 
 @pytest.mark.parametrize("asked", [{"cross_validate": 5}, {"select": True}])
 def test_an_opened_source_must_know_what_is_held_out_together(files, asked):
-    with pytest.raises(InputError, match=r"was opened without what is held out together\. Name the files instead"):
+    with pytest.raises(InputError, match=r"was opened without groups to hold out together\. Pass the files instead"):
         train_files(open_shards(files), None, LinearFusion(), **asked)
-    with pytest.raises(InputError, match="was opened to hold out by trial, which is not what is asked for here"):
+    with pytest.raises(InputError, match="was opened to hold out by trial, but other groups are requested"):
         train_files(open_shards(files, groups=["trial"]), None, LinearFusion(), **asked)
     done = train_files(open_shards(files[0], groups=()), None, AffineCalibrator(), cross_validate=3)
     assert done.cross_validated.cllr == pytest.approx(done.after.cllr, rel=0.01)
@@ -165,26 +165,28 @@ def test_an_opened_source_must_know_what_is_held_out_together(files, asked):
 @pytest.mark.usefixtures("too_large")
 def test_columns_to_hold_out_by_must_be_there(with_speakers):
     (first, *_), key = with_speakers
-    with pytest.raises(InputError, match="no column 'sex' says which trials to hold out together; there are .*speaker"):
+    with pytest.raises(
+        InputError, match="no column 'sex' contains the groups for cross-validation; there are .*speaker"
+    ):
         train_files(first, key, AffineCalibrator(), cross_validate="sex")
 
 
 @pytest.mark.usefixtures("too_large")
-def test_commands_cross_validate_and_select_in_pieces(with_speakers, tmp_path, monkeypatch, capsysbinary):
+def test_commands_cross_validate_and_select_in_partitions(with_speakers, tmp_path, monkeypatch, capsysbinary):
     scores, key = with_speakers
     output, run = tmp_path / "model.json", terminal(monkeypatch, capsysbinary)
     given = (*scores, "--key", key, "-o", output, "--select", "--cross-validate", "speaker:3", "--no-intervals")
     code, out, messages = run("fuse", *given)
     assert code == 0, messages
-    assert b"Selection by cross-validated Cllr in bits, on 1,500 trials; held out: speaker, 3 parts" in out
+    assert b"Selection by cross-validated Cllr in bits, on 1,500 trials; held out: speaker, 3 folds" in out
     assert b"fusion, cross-validated" in out
     code, _, messages = run("fuse", *given, "--llrs", tmp_path / "llrs/")
     assert code == 2
-    assert "cross-validated llrs are written of what fits in memory" in messages
+    assert "cross-validated llrs need scores that fit in memory" in messages
 
 
 def test_models_of_another_kind_are_refused(files):
-    with pytest.raises(InputError, match="scores of two classes, but a model of kind .* is for many classes"):
+    with pytest.raises(InputError, match="two-class scores, but a model of kind .* is for multiclass scores"):
         train_files(open_shards(files), None, MulticlassFusion())
 
 
@@ -209,7 +211,7 @@ def test_many_classes(tmp_path):
 
 
 @pytest.mark.usefixtures("too_large")
-def test_commands_train_in_pieces_and_write_the_model(files, tmp_path, monkeypatch, capsysbinary):
+def test_commands_train_in_partitions_and_write_the_model(files, tmp_path, monkeypatch, capsysbinary):
     output, run = tmp_path / "model.json", terminal(monkeypatch, capsysbinary)
     code, out, messages = run("fuse", *files, "-o", output, "--memory", "1GB")
     assert code == 0, messages
@@ -220,7 +222,7 @@ def test_commands_train_in_pieces_and_write_the_model(files, tmp_path, monkeypat
     assert [row["role"] for row in json.loads(out)["rows"]] == ["before", "calibration"]
 
 
-def test_other_trials_are_evaluated_in_pieces_as_in_memory(files, tmp_path, monkeypatch):
+def test_other_trials_are_evaluated_in_partitions_as_in_memory(files, tmp_path, monkeypatch):
     others = [tmp_path / "other" / name for name in "BA"]  # in another order, known by their names
     for path, old in zip(others, files[::-1], strict=True):
         path.mkdir(parents=True)
@@ -255,9 +257,9 @@ def test_other_trials_may_lack_weights_and_units(tmp_path):
     assert found.model.training_.results["weights_from"] == "much"
     assert [row.eval.n_tar for row in found.rows] == [200, 200]
     told = "\n".join(found.message_lines)
-    assert "no weights as of the trials of training; these trials count alike" in told
-    assert "no units as of the trials of training; these trials have no intervals" in told
-    with pytest.raises(InputError, match="has two classes, and the trials of training have classes a, b"):
+    assert "no weights, unlike the training trials; these trials have equal weight" in told
+    assert "no units, unlike the training trials; these trials have no intervals" in told
+    with pytest.raises(InputError, match="has two classes, but the training trials have classes a, b"):
         train_files(open_shards(_classes(tmp_path, "ab"), kind="classes"), test_scores=[tmp_path / "other.parquet"])
 
 
@@ -291,7 +293,7 @@ def small_memory(monkeypatch):
 
 
 @pytest.mark.usefixtures("small_memory")
-def test_commands_write_llrs_piece_by_piece_to_a_folder(files, tmp_path, monkeypatch, capsysbinary):
+def test_commands_write_llrs_piece_by_partition_to_a_folder(files, tmp_path, monkeypatch, capsysbinary):
     output, llrs, run = tmp_path / "model.json", tmp_path / "llrs", terminal(monkeypatch, capsysbinary)
     code, _, messages = run("calibrate", files[0], "-o", output, "--llrs", f"{llrs}/", "--no-intervals")
     assert code == 0, messages
@@ -303,14 +305,16 @@ def test_commands_write_llrs_piece_by_piece_to_a_folder(files, tmp_path, monkeyp
 
 
 @pytest.mark.usefixtures("small_memory")
-@pytest.mark.parametrize(("llrs", "words"), [("llr.csv", "names a file"), ("there", "is the name of a folder")])
+@pytest.mark.parametrize(
+    ("llrs", "words"), [("llr.csv", "is not a Parquet file"), ("there", "is the name of a folder")]
+)
 def test_llrs_that_cannot_be_written_are_refused_before_training(
     files, tmp_path, monkeypatch, capsysbinary, llrs, words
 ):
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "x").touch()
     output, run = tmp_path / "model.json", terminal(monkeypatch, capsysbinary)
-    monkeypatch.setattr(AffineCalibrator, "fit_pieces", None)
+    monkeypatch.setattr(AffineCalibrator, "fit_source", None)
     code, _, messages = run("calibrate", files[0], "-o", output, "--llrs", tmp_path / llrs)
     assert code != 0
     assert words in messages

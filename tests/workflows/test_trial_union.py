@@ -73,9 +73,9 @@ def test_trials_of_the_first_come_first_then_those_that_only_the_next_has(folder
     order += [i for i in ORDERS[2] if not SCORED[i, :2].any()]
     assert list(llrs(folder / "out.txt")) == [NAMES[i] for i in order]
     n_all = N * 4 // 8
-    assert f"join  240 trials · {n_all} have all scores · {N - n_all} have not" in facts
+    assert f"join  240 trials · {n_all} have all scores · {N - n_all} do not" in facts
     assert f"note  30 trials of {folder / 'a.txt'} that {folder / 'b.txt'} does not have, after the others" in facts
-    assert f"note  30 trials of {folder / 'c.txt'} that no file before it has, after the others" in facts
+    assert f"note  30 trials of {folder / 'c.txt'} that no earlier file has, after the others" in facts
     assert facts[-1] == f"wrote  {folder / 'out.txt'}   as kaldi"
     assert not any("left out" in told or "shares no trial" in told for told in facts)
 
@@ -117,7 +117,7 @@ def test_cross_validated_llrs_are_of_all_trials(folder):
         done = train_files(paths, folder / "key.csv", model, cross_validate="person")
         assert len(done.cross_validated_scores) == N
         facts = said(apply_files(done.model, paths, folder / "out.txt", known=done.cross_validated_scores))
-        assert not any("training did not use" in one for one in facts)
+        assert not any("not used in training" in one for one in facts)
         told[order] = llrs(folder / "out.txt")
         # The key lists the trials in the order of NAMES.
         assert told[order] == dict(zip(NAMES, done.cross_validated_scores.score.tolist(), strict=True))
@@ -171,7 +171,7 @@ def test_a_file_of_other_names_is_told(folder):
     facts = said(apply_files(model, [folder / "a.txt", folder / "b.txt"], folder / "out.txt"))
     assert len(read_scores(folder / "out.txt")) == SCORED[:, 0].sum() + 2
     for name in "ab":
-        assert f"note  {folder / name}.txt shares no trial with the others: are these the same names?" in facts
+        assert f"note  {folder / name}.txt shares no trial with the others. Does it use the same names?" in facts
 
 
 def test_other_policies_are_about_the_trials_of_the_first(folder, fusion):
@@ -179,10 +179,10 @@ def test_other_policies_are_about_the_trials_of_the_first(folder, fusion):
     facts = said(apply_files(fusion, paths, folder / "out.txt", missing="drop"))
     assert list(llrs(folder / "out.txt")) == [NAMES[i] for i in ORDERS[1] if both[i]]
     n_others = np.count_nonzero(~SCORED[:, 1])  # most of them have scores of both other systems: trials are counted
-    assert f"warn  {n_others} trials that {folder / 'b.txt'} does not have left out" in facts
+    assert f"warn  {n_others} trials left out, because {folder / 'b.txt'} does not have them" in facts
     facts = said(apply_files(fusion, paths, folder / "out.txt", missing=0.0))
     assert list(llrs(folder / "out.txt")) == [NAMES[i] for i in ORDERS[1]]
-    assert f"warn  {n_others} trials that {folder / 'b.txt'} does not have left out" in facts
+    assert f"warn  {n_others} trials left out, because {folder / 'b.txt'} does not have them" in facts
 
 
 def tables(folder, form, *, labelled="abc"):
@@ -213,7 +213,7 @@ def test_conditions_and_labels_of_added_trials(folder, fusion):
 
 def test_labels_that_some_files_lack_are_left_out_and_told(folder, fusion):
     facts = said(apply_files(fusion, tables(folder, "csv", labelled="ab"), folder / "out.csv"))
-    assert f"note  labels of {folder / 'a.csv'} left out: not all trials have some" in facts
+    assert f"note  labels of {folder / 'a.csv'} left out: not all trials have them" in facts
     assert "label" not in (folder / "out.csv").read_text().splitlines()[0]
     assert len(read_scores(folder / "out.csv")) == N
 
@@ -223,7 +223,7 @@ def test_a_format_that_needs_labels(folder, fusion):
     apply_files(fusion, paths, folder / "out.txt")
     assert len(read_scores(folder / "out.txt", format="asvspoof2019")) == N
     (folder / "c.txt").write_text("".join(f"t{i} {SCORES[i, 2].item()!r}\n" for i in ORDERS[2]))
-    with pytest.raises(FormatError, match=r"asvspoof2019 needs label as well.* Choose another format"):
+    with pytest.raises(FormatError, match=r"asvspoof2019 also needs label.* Choose another format"):
         apply_files(fusion, paths, folder / "no.txt")
     assert not (folder / "no.txt").exists()
     apply_files(fusion, paths, folder / "out.csv", to="table")

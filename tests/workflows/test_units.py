@@ -105,14 +105,14 @@ def test_speakers_are_found_from_target_trials():
     assert found.codes[0][2] == found.codes[0][5]  # m2 and m3, by what is called b/1
 
 
-@pytest.mark.parametrize("in_pieces", [False, True])
+@pytest.mark.parametrize("in_batches", [False, True])
 @pytest.mark.parametrize(("models", "is_found"), [(97, False), (10, True)])
-def test_trials_are_units_where_nearly_every_name_occurs_once(tmp_path, models, is_found, in_pieces):
+def test_trials_are_units_where_nearly_every_name_occurs_once(tmp_path, models, is_found, in_batches):
     k = np.arange(100)
     table = pd.DataFrame({"enroll": k % models, "test": 1000 + k}).astype(str)
     table = table.assign(score=np.random.default_rng(4).normal(size=100), label=k % 4 == 0)
     table.to_parquet(tmp_path / "trials.parquet")
-    path = [ds.dataset(tmp_path / "trials.parquet")] if in_pieces else tmp_path / "trials.parquet"
+    path = [ds.dataset(tmp_path / "trials.parquet")] if in_batches else tmp_path / "trials.parquet"
     found = deciban.evaluate_files(path, names=["one"])
     (said,) = (one.text for one in found.messages if one.kind == "units")
     words = "speakers, found from target trials" if is_found else "100 trials taken as independent"
@@ -132,8 +132,8 @@ def test_sides_are_unrelated_on_request():
     assert units("product")[0].n_units == 6
     found, (message,) = units("product:enroll_spk,test_spk")
     assert found.n_units == 5
-    assert message.text.endswith("those of one side apart from those of the other")
-    with pytest.raises(InputError, match=r"by column 'day' every trial has one. Name a column for each side: product:"):
+    assert message.text.endswith("with separate units for the two sides")
+    with pytest.raises(InputError, match=r"by column 'day' each trial has one. Name a column for each side: product:"):
         units("product:day")
 
 
@@ -163,14 +163,14 @@ def test_nothing_is_looked_for_where_nothing_is_wanted():
 def test_one_unit_has_no_intervals():
     found, (message,) = units(dict.fromkeys(SPEAKER, "x"))
     assert found is None
-    assert "one alone says nothing of others, and there are no intervals" in message.text
+    assert "intervals need at least two units, so there are no intervals" in message.text
 
 
 def test_a_unit_in_every_trial_of_a_class_is_told():
     write("key.csv", HEADER + "m1,x,target,a,a,mon,1\nm1,y,nontarget,a,b,mon,1\nm1,z,nontarget,a,c,tue,1\n")
     write("sys.csv", "enroll,test,score\nm1,x,1\nm1,y,0\nm1,z,0\n")
     _, (_, note) = units()
-    assert note.text.startswith("one speaker is in all targets, in all non-targets: how other speakers would differ")
+    assert note.text.startswith("one speaker is in all targets, in all non-targets: intervals cannot include")
 
 
 def test_non_targets_of_one_speaker_are_counted():
@@ -187,7 +187,7 @@ def test_names_on_both_sides_may_be_other_ones():
     write("sys.csv", "enroll,test,score\n" + "".join(f"{e},{t},{e + 2 * t}\n" for e, t, _ in trials))
     found, messages = units()
     assert found.n_units == 2
-    assert "names that are on both sides are taken for others there" in messages[1].text
+    assert "equal names on the two sides are treated as different names" in messages[1].text
 
 
 def test_names_of_columns_as_the_file_has_them(files):
@@ -212,9 +212,9 @@ def test_packed_files_and_other_ways_to_write_them(files, packed):
 HOSTILE = {
     "empty": (b"", r"bad: the file is empty.*a name and its unit"),
     "blank lines": (b"\n\n", "bad: the file is empty"),
-    "binary": (bytes(range(256)), "bad:1: holds NUL bytes"),
+    "binary": (bytes(range(256)), "bad:1: contains NUL bytes"),
     "another encoding": (b"m1 J\xfcrgen\n", "bad:1: not UTF-8"),
-    "one column": (b"m1\nm2\n", r"bad:1: expected 2 columns.*Units are read from lines of two columns"),
+    "one column": (b"m1\nm2\n", r"bad:1: expected 2 columns.*Units are read from lines with two columns"),
     "spk2utt": (b"ann m1 m2\nbob x\n", "bad:1: expected 2 columns"),
     "two units": (b"m1 ann\nm2 bob\nm1 bob\n", "bad:3: 'm1' is mapped to 'ann' and to 'bob'"),
     "no unit": (b"m1,ann\nm2,\n", "bad:2: one of two names is empty"),
@@ -234,17 +234,21 @@ def test_files_that_lack_names():
     with pytest.raises(KeyMismatchError) as caught:
         units("part")
     message = str(caught.value)
-    assert message.startswith("key.csv:2: part does not say the unit of 'ann one' (3 of 3 names of test are not in it)")
-    assert "Complete it by a line for each of them" in message
+    assert message.startswith(
+        "key.csv:2: part does not contain the unit of 'ann one' (3 of 3 names of test are missing)"
+    )
+    assert "Add a line for each of them" in message
     assert units("part,test_spk")[0].n_units == 3
     write("turned", "ann m1\nbob m2\nliz m3\n")
-    with pytest.raises(KeyMismatchError, match=r"There, it is a unit: if names of enroll .* \(--units enroll,FILE\)"):
+    with pytest.raises(
+        KeyMismatchError, match=r"Its second column contains this name: if names of enroll .* use --units enroll,FILE"
+    ):
         units("turned")
 
 
 def test_columns_that_lack_values(files):
     write("key.csv", (files / "key.csv").read_text().replace(",tue,", ",,", 1))
-    with pytest.raises(InputError, match="key.csv:4: no value in column 'day', which says of which unit trials are"):
+    with pytest.raises(InputError, match="key.csv:4: no value in column 'day', which contains the units of trials"):
         units("day")
 
 
@@ -259,13 +263,13 @@ def test_a_name_of_both_a_column_and_a_file(files):
 
 @pytest.mark.parametrize("said", ["nobody", "x" * 5000, "a\0b", "column:nobody", "label"])
 def test_names_of_nothing(said):
-    with pytest.raises(InputError, match=r"is no column of key.csv \(there are enroll, test, .*day.*\), and no file"):
+    with pytest.raises(InputError, match=r"is not a column of key.csv \(there are enroll, test, .*day.*\), nor a file"):
         units(said)
 
 
 @pytest.mark.parametrize("bad", [{"m1": ""}, {"m1": None}, {"m1": 1.5}, {3: "ann"}, {"m1": True}])
 def test_mappings_that_are_none(bad):
-    with pytest.raises(InputError, match="units: got .* Write the unit of each name"):
+    with pytest.raises(InputError, match="units: got .* Pass the unit of each name"):
         units(bad)
 
 
@@ -288,7 +292,7 @@ def test_trials_of_one_name_have_units_by_name_alone():
     assert units({"a": "x", "b": "y", "c": "y"})[0].n_units == 2
     assert units("trials")[0].n_units == 3
     for said in ("spk,spk", "product", "product:spk,spk"):
-        with pytest.raises(InputError, match="are for trials of two sides, and those of key.csv have one name"):
+        with pytest.raises(InputError, match="need trials with two sides, but the trials of key.csv have one name"):
             units(said)
 
 
@@ -303,7 +307,7 @@ def test_trials_without_names():
     assert found.systems[0].uncertainty is None
     assert not any(line.startswith("units") for line in found.message_lines)
     write("map", "0 x\n")
-    with pytest.raises(InputError, match="says the units of names, and trials of .* have none"):
+    with pytest.raises(InputError, match="contains units of names, but trials of .* have no names"):
         deciban.evaluate_files(same="same.txt", different="other.txt", units="map")
 
 
@@ -353,7 +357,7 @@ def test_training_trials_of_a_report_may_have_no_such_units(monkeypatch):
     assert "units  3 units, by units.csv" in page.results.message_lines
     (said,) = [line for line in page.train.message_lines if "units: " in line]
     assert said.startswith(
-        "warn  units: none of these trials, which have no intervals: train.key:1: units.csv does not"
+        "warn  units: none of these trials, so there are no intervals: train.key:1: units.csv does not"
     )
 
 

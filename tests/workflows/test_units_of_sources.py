@@ -1,4 +1,4 @@
-"""Units of trials in pieces, and every sentence about them, are those of the same trials in memory."""
+"""Units of trials in batches, and every sentence about them, are those of the same trials in memory."""
 
 import numpy as np
 import pyarrow as pa

@@ -6,8 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban import InputError, evaluate, evaluate_files, report_files, train_files
-from deciban.engines.threads import Threads
-from deciban.trials.sources import Chunk, HeldPiece, ShardSource
+from deciban.engines import Threads
+from deciban.trials.sources import Chunk, LoadedPartition, ShardSource
 from deciban.workflows import evaluate as evaluating
 from deciban.workflows.evaluate import worst_of
 from support.both_kinds import MADE
@@ -77,7 +77,7 @@ def test_trials_that_do_not_fit_have_the_same_ones(both, monkeypatch):
     assert evaluate_files(both.paths, both.key, worst=5).worst == whole
 
 
-def test_ties_between_pieces_are_ordered_by_name(tmp_path):
+def test_ties_between_partitions_are_ordered_by_name(tmp_path):
     rng, n = np.random.default_rng(4), 600
     scores, label = np.round(rng.normal(size=n)), rng.random(n) < 0.4
     names = [f"e{k % 7}" for k in range(n)], [f"t{k}" for k in rng.permutation(n)]
@@ -108,7 +108,7 @@ def test_trials_without_score_or_weight_are_left_out(both):
     scores[:2] = np.nan
     weight = np.ones(len(scores))
     weight[2] = 0.0
-    held = HeldPiece(Chunk((scores,), both.truth, weight=weight, trials=trials), "A")
+    held = LoadedPartition(Chunk((scores,), both.truth, weight=weight, trials=trials), "A")
     found = worst_of(ShardSource("A", (held,), ("A",)), Threads(1), 0, len(scores))
     named = {one.names[0] for one in found.trials}
     assert len(named) == len(scores) - 3

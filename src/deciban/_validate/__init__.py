@@ -1,1 +1,1 @@
-"""The only place that coerces and checks what users pass: arrays, priors, weights, classes."""
+"""Conversion and checks of arguments: arrays, priors, weights, classes."""

@@ -1,12 +1,13 @@
-"""The only place that coerces and checks arguments. Everything behind it works on checked arrays.
+"""Conversion and checks of arguments. All other code works on checked arrays.
 
-Scores come in as float64 or float32 vectors without NaN; whatever cannot become one without a guess is refused.
+Scores become float64 or float32 vectors without NaN. Values that would need a guess are refused.
 """
 
 from __future__ import annotations
 
+import math
 import numbers
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,16 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban.errors import InputError, TrialError
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, Weights
 
 
 def several(values: Any, name: str, example: str) -> list[Any]:
-    """Return what was given one after the other as a list; one text is none.
+    """Return a sequence as a list; a single string is refused.
 
     Raises
     ------
     InputError
-        If this is no list, nor anything like it; ``example`` shows one.
+        If the argument is not a list or similar; ``example`` is a valid one, for the message.
 
     Examples
     --------
@@ -39,19 +40,19 @@ def several(values: Any, name: str, example: str) -> list[Any]:
 
 
 def refuse_labels(label: AnyArray, name: str, score: ScoreArray, other: str) -> None:
-    """Refuse whole numbers 0 and 1 beside as many fractions: labels and scores of the same trials.
+    """Refuse an array of 0 and 1 as long as the other scores: they are probably labels and scores of the same trials.
 
     Raises
     ------
     InputError
-        If this is what they are.
+        If ``label`` contains only the integers 0 and 1, ``score`` has the same length, and some scores are fractions.
     """
     if label.dtype.kind not in "iu" or len(label) != len(score) or label.min() != 0 or label.max() != 1:
         return
     if np.any(score != np.rint(score)):
         raise InputError(
             f"{name}: only 0 and 1, as many as there are scores in {other}: labels of the same trials? Both arguments "
-            f"are scores: pass {other}[{name} == 1], {other}[{name} == 0], as arrays; or floats, if these are scores."
+            f"must be scores: pass {other}[{name} == 1], {other}[{name} == 0] as arrays; or use floats for real scores."
         )
 
 
@@ -68,17 +69,17 @@ _PAIRS = (
     *(("1", "-1"), ("1.0", "0.0"), ("1.0", "-1.0"), ("t", "f"), ("ss", "ds"), ("yes", "no"), ("hp", "hd")),
     ("km", "knm"),
 )
-"""Words that mean target and non-target where both of a pair occur and no other word; alone they may mean anything."""
+"""Words that mean target and non-target if the column contains both words of a pair and no other word."""
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
-"""What users call booleans."""
+"""Words for booleans."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Which words mean target and which non-target.
+    """The words for target and for non-target.
 
-    The well-known words count in any case; words given by the user count exactly as they are, and alone.
+    The default words match in any case. Words of the user replace them and match exactly.
     """
 
     words: Mapping[str, bool]
@@ -86,24 +87,26 @@ class Vocabulary:
 
     @classmethod
     def of(cls, labels: Mapping[str, str] | None) -> Vocabulary:
-        """Make a vocabulary from ``{"target": "tgt", "nontarget": "imp"}``; ``|`` separates several words.
+        """Return a vocabulary from ``{"target": "tgt", "nontarget": "imp"}``; ``|`` separates several words.
 
         Raises
         ------
         InputError
-            If ``labels`` names anything but target and nontarget, or one word for both.
+            If ``labels`` has other keys than target and nontarget, or one word for both.
         """
         if labels is None:
             return cls({**dict.fromkeys(_TARGET, True), **dict.fromkeys(_NONTARGET, False)}, folded=True)
         words: Any = labels
         if not isinstance(words, Mapping) or not all(isinstance(one, str) for one in words.values()):
             raise InputError(
-                f"labels: got {words!r}. Write a mapping of words: {{'target': 'tgt', 'nontarget': 'imp'}}."
+                f"labels: got {words!r}. Pass a mapping of words: {{'target': 'tgt', 'nontarget': 'imp'}}."
             )
         if set(labels) != {"target", "nontarget"}:
+            words = "Write for example target=tgt,nontarget=imp; | separates several words."
+            if "spoof" in labels:
+                words = "Words for spoof are for protocols of spoofing (preset=, --preset); without one, use nontarget."
             raise InputError(
-                f"labels: expected words for target and nontarget, got {', '.join(map(str, labels)) or 'none'}. "
-                "Write for example target=tgt,nontarget=imp; | separates several words."
+                f"labels: expected words for target and nontarget, got {', '.join(map(str, labels)) or 'none'}. {words}"
             )
         target, nontarget = (dict.fromkeys(labels[side].split("|")) for side in ("target", "nontarget"))
         both = [word for word in target if word in nontarget]
@@ -112,17 +115,17 @@ class Vocabulary:
         return cls({**dict.fromkeys(target, True), **dict.fromkeys(nontarget, False)}, folded=False)
 
     def meaning(self, word: str) -> bool | None:
-        """True for target, False for non-target, None for a word that is not known."""
+        """Return True for target, False for non-target, None for an unknown word."""
         return self.words.get(word.casefold() if self.folded else word)
 
     @property
     def true_is_target(self) -> bool:
-        """Whether a boolean that is true means target: unless the words of the user (True, 1, ...) say otherwise.
+        """True if the boolean True means target, which is the default; words of the user (True, 1, ...) can change it.
 
         Raises
         ------
         InputError
-            If they say that true and false mean the same.
+            If True and False would mean the same.
 
         Examples
         --------
@@ -131,16 +134,16 @@ class Vocabulary:
         """
         if self.folded:
             return True
-        said = {word.casefold(): means for word, means in self.words.items()}
-        found = {said[word] is value for word, value in _BOOLEANS.items() if word in said}
+        own = {word.casefold(): means for word, means in self.words.items()}
+        found = {own[word] is value for word, value in _BOOLEANS.items() if word in own}
         if len(found) > 1:
             raise InputError(
-                "labels: true and false would mean the same. Say target=False,nontarget=True, or the reverse."
+                "labels: true and false would mean the same. Write target=False,nontarget=True, or the reverse."
             )
         return found != {False}
 
     def within(self, words: Iterable[str]) -> Vocabulary:
-        """The same vocabulary for a column of these words: a pair of words that says little alone may be all of it.
+        """Return the vocabulary for a column that contains these words: some words have a meaning only in pairs.
 
         Examples
         --------
@@ -155,7 +158,7 @@ class Vocabulary:
         target, nontarget = (
             "|".join(word for word, means in self.words.items() if means is one) for one in (True, False)
         )
-        pairs = f" ({', '.join(map('|'.join, _PAIRS))} where both occur)" if self.folded else ""
+        pairs = f" ({', '.join(map('|'.join, _PAIRS))} if both occur)" if self.folded else ""
         return f"target = {target}, nontarget = {nontarget}{pairs}"
 
 
@@ -186,12 +189,11 @@ def no_labels(array: AnyArray, name: str) -> AnyArray:
     Raises
     ------
     InputError
-        If it holds booleans.
+        If the array is boolean.
     """
     if array.dtype == np.bool_:
         raise InputError(
-            f"{name}: got booleans, which are labels and no scores. Where y tells which trials are targets, pass "
-            "scores[y], scores[~y]."
+            f"{name}: got booleans, which are labels, not scores. If y is True for targets, pass scores[y], scores[~y]."
         )
     return array
 
@@ -211,12 +213,11 @@ def score_matrix(values: ArrayLike, name: str) -> ScoreArray:
 
 
 def require_no_nan(table: ScoreArray, name: str) -> None:
-    """Refuse a matrix of scores that holds NaN.
+    """Refuse a matrix of scores with NaN.
 
     Raises
     ------
     InputError
-        If it does.
     """
     for k in range(table.shape[1]):
         if np.isnan(np.max(table[:, k])):
@@ -228,12 +229,12 @@ def require_no_nan(table: ScoreArray, name: str) -> None:
 
 
 def matrix(values: ArrayLike, name: str, column: str) -> ScoreArray:
-    """Return ``values`` as a matrix of float64 or float32 that may hold NaN, for where that means "not there".
+    """Return ``values`` as a matrix of float64 or float32; NaN is allowed and means a missing score.
 
     Raises
     ------
     InputError
-        If ``values`` is empty, not two-dimensional, or not made of real numbers; ``column`` says what a column is.
+        If ``values`` is empty, not two-dimensional, or not made of real numbers; ``column`` is a noun for a column.
     """
     table = array(values, name)
     if column == "system":
@@ -241,8 +242,8 @@ def matrix(values: ArrayLike, name: str, column: str) -> ScoreArray:
     if table.ndim != 2:
         plural = column + ("es" if column.endswith("s") else "s")
         raise InputError(
-            f"{name}: expected an array of shape (n_trials, n_{plural}), got {table.shape}. One {column} is a column: "
-            f"{name}[:, None]; several vectors become columns by np.column_stack."
+            f"{name}: expected an array of shape (n_trials, n_{plural}), got {table.shape}. Pass one {column} as "
+            f"{name}[:, None], and several vectors with np.column_stack."
         )
     if table.size == 0:
         raise InputError(f"{name}: empty, of shape {table.shape}. At least one trial of one {column} is needed.")
@@ -252,7 +253,7 @@ def matrix(values: ArrayLike, name: str, column: str) -> ScoreArray:
 
 
 def all_finite(matrix: AnyArray) -> bool:
-    """Whether no number of an array is infinite or NaN; mostly one sum tells it, in the order of memory."""
+    """Return True if all numbers are finite; one sum over contiguous memory is usually enough."""
     with np.errstate(over="ignore", invalid="ignore"):
         flat = matrix.ravel(order="K") if matrix.flags.forc else None
         total = matrix.sum(dtype=np.float64) if flat is None else flat @ flat
@@ -260,12 +261,12 @@ def all_finite(matrix: AnyArray) -> bool:
 
 
 def pair(tar: ArrayLike, non: ArrayLike) -> tuple[ScoreArray, ScoreArray]:
-    """Return the scores of both classes, checked, in one common float type.
+    """Return the scores of both classes, checked, with a common float type.
 
     Raises
     ------
     InputError
-        As in `scores`, or if these are labels and scores of the same trials.
+        As in `scores`, or if the arguments seem to be labels and scores of the same trials.
     """
     given = array(tar, "tar"), array(non, "non")
     tar, non = scores(given[0], "tar"), scores(given[1], "non")
@@ -277,12 +278,12 @@ def pair(tar: ArrayLike, non: ArrayLike) -> tuple[ScoreArray, ScoreArray]:
 
 
 def weights(values: ArrayLike | None, n_trials: int, name: str) -> CountArray | None:
-    """Return trial weights as int64 where all are whole numbers (exact counting), else as float64.
+    """Return trial weights, as int64 (exact counts) if all are whole numbers, otherwise as float64.
 
     Raises
     ------
     InputError
-        If there are not as many weights as trials, one is negative, NaN or extreme, or all are 0.
+        If the number of weights is wrong, a weight is negative, NaN or extreme, or all are 0.
     """
     if values is None:
         return None
@@ -300,18 +301,18 @@ def weights(values: ArrayLike | None, n_trials: int, name: str) -> CountArray | 
 
 
 def weight_rules(vector: FloatArray) -> Iterator[tuple[BoolArray, str]]:
-    """Which weights break a rule, and the rule in words, for each rule of a single weight."""
+    """Yield, for each rule of a single weight, a mask of the weights that break it, and the rule in words."""
     yield ~(np.isfinite(vector) & (vector >= 0)), "weights are finite and at least 0"
     yield (vector > 0) & ((vector < 1e-100) | (vector > 1e100)), "weights are 0 or within [1e-100, 1e100]"
 
 
 def truth(values: ArrayLike, n_trials: int, name: str = "is_target") -> BoolArray:
-    """Return ``is_target``, or what else is true or false, as booleans; 0 and 1 are taken for them, other labels not.
+    """Return truth values as booleans; 0 and 1 are accepted, other labels are not.
 
     Raises
     ------
     InputError
-        If there is not one per trial, or one is neither.
+        If there is not one value per trial, or a value is not a boolean, 0 or 1.
     """
     vector = _vector(values, name)
     if len(vector) != n_trials:
@@ -329,13 +330,13 @@ def truth(values: ArrayLike, n_trials: int, name: str = "is_target") -> BoolArra
     return np.asarray(vector == 1)
 
 
-def labels(is_target: ArrayLike, sample_weight: ArrayLike | None, n_trials: int) -> tuple[BoolArray, CountArray | None]:
-    """Return truth and weights of trials to train on, of which both classes count; see `truth` and `weights`.
+def labels(is_target: ArrayLike, sample_weight: Weights, n_trials: int) -> tuple[BoolArray, CountArray | None]:
+    """Return checked truth values and weights of training trials; both classes must occur.
 
     Raises
     ------
     InputError
-        As these, or as `both_classes`.
+        As in `truth`, `weights` and `both_classes`.
     """
     checked = truth(is_target, n_trials)
     weight = weights(sample_weight, n_trials, "sample_weight")
@@ -344,7 +345,7 @@ def labels(is_target: ArrayLike, sample_weight: ArrayLike | None, n_trials: int)
 
 
 def both_classes(is_target: BoolArray, weight: CountArray | None, name: str = "sample_weight") -> None:
-    """Refuse labels of one class, or a class whose weights are all 0; ``name`` is what messages call these.
+    """Refuse labels of one class only, or a class whose weights are all 0; ``name`` is the argument of the weights.
 
     Raises
     ------
@@ -359,7 +360,7 @@ def both_classes(is_target: BoolArray, weight: CountArray | None, name: str = "s
 
 
 def prior_log_odds(p_target: ArrayLike | None, log_odds: ArrayLike | None) -> FloatArray:
-    """Return the prior as log odds, whichever of the two ways it was given in; a scalar becomes a 0-d array.
+    """Return a prior, given as a probability or as log odds, as log odds; a scalar becomes a 0-d array.
 
     Raises
     ------
@@ -373,12 +374,12 @@ def prior_log_odds(p_target: ArrayLike | None, log_odds: ArrayLike | None) -> Fl
         )
     if p_target is not None:
         prior = _numbers(p_target, "p_target")
-        _refuse(prior, ~((prior > 0) & (prior < 1)), "p_target", "a prior lies inside (0, 1)")
+        _refuse(prior, ~((prior > 0) & (prior < 1)), "p_target", "a prior must be inside (0, 1)")
         from scipy.special import logit  # not needed to read files, and slow to load
 
         return np.asarray(logit(prior))
     x = _numbers(log_odds, "prior_log_odds")
-    _refuse(x, ~np.isfinite(x), "prior_log_odds", "log odds are finite; a prior of 0 or 1 leaves nothing to decide")
+    _refuse(x, ~np.isfinite(x), "prior_log_odds", "log odds must be finite; with prior 0 or 1 there is no decision")
     return x
 
 
@@ -389,12 +390,12 @@ def single_log_odds(
     largest: float = float("inf"),
     way: str = "Pass a number, not an array",
 ) -> float:
-    """Return a prior as log odds as `prior_log_odds` does, for where there can be only one.
+    """Return a single prior as log odds; see `prior_log_odds`.
 
     Raises
     ------
     InputError
-        As there, or if there are several (``way`` says what to do then), or its log odds are beyond ``largest``.
+        As in `prior_log_odds`, or if there are several priors (``way`` is the advice), or log odds beyond ``largest``.
     """
     found = prior_log_odds(p_target, log_odds)
     name = "prior_log_odds" if p_target is None else "p_target"
@@ -402,22 +403,82 @@ def single_log_odds(
         raise InputError(f"{name}: expected one prior, got {found.size}. {way}.")
     if abs(found) > largest:
         given = log_odds if p_target is None else p_target
-        raise InputError(f"{name}: got {given!r}. The log odds of a prior lie in [-{largest:g}, {largest:g}] here.")
+        raise InputError(f"{name}: got {given!r}. Its log odds must be in [-{largest:g}, {largest:g}] here.")
     return float(found)
 
 
 def in_range(value: object, name: str, low: float, high: float, rule: str) -> float:
-    """Return ``value`` as a float if it is one finite number in [low, high].
+    """Return ``value`` as a float if it is a finite number in [low, high].
 
     Raises
     ------
     InputError
-        If it is not; ``rule`` says in words what is accepted.
+        Otherwise; ``rule`` states in words what is accepted.
     """
     number = _numbers(value, name)
     if number.ndim != 0 or not low <= float(number) <= high:
         raise InputError(f"{name}: got {value!r}. {rule}.")
     return float(number)
+
+
+def fraction(value: object, name: str, rule: str) -> float:
+    """Return ``value`` as a float if it is a number above 0 and below 1.
+
+    Raises
+    ------
+    InputError
+        Otherwise; the message ends with ``rule``.
+    """
+    return in_range(value, name, math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0), rule)
+
+
+def whole(value: object, name: str, low: int, high: float, rule: str) -> int:
+    """Return ``value`` as an int if it is one whole number in [low, high].
+
+    Raises
+    ------
+    InputError
+        If it is anything else, including a boolean; the message ends with ``rule``, which describes valid values.
+    """
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not low <= int(value) <= high:
+        raise InputError(f"{name}: got {_got(value)}. {rule}.")
+    return int(value)
+
+
+def threshold(value: object, name: str = "threshold") -> float:
+    """Return a threshold as a float: one number, possibly infinite.
+
+    Raises
+    ------
+    InputError
+        If it is NaN or not one number.
+    """
+    number = _numbers(value, name)
+    if number.ndim != 0 or np.isnan(number):
+        raise InputError(f"{name}: got {_got(value)}. It is one number, or inf to reject all trials.")
+    return float(number)
+
+
+def flag(value: object, name: str) -> None:
+    """Raise if a value is not True or False.
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name}: got {_got(value)}. It is True or False.")
+
+
+def one_of(value: object, name: str, choices: Sequence[str]) -> None:
+    """Raise if a value is not one of the words ``choices``.
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(value, str) or value not in choices:
+        raise InputError(f"{name}: got {_got(value)}. It is {' or '.join(map(repr, choices))}.")
 
 
 def finite(values: ArrayLike, name: str) -> FloatArray:
@@ -429,21 +490,21 @@ def finite(values: ArrayLike, name: str) -> FloatArray:
         If one is infinite, NaN or not a number.
     """
     array = _numbers(values, name)
-    _refuse(array, ~np.isfinite(array), name, "values are finite")
+    _refuse(array, ~np.isfinite(array), name, "values must be finite")
     return array
 
 
 def rule(alpha: float, beta: float) -> tuple[float, float]:
     """Return the two parameters of a beta-family scoring rule, each in [0.05, 100]."""
-    words = "The parameters of a scoring rule lie in [0.05, 100]"
+    words = "The parameters of a scoring rule must be in [0.05, 100]"
     return in_range(alpha, "alpha", 0.05, 100.0, words), in_range(beta, "beta", 0.05, 100.0, words)
 
 
 def costs(c_miss: float, c_fa: float) -> tuple[float, float]:
     """Return the two costs of a detection problem, each finite and at least 0, not both 0."""
     largest = float(np.finfo(np.float64).max)
-    c_miss = in_range(c_miss, "c_miss", 0.0, largest, "A cost is finite and at least 0")
-    c_fa = in_range(c_fa, "c_fa", 0.0, largest, "A cost is finite and at least 0")
+    c_miss = in_range(c_miss, "c_miss", 0.0, largest, "A cost must be finite and at least 0")
+    c_fa = in_range(c_fa, "c_fa", 0.0, largest, "A cost must be finite and at least 0")
     if c_miss == 0 and c_fa == 0:
         raise InputError("c_miss, c_fa: both are 0. At least one kind of error must cost something.")
     return c_miss, c_fa
@@ -460,20 +521,20 @@ def _numbers(values: Any, name: str) -> FloatArray:
 
 
 def refuse_trials(wrong: BoolArray, before: str, after: str, numbers: IntArray | None = None) -> None:
-    """Refuse some trials, if there are any.
+    """Raise `TrialError` if some trials are wrong.
 
     Parameters
     ----------
     wrong : (n_trials,) bool array
     before, after : str
-        Message before and after the number of the first of them; ``{n}`` in it becomes how many there are.
+        The message before and after the index of the first wrong trial; ``{n}`` is replaced by their number.
     numbers : (n_trials,) int array, optional
-        The index by which the user knows each trial, if these are a part of what was passed.
+        The index of each trial in the arrays of the user, if these trials are a part of them.
 
     Raises
     ------
     TrialError
-        If there are any.
+        If a trial is wrong.
     """
     found = np.flatnonzero(wrong)
     if len(found):
@@ -487,7 +548,7 @@ def array(values: ArrayLike, name: str) -> AnyArray:
     Raises
     ------
     InputError
-        If they are none, or some are masked: without the mask they would be taken for values.
+        If this is impossible, or if some values are masked: without the mask they would be used.
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         way = "Pass values.compressed()" if values.ndim == 1 else "Leave these rows out, or fill them in"
@@ -508,7 +569,7 @@ def _vector(values: ArrayLike, name: str) -> AnyArray:
             "Pass one score per trial, for example values.ravel()."
         )
     if vector.size == 0:
-        raise InputError(f"{name}: empty. Evaluation needs at least one target and one non-target trial.")
+        raise InputError(f"{name}: empty. Pass at least one trial.")
     return vector
 
 
@@ -551,3 +612,9 @@ def _refuse(values: FloatArray, bad: AnyArray, name: str, rule: str) -> None:
 def _short(value: object) -> str:
     text = repr(value)
     return f"{type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"
+
+
+def _got(value: object) -> str:
+    """Return a short number or text as it is, and any other value with its type."""
+    text = repr(value)
+    return text if isinstance(value, str | numbers.Number) and len(text) <= 60 else _short(value)

@@ -1,80 +1,75 @@
-"""The only place that checks arguments of many classes: log-likelihoods, labels, priors, names, groups.
+"""Checks of multiclass arguments (log-likelihoods, labels, priors, names, groups), and of probabilities and ratios.
 
-`_validate` checks what is not special to many classes. Everything behind both works on checked arrays.
+`deciban._validate.arrays` checks the other arguments. All other code works on checked arrays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Integral
-from typing import Literal, TypeAlias
+from numbers import Integral, Real
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate.arrays import several
-from deciban.errors import InputError
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.errors import InputError, TrialError, warn
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit
 
 Names: TypeAlias = tuple[str, ...] | None
-"""Checked names of the classes, or None where they are only numbered."""
+"""Checked names of the classes, or None if they are only numbered."""
 
 Class: TypeAlias = int | str
-"""How users write a class: as position, or by name where names are known."""
+"""A class in arguments: its index, or its name if names are given."""
 
 Groups: TypeAlias = Mapping[str, Sequence[Class]] | Sequence[Sequence[Class]]
-"""How users write a partition of the classes."""
+"""A partition of the classes in arguments."""
 
 Prior: TypeAlias = Literal["flat"] | Sequence[float] | Mapping[str, float]
-"""A prior of classes: one probability for each in their order, or by name."""
+"""A prior over the classes: a probability for each class, in their order or by name."""
 
 _SUM_TOLERANCE = 1e-6
-"""A prior may miss the sum 1 by what rounding to float32 does."""
+"""Largest difference of the sum of a prior from 1, as from rounding to float32."""
 
 _LEAST_PRIOR = 1e-60
 
 
 def loglik(values: ArrayLike, name: str = "loglik") -> ScoreArray:
-    """Return log-likelihoods as a matrix of float64 or float32, (n_trials, n_classes), of any layout, not copied.
+    """Return log-likelihoods as a matrix of float64 or float32, (n_trials, n_classes), without a copy if possible.
 
-    Infinite numbers are legal: ``-inf`` excludes a class, ``+inf`` excludes all that have less.
+    Infinite numbers are allowed: ``-inf`` excludes a class, ``+inf`` excludes all classes with smaller numbers.
 
     Raises
     ------
     InputError
-        If ``values`` is not a matrix of real numbers with at least one row and two columns, holds NaN, or has a row
-        that excludes every class.
+        If ``values`` is not a matrix of real numbers with at least one row and two columns, contains NaN, or has a
+        row that excludes every class.
     """
     table = _validate.no_labels(_validate.array(values, name), name)
     if table.ndim != 2:
         raise InputError(
-            f"{name}: expected an array of shape (n_trials, n_classes), got {table.shape}. One row is a trial, one "
-            "column a class; a log-likelihood ratio of two classes becomes two columns by "
-            "np.column_stack([llr, np.zeros_like(llr)])."
+            f"{name}: expected an array of shape (n_trials, n_classes), got {table.shape}. Rows are trials, columns "
+            "are classes. Convert a log-likelihood ratio of two classes by np.column_stack([llr, np.zeros_like(llr)])."
         )
     if table.shape[0] == 0 or table.shape[1] < 2:
         raise InputError(f"{name}: shape {table.shape}. At least one trial and two classes are needed.")
     table = _validate.matrix(table, name, "column")
     if not _validate.all_finite(table):
-        _refuse_bad_rows(table, name)
+        top = table.max(axis=1)
+        nan, excluded = np.flatnonzero(np.isnan(top)), np.flatnonzero(top == -np.inf)
+        if len(nan):
+            column = int(np.argmax(np.isnan(table[nan[0]])))
+            raise InputError(
+                f"{name}: {len(nan)} of {len(table)} trials contain NaN, the first at row {nan[0]}, column {column}. "
+                "Infinite log-likelihoods are allowed, NaN is not: leave these trials out, or repair the scores."
+            )
+        if len(excluded):
+            raise InputError(
+                f"{name}: {len(excluded)} of {len(table)} trials exclude every class (all -inf), the first at row "
+                f"{excluded[0]}. At least one class must be possible: leave these trials out, or repair the scores."
+            )
     return table
-
-
-def _refuse_bad_rows(table: ScoreArray, name: str) -> None:
-    top = table.max(axis=1)
-    nan, excluded = np.flatnonzero(np.isnan(top)), np.flatnonzero(top == -np.inf)
-    if len(nan):
-        column = int(np.argmax(np.isnan(table[nan[0]])))
-        raise InputError(
-            f"{name}: {len(nan)} of {len(table)} trials hold NaN, the first at row {nan[0]}, column {column}. Infinite "
-            "log-likelihoods are allowed, NaN is not: leave these trials out, or repair the scores."
-        )
-    if len(excluded):
-        raise InputError(
-            f"{name}: {len(excluded)} of {len(table)} trials exclude every class (-inf throughout), the first at row "
-            f"{excluded[0]}. At least one class must be possible: leave these trials out, or repair the scores."
-        )
 
 
 def names(classes: Iterable[str] | None, n_classes: int) -> Names:
@@ -83,29 +78,31 @@ def names(classes: Iterable[str] | None, n_classes: int) -> Names:
     Raises
     ------
     InputError
-        If there are not as many names as classes, one is no text, or one occurs twice.
+        If the number of names is wrong, a name is not a string, or a name occurs twice.
     """
     if classes is None:
         return None
     called = () if isinstance(classes, str) else tuple(several(classes, "classes", "['cat', 'dog']"))
     for at, one in enumerate(called):
         if not isinstance(one, str):
-            raise InputError(f"classes: names are text, got {one!r} at index {at}. Pass list(map(str, classes)).")
+            raise InputError(
+                f"classes: names must be strings, got {one!r} at index {at}. Pass list(map(str, classes))."
+            )
     if len(called) != n_classes:
-        raise InputError(f"classes: {len(called)} names for {n_classes} classes. Give one name per column, in order.")
+        raise InputError(f"classes: {len(called)} names for {n_classes} classes. Pass one name per column, in order.")
     if len(set(called)) < n_classes:
         twice = next(one for one in called if called.count(one) > 1)
-        raise InputError(f"classes: {twice!r} occurs twice. Names of classes are distinct.")
+        raise InputError(f"classes: {twice!r} occurs twice. Names of classes must be distinct.")
     return tuple(map(str, called))
 
 
 def called(k: int, classes: Names) -> str:
-    """What messages call class ``k``."""
+    """Return the name of class ``k`` for messages."""
     return f"class {k}" if classes is None else f"class {k} ({classes[k]!r})"
 
 
 def label(values: ArrayLike, n_trials: int, n_classes: int, classes: Names = None) -> IntArray:
-    """Return the true classes as positions, from positions (whole numbers from 0) or names (with ``classes``).
+    """Return the true classes as indices; ``values`` are indices (integers from 0) or names (with ``classes``).
 
     Raises
     ------
@@ -128,7 +125,7 @@ def label(values: ArrayLike, n_trials: int, n_classes: int, classes: Names = Non
         bad = np.flatnonzero(~good)
         hint = ""
         if vector.min() == 1 and vector.max() == n_classes:
-            hint = " These count from 1: subtract 1."
+            hint = " Labels must count from 0: subtract 1."
         raise InputError(
             f"label: classes are whole numbers from 0 to {n_classes - 1}, but {len(bad)} of {n_trials} labels are not, "
             f"the first at index {bad[0]}: {vector[bad[0]]!s}.{hint}"
@@ -137,7 +134,7 @@ def label(values: ArrayLike, n_trials: int, n_classes: int, classes: Names = Non
 
 
 def numbered(vector: AnyArray) -> AnyArray:
-    """Return labels as they are, but whole numbers that are Python objects as an array of integers."""
+    """Convert integers that are Python objects to an array of integers; return other labels unchanged."""
     if vector.dtype.kind == "O" and all(isinstance(one, Integral) and not isinstance(one, bool) for one in vector):
         return vector.astype(np.int64)
     return vector
@@ -160,7 +157,7 @@ def _positions(vector: AnyArray, classes: Names) -> IntArray:
 
 
 def prior(values: ArrayLike | None, n_classes: int, name: str = "prior") -> FloatArray:
-    """Return a prior over the classes that sums to 1; flat if None. Classes with prior 0 drop out.
+    """Return a prior over the classes that sums to 1; flat if None. Prior 0 excludes a class.
 
     Raises
     ------
@@ -182,7 +179,7 @@ def prior(values: ArrayLike | None, n_classes: int, name: str = "prior") -> Floa
     if abs(total - 1.0) > _SUM_TOLERANCE:
         raise InputError(f"{name}: probabilities sum to {total:g}, not to 1. Divide them by their sum.")
     if np.count_nonzero(vector) < 2:
-        raise InputError(f"{name}: only one class is possible, which leaves nothing to recognize.")
+        raise InputError(f"{name}: only one class is possible, so there is nothing to recognize. Name another one.")
     return vector / total
 
 
@@ -192,7 +189,7 @@ def prior_of(values: Prior, classes: Sequence[str], name: str = "prior") -> Floa
     Raises
     ------
     InputError
-        If a class is not named, an unknown one is, or the numbers are no prior.
+        If a class has no probability, a name is unknown, or the numbers are not a prior.
 
     Examples
     --------
@@ -201,13 +198,13 @@ def prior_of(values: Prior, classes: Sequence[str], name: str = "prior") -> Floa
     """
     if isinstance(values, str):
         if values != "flat":
-            raise InputError(f"{name}: got {values!r}. It is 'flat', or has a probability for each class.")
+            raise InputError(f"{name}: got {values!r}. Write 'flat', or a probability for each class.")
         return prior(None, len(classes))
     if isinstance(values, Mapping):
         odd = sorted(set(values) - set(classes), key=str) or sorted(set(classes) - set(values))
         if odd:
-            what = "no class" if odd[0] in values else "a class without a probability"
-            raise InputError(f"{name}: {odd[0]!r} is {what}. Give one for each of {', '.join(classes)}.")
+            what = "not a class" if odd[0] in values else "a class without a probability"
+            raise InputError(f"{name}: {odd[0]!r} is {what}. Pass a probability for each of {', '.join(classes)}.")
         values = [values[one] for one in classes]
     return prior(values, len(classes), name)
 
@@ -220,7 +217,7 @@ def all_classes(
     needed: BoolArray | None = None,
     classes: Names = None,
 ) -> IntArray:
-    """Return the number of trials of every class; refuse classes without trials (that count).
+    """Return the number of trials of each class; refuse classes without trials of positive weight.
 
     Parameters
     ----------
@@ -229,13 +226,13 @@ def all_classes(
     weights : (n_trials,) array, optional
         Trials of weight 0 do not count.
     needed : (n_classes,) bool array, optional
-        Which classes must have trials; all of them when left out.
+        True for classes that must have trials; by default all.
     classes : tuple of str, optional
 
     Raises
     ------
     InputError
-        If a class has no trial, by its name.
+        If a class has no trial; the message contains its name.
     """
     everything = np.bincount(label, minlength=n_classes)
     counts = everything if weights is None else np.bincount(label[weights > 0], minlength=n_classes)
@@ -245,19 +242,19 @@ def all_classes(
         what = "have no trial" if everything[missing[0]] == 0 else "have only trials of weight 0"
         more = f" (and {len(missing) - 1} more of {n_classes} classes)" if len(missing) > 1 else ""
         raise InputError(
-            f"label: {first}{more} {what if more else what.replace('have', 'has')}. Every class is averaged by itself "
-            "and needs at least one: leave its column out, or give it prior 0 where there is a prior."
+            f"label: {first}{more} {what if more else what.replace('have', 'has')}. Each class contributes its own "
+            "mean, so it needs at least one trial: leave its column out, or set its prior to 0 if there is a prior."
         )
     return counts
 
 
 def class_index(value: object, n_classes: int, classes: Names, name: str) -> int:
-    """Return the position of a class that is given by position or name.
+    """Return the index of a class, given its index or its name.
 
     Raises
     ------
     InputError
-        If there is no such class.
+        If the class does not exist.
     """
     if isinstance(value, str):
         if classes is None:
@@ -272,17 +269,17 @@ def class_index(value: object, n_classes: int, classes: Names, name: str) -> int
 
 
 def groups(values: Groups, prior: FloatArray, classes: Names) -> tuple[tuple[IntArray, ...], Names]:
-    """Return a partition of the classes into at least two groups, and their names if they have some.
+    """Return a partition of the classes into at least two groups, and the names of the groups, if given.
 
-    Classes of prior 0 may stand in no group. A sequence of single positions is not taken for a group.
+    Classes with prior 0 may be in no group. A flat list of indices is not accepted as groups.
 
     Raises
     ------
     InputError
-        If a class is in two groups or in none, a group has no class of positive prior, or there is one group only.
+        If a class is in two groups or in none, a group has no class with positive prior, or there is only one group.
     """
     if not _is_list(values):
-        raise InputError(f"groups: got {values!r}. Give the classes of each group: {{'name': [class, ...], ...}}.")
+        raise InputError(f"groups: got {values!r}. Pass the classes of each group: {{'name': [class, ...], ...}}.")
     titles = tuple(map(str, values)) if isinstance(values, Mapping) else None
     listed = list(values.values() if isinstance(values, Mapping) else values)
     home = np.full(len(prior), -1)
@@ -296,30 +293,297 @@ def groups(values: Groups, prior: FloatArray, classes: Names) -> tuple[tuple[Int
             except InputError as error:
                 raise InputError(f"{error}{_with_comma(classes or ())}") from None
             if home[k] >= 0:
-                raise InputError(f"{place}: {called(k, classes)} is in a group already. Groups do not overlap.")
+                fault = "is listed twice" if home[k] == g else "is in another group, too. Groups must not overlap"
+                raise InputError(f"{place}: {called(k, classes)} {fault}.")
             home[k] = g
         if not np.any(prior[home == g] > 0):
             raise InputError(f"{place}: none of its classes has a prior above 0. Leave the group out.")
     if len(listed) < 2:
-        raise InputError(f"groups: got {len(listed)}. A partition has at least two groups.")
+        raise InputError(f"groups: got {len(listed)}. At least two groups are needed.")
     homeless = np.flatnonzero((home < 0) & (prior > 0))
     if len(homeless):
         first = int(homeless[0])
         raise InputError(
-            f"groups: {called(first, classes)} is in no group. Every class is in one, or has prior 0."
+            f"groups: {called(first, classes)} is in no group. Put it in one, or set its prior to 0."
             f"{_with_comma(classes[first : first + 1] if classes else ())}"
         )
     return tuple(np.flatnonzero((home == g) & (prior > 0)) for g in range(len(listed))), titles
 
 
 def _is_list(given: object) -> bool:
-    """Whether something holds others one after the other; a text is none, nor a single number of NumPy."""
+    """Return True for iterables, except strings and NumPy scalars."""
     return isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) > 0
 
 
 def _with_comma(classes: Sequence[str]) -> str:
-    """What to do where one of these classes has a name that the command line cannot write."""
+    """Return advice if the command line cannot write the name of one of these classes."""
     found = [name for name in classes if "," in name]
     if not found:
         return ""
-    return f" --group cannot name {found[0]!r}, which has a comma in it: rename it, or use evaluate_groups in Python."
+    return f" --group cannot contain the name {found[0]!r} with its comma: rename it, or use evaluate_groups in Python."
+
+
+ROUNDING = 1e-3
+"""Largest difference from 1 of the sum of all probabilities: the rounding error of four decimals, twenty classes."""
+
+FEWEST = 10
+"""Smallest number of trials for a warning that scores look like probabilities."""
+
+_SPREAD = 0.1
+"""Smallest range of scores that look like probabilities: uninformative llrs are all near 0 and may have one sign."""
+
+WAY_OUT = "for probabilities use --probabilities PRIOR, the share of {} in training ({}); for other scores calibrate"
+_OF_TWO, _OF_MANY = "decisions.llr_from_probability", "multiclass.loglik_from_posterior"
+
+LIKE_PROBABILITIES = (
+    "All scores lie in [0, 1], so they are not log-likelihood ratios, and actual costs and Cllr are meaningless: "
+    f"{WAY_OUT.format('targets', _OF_TWO)}."
+)
+"""The note on two-class scores that look like probabilities."""
+
+LIKE_POSTERIORS = (
+    "Scores lie in [0, 1] and sum to 1, so they are not log-likelihoods, and Cllr and costs are meaningless: "
+    f"{WAY_OUT.format('each class', _OF_MANY)}."
+)
+"""The note on multiclass scores that look like probabilities."""
+
+
+def target_prior(values: object, name: str) -> float:
+    """Return the prior of a target, a number inside (0, 1) or a list with one; ``"flat"`` is 0.5.
+
+    Raises
+    ------
+    InputError
+    """
+    given = values
+    if isinstance(values, str) and values == "flat":
+        return 0.5
+    if isinstance(values, Iterable) and not isinstance(values, str | dict):
+        listed = list(values)
+        given = listed[0] if len(listed) == 1 else values
+    if not isinstance(given, Real) or not 0.0 < float(given) < 1.0:
+        raise InputError(
+            f"{name}: got {values!r}. For two classes, pass the prior of a target that the probabilities contain, one "
+            "number inside (0, 1)."
+        )
+    return float(given)
+
+
+def of_target(values: ArrayLike, name: str) -> FloatArray:
+    """Return probabilities of targets as float64.
+
+    Raises
+    ------
+    TrialError
+        If one is outside [0, 1].
+    InputError
+        If there are no values, or they are not numbers.
+    """
+    checked: FloatArray = _validate.scores(values, name).astype(np.float64, copy=False)
+    _refuse_outside(checked[:, None], name)
+    return checked
+
+
+def of_classes(table: ScoreArray, name: str) -> FloatArray:
+    """Return a checked matrix of probabilities of classes as float64.
+
+    Raises
+    ------
+    TrialError
+        If a value is outside [0, 1], or the values of a trial do not sum to 1.
+    """
+    checked: FloatArray = table.astype(np.float64, copy=False)
+    _refuse_outside(checked, name)
+    total = checked.sum(axis=1)
+    wrong = np.flatnonzero(np.abs(total - 1.0) > ROUNDING)
+    if len(wrong):
+        raise TrialError(
+            f"{name}: the probabilities of {len(wrong):,} of {len(checked):,} trials do not sum to 1, the first ",
+            int(wrong[0]),
+            f" to {total[wrong[0]]:.6g}. The columns must be the probabilities of all classes, without another column.",
+        )
+    return checked
+
+
+def distributions(values: ArrayLike, name: str) -> FloatArray:
+    """Return rows of probabilities of two or more classes that sum to 1, to 1e-6, as float64.
+
+    Raises
+    ------
+    InputError
+    """
+    table = _validate.matrix(values, name, "class").astype(np.float64, copy=False)
+    if table.shape[1] < 2:
+        raise InputError(f"{name}: shape {table.shape}. At least two classes are needed.")
+    wrong = np.flatnonzero(~((table >= 0).all(axis=1) & (np.abs(table.sum(axis=1) - 1.0) <= 1e-6)))
+    if len(wrong):
+        raise InputError(
+            f"{name}: {len(wrong)} of {len(table)} rows are not probabilities that sum to 1, the first is row "
+            f"{wrong[0]}: {table[wrong[0]].tolist()}. Convert log-likelihoods with deciban.multiclass.posterior."
+        )
+    return table
+
+
+_PERCENT = 100.0
+
+
+def _refuse_outside(table: FloatArray, name: str) -> None:
+    wrong = np.flatnonzero(~((table >= 0.0) & (table <= 1.0)).all(axis=1))
+    if not len(wrong):
+        return
+    row = table[wrong[0]]
+    value = row[~((row >= 0.0) & (row <= 1.0))][0]
+    way = "leave probabilities out (--probabilities) if they are logarithms"
+    if (table >= 0.0).all() and (table <= _PERCENT).all():
+        way = f"divide percentages by 100, or {way}"
+    raise TrialError(
+        f"{name}: {len(wrong):,} of {len(table):,} trials have scores outside [0, 1], the first ",
+        int(wrong[0]),
+        f": {value:.6g}. The scores are not probabilities: {way}.",
+    )
+
+
+def like_probabilities(lowest: float, highest: float, n_trials: float) -> bool:
+    """Return True if scores look like probabilities, given the smallest and the largest score.
+
+    Log-likelihood ratios have both signs: for calibrated ones, the mean of ``exp(-llr)`` over targets is 1. So `FEWEST`
+    scores that are all in [0, 1] are not log-likelihood ratios, unless they are nearly equal (uninformative).
+
+    >>> like_probabilities(0.02, 0.97, 100), like_probabilities(-0.2, 0.97, 100), like_probabilities(0.0, 0.001, 100)
+    (True, False, False)
+    """
+    return n_trials >= FEWEST and 0.0 <= lowest <= highest <= 1.0 and highest - lowest >= _SPREAD
+
+
+def like_posteriors(table: AnyArray) -> bool:
+    """Return True if at least `FEWEST` rows of multiclass scores are in [0, 1] and sum to about 1.
+
+    Rows of only 0 and 1 are decisions, not probabilities.
+
+    >>> like_posteriors(np.full((10, 4), 0.25)), like_posteriors(np.full((10, 4), 0.5))
+    (True, False)
+    """
+    if len(table) < FEWEST or table.min() < 0.0 or table.max() > 1.0:
+        return False
+    sums_to_one = np.allclose(table.sum(axis=1, dtype=np.float64), 1.0, rtol=0.0, atol=ROUNDING)
+    return bool(sums_to_one and not np.isin(table, (0.0, 1.0)).all())
+
+
+def tell_of_two(*sets: ArrayLike) -> None:
+    """Warn if checked log-likelihood ratios look like probabilities."""
+    arrays = [one for one in map(np.asarray, sets) if one.size]
+    lowest, highest = min(float(one.min()) for one in arrays), max(float(one.max()) for one in arrays)
+    if like_probabilities(lowest, highest, sum(one.size for one in arrays)):
+        warn(LIKE_PROBABILITIES)
+
+
+def tell_of_many(loglik: AnyArray) -> None:
+    """Warn if checked log-likelihoods look like probabilities."""
+    if like_posteriors(loglik):
+        warn(LIKE_POSTERIORS)
+
+
+SPREAD = 1000.0
+"""Smallest ratio of the largest to the smallest positive score that suggests likelihood ratios."""
+
+SHARE_BELOW_1 = 0.25
+"""Without labels: smallest share of scores below 1 that suggests likelihood ratios."""
+
+LIKE_RATIOS = (
+    "All scores are positive, from {low:.3g} to {high:.3g}: if they are likelihood ratios and not logarithms, add --lr "
+    "(lr=True)."
+)
+"""The note on scores that look like likelihood ratios."""
+
+
+def unit_of(*, log10: bool = False, lr: bool = False) -> ScoreUnit | None:
+    """Return the unit that two flags declare for scores, or None.
+
+    Raises
+    ------
+    InputError
+        If both are true.
+
+    Examples
+    --------
+    >>> unit_of(lr=True), unit_of()
+    ('lr', None)
+    """
+    if log10 and lr:
+        raise InputError("log10, lr: scores are common logarithms or likelihood ratios, not both. Leave one out.")
+    return "lr" if lr else "log10" if log10 else None
+
+
+def logarithms_of_ratios(values: AnyArray, name: str = "lr") -> Any:
+    """Return the natural logarithms of likelihood ratios or likelihoods; 0 becomes -inf, and inf stays.
+
+    Parameters
+    ----------
+    values : (n,) or (n, n_classes) array
+        Float32 stays float32.
+    name : str
+        The argument, for messages.
+
+    Raises
+    ------
+    TrialError
+        If a value is negative or NaN.
+
+    Examples
+    --------
+    >>> logarithms_of_ratios(np.array([0.0, 1.0, np.inf]))
+    array([-inf,   0.,  inf])
+    """
+    if len(values) and not values.min() >= 0.0:
+        wrong = ~(values >= 0.0)
+        row = int(np.argmax(wrong if wrong.ndim == 1 else wrong.any(axis=1)))
+        n_wrong = int(np.count_nonzero(wrong))
+        first = values[wrong][0]
+        raise TrialError(
+            f"{name}: {n_wrong:,} of {values.size:,} scores are negative or NaN, the first ",
+            row,
+            f": {first:.6g}. A likelihood ratio is at least 0. If the scores are logarithms, leave lr out (--lr), or "
+            "rename the column lr.",
+        )
+    with np.errstate(divide="ignore"):
+        return np.log(values)
+
+
+def llrs_of_ratios(values: ArrayLike, name: str) -> Any:
+    """Return the natural logarithms of likelihood ratios or likelihoods in an argument.
+
+    Raises
+    ------
+    InputError
+        If a value is negative, NaN or not a number.
+
+    Examples
+    --------
+    >>> llrs_of_ratios([1, 0], "tar")
+    array([  0., -inf])
+    """
+    given = _validate.array(values, name)
+    if given.dtype.kind not in "iuf":
+        raise InputError(f"{name}: expected numbers, got values of type {given.dtype}.")
+    return logarithms_of_ratios(given if given.dtype == np.float32 else given.astype(np.float64), name)
+
+
+def like_ratios(low: float, high: float, n_trials: float, share_below_1: float, least_share: float) -> bool:
+    """Return True if scores look like likelihood ratios and not like their logarithms.
+
+    Parameters
+    ----------
+    low, high : float
+        The smallest positive score and the largest finite one, if no score is negative.
+    n_trials : float
+    share_below_1 : float
+        Share of all scores, or of non-targets if labels are known.
+    least_share : float
+        Smallest share that suggests likelihood ratios.
+
+    Examples
+    --------
+    >>> like_ratios(0.001, 500.0, 100, 0.4, SHARE_BELOW_1), like_ratios(0.1, 9.0, 100, 0.4, SHARE_BELOW_1)
+    (True, False)
+    """
+    return n_trials >= FEWEST and 0.0 < low < 1.0 < high and high >= SPREAD * low and share_below_1 >= least_share

@@ -1,4 +1,4 @@
-"""Trains and compares, arrays in: what a fusion is worth beside its systems, and which systems help."""
+"""Analysis of several systems from arrays: comparison, fusion, contributions of systems, and sample-size planning."""
 
 from __future__ import annotations
 

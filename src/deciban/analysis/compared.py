@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import special
@@ -27,7 +28,7 @@ def compared_metrics(systems: Sequence[OneSystem]) -> list[Figure]:
 
 
 def without_interval(systems: Sequence[OneSystem]) -> list[str]:
-    """Return the labels of finite metrics of two classes of which some system has no interval."""
+    """Return the labels of finite two-class metrics without an interval in some system."""
     first = systems[0]
     shown = [one for one in METRICS if one.tables == "all"] if first.kind == "two-class" else []
     return [
@@ -41,7 +42,7 @@ _CELLS = 1 << 22
 """Signs that are drawn at once."""
 
 _ALIKE = 1e-9
-"""Statistics that differ by no more than this share of them are the same: rounding must not decide."""
+"""Relative difference up to which statistics are equal, so that rounding has no effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class MeanOfEstimates:
         return math.fsum(one.value for one in self.estimates) / len(self.estimates)
 
     def distances(self, level: float) -> tuple[float, float]:
-        """Return how far the mean may fall and rise: squares add, with the correlation of its standard error."""
+        """Return the distances of both bounds; squares add, with the correlation of the standard error."""
         each, n = [one.distances(level) for one in self.estimates], len(self.estimates)
         spread = math.hypot(*(one.standard_error for one in self.estimates))
         factor = self.standard_error * n / spread if spread > 0.0 and self.standard_error > 0.0 else 1.0
@@ -80,21 +81,21 @@ class SignFlips:
 
     @property
     def words(self) -> str:
-        """What stands beside p-values."""
+        """Caption of p-values."""
         return f"p-value by {self.n_replicates:,} exchanges of the systems by unit, seed {self.seed}"
 
     def p_value(self, difference: float, influences: FloatArray, keys: Keys) -> float:
-        """Share of replicates with a t statistic that is as great, those of the data among them; two-sided.
+        """Return the two-sided p-value: the share of replicates, including the data, with a t statistic as large.
 
-        To first order a difference is the sum of what each unit adds, ``d_k + difference / n``; exchanging the systems
-        of a unit turns its sign. Studentized, as in Janssen (1997), Studentized permutation tests.
+        To first order a difference is the sum of contributions of units, ``d_k + difference / n``. Exchanging the
+        systems of a unit changes its sign. Studentized, as in Janssen (1997), Studentized permutation tests.
 
         Parameters
         ----------
         difference : float
         influences : (n,) array
         keys : (n,) uint64 array
-            Signs of a unit follow from its key, the seed and the number of the replicate alone.
+            The sign of a unit is a function of its key, the seed and the number of the replicate.
         """
         adds = influences + difference / len(influences)
         if not adds.any():
@@ -111,27 +112,27 @@ class SignFlips:
 
 
 def _t_statistic(signs: FloatArray, adds: FloatArray) -> FloatArray:
-    """Size of the mean over its standard error, up to a factor that is the same for all."""
+    """Return the absolute mean divided by its standard error, up to a constant factor."""
     total, squares = np.abs(signs @ adds), float(adds @ adds)
     spread = np.maximum(squares - total**2 / len(adds), 0.0)
     with np.errstate(divide="ignore"):
         return np.asarray(total / np.sqrt(spread))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class PairedUnits:
-    """The units of two systems: the same ones where they were evaluated on the same trials.
+    """The units of two systems; they are the same if the systems were evaluated on the same trials.
 
     Attributes
     ----------
     first, second : Uncertainty
         With influences.
     keys : (n,) uint64 array
-        Of all units that either has.
+        Keys of the units of either system.
     places : pair of int arrays
-        Where the units of each stand among these.
+        Positions of the units of each system in ``keys``.
     n_shared : int
-        Units that both have.
+        Number of units of both systems.
     """
 
     first: Uncertainty
@@ -149,13 +150,13 @@ class PairedUnits:
 
     @property
     def n_units(self) -> int:
-        """Units of that system which has fewer: all of them, where both have the same ones."""
+        """Number of units of the system with fewer units."""
         return min(self.first.n_units, self.second.n_units)
 
     def subtracted(self, first: FloatArray, second: FloatArray) -> FloatArray:
-        """Influences of all units on a difference, (..., n): those that a system lacks have none on its figure.
+        """Return influences of all units on a difference, (..., n); units that a system lacks have influence 0 on it.
 
-        What rounding leaves where both are the same is none.
+        Differences due to rounding become 0.
         """
         found = np.zeros((*first.shape[:-1], len(self.keys)))
         found[..., self.places[0]] = first
@@ -165,12 +166,12 @@ class PairedUnits:
         return found
 
     def standard_error(self, influences: FloatArray) -> FloatArray:
-        """Infinitesimal jackknife, ``n / (n - 1)`` times the sum of squares."""
+        """Return the standard error by the infinitesimal jackknife, ``n / (n - 1)`` times the sum of squares."""
         squares = np.einsum("...u,...u->...", influences, influences)
         return np.asarray(np.sqrt(squares * self.n_units / (self.n_units - 1)))
 
     def influences(self, figure: Figure) -> FloatArray:
-        """Influences of all units on the difference of a figure.
+        """Return influences of all units on the difference of a metric.
 
         Raises
         ------
@@ -180,14 +181,14 @@ class PairedUnits:
         for one in (self.first, self.second):
             if figure not in one.influences:
                 raise InputError(
-                    f"figure: influences of {one.units_in_words} on {figure!r} were not kept, and a difference needs "
-                    "them. Name units of which there are fewer, such as speakers."
+                    f"figure: influences of {one.units_in_words} on {figure!r} were not kept, but a difference needs "
+                    "them. Use larger units, such as speakers."
                 )
         return self.subtracted(self.first.influences[figure], self.second.influences[figure])
 
-    @property
+    @cached_property
     def are_same(self) -> bool:
-        """Whether both systems have the same scores, as far as any figure or unit tells."""
+        """True if both systems have the same scores, according to all metrics and influences."""
         one, other = self.first, self.second
         return (
             np.array_equal(one.keys, other.keys)
@@ -197,22 +198,24 @@ class PairedUnits:
             and all(np.array_equal(kept, other.influences[name]) for name, kept in one.influences.items())
         )
 
-    @property
+    @cached_property
     def have_same_ranks(self) -> bool:
-        """Whether both systems put the trials in the same order, as far as any figure or unit tells.
+        """True if both systems rank the trials in the same order, according to all metrics and influences.
 
-        Two systems without an error are not known to: one may make an error that the other does not.
+        False for two systems without errors, since new trials can have errors of one system only. Influences on AUC are
+        not compared: they are computed in bins of scores, which depend on the scale.
         """
         known = [one for one in self.first.estimates if metric_of(one).is_of_ranks and one in self.second.estimates]
         if "auc" not in known:
             return False
         return any(bool(self.first.influences[one].any()) for one in known if one in self.first.influences) and all(
-            self.first.estimates[one].value == self.second.estimates[one].value and not self.influences(one).any()
+            self.first.estimates[one].value == self.second.estimates[one].value
+            and (one == "auc" or not self.influences(one).any())
             for one in known
         )
 
     def _replicates(self, figure: Figure) -> FloatArray | None:
-        """Differences of both figures in the replicates that both have; None unless they were drawn alike."""
+        """Return differences of a metric in the replicates of both systems; None unless both used the same draws."""
         one, other = self.first.bootstrap, self.second.bootstrap
         if one is None or other is None or figure not in one.values or figure not in other.values:
             return None
@@ -234,30 +237,36 @@ class PairedUnits:
     ) -> Interval:
         """Return first minus second, with its interval and p-value.
 
-        On the same trials the interval is that of the influences on the difference, with t quantiles, unless one of
-        the metrics shows no error at all. Then, and for metrics of other trials, it is made of the limits of both; see
-        `interval_of_difference`. Error rates at fixed thresholds of which neither system shows an error may rise to
-        their Wilson limits: distances add in squares.
+        On the same trials, the interval is computed from the influences on the difference, with t quantiles, unless one
+        of the metrics has no error at all, or both are areas or means of costs, which have skewed distributions. In
+        these cases, and on different trials, it combines the limits of both metrics; see `interval_of_difference`.
+        Error rates at fixed thresholds without errors in both systems can rise to their Wilson limits: distances add in
+        squares.
 
-        The middle of the interval is the difference of the figures as they are defined. What minima promise too much
-        is nearly the same for two systems on the same trials and cancels; the corrections of both, subtracted, mostly
-        add their own noise: in simulations intervals around them held the true difference less often (see
-        ``docs/compare.md``). ``corrected`` is the difference of the corrected figures. The p-value is
-        computed with a standard error of at least `least_error`.
+        The interval is centred at the difference of the uncorrected metrics. The optimism of minima is nearly equal for
+        two systems on the same trials and cancels. The difference of both corrections mostly adds noise: in
+        simulations, intervals around the corrected difference had lower coverage (see ``docs/compare.md``).
+        ``corrected`` is the difference of the corrected metrics. The p-value is computed with a standard error of at
+        least `least_error`.
         """
         one, other = (x.estimates[figure] for x in (self.first, self.second))
-        influences = self.influences(figure)
+        influences, same_ranks = self.influences(figure), metric_of(figure).is_of_ranks and self.have_same_ranks
+        if same_ranks:
+            influences[:] = 0.0
         influences[np.abs(influences) <= ROUNDING * max(abs(one.value), abs(other.value))] = 0.0
         error = float(self.standard_error(influences))
         value = float(without_rounding(one.value, other.value))
         corrected = None if None in (one.corrected, other.corrected) else _less(one.corrected, other.corrected)
         plain = Estimate(value, error, self.n_units, "identity", degrees=fewest_degrees((one, other)))
         drawn = self._replicates(figure)
-        if self.are_same or (metric_of(figure).is_of_ranks and self.have_same_ranks):
+        is_skewed = error > 0.0 and not any(
+            x.rates or x.scale == "identity" or x.corrected is not None for x in (one, other)
+        )
+        if self.are_same or same_ranks:
             found = replace(plain.interval(level), p_value=1.0)
         elif drawn is not None and one.standard_error > 0.0 and other.standard_error > 0.0:
-            found = _of_replicates(drawn, plain, level)  # errors that no unit shows are in no replicate
-        elif same_trials and self.n_shared and min(one.standard_error, other.standard_error) > 0.0:
+            found = _of_replicates(drawn, plain, level)  # replicates contain no errors that no unit has
+        elif same_trials and self.n_shared and min(one.standard_error, other.standard_error) > 0.0 and not is_skewed:
             found = _of_influences(one, other, plain, level, are_fixed=not metric_of(figure).is_of_ranks)
         else:
             found = interval_of_difference(one, other, plain, level, least_error=least_error)
@@ -268,7 +277,7 @@ class PairedUnits:
 
 
 def without_rounding(first: float | FloatArray, second: float | FloatArray) -> FloatArray:
-    """First minus second; 0 where rounding alone tells them apart.
+    """Return first minus second; 0 if they differ by rounding only.
 
     Examples
     --------
@@ -280,7 +289,7 @@ def without_rounding(first: float | FloatArray, second: float | FloatArray) -> F
 
 
 def fewest_degrees(estimates: Sequence[Estimate]) -> float:
-    """Return the fewest degrees of freedom that any of several estimates has."""
+    """Return the smallest degrees of freedom of several estimates."""
     return min(one.n_units - 1.0 if one.degrees is None else one.degrees for one in estimates)
 
 
@@ -304,7 +313,7 @@ def _less(one: float | None, other: float | None) -> float:
 
 
 def _of_replicates(drawn: FloatArray, plain: Estimate, level: float) -> Interval:
-    """Percentiles of differences, and the level at which these leave out no difference."""
+    """Return percentiles of differences, with the p-value at which these just exclude 0."""
     low, high = np.quantile(drawn, [(1.0 - level) / 2.0, (1.0 + level) / 2.0]).tolist()
     beyond = min(np.count_nonzero(drawn <= 0.0), np.count_nonzero(drawn >= 0.0))
     p_value = min(2.0 * (beyond + 1) / (len(drawn) + 1), 1.0)
@@ -313,7 +322,7 @@ def _of_replicates(drawn: FloatArray, plain: Estimate, level: float) -> Interval
 
 
 def _of_influences(one: Estimate, other: Estimate, plain: Estimate, level: float, *, are_fixed: bool) -> Interval:
-    """Return the interval of a difference on the same trials, by the influences of units on it.
+    """Return the interval of a difference on the same trials, from the influences of units on it.
 
     Parameters
     ----------
@@ -322,7 +331,7 @@ def _of_influences(one: Estimate, other: Estimate, plain: Estimate, level: float
         The difference with its standard error and degrees of freedom.
     level : float
     are_fixed : bool
-        Whether thresholds do not depend on the trials, so that errors which no unit shows count.
+        True if thresholds do not depend on the trials, so that errors that no unit has are added.
     """
     found, degrees = plain.interval(level), fewest_degrees((one, other))
     unseen = [(0.0, 0.0), (0.0, 0.0)]
@@ -342,9 +351,9 @@ def interval_of_difference(
 ) -> Interval:
     """Return the interval of a difference, from the distances of the limits of both metrics.
 
-    Squares of distances add (MOVER, Zou and Donner 2008, Statistics in Medicine 27); where the same units move both
-    metrics, they shrink as the standard error of the difference does. The p-value is that of t at which the limit at
-    this level leaves out no difference.
+    Squares of distances add (MOVER, Zou and Donner 2008, Statistics in Medicine 27). If units affect both metrics, the
+    distances are scaled by the standard error of the difference. The p-value is 1 minus the level at which the limit
+    just excludes 0, with quantiles of t.
 
     Parameters
     ----------
@@ -371,7 +380,7 @@ def interval_of_difference(
 
 
 def holm(p_values: FloatArray) -> FloatArray:
-    """P-values for several hypotheses at once: below a level for any true one with no more than this probability.
+    """Return p-values with Holm's correction: under true hypotheses, the smallest is below a level at most this often.
 
     Parameters
     ----------

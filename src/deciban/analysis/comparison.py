@@ -1,41 +1,44 @@
-"""Differences between systems in metrics and curves, with intervals by units, in numbers and in words."""
+"""Differences between systems in metrics and curves, with intervals by units, and as text."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from deciban._validate import arrays as _validate
 from deciban.analysis.compared import PairedUnits, SignFlips, compared_metrics, holm, without_interval
 from deciban.analysis.differences import CurveDifference, curve_differences, where_in_words
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
-from deciban.errors import InputError
+from deciban.errors import InputError, topic_of
 from deciban.evaluation.metrics import metric_of, name_with_place
-from deciban.evaluation.one_system import OneSystem, Shown, WithInterval, bounds_in_words, plain, shared_notes
+from deciban.evaluation.one_system import OneSystem, PlottedResult, WithInterval, bounds_in_words, plain, shared_notes
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure, no_units, too_few_in_words
-from deciban.messages import topic_of
+
+if TYPE_CHECKING:
+    from deciban.evaluation.spoofing import Measured
 
 
 @dataclass(frozen=True, slots=True)
 class FigureDifference:
-    """One figure of two systems, first minus second.
+    """The difference of a metric between two systems, first minus second.
 
     Attributes
     ----------
     figure : Figure
     words : str
-        What it is called, with its operating point.
+        Label of the metric, with its operating point.
     values : (float, float)
-        Of the first and of the second system.
+        Values of the first and of the second system.
     interval : Interval
-        Of the difference, with its p-value.
+        Interval of the difference, with its p-value.
     holm : float
-        The p-value, with all pairs of systems that were compared by this figure in mind.
+        The p-value, corrected for all pairs of systems that were compared by this metric.
     """
 
     figure: Figure
@@ -46,14 +49,14 @@ class FigureDifference:
 
     @property
     def name(self) -> str:
-        """What the figure is called in one word."""
+        """Name of the metric in one word."""
         return name_with_place(self.figure)
 
     @property
     def relative(self) -> tuple[float, float, float] | None:
-        """The difference and its bounds as shares of the greater of both figures; None if that is 0.
+        """The difference and its bounds, divided by the larger of both values; None if that is 0.
 
-        Only of figures that are the smaller the better, as costs and error rates are.
+        None also for metrics for which larger is better.
         """
         greater = max(self.values)
         if metric_of(self.figure).larger_is_better or greater <= 0.0:
@@ -63,7 +66,7 @@ class FigureDifference:
 
     @property
     def better(self) -> int | None:
-        """Position of the system that is better beyond doubt, by the interval and the p-value; None if that is open."""
+        """Position of the system that is significantly better, by the interval and the p-value; None if neither is."""
         if self.interval.low <= 0.0 <= self.interval.high or self.holm > 1.0 - self.interval.level:
             return None
         return int((self.interval.estimate > 0.0) != metric_of(self.figure).larger_is_better)
@@ -86,7 +89,7 @@ class FigureDifference:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two systems, figure by figure and curve by curve.
+    """Differences between two systems in metrics and curves.
 
     Attributes
     ----------
@@ -95,9 +98,9 @@ class Pair:
     figures : tuple of FigureDifference
     curves : tuple of CurveDifference
     n_shared : int
-        Units that both have.
+        Number of units of both systems.
     same_ranks : bool
-        Whether both put the trials in the same order.
+        True if both rank the trials in the same order.
     """
 
     names: tuple[str, str]
@@ -107,20 +110,20 @@ class Pair:
     same_ranks: bool = False
 
     def __str__(self) -> str:
-        """Name the difference."""
+        """Return the name of the difference."""
         return " \N{MINUS SIGN} ".join(self.names)
 
     @property
     def sentences(self) -> list[str]:
-        """Who is better beyond doubt, in which figures and at which priors."""
+        """Sentences that name the significantly better system, by metric and by prior."""
         found = []
         for which, name in enumerate(self.names):
             words = [one.words for one in self.figures if one.better == which]
-            found += [f"{name} is better in {', '.join(words)}"] if words else []
+            found += [f"{name} is significantly better in {', '.join(words)}"] if words else []
         if self.same_ranks:
             same = ", ".join(one.words for one in self.figures if metric_of(one.figure).is_of_ranks)
-            found.append(f"both put the trials in the same order, so that they have the same {same}")
-        return [*(found or ["no figure in which one is better beyond doubt"]), *where_in_words(self.curves)]
+            found.append(f"both rank the trials in the same order, so that they have the same {same}")
+        return [*(found or ["no metric in which one is significantly better"]), *where_in_words(self.curves)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON types."""
@@ -134,30 +137,30 @@ class Pair:
 
 
 def figures_compared(pairs: Sequence[Pair]) -> list[Figure]:
-    """Figures of which some pair has the difference: all pairs but those with a system whose figure is infinite."""
+    """Return the metrics with a difference in some pair; infinite metrics have none."""
     most = max(pairs, key=lambda pair: len(pair.figures))
     return list(dict.fromkeys(one.figure for pair in (most, *pairs) for one in pair.figures))
 
 
 Against: TypeAlias = Literal["all", "first"]
-"""Which pairs are compared: all, or every system with the first one."""
+"""Compared pairs: all, or every system with the first one."""
 
 
 @dataclass(frozen=True)
-class Comparison(Shown):
+class Comparison(PlottedResult):
     """Systems compared in pairs, by the speakers or other units of their trials.
 
     Attributes
     ----------
     results : Results
-        The evaluations, how trials met, and what was read and assumed.
+        The evaluations, counts of the join, input files and assumptions.
     pairs : tuple of Pair
     level : float
-        Of the intervals, for each difference alone; bands of curves hold over all priors at once.
+        Level of the intervals, for each difference separately; bands of curves are simultaneous over all priors.
     flips : SignFlips, optional
-        Where p-values are those of a permutation test.
+        The permutation test, if p-values come from one.
     notes : tuple of str
-        What a reader must know before quoting the differences.
+        Warnings to read before quoting the differences.
     """
 
     results: Results[Any]
@@ -178,43 +181,43 @@ class Comparison(Shown):
 
     @property
     def units_in_words(self) -> str:
-        """How many units there are."""
+        """Number of units, as text."""
         return str(self.systems[0].uncertainty.units_in_words)
 
     @property
     def message_lines(self) -> tuple[str, ...]:
-        """What was read and assumed, a line each."""
+        """Input files and assumptions, one line each."""
         return self.results.message_lines
 
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
-        """Every difference, with the names of its systems: the rows of data frames."""
+        """Return every difference, with the names of its systems: the rows of data frames."""
         sides = ("first_system", "second_system")
         return [(dict(zip(sides, pair.names, strict=True)), one) for pair in self.pairs for one in pair.figures]
 
     def difference(
         self, figure: Figure, first: str | None = None, second: str | None = None, *, level: float | None = None
     ) -> Interval:
-        """Return the difference of a figure, first minus second, with its paired interval.
+        """Return the difference of a metric, first minus second, with its paired interval.
 
         Parameters
         ----------
         figure : str, or (str, place)
-            As in `deciban.Evaluation.interval`: any figure that has an interval, also those that tables do not show.
+            As in `deciban.Evaluation.interval`: any metric that has an interval, also if tables do not show it.
         first, second : str, optional
-            Names of systems; the first two when left out.
+            Names of systems; by default, the first two.
         level : float, optional
-            That of the comparison when left out.
+            By default, the level of the comparison.
 
         Returns
         -------
         Interval
-            ``estimate`` is the difference of the figures as they are defined, and the middle of the interval;
-            ``p_value`` is two-sided, and of this difference alone.
+            ``estimate`` is the difference of the uncorrected metrics, and the center of the interval;
+            ``p_value`` is two-sided, for this difference only.
 
         Raises
         ------
         InputError
-            If there is no such figure or system, or the level is not inside (0, 1).
+            If there is no such metric or system, or the level is not inside (0, 1).
 
         Examples
         --------
@@ -229,7 +232,7 @@ class Comparison(Shown):
         names = [one.name for one in self.systems]
         for name in (first, second):
             if name is not None and name not in names:
-                raise InputError(f"{name!r} is none of the systems, which are {', '.join(names)}.")
+                raise InputError(f"no system {name!r}. The systems are {', '.join(names)}.")
         one = self.systems[0 if first is None else names.index(first)]
         other = self.systems[1 if second is None else names.index(second)]
         found = figure
@@ -238,39 +241,39 @@ class Comparison(Shown):
         for system in (one, other):
             if found not in system.estimates:
                 raise InputError(
-                    f"figure: {system.name} has no interval of {figure!r}: there is no such figure, or it is infinite."
+                    f"figure: {system.name} has no interval for {figure!r}: the metric is unknown or infinite."
                 )
         _require_same_meaning(one, other, [found])
         chosen = self.level if level is None else checked_level(level)
         return PairedUnits.of(one.uncertainty, other.uncertainty).difference(found, chosen, self.flips)
 
     def worse(self, figure: str, margin: float = 0.0) -> tuple[str, ...]:
-        """Say which systems are worse than the first one: in the estimate by more than a margin, and beyond doubt.
+        """Return sentences on systems that are significantly worse than the first one, by more than a margin.
 
         Parameters
         ----------
         figure : str
-            Such as ``"eer"``, or ``"min_dcf@2"`` at the second operating point.
+            For example ``"eer"``, or ``"min_dcf@2"`` at the second operating point.
         margin : float
-            How much worse a system may be, in the unit of the figure: 0.005 is half a percent of an error rate.
+            Tolerated difference, in the unit of the metric: 0.005 is half a percent of an error rate.
 
         Returns
         -------
         tuple of str
-            A sentence for each system that is worse than the first one by more than the margin, if its interval leaves
-            out no difference; or whose figure is infinite, if that of the first one is not.
+            A sentence for each system whose estimate is worse than that of the first one by more than the margin, if
+            its interval excludes 0; also for each system with an infinite metric, if that of the first one is finite.
 
         Raises
         ------
         InputError
-            If there is no such figure, or the margin is negative or no number.
+            If there is no such metric, or the margin is negative or not a number.
         """
         given: Any = margin
         if isinstance(given, bool) or not isinstance(given, int | float) or not 0.0 <= given < math.inf:
-            raise InputError(f"margin: got {margin!r}. It is a number of at least 0, in the unit of the figure.")
+            raise InputError(f"margin: got {margin!r}. Use a number of at least 0, in the unit of the metric.")
         base, found = self.systems[0], []
         if math.isinf(_cost(base, figure)):
-            return ()  # nothing is worse
+            return ()  # no system is worse
         chosen = base.key_called(figure)
         how = metric_of(chosen)
         for other in self.systems[1:]:
@@ -280,11 +283,11 @@ class Comparison(Shown):
             one = self.difference(chosen, other.name, base.name)
             loss = -one.estimate if how.larger_is_better else one.estimate
             if loss > margin and not one.low <= 0.0 <= one.high:
-                more = f", by more than {how.text(margin)}" if margin else ""
+                more = f" by more than {how.text(margin)}" if margin else ""
                 amount = how.text(one.estimate, sign=True)
                 bounds = ", ".join(bounds_in_words(one, in_percent=how.in_percent))
-                words = f"{base.words(chosen)} {amount} [{bounds}]"
-                found.append(f"{other.name} is worse than {base.name}{more}: difference of {words}")
+                words = f"{base.words(chosen)}, {other.name} \N{MINUS SIGN} {base.name}, {amount} [{bounds}]"
+                found.append(f"{other.name} is significantly worse than {base.name}{more}: {words}")
         return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
@@ -304,7 +307,7 @@ class Comparison(Shown):
 
     @property
     def _seed(self) -> int | None:
-        """From which exchanges or replicates were drawn; None if nothing was, or not the same for all."""
+        """Seed of exchanges or replicates; None without any, or if systems have different seeds."""
         if self.flips is not None:
             return self.flips.seed
         drawn = [one.uncertainty.bootstrap for one in self.systems]
@@ -313,61 +316,98 @@ class Comparison(Shown):
 
 
 def compare_results(
-    results: Results[Any], *, against: Against | str = "all", level: float = LEVEL, permutations: int = 0, seed: int = 0
+    results: Results[Any],
+    *,
+    against: Against | str = "all",
+    level: float = LEVEL,
+    permutations: int = 0,
+    seed: int = 0,
+    measures: Sequence[Mapping[str, Measured]] = (),
 ) -> Comparison:
-    """Compare evaluations with units, pair by pair.
+    """Compare evaluations with units in pairs.
 
     Parameters
     ----------
     results : Results
-        Of two systems at least, of which every two have other names.
+        At least two systems with different names.
     against : {"all", "first"} or str
-        Whether all pairs are compared, or every system with the first one, or with the one of this name.
+        Compare all pairs, or every system with the first one, or with the system of this name.
     level : float
     permutations : int
-        Replicates of a permutation test by units, from which p-values are taken; 0 for t tests.
+        Replicates of a permutation test by units, for p-values; 0 for t tests.
     seed : int
+    measures : sequence of mapping of str to Measured
+        Metrics of a protocol for each system, which are compared instead of the metrics of tables.
 
     Raises
     ------
     InputError
-        If there are fewer than two systems, one has no units or other operating points, two have no metric with
+        If there are fewer than two systems, one has no units or different operating points, two have no metric with
         confidence intervals, or an argument is out of range.
     """
     systems, level = results.systems, checked_level(level)
     if len(systems) < 2:
-        raise InputError(f"compare: got {len(systems)} system. A comparison needs two at least.")
+        raise InputError(f"compare: got {len(systems)} system. A comparison needs at least two.")
     for one in systems:
         if one.uncertainty is None:
             raise no_units(one.name)
-    flips = SignFlips(permutations, seed) if _replicates(permutations) else None
+    _validate.whole(permutations, "permutations", 0, math.inf, "Use a number of replicates, such as 10000, or 0")
+    flips = SignFlips(permutations, seed) if permutations else None
     for other in systems[1:]:
         _require_same_meaning(systems[0], other, compared_metrics((systems[0], other)))
     chosen = _pairs(systems, against)
     for i, j in chosen:
         _require_intervals(systems[i], systems[j])
     paired = [PairedUnits.of(systems[i].uncertainty, systems[j].uncertainty) for i, j in chosen]
-    found = [
-        {figure: units.difference(figure, level, flips) for figure in compared_metrics((systems[i], systems[j]))}
-        for (i, j), units in zip(chosen, paired, strict=True)
-    ]
-    adjusted, pairs = _adjusted(found), []
-    for (i, j), units, row, among in zip(chosen, paired, found, adjusted, strict=True):
+    found = list[dict[Figure, Interval]]()
+    for (i, j), units in zip(chosen, paired, strict=True):
+        if measures:
+            found.append(_of_measures(measures[i], measures[j], level, flips))
+        else:
+            figures = compared_metrics((systems[i], systems[j]))
+            found.append({figure: units.difference(figure, level, flips) for figure in figures})
+    names_of, pairs = [(systems[i].name, systems[j].name) for i, j in chosen], []
+    together = zip(
+        chosen, names_of, paired, found, _adjusted(found), curve_differences(paired, names_of, level), strict=True
+    )
+    for (i, j), names, units, row, among, bands in together:
         one, other = systems[i], systems[j]
-        rows = [
-            FigureDifference(
-                figure,
-                one.words(figure),
-                (one.estimates[figure].value, other.estimates[figure].value),
-                interval,
-                among[figure],
-            )
-            for figure, interval in row.items()
-        ]
-        names = (one.name, other.name)
-        curves = curve_differences(units, names, level)
-        pairs.append(Pair(names, tuple(rows), curves, units.n_shared, units.have_same_ranks))
+        shown: dict[Figure, tuple[str, tuple[float, float]]]
+        if measures:
+            shown = {x: (metric_of(x).label, (measures[i][str(x)].value, measures[j][str(x)].value)) for x in row}
+        else:
+            shown = {x: (one.words(x), (one.estimates[x].value, other.estimates[x].value)) for x in row}
+        rows = [FigureDifference(figure, *shown[figure], interval, among[figure]) for figure, interval in row.items()]
+        pairs.append(Pair(names, tuple(rows), bands, units.n_shared, units.have_same_ranks))
     return Comparison(results, tuple(pairs), level, flips, tuple(_notes(systems, pairs)))
+
+
+def _of_measures(
+    first: Mapping[str, Measured], second: Mapping[str, Measured], level: float, flips: SignFlips | None
+) -> dict[Figure, Interval]:
+    """Return the differences of the metrics of a protocol that have an interval in both systems."""
+    found = dict[Figure, Interval]()
+    for name, one in first.items():
+        other = second.get(name)
+        sides = [each.found for each in (one, other) if each is not None and each.found is not None]
+        known = [each.uncertainty for each in sides if each.uncertainty is not None and one.key in each.estimates]
+        if len(known) == 2:
+            found[name] = one.scaled(PairedUnits.of(*known).difference(one.key, level, flips))
+    return found
+
+
+def against_first(found: Comparison) -> Comparison:
+    """Return the differences of each system from the first one, out of those of all pairs.
+
+    P-values are corrected for these pairs only.
+    """
+    kept = [pair for pair in found.pairs if pair.names[0] == found.systems[0].name]
+    adjusted = _adjusted([{one.figure: one.interval for one in pair.figures} for pair in kept])
+    pairs = tuple(
+        replace(pair, figures=tuple(replace(one, holm=among[one.figure]) for one in pair.figures))
+        for pair, among in zip(kept, adjusted, strict=True)
+    )
+    return replace(found, pairs=pairs)
 
 
 def _require_intervals(one: OneSystem, other: OneSystem) -> None:
@@ -376,12 +416,12 @@ def _require_intervals(one: OneSystem, other: OneSystem) -> None:
     known = [x.uncertainty for x in (one, other) if x.uncertainty is not None]
     few = [too_few_in_words(name, n, x.noun) for x in known for name, n in x.too_few.items()]
     reasons = " ".join(dict.fromkeys(few))
-    words = f"{one.name}, {other.name}: no metric of both has a confidence interval, so that no difference has one. "
+    words = f"{one.name}, {other.name}: no differences, because no metric has a confidence interval in both systems. "
     raise InputError(f"{words}{reasons}".rstrip())
 
 
 def _adjusted(found: Sequence[Mapping[Figure, Interval]]) -> list[dict[Figure, float]]:
-    """P-values corrected for all pairs that have the figure."""
+    """Return p-values corrected for all pairs with the metric."""
     adjusted: list[dict[Figure, float]] = [{} for _ in found]
     for figure in dict.fromkeys(figure for row in found for figure in row):
         having = [k for k, row in enumerate(found) if figure in row]
@@ -390,59 +430,52 @@ def _adjusted(found: Sequence[Mapping[Figure, Interval]]) -> list[dict[Figure, f
     return adjusted
 
 
-def _replicates(permutations: Any) -> int:
-    if isinstance(permutations, bool) or not isinstance(permutations, int | np.integer) or permutations < 0:
-        raise InputError(f"permutations: got {permutations!r}. It is a number of replicates, such as 10000, or 0.")
-    return int(permutations)
-
-
 def _pairs(systems: Sequence[OneSystem], against: str) -> list[tuple[int, int]]:
-    """Positions of the systems that are compared."""
+    """Return the positions of the compared systems."""
     names = [one.name for one in systems]
     if len(set(names)) < len(names):
-        raise InputError(f"compare: systems {', '.join(names)} do not all have other names. Name them (name=, --name).")
+        raise InputError(f"compare: systems {', '.join(names)} need different names. Name them (name=, --name).")
     if against == "all":
         return list(itertools.combinations(range(len(systems)), 2))
     if against != "first" and against not in names:
-        raise InputError(f"against: got {against!r}. It is 'all', 'first' or one of {', '.join(names)}.")
+        raise InputError(f"against: got {against!r}. Use 'all', 'first' or one of {', '.join(names)}.")
     base = 0 if against == "first" else names.index(against)
     return [(base, k) for k in range(len(systems)) if k != base]
 
 
 def _require_same_meaning(one: OneSystem, other: OneSystem, figures: Sequence[Figure]) -> None:
-    """Refuse to subtract figures at other operating points, or of the other kind of scores."""
+    """Refuse differences between operating points, kinds of scores, or rules."""
     if one.kind != other.kind:
         raise InputError(
-            f"{one.name}, {other.name}: scores of {one.kind} and of {other.kind} have no figure in common."
+            f"{one.name}, {other.name}: scores of {one.kind} and of {other.kind} have no metric in common."
         )
     for figure in figures:
         words, others = one.words(figure), other.words(figure)
         if words != others:
             raise InputError(
-                f"{one.name} has {words}, {other.name} {others}: these are not the same figure. Evaluate both at the "
-                "same operating points."
+                f"{one.name} has {words}, but {other.name} has {others}. Evaluate both at the same operating points."
             )
         if metric_of(figure).per == "rule prior" and one.rule_costs[0].rule != other.rule_costs[0].rule:
             raise InputError(
-                f"{one.name}, {other.name}: {words} is by another rule in each. Evaluate both by the same rule."
+                f"{one.name}, {other.name}: {words} has a different rule in each. Evaluate both with the same rule."
             )
 
 
 def _cost(system: OneSystem, name: str) -> float:
-    """A cost that may be infinite, as evidence for the wrong class makes Cllr."""
+    """Return a metric that can be infinite, such as Cllr with infinite evidence for the wrong class; else 0."""
     value = getattr(system, name, 0.0)
     return value if isinstance(value, float) else 0.0
 
 
 def _notes(systems: Sequence[Any], pairs: Sequence[Pair]) -> list[str]:
-    """What a reader must know."""
+    """Return notes to read before quoting the differences."""
     found = [
         note if len(some) == len(systems) else f"{' · '.join(one.name for one in some)}: {note}"
         for some, note in shared_notes(systems)
-        if topic_of(note) in ("no-llrs", "ratios", "few-errors") or note in some[0].uncertainty.notes
+        if topic_of(note) in ("reversed", "no-llrs", "ratios", "few-errors") or note in some[0].uncertainty.notes
     ]
     if lacking := without_interval(systems):
-        found.append(f"{', '.join(lacking)}: no difference, because not every system has an interval of it.")
+        found.append(f"{', '.join(lacking)}: no difference, because not every system has an interval for it.")
     infinite = [
         f"{what} of {one.name}"
         for one in systems
@@ -450,38 +483,39 @@ def _notes(systems: Sequence[Any], pairs: Sequence[Pair]) -> list[str]:
         if math.isinf(_cost(one, name))
     ]
     if infinite:
-        found.append(f"{', '.join(infinite)}: infinite, so that there is no difference.")
+        found.append(f"{', '.join(infinite)}: infinite, so there is no difference.")
     n_units = max(one.uncertainty.n_units for one in systems)
     noun = systems[0].uncertainty.noun
     for pair in pairs:
         if pair.n_shared < n_units:
             words = f"no {noun}" if not pair.n_shared else f"{pair.n_shared:,} of {n_units:,} {noun}s"
-            found.append(f"{pair}: both have {words} in common; the others vary each by itself.")
+            found.append(f"{pair}: the systems share {words}; the others count as independent.")
     return found
 
 
 def caption_of(found: Comparison) -> str:
-    """What intervals are of, and where p-values come from."""
-    words = [f"Cllr in bits; differences with paired {100 * found.level:.4g} % intervals by {found.units_in_words}"]
+    """Return the caption on intervals and p-values."""
+    noun = found.systems[0].uncertainty.noun
+    words = [f"Cllr in bits; [paired {100 * found.level:.4g} % intervals by {noun}, {found.units_in_words}]"]
     drawn = found.systems[0].uncertainty.bootstrap
     if drawn is not None and any(one.interval.method.startswith("bootstrap") for one in found.pairs[0].figures):
         words.append(f"bootstrap of {drawn.n_replicates:,} replicates, seed {drawn.seed}")
     if found.flips is not None:
         words.append(found.flips.words)
     if len(found.pairs) > 1:
-        words.append("p by Holm's correction for all pairs of a figure")
+        words.append("p by Holm's correction for all pairs of a metric")
     return "; ".join(words)
 
 
 def headings_of(found: Comparison) -> list[str]:
-    """Of a table whose first columns are texts: one if there is one pair, and three if there are several."""
+    """Return the headings of the table; the first columns are text: one for a single pair, else three."""
     if len(found.pairs) == 1:
-        return ["figure", *found.pairs[0].names, str(found.pairs[0]), "p"]
-    return ["figure", "first", "second", "of first", "of second", "difference", "p"]
+        return ["metric", *found.pairs[0].names, str(found.pairs[0]), "p"]
+    return ["metric", "first", "second", "of first", "of second", "difference", "p"]
 
 
 def rows_of(found: Comparison) -> list[Sequence[str]]:
-    """A row for each figure and pair, p-values corrected for all of these."""
+    """Return a row for each metric and pair, with corrected p-values."""
     rows = list[Sequence[str]]()
     for figure in figures_compared(found.pairs):
         for pair in found.pairs:
@@ -492,12 +526,12 @@ def rows_of(found: Comparison) -> list[Sequence[str]]:
 
 
 def label_of(one: FigureDifference) -> str:
-    """What a figure is called, with its unit if that is percent."""
+    """Return the label of a metric, with its unit if that is percent."""
     return f"{one.words} in %" if metric_of(one.figure).in_percent else one.words
 
 
 def cells_of(one: FigureDifference) -> list[str]:
-    """Both figures, and their difference with its interval."""
+    """Return both values, and their difference with its interval."""
     how = metric_of(one.figure)
     bounds = bounds_in_words(one.interval, in_percent=how.in_percent)
     difference = WithInterval(how.written(one.interval.estimate, sign=True), *bounds)
@@ -514,6 +548,6 @@ def p_value_written(value: float) -> str:
 
 
 def sentences_of(found: Comparison) -> list[str]:
-    """Who is better, pair by pair."""
+    """Return sentences on the better system, for each pair."""
     several = len(found.pairs) > 1
     return [f"{pair}: {words}" if several else words for pair in found.pairs for words in pair.sentences]

@@ -1,10 +1,10 @@
-"""Differences between conditions, and between curves of systems over the prior, with intervals."""
+"""Differences between conditions, and differences of curves over the prior between systems, with intervals."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -23,63 +23,63 @@ from deciban.analysis.compared import (
 )
 from deciban.core.by_value import ByValue
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate, RateSum
-from deciban.errors import InputError
+from deciban.errors import InputError, counted, shortened
 from deciban.evaluation.conditions import ByConditions, ConditionDifference
 from deciban.evaluation.metrics import metric_of
 from deciban.evaluation.one_system import OneSystem, bounds_in_words
 from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import CurveInfluences, Figure, Uncertainty
-from deciban.messages import counted, shortened
 from deciban.types import BoolArray, FloatArray
 
 MOST_PAIRED = 10
-"""Conditions of which all pairs are compared; of more, each with the mean of the others alone."""
+"""Largest number of conditions for which all pairs are compared; others are compared with the mean of the rest only."""
 
 _PAIRS_IN_WORDS = 3
-"""Conditions of which pairs are told; of more, each against the mean of the others."""
+"""Largest number of conditions for which sentences name pairs; others are compared with the mean of the rest."""
 
 
 def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[ConditionDifference, ...], str]:
-    """Differences between conditions, and of each from the mean of the others.
+    """Return differences between conditions, and of each condition from the mean of the others.
 
     Parameters
     ----------
     evaluated : sequence of Evaluation or ClassEvaluation
-        Of conditions, by whose names they are called.
+        Evaluations of conditions, with their names.
     level : float
-        Of the intervals, each for itself.
+        Level of the intervals, for each difference separately.
 
     Returns
     -------
     differences : tuple of ConditionDifference
-        P-values are corrected by Holm's method, for all pairs of a figure and for all comparisons with the others.
+        P-values have Holm's correction, for all pairs of a metric and for all comparisons with the others.
     why_none : str
-        Why there are none; empty where there are some.
+        Reason why there are none; empty if there are some.
 
     Notes
     -----
-    A unit with trials in two conditions acts on both figures, so that its influences subtract before they are squared,
-    as those of two systems do (see `deciban.compare`). Limits are those of comparisons of systems.
+    A unit with trials in two conditions affects both metrics, so its influences are subtracted before they are squared,
+    as for two systems (see `deciban.compare`). Limits are computed as in comparisons of systems.
 
-    A condition that happens to show small costs alone has a small standard error, too: of 13 conditions that are alike,
-    with 30 non-targets each, Cllr of one differed "beyond doubt" in 18 to 53 % of draws. So p-values of differences of
-    costs are those of a variance per unit that is at least the mean over all differences. Intervals have their own.
+    A condition with only small costs by chance also has a small standard error: of 13 equal conditions with 30
+    non-targets each, Cllr of one differed significantly in 18 to 53 % of draws. Therefore p-values of differences of
+    costs use a variance per unit of at least the mean over all differences. Intervals use the variance of the
+    condition.
     """
     if len(evaluated) < 2:
-        return (), "fewer than two conditions have figures"
+        return (), "fewer than two conditions have metrics"
     sure = _sure(evaluated)
     if len(sure) < 2:
-        return (), "units are not known, or too few in each condition"
+        return (), "units are unknown, or there are too few in each condition"
     figures = _figures(sure)
     if not figures:
         return (), "no metric has a confidence interval in all conditions"
     kept = [name for name in figures if all(name in one.uncertainty.influences for one in sure)]
     if not kept:
-        return (), "influences of so many units are not kept; name units of which there are fewer, such as speakers"
+        return (), "there are too many units to keep their influences; use larger units, such as speakers"
     found = list[ConditionDifference]()
     pairs = list(itertools.combinations(sure, 2)) if len(sure) <= MOST_PAIRED else []
     paired = [PairedUnits.of(one.uncertainty, other.uncertainty) for one, other in pairs]
-    together = _Together.of([one.uncertainty for one in sure]) if len(sure) > 2 else None
+    together = _AllConditions.of([one.uncertainty for one in sure]) if len(sure) > 2 else None
     for figure in kept:
         least = _least_errors(
             [float(p.standard_error(p.influences(figure))) for p in paired],
@@ -101,7 +101,7 @@ def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[C
         found += [
             one for one in (*_corrected(of_pairs), *_corrected(of_others)) if not {one.first, one.second} & {*free}
         ]
-    return tuple(found), "" if found else "in each figure, some condition shows no error"
+    return tuple(found), "" if found else "for each metric, some condition has no errors"
 
 
 def _sure(evaluated: Sequence[Any]) -> list[Any]:
@@ -110,22 +110,22 @@ def _sure(evaluated: Sequence[Any]) -> list[Any]:
 
 
 def _corrected(rows: Sequence[ConditionDifference]) -> list[ConditionDifference]:
-    """With p-values for all of them at once."""
+    """Add p-values that are corrected for all rows."""
     adjusted = holm(np.array([one.interval.p_value for one in rows], np.float64)).tolist()
     return [replace(one, holm=share) for one, share in zip(rows, adjusted, strict=True)]
 
 
 def _figures(sure: Sequence[OneSystem]) -> list[Figure]:
-    """Return the headline metrics that all conditions have, costs at the first operating point."""
+    """Return the headline metrics of all conditions, with costs at the first operating point only."""
     keys = compared_metrics(sure)
     return [key for key in keys if metric_of(key).by_condition and (isinstance(key, str) or key[1] == 0)]
 
 
 def _without_errors(sure: Sequence[Any], figure: Figure) -> list[str]:
-    """Return the conditions of whose minimum a class has no error at the best threshold.
+    """Return the conditions in which a class has no error at the best threshold of minDCF.
 
-    A single extreme trial moves such a threshold, which influences do not show: of 13 conditions that are alike, one
-    differed "beyond doubt" in 65 to 93 % of draws.
+    A single extreme trial moves such a threshold, but influences do not include this: of 13 equal conditions, one
+    differed significantly in 65 to 93 % of draws.
     """
     if figure not in (("min_dcf", 0), "mean_min_dcf"):
         return []
@@ -148,19 +148,19 @@ def _values(figure: Figure, *systems: Any) -> tuple[float, float]:
 
 
 def _least_errors(errors: Sequence[float], made_of: Sequence[Sequence[tuple[Estimate, float]]]) -> list[float]:
-    """Return the standard errors of differences if the units of all conditions varied alike.
+    """Return the standard errors of differences under equal variance of the units in all conditions.
 
     Parameters
     ----------
     errors : sequence of float
         Standard errors of the differences.
     made_of : sequence of sequences of (Estimate, float)
-        The estimates that each difference is made of, with their factors.
+        The estimates in each difference, with their factors.
 
     Returns
     -------
     list of float
-        0 for error rates, whose limits allow for errors that were not seen.
+        0 for error rates, whose limits allow for unseen errors.
     """
     if not errors or made_of[0][0][0].rates is not None:
         return [0.0] * len(errors)
@@ -169,30 +169,30 @@ def _least_errors(errors: Sequence[float], made_of: Sequence[Sequence[tuple[Esti
     return [math.sqrt(pooled * share) for share in per_unit]
 
 
-class _Together:
-    """The units of all conditions: influences of a condition and of the mean of all others subtract.
+class _AllConditions:
+    """The units of all conditions, for differences of a condition from the mean of all others.
 
     Parameters
     ----------
     parts : sequence of Uncertainty
     places : sequence of int arrays
-        Where the units of each stand among all.
+        Positions of the units of each condition among all units.
     n_units : int
-        All of them.
+        Number of all units.
     """
 
     def __init__(self, parts: Sequence[Uncertainty], places: Sequence[Any], n_units: int) -> None:
         self.parts, self.places, self.n_units = parts, places, n_units
 
     @classmethod
-    def of(cls, parts: Sequence[Uncertainty]) -> _Together:
+    def of(cls, parts: Sequence[Uncertainty]) -> _AllConditions:
         """Find the units that conditions share."""
         keys, places = np.unique(np.concatenate([one.keys for one in parts]), return_inverse=True)
         ends = np.cumsum([len(one.keys) for one in parts])
         return cls(parts, np.split(places, ends[:-1]), len(keys))
 
     def against_others(self, named: Sequence[Any], figure: Figure, level: float) -> list[ConditionDifference]:
-        """Each condition minus the mean of the others."""
+        """Return the differences of each condition from the mean of the others."""
         influences = np.zeros((len(self.parts), self.n_units))
         for row, one, at in zip(influences, self.parts, self.places, strict=True):
             row[at] = one.influences[figure]
@@ -215,10 +215,10 @@ class _Together:
         return found
 
 
-def beyond_doubt(part: ByConditions, level: float) -> list[str]:
-    """Which conditions differ beyond doubt, in words: corrected p-values below ``1 - level``.
+def significant_differences(part: ByConditions, level: float) -> list[str]:
+    """Return sentences on significantly different conditions: corrected p-values below ``1 - level``.
 
-    Pairs where there are at most three conditions; of more, each against the mean of the others.
+    With at most three conditions, sentences compare pairs, otherwise each condition with the mean of the others.
 
     Parameters
     ----------
@@ -228,15 +228,15 @@ def beyond_doubt(part: ByConditions, level: float) -> list[str]:
     Returns
     -------
     list of str
-        A sentence for each pair that differs in some figure; one that says so where none does.
+        A sentence for each pair that differs in some metric, or a sentence that none does.
     """
     if not part.differences:
         return [f"no differences: {part.no_differences}"] if part.no_differences else []
     in_pairs = len(_sure(part.evaluated)) <= _PAIRS_IN_WORDS
-    told = dict[tuple[str, str | None, bool], list[str]]()
-    asked = [one for one in part.differences if (one.second is not None) == in_pairs]
+    phrases = dict[tuple[str, str | None, bool], list[str]]()
+    rows = [one for one in part.differences if (one.second is not None) == in_pairs]
     known = {one.name: one for one in part.evaluated}
-    for one in asked:
+    for one in rows:
         how, value = metric_of(one.figure), one.interval.estimate
         if one.holm >= 1.0 - level or value == 0.0:
             continue
@@ -244,62 +244,62 @@ def beyond_doubt(part: ByConditions, level: float) -> list[str]:
         low, high = bounds_in_words(one.interval, in_percent=how.in_percent)
         amount = how.text(value, sign=True)
         words = f"{known[one.first].words(one.figure)} {amount} [{low}, {high}]"
-        told.setdefault((one.first, one.second, worse), []).append(words)
-    if not told:
+        phrases.setdefault((one.first, one.second, worse), []).append(words)
+    if not phrases:
         words = "no two conditions differ" if in_pairs else "no condition differs from the mean of the others"
-        return [f"{words} beyond doubt ({_rule(level)})", *_left_out(part)]
+        return [f"{words} significantly ({_rule(level)})", *_left_out(part)]
     return [
         f"{first} is {'worse' if worse else 'better'} than {second or 'the mean of the others'}: {', '.join(words)}"
-        for (first, second, worse), words in told.items()
-    ] + [f"beyond doubt: {_rule(level)}; intervals of single differences", *_left_out(part)]
+        for (first, second, worse), words in phrases.items()
+    ] + [f"significant: {_rule(level)}; intervals are for single differences", *_left_out(part)]
 
 
 def _left_out(part: ByConditions) -> list[str]:
-    """Conditions that are not compared, and figures: what has no interval has no differences."""
+    """Return sentences on conditions and metrics without intervals, which are not compared."""
     alone = [one.name for one in part.evaluated if one.uncertainty is None]
     few = [one.name for one in part.evaluated if one.uncertainty is not None and one.uncertainty.too_few]
     sure = _sure(part.evaluated)
     endless = [one.name for one in part.evaluated if not math.isfinite(one.cllr)]
-    found = [f"not compared, as all trials are of one unit: {shortened('; '.join(alone))}"] if alone else []
+    found = [f"not compared, because all trials have one unit: {shortened('; '.join(alone))}"] if alone else []
     if few:
         found.append(
-            f"not compared, as a class has fewer than {FEWEST_CLUSTERS:g} effective units: {shortened('; '.join(few))}"
+            f"not compared, with fewer than {FEWEST_CLUSTERS:g} effective units of a class: {shortened('; '.join(few))}"
         )
     free = list(dict.fromkeys(name for at in (("min_dcf", 0), "mean_min_dcf") for name in _without_errors(sure, at)))
     if free:
         why = "a class has no error at the best threshold"
-        found.append(f"no differences of minDCF, as {why}: {shortened('; '.join(free))}")
+        found.append(f"no differences of minDCF, because {why}: {shortened('; '.join(free))}")
     if endless:
         found.append(f"no differences of Cllr, which is infinite in {shortened('; '.join(endless))}")
     return found
 
 
 def _rule(level: float) -> str:
-    return f"p below {1.0 - level:.3g} by Holm's correction for all that are asked of a figure"
+    return f"p below {1.0 - level:.3g} by Holm's correction for all comparisons of a metric"
 
 
 CURVES = {"act_error": "actual decisions", "min_error": "decisions at the best thresholds", "c_avg": "actual decisions"}
-"""What curves are about, in words."""
+"""Decisions that curves are about."""
 
 _DRAWS = 20_000
-"""From which the factor of a band is found: to about a hundredth of itself."""
+"""Draws for the factor of a band, which give it to about 1 %."""
 
 _SEED = 1
 
 _SHOWN = 3
-"""Ranges of priors that a sentence names; JSON has all."""
+"""Ranges of priors in a sentence; JSON has all."""
 
 
 @dataclass(frozen=True, slots=True)
 class PriorRange:
-    """Priors at which one system is better beyond doubt.
+    """Priors at which one system is significantly better.
 
     Attributes
     ----------
     better : str
         Name of the system.
     low, high : float
-        Prior log odds in nats: the first and the last place at which the band leaves no difference out.
+        Prior log odds in nats: the first and the last place at which the band excludes 0.
     """
 
     better: str
@@ -308,12 +308,12 @@ class PriorRange:
 
     @property
     def priors(self) -> str:
-        """Which these are, in words."""
+        """The range as text."""
         low, high = prior_name(self.low), prior_name(self.high)
         return f"near {low}" if low == high else f"from {low} to {high}"
 
     def __str__(self) -> str:
-        """In words."""
+        """Return the range as a sentence."""
         return f"{self.better} is better at priors {self.priors}"
 
 
@@ -325,18 +325,18 @@ class CurveDifference(ByValue):
     ----------
     curve : str
         ``"act_error"`` and ``"min_error"``: normalized Bayes error rates, actual and at the best thresholds;
-        of many classes ``"c_avg"``.
+        multiclass: ``"c_avg"``.
     log_odds : (m,) array
         Prior log odds in nats.
     difference, standard_error : (m,) arrays
     low, high : (m,) arrays
-        Band that holds the whole true curve in a share ``level`` of draws of units. Where a system shows no misses or
-        no false alarms, it is wider by the rule of three: what was not seen is not known to be absent.
+        Band that contains the whole true curve in a share ``level`` of draws of units. If a system has no misses or no
+        false alarms, it is widened by the rule of three, to allow for unseen errors.
     level : float
     factor : float
-        Standard errors to both sides that the band is wide; pointwise it would be the t quantile.
+        Half-width of the band in standard errors; pointwise it would be the t quantile.
     better : tuple of PriorRange
-        Where the band leaves out no difference.
+        Ranges in which the band excludes 0.
     """
 
     curve: str
@@ -351,7 +351,7 @@ class CurveDifference(ByValue):
 
     @property
     def about(self) -> str:
-        """What the curve is about."""
+        """Decisions that the curve is about."""
         return CURVES.get(self.curve, self.curve)
 
     def to_dict(self) -> dict[str, Any]:
@@ -365,66 +365,94 @@ class CurveDifference(ByValue):
         }
 
 
-def curve_differences(paired: PairedUnits, names: tuple[str, str], level: float) -> tuple[CurveDifference, ...]:
-    """Return the differences of all curves whose influences both systems kept, if there are units enough.
+def curve_differences(
+    paired: Sequence[PairedUnits], names: Sequence[tuple[str, str]], level: float
+) -> list[tuple[CurveDifference, ...]]:
+    """Return the differences of all curves of each pair whose influences both systems kept, if there are enough units.
+
+    The correlations of all curves come first: threads of LAPACK burn time for a while after each call.
 
     Parameters
     ----------
-    paired : PairedUnits
-    names : (str, str)
-        Of the systems.
+    paired : sequence of PairedUnits
+    names : sequence of (str, str)
+        Names of the systems of each pair.
     level : float
 
     Raises
     ------
     InputError
-        If curves have other priors.
+        If curves have no prior in common.
     """
-    if paired.first.too_few or paired.second.too_few:
-        return ()
-    one, other = paired.first.curve_influences, paired.second.curve_influences
-    return tuple(_difference(name, one[name], other[name], paired, names, level) for name in one if name in other)
+    found = [list(map(_CurvePair.of, _kept_by_both(units, own))) for units, own in zip(paired, names, strict=True)]
+    return [tuple(one.difference(level) for one in row) for row in found]
 
 
-def _difference(
-    name: str, one: CurveInfluences, other: CurveInfluences, paired: PairedUnits, names: tuple[str, str], level: float
-) -> CurveDifference:
-    at, also = _common(one.log_odds, other.log_odds)
-    if not len(at):
-        raise InputError(f"{names[0]}, {names[1]}: their curves have no prior in common. Ask both for the same points.")
-    influences = paired.subtracted(one.influences[at], other.influences[also])
-    error = paired.standard_error(influences)
-    log_odds, value = one.log_odds[at], without_rounding(one.values[at], other.values[also])
-    factor = simultaneous_factor(influences, level, paired.n_units)
-    above = below = factor * error
-    if value.any() or error.any():  # else it is the same curve
-        (rise, fall), (other_rise, other_fall) = ((c.reach(level)) for c in (one, other))
-        above = np.hypot(above, np.hypot(rise[at], other_fall[also]))
-        below = np.hypot(below, np.hypot(fall[at], other_rise[also]))
-    low, high = value - below, value + above
-    ranges = [*_ranges(log_odds, low > 0.0, names[1]), *_ranges(log_odds, high < 0.0, names[0])]
-    ranges.sort(key=lambda found: found.low)
-    return CurveDifference(name, log_odds, value, error, low, high, level, factor, tuple(ranges))
+def _kept_by_both(paired: PairedUnits, names: tuple[str, str]) -> Iterator[tuple[str, PairedUnits, tuple[str, str]]]:
+    if not paired.first.too_few and not paired.second.too_few:
+        one, other = paired.first.curve_influences, paired.second.curve_influences
+        yield from ((name, paired, names) for name in one if name in other)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _CurvePair:
+    """A curve of two systems at common priors, with the correlations of its differences."""
+
+    name: str
+    names: tuple[str, str]
+    curves: tuple[CurveInfluences, CurveInfluences]
+    places: tuple[Any, Any]
+    n_units: int
+    error: FloatArray
+    root: FloatArray
+
+    @classmethod
+    def of(cls, given: tuple[str, PairedUnits, tuple[str, str]]) -> _CurvePair:
+        name, paired, names = given
+        one, other = (x.curve_influences[name] for x in (paired.first, paired.second))
+        at, also = _common(one.log_odds, other.log_odds)
+        if not len(at):
+            raise InputError(
+                f"{names[0]}, {names[1]}: the curves have no prior in common. Use the same operating points."
+            )
+        influences = paired.subtracted(one.influences[at], other.influences[also])
+        error, root = paired.standard_error(influences), root_of_correlations(influences)
+        return cls(name, names, (one, other), (at, also), paired.n_units, error, root)
+
+    def difference(self, level: float) -> CurveDifference:
+        """Return the difference with its band."""
+        (one, other), (at, also), error, names = self.curves, self.places, self.error, self.names
+        log_odds, value = one.log_odds[at], without_rounding(one.values[at], other.values[also])
+        factor = factor_of(self.root, level, self.n_units)
+        above = below = factor * error
+        if value.any() or error.any():  # else it is the same curve
+            (rise, fall), (other_rise, other_fall) = ((c.reach(level)) for c in (one, other))
+            above = np.hypot(above, np.hypot(rise[at], other_fall[also]))
+            below = np.hypot(below, np.hypot(fall[at], other_rise[also]))
+        low, high = value - below, value + above
+        ranges = [*_ranges(log_odds, low > 0.0, names[1]), *_ranges(log_odds, high < 0.0, names[0])]
+        ranges.sort(key=lambda found: found.low)
+        return CurveDifference(self.name, log_odds, value, error, low, high, level, factor, tuple(ranges))
 
 
 def _common(one: FloatArray, other: FloatArray) -> tuple[Any, Any]:
-    """Places that two axes of priors share: of very many units the one may be coarser."""
+    """Return the common places of two axes of priors; with very many units, one can be coarser."""
     _, at, also = np.intersect1d(one, other, return_indices=True)
     return at, also
 
 
 def simultaneous_factor(influences: FloatArray, level: float, n_units: int) -> float:
-    """How many standard errors wide a band is that holds the whole curve.
+    """Return the half-width, in standard errors, of a band that contains the whole curve.
 
-    The quantile of the greatest of many t statistics that are correlated as the influences are (sup-t band, Montiel
-    Olea and Plagborg-Møller 2019), from draws of a fixed seed.
+    This is the quantile of the largest of many t statistics that are correlated like the influences (sup-t band,
+    Montiel Olea and Plagborg-Møller 2019), from draws with a fixed seed.
 
     Parameters
     ----------
     influences : (n_places, n) array
     level : float
     n_units : int
-        Of which there are ``n_units - 1`` degrees of freedom.
+        Number of units; there are ``n_units - 1`` degrees of freedom.
 
     Examples
     --------
@@ -432,38 +460,65 @@ def simultaneous_factor(influences: FloatArray, level: float, n_units: int) -> f
     >>> round(simultaneous_factor(np.repeat(one, 5, axis=0), 0.95, 200), 1)
     2.0
     """
+    return factor_of(root_of_correlations(influences), level, n_units)
+
+
+def root_of_correlations(influences: FloatArray) -> FloatArray:
+    """Return the symmetric root of the correlations of the places whose influences are not all 0."""
     size = np.sqrt(np.einsum("pu,pu->p", influences, influences))
     moving = size > 0.0
     if not moving.any():
-        return 0.0
+        return np.zeros((0, 0))
     scaled = influences[moving] / size[moving, None]
-    values, vectors = np.linalg.eigh(scaled @ scaled.T)
-    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T  # the symmetric one changes little where they do
+    # The symmetric root of scaled @ scaled.T is stable for similar curves. With fewer units than places, its factors
+    # come from the smaller scaled.T @ scaled.
+    is_tall = scaled.shape[1] < len(scaled)
+    values, vectors = np.linalg.eigh(scaled.T @ scaled if is_tall else scaled @ scaled.T)
+    kept = values > 1e-14 * values[-1]
+    sizes = np.sqrt(values[kept])
+    sides = scaled @ vectors[:, kept] / sizes if is_tall else vectors[:, kept]
+    return np.asarray((sides * sizes) @ sides.T)
+
+
+def factor_of(root: FloatArray, level: float, n_units: int) -> float:
+    """Return `simultaneous_factor` from the root of the correlations."""
+    if not len(root):
+        return 0.0
     normal, spread = _drawn(len(root), n_units)
-    return float(np.quantile(np.abs(normal @ root.astype(np.float32)).max(axis=1) / spread, level))
+    drawn = np.empty((len(root), *normal.shape[::2]), np.float32)
+    np.matmul(root.astype(np.float32), normal, out=drawn.transpose(1, 0, 2))
+    return float(np.quantile(np.abs(drawn, out=drawn).max(axis=0).ravel()[:_DRAWS] / spread, level))
+
+
+_PRODUCT = 1 << 18
+"""Size of products up to which BLAS uses one thread; for so short ones, more threads mostly wait."""
 
 
 @lru_cache(maxsize=2)
 def _drawn(n_places: int, n_units: int) -> tuple[NDArray[np.float32], FloatArray]:
-    """Normal deviates and the divisors that make them t: all pairs of systems have the same, which take longest."""
+    """Return normal deviates (n_batches, n_places, n), and divisors that make them t deviates; cached for speed."""
     draws = np.random.Generator(np.random.Philox(_SEED))
-    # Half the time in single precision, whose rounding is nothing beside what so many draws leave open.
+    # Single precision takes half the time, and its rounding is far below the error of the draws.
     normal = draws.standard_normal((_DRAWS, n_places)).astype(np.float32)
     spread = np.sqrt(draws.chisquare(n_units - 1, _DRAWS) / (n_units - 1))
+    n = max(_PRODUCT // n_places**2, 1)
+    filled = np.zeros((-(-_DRAWS // n) * n, n_places), np.float32)
+    filled[:_DRAWS] = normal
+    normal = np.ascontiguousarray(filled.reshape(-1, n, n_places).transpose(0, 2, 1))
     for one in (normal, spread):
         one.flags.writeable = False
     return normal, spread
 
 
 def _ranges(log_odds: FloatArray, chosen: BoolArray, better: str) -> list[PriorRange]:
-    """Runs of places that were chosen."""
+    """Return the runs of chosen places."""
     steps = np.diff(np.concatenate(([0], chosen.astype(np.int8), [0])))
     starts, ends = np.flatnonzero(steps > 0), np.flatnonzero(steps < 0) - 1
     return [PriorRange(better, float(log_odds[a]), float(log_odds[b])) for a, b in zip(starts, ends, strict=True)]
 
 
 def where_in_words(curves: Sequence[CurveDifference]) -> list[str]:
-    """For each curve a sentence: who is better at which priors, of many ranges the widest, in the order of priors."""
+    """Return a sentence for each curve on the better system by prior; of many ranges, the widest are named."""
     found = []
     for one in curves:
         said = list[str]()
@@ -472,7 +527,7 @@ def where_in_words(curves: Sequence[CurveDifference]) -> list[str]:
             listed = ", ".join(place.priors for place in sorted(places[:_SHOWN], key=lambda p: p.low))
             more = len(places) - _SHOWN
             listed += f" and in {counted(more, 'narrower range')}" if more > 0 else ""
-            said.append(f"{name} is better beyond doubt at priors {listed}")
-        words = "; ".join(said) or "no prior at which one is better beyond doubt"
-        found.append(f"{one.about}: {words} ({100 * one.level:.4g} % band over all priors at once)")
+            said.append(f"{name} is significantly better at priors {listed}")
+        words = "; ".join(said) or "no prior at which one is significantly better"
+        found.append(f"{one.about}: {words} (simultaneous {100 * one.level:.4g} % band over all priors)")
     return found

@@ -1,4 +1,4 @@
-"""The worth of a fusion, compared with each system alone and with fusions without it, on training and other trials."""
+"""Contributions of systems to a fusion: comparison with each system alone, and with fusions without it."""
 
 from __future__ import annotations
 
@@ -16,22 +16,20 @@ from deciban.analysis.systems import LabelledData, copied, system_names
 from deciban.core.ranks.operating import PointLike
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.core.training.moments import are_same
-from deciban.errors import InputError, TrialError
+from deciban.errors import InputError, TrialError, names_apart
 from deciban.evaluation.one_system import Jsonable, plain
 from deciban.evaluation.results import Results
 from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassFigures
 from deciban.fusion import LinearFusion, posterior_divergence
-from deciban.messages import names_apart
-from deciban.models.mapped import having
-from deciban.models.score_model import missing_measures_are_known
-from deciban.models.two_class import Fusion
-from deciban.trials.sources import Chunk
-from deciban.types import FloatArray
+from deciban.models.model import without_measure_warnings
+from deciban.models.score_model import Fusion
+from deciban.trials.sources import Chunk, having
+from deciban.types import FloatArray, Names, Weights
 
 Role: TypeAlias = Literal[
     "before", "single", "left out", "leave-one-out", "without quality", "calibration", "fusion", "cross-validated"
 ]
-"""What a row of a table is there for; names of systems are free, and may be those of other rows."""
+"""Role of a row in a table; names of systems are free, and can equal names of other rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,18 +39,18 @@ class FigureRow:
     Attributes
     ----------
     name : str
-        What tables and legends call it.
+        Name in tables and legends.
     role : str
-        ``before`` (a system as it is), ``single`` (calibrated alone), ``left out`` (by a selection), ``leave-one-out``,
-        ``without quality``, ``calibration``, ``fusion`` or ``cross-validated``.
+        ``before`` (original scores of a system), ``single`` (calibrated alone), ``left out`` (by a selection),
+        ``leave-one-out``, ``without quality``, ``calibration``, ``fusion`` or ``cross-validated``.
     dev : Evaluation, ClassEvaluation or None
-        On the trials of training, which flatters; None if there is nothing to evaluate.
+        On the training trials, which is optimistic; None if there is nothing to evaluate.
     eval : Evaluation, ClassEvaluation or None
         On other trials.
     note : str
-        Why it is not what it should be: that nothing could be trained, for example.
+        Problem of the row, for example that training was impossible.
     penalized_objective : float or None
-        What training of two classes made as small as it could: the objective with the penalty.
+        Minimum of two-class training: the objective with the penalty.
     """
 
     name: str
@@ -65,7 +63,7 @@ class FigureRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FusedSystems(FigureRow):
-    """Some of the systems, calibrated and fused; one system alone is calibrated.
+    """Some of the systems, calibrated and fused; a single system is only calibrated.
 
     Attributes
     ----------
@@ -74,7 +72,7 @@ class FusedSystems(FigureRow):
     systems : tuple of int
         Columns of the scores, in ascending order.
     model : LinearFusion, QualityFusion, SubsetFusion or None
-        Trained on these columns of the development scores; None if that was not possible, as ``note`` says.
+        Trained on these columns of the development scores; None if that was impossible, with the reason in ``note``.
     """
 
     systems: tuple[int, ...]
@@ -82,11 +80,11 @@ class FusedSystems(FigureRow):
 
     @property
     def linear(self) -> Fusion | None:
-        """What holds the weights of trials that all systems scored."""
+        """Model with the weights for trials with scores of all systems."""
         return None if self.model is None else self.model.whole
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers for JSON; None where nothing was trained."""
+        """Return the numbers for JSON; None for values without training."""
         linear = self.linear
         return {
             "name": self.name,
@@ -104,22 +102,21 @@ class FusedSystems(FigureRow):
 
 @dataclass(frozen=True)
 class FusionAnalysis(Jsonable):
-    """A fusion, its systems alone, and what is lost without each of them.
+    """A fusion, its systems alone, and fusions without each of them.
 
     Attributes
     ----------
     names : tuple of str
-        Of the systems.
+        Names of the systems.
     singles : tuple of FusedSystems
-        Each system calibrated alone, by the same rule and prior; with the same quality measures, if there are some.
+        Each system calibrated alone, with the same rule and prior, and the same quality measures, if any.
     leave_one_out : tuple of FusedSystems
-        The fusion without each system; empty for fewer than three, which are those alone.
+        The fusion without each system; empty for fewer than three systems.
     fusion : FusedSystems
-        Of all systems.
+        The fusion of all systems.
     divergence : (n_systems, n_systems) array or None
-        Mean symmetric divergence in bits between the posteriors of the systems calibrated alone, on the trials of
-        training and at the prior of the objective; see `deciban.fusion.posterior_divergence`. None if a system cannot
-        be calibrated.
+        Mean symmetric divergence in bits between the posteriors of the systems calibrated alone, on the training trials
+        at the prior of the objective; see `deciban.fusion.posterior_divergence`. None if a system cannot be calibrated.
     without_quality : FusedSystems or None
         All systems fused without quality measures, if the fusion has some.
     """
@@ -133,13 +130,13 @@ class FusionAnalysis(Jsonable):
 
     @property
     def rows(self) -> tuple[FusedSystems, ...]:
-        """Single systems, every leave-one-out, and the fusion, as tables show them."""
+        """Rows of tables: single systems, every leave-one-out, and the fusion."""
         plainer = () if self.without_quality is None else (self.without_quality,)
         return (*self.singles, *self.leave_one_out, *plainer, self.fusion)
 
     @property
     def dev(self) -> Results:
-        """The evaluations of all rows on the trials of training."""
+        """The evaluations of all rows on the training trials."""
         return Results(tuple(row.dev for row in self.rows if row.dev is not None))
 
     @property
@@ -150,23 +147,23 @@ class FusionAnalysis(Jsonable):
 
     @property
     def standardized_weights(self) -> dict[str, float]:
-        """The weight of each system on scores divided by their standard deviation: how much it moves the result."""
+        """Weight of each system on scores divided by their standard deviation: its effect on the llr."""
         linear = self.fusion.linear
-        assert linear is not None  # noqa: S101  # without a fusion there is no analysis
+        assert linear is not None  # noqa: S101  # an analysis has a fusion
         return dict(zip(self.names, linear.standardized_weights_.tolist(), strict=True))
 
     @property
     def best_single(self) -> FusedSystems | None:
-        """The single system with the least training objective; of equal ones the first, and None if there is none."""
+        """The single system with the smallest training objective; the first in ties, None without any."""
         known = [(row.penalized_objective, row) for row in self.singles if row.penalized_objective is not None]
         return min(known, key=lambda one: one[0])[1] if known else None
 
     @property
     def objective_gain(self) -> float | None:
-        """By how much the objective of training, penalty included, is below that of the best single system.
+        """Difference between the training objectives, with penalty, of the best single system and of the fusion.
 
-        At least 0, up to the precision of training: a weight of 0 would leave a system out. (With a `SubsetFusion` it
-        is the objective of trials that all systems scored, and the law holds without penalty.)
+        At least 0, up to the precision of training, because a weight of 0 removes a system. (With a `SubsetFusion`, the
+        objective is that of trials with scores of all systems, and this holds without penalty.)
         """
         best, own = self.best_single, self.fusion.penalized_objective
         if best is None or best.penalized_objective is None or own is None:
@@ -193,22 +190,23 @@ class FusionAnalysis(Jsonable):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FusionFigures:
-    """Figures of a fusion from a file and of its systems, which are trained anew beside it.
+    """Metrics of a fusion from a file and of its systems, which are trained anew for comparison.
 
     Attributes
     ----------
     rows : tuple of FigureRow
-        What tables show: systems alone, every leave-one-out, the fusion, and that on all trials if some lack a score.
+        Rows of tables: systems alone, every leave-one-out, the fusion, and the fusion on all trials if some lack a
+        score.
     analysis : FusionAnalysis or None
-        Of two classes, evaluated on the trials that all systems scored; None if these are not of both classes.
+        Two-class analysis on the trials with scores of all systems; None if these lack a class.
     is_of_training : bool or None
-        Whether the model was trained on these trials; None if it does not know.
+        True if the model was trained on these trials; None if unknown.
     names : tuple of str
-        Of the systems.
+        Names of the systems.
     whole : FigureRow or None
-        The fusion of all systems that is compared with those of fewer.
+        The fusion of all systems, for comparison with fusions of fewer.
     without : tuple of FigureRow
-        The fusion without each system, of two systems the other one alone; empty for a system alone.
+        The fusion without each system; for two systems, the other one alone; empty for a single system.
     """
 
     rows: tuple[FigureRow, ...]
@@ -220,25 +218,25 @@ class FusionFigures:
 
     @property
     def dev(self) -> tuple[Any, ...]:
-        """Evaluations on the trials of training."""
+        """Evaluations on the training trials."""
         return tuple(row.dev for row in self.rows if row.dev is not None)
 
     @property
     def eval(self) -> tuple[Any, ...]:
-        """Evaluations on other trials, where there are any."""
+        """Evaluations on other trials, if there are any."""
         return tuple(row.eval for row in self.rows if row.eval is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A rise of Cllr, with its interval.
+    """An increase of Cllr, with its interval.
 
     Attributes
     ----------
     value : float
-        In bits; below 0 if the fusion is better without the system.
+        In bits; negative if the fusion is better without the system.
     interval : Interval or None
-        By the units that both fusions share; None where units are not known.
+        By the common units of both fusions; None if units are unknown.
     """
 
     value: float
@@ -257,17 +255,17 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class SystemWorth:
-    """What a fusion loses without one of its systems.
+    """Loss of a fusion without one of its systems.
 
     Attributes
     ----------
     name : str
-        The system that is left out.
+        The omitted system.
     dev : Loss or None
-        On the trials of training, which flatters what has more to adjust. None if nothing can be trained without it, or
-        costs are infinite.
+        On the training trials, which favours larger models. None if training without the system is impossible, or costs
+        are infinite.
     eval : Loss or None
-        On other trials, where there are any.
+        On other trials, if there are any.
     """
 
     name: str
@@ -278,23 +276,23 @@ class SystemWorth:
 def worth_of_systems(
     names: Sequence[str], fusion: FigureRow, without: Sequence[FigureRow], *, level: float = LEVEL
 ) -> tuple[SystemWorth, ...]:
-    """Say how much Cllr rises where a fusion is trained anew without each of its systems.
+    """Compute the increase of Cllr if a fusion is trained without each of its systems.
 
     Parameters
     ----------
     names : sequence of str
-        Of the systems.
+        Names of the systems.
     fusion : FigureRow
-        Of all systems; of two classes or of many.
+        The fusion of all systems; two-class or multiclass.
     without : sequence of FigureRow
-        Without each system, on the same trials: of two systems the other one alone, calibrated.
+        Fusions without each system, on the same trials; for two systems, the other one calibrated alone.
     level : float
-        Of the intervals.
+        Level of the intervals.
 
     Returns
     -------
     tuple of SystemWorth
-        In the order of the systems; none where nothing was left out.
+        In the order of the systems; empty without leave-one-out fusions.
 
     Raises
     ------
@@ -303,9 +301,9 @@ def worth_of_systems(
 
     Notes
     -----
-    Both fusions are evaluated on the same trials, so intervals are paired, by the units of these trials. They say how
-    sure these trials are of the loss of these two fusions; that other training trials would have given others is not
-    in them. Cllr is the cross-entropy at the flat prior.
+    Both fusions are evaluated on the same trials, so intervals are paired, by the units of these trials. The intervals
+    include the uncertainty from these evaluation trials, but not from the choice of the training trials. Cllr is the
+    cross-entropy at the flat prior.
 
     Examples
     --------
@@ -329,7 +327,7 @@ def worth_of_systems(
 
 
 def _loss_between(without: Any, fusion: Any, level: float) -> Loss | None:
-    """By how much the first one is worse; evaluations of the same trials."""
+    """Return the difference of Cllr between evaluations of the same trials; positive if the first one is worse."""
     if without is None or fusion is None or not math.isfinite(without.cllr - fusion.cllr):
         return None
     known, other = without.uncertainty, fusion.uncertainty
@@ -348,37 +346,36 @@ def analyse_fusion(
     is_target: ArrayLike,
     *,
     fusion: Fusion | None = None,
-    names: Sequence[str] | None = None,
-    sample_weight: ArrayLike | None = None,
+    names: Names = None,
+    sample_weight: Weights = None,
     quality: Mapping[str, ArrayLike] | None = None,
     eval_scores: ArrayLike | None = None,
     eval_is_target: ArrayLike | None = None,
-    eval_sample_weight: ArrayLike | None = None,
+    eval_sample_weight: Weights = None,
     eval_quality: Mapping[str, ArrayLike] | None = None,
     operating_points: Iterable[PointLike] = DEFAULT_POINTS,
 ) -> FusionAnalysis:
-    """Train a fusion, every system alone and every leave-one-out, and evaluate them all.
+    """Train a fusion, every system alone and every leave-one-out, and evaluate all of them.
 
     Parameters
     ----------
     scores : (n_trials, n_systems) array_like
-        Development scores, which everything is trained on.
+        Development scores for all training.
     is_target : (n_trials,) array_like
         True (or 1) for targets, False (or 0) for non-targets.
     fusion : LinearFusion, QualityFusion or SubsetFusion, optional
-        What to train: every row has its settings; copies are trained, it stays as it is. The default is
-        ``LinearFusion()``.
+        Settings of every row; copies of it are trained. The default is ``LinearFusion()``.
     names : sequence of str, optional
-        Of the systems; "system 0", "system 1" and so on if left out.
+        Names of the systems; "system 0", "system 1" and so on by default.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0.
     quality : mapping of str to (n_trials, n_measures) array_like, optional
-        The measures that ``QualityFusion.fit`` takes, by argument: ``enroll_quality``, ``test_quality`` and
+        The measures for ``QualityFusion.fit``, by argument: ``enroll_quality``, ``test_quality`` and
         ``trial_quality``.
     eval_scores, eval_is_target, eval_sample_weight, eval_quality : optional
-        The same for other trials, which everything is evaluated on, too.
+        The same for other trials, on which everything is also evaluated.
     operating_points : iterable
-        Where detection costs are wanted, as in `deciban.evaluate`.
+        Operating points of detection costs, as in `deciban.evaluate`.
 
     Returns
     -------
@@ -387,14 +384,14 @@ def analyse_fusion(
     Raises
     ------
     InputError
-        If names or systems are not equally many, or the fusion itself cannot be trained or evaluated. Where that is so
-        of a system alone or of a leave-one-out, its row says why instead.
+        If numbers of names and systems differ, or the fusion itself cannot be trained or evaluated. Problems of a
+        single system or a leave-one-out are in the note of its row instead.
 
     Notes
     -----
-    With quality measures, every system alone and every leave-one-out is a fusion with quality, too, and one more row
-    is without. With a `SubsetFusion`, every row is trained on what there is, and evaluated on the trials that all
-    systems scored, so that rows can be compared.
+    With quality measures, every system alone and every leave-one-out is a fusion with quality, too, and an additional
+    row is without quality. With a `SubsetFusion`, every row is trained on all of its available trials, but evaluated on
+    the trials with scores of all systems, so that rows can be compared.
 
     Examples
     --------
@@ -429,7 +426,7 @@ def analysed(work: FusionTask, *, trained: Fusion | None = None) -> FusionAnalys
     ----------
     work : FusionTask
     trained : Fusion, optional
-        The fusion of all systems, if it is trained already.
+        The fusion of all systems, if it is already trained.
     """
     names, prototype = work.names, work.prototype
     every = tuple(range(len(names)))
@@ -453,18 +450,18 @@ def _other(
     prototype: Fusion,
     scores: ArrayLike | None,
     is_target: ArrayLike | None,
-    weight: ArrayLike | None,
+    weight: Weights,
     quality: Mapping[str, ArrayLike] | None,
     n_systems: int,
 ) -> LabelledData | None:
     if scores is None:
         if is_target is not None or weight is not None or quality is not None:
             raise InputError(
-                "eval_scores: not given, but labels, weights or measures of such trials are. Pass the scores, too."
+                "eval_scores: missing, but labels, weights or measures of evaluation trials are given. Pass the scores."
             )
         return None
     if is_target is None:
-        raise InputError("eval_is_target: not given. Evaluation needs to know which trials are targets.")
+        raise InputError("eval_is_target: missing. Evaluation needs the labels of these trials.")
     try:
         trials = LabelledData.of(prototype, scores, is_target, sample_weight=weight, quality=quality)
     except InputError as error:
@@ -480,40 +477,40 @@ def _other(
 def _require_complete(trials: LabelledData, name: str) -> None:
     if not trials.complete.has_both_classes:
         raise InputError(
-            f"{name}: no targets, or no non-targets, have scores of all systems. Rows are compared on trials that all "
-            "systems scored; leave out the system that lacks most."
+            f"{name}: no targets, or no non-targets, have scores of all systems, so rows cannot be compared. Leave "
+            "out the system with the most missing scores."
         )
 
 
 _LARGE = 20.0
-"""Size of a term, in standard deviations of the llr, from which on it is there to be cancelled by others.
+"""Size of a term, in standard deviations of the llr, above which other terms must cancel it.
 
 Let the llr be ``w s + rest``. Then ``s = (llr - rest) / w``: up to a standard deviation of ``sd(llr) / |w|``, the
-score is a weighted sum of those of other systems. Relative to that of the score itself, this is ``sd(llr) / (|w|
-sd(s))``: one over the size of the term. So at 20 the others tell the score within 5 % of its standard deviation (a
-multiple correlation of 0.9987 or more), whatever the signs are, and an error of 5 % in it moves the llr as much as all
-evidence does. Ordinary negative weights stay below: two systems that correlate at 0.99, and differ in nothing but what
-matters, have terms of 7.
+score is a weighted sum of the scores of other systems. Relative to the standard deviation of the score, this is
+``sd(llr) / (|w| sd(s))``: one over the size of the term. So at 20, the other systems predict the score within 5 % of
+its standard deviation (a multiple correlation of at least 0.9987), and an error of 5 % in it changes the llr as much as
+all evidence does. Ordinary negative weights are smaller: two systems with a correlation of 0.99, and no other
+difference than evidence, have terms of 7.
 """
 _SHARE = 0.1
-"""Part of the largest term from which on others are named as those that cancel it."""
+"""Share of the largest term above which other systems are named as cancelling it."""
 
 
 def on_cancelling_weights(
     fusion: FusedSystems, names: Sequence[str], without: Sequence[FusedSystems], trials: LabelledData
 ) -> str:
-    """Say which systems have huge weights that cancel, and what it costs to leave one out; nothing if none have.
+    """Return a note on huge weights that cancel, and the cost of leaving one system out; empty if there are none.
 
     Parameters
     ----------
     fusion : FusedSystems
-        Of all systems.
+        The fusion of all systems.
     names : sequence of str
-        Of the systems.
+        Names of the systems.
     without : sequence of FusedSystems
         The fusion without each of them.
     trials : LabelledData
-        Those of training that all systems scored, and that count.
+        Training trials with scores of all systems and positive weight.
     """
     linear = fusion.linear
     if linear is None or fusion.model is None:
@@ -523,37 +520,37 @@ def on_cancelling_weights(
     if not size.max() > _LARGE * spread:
         return ""
     own = np.flatnonzero(size > min(_LARGE * spread, _SHARE * size.max())).tolist()
-    if len(own) < 2:  # what cancels the term is a measure of quality
+    if len(own) < 2:  # a quality measure cancels the term
         return ""
     weights = ", ".join(f"{linear.standardized_weights_[k]:.4g}" for k in own)
     words = (
-        f"{' + '.join(names[k] for k in own)} say nearly the same: their weights on standardized scores ({weights}) "
-        f"cancel but for an llr with a standard deviation of {spread:.3g}, which hangs on small differences between "
-        "them."
+        f"{' + '.join(names[k] for k in own)} have nearly the same scores: their weights on standardized scores "
+        f"({weights}) cancel up to an llr with a standard deviation of {spread:.3g}, which depends on small "
+        "differences between them."
     )
     return " ".join([words, *_loss(fusion, [(names[k], without[k]) for k in own]), _way_out(linear.ridge)])
 
 
 def _loss(fusion: FusedSystems, without: Sequence[tuple[str, FusedSystems]]) -> list[str]:
-    """What the objective of training loses without the one of some systems that it needs least."""
+    """Return a sentence on the increase of the training objective without the least important of some systems."""
     known = [(row.penalized_objective, name) for name, row in without if row.penalized_objective is not None]
     whole = fusion.penalized_objective
     if not known or not whole:
         return []
     least, name = min(known)
     share = f"{max(least / whole - 1.0, 0.0):.1%}".replace("%", " %")
-    return [f"Without {name}, the objective of training is {share} higher."]
+    return [f"Without {name}, the training objective is {share} higher."]
 
 
 def _way_out(ridge: float) -> str:
     penalty = (
         f"a larger penalty than {ridge:g} (ridge, --ridge)" if ridge > 0.0 else "a penalty (ridge=1e-3, --ridge 1e-3)"
     )
-    return f"Leave one out, or take {penalty}."
+    return f"Leave one out, or use {penalty}."
 
 
 def _spread(p_target: float, trials: Chunk, llr: FloatArray) -> float:
-    """Standard deviation of the llr, in which the classes have the weights that they have in those of the scores."""
+    """Return the standard deviation of the llr, with the class weights of training."""
     classes = trials.by_class(llr)
     own = [(x[np.isfinite(x)], None if weight is None else weight[np.isfinite(x)]) for x, weight in classes]
     if not all(len(x) for x, _ in own):
@@ -566,9 +563,9 @@ def _spread(p_target: float, trials: Chunk, llr: FloatArray) -> float:
 
 @dataclass(frozen=True)
 class FusionTask:
-    """What all rows have in common.
+    """Common data of all rows.
 
-    All are trained on all trials that they can take, and evaluated on those that all systems scored.
+    All rows are trained on all of their available trials, and evaluated on trials with scores of all systems.
     """
 
     prototype: Fusion
@@ -579,19 +576,19 @@ class FusionTask:
 
     @cached_property
     def compared(self) -> LabelledData:
-        """The trials of training that all systems scored, and that count."""
+        """The training trials with scores of all systems and positive weight."""
         return self.dev.complete
 
     @cached_property
     def other_compared(self) -> LabelledData | None:
-        """Other such trials."""
+        """The other trials with scores of all systems and positive weight."""
         return None if self.others is None else self.others.complete
 
     def row(self, role: Role, systems: tuple[int, ...], name: str) -> FusedSystems:
-        """Train some of the systems; that this is not possible is an answer, too."""
+        """Train some of the systems; if this is impossible, the row has a note."""
         value = self._constant(systems)
         if value is not None:
-            note = f"says nothing: all of its scores are {value:g}, so that its llr is 0"
+            note = f"no information: all of its scores are {value:g}, so its llr is 0"
             return self.evaluated(_silent(self.prototype), systems, name, role=role, note=note)
         try:
             return self.evaluated(self.trained(systems), systems, name, role=role)
@@ -599,7 +596,7 @@ class FusionTask:
             return FusedSystems(name=name, role=role, dev=None, note=f"not trained: {error}", systems=systems)
 
     def divergence(self, singles: Sequence[FusedSystems]) -> FloatArray | None:
-        """How much systems differ that are calibrated alone."""
+        """Return the divergence between systems calibrated alone; None if one cannot be calibrated."""
         dev = self.compared
         llrs = [dev.choose(row.systems).transform(row.model) for row in singles if row.model is not None]
         if len(llrs) < len(singles):
@@ -608,7 +605,7 @@ class FusionTask:
         return posterior_divergence(columns, dev.chunk.labels, p_target=prior, sample_weight=dev.chunk.weight)
 
     def _constant(self, systems: tuple[int, ...]) -> float | None:
-        """The only score of a system that stands alone and scores all trials alike."""
+        """Return the score of a single system that gives all trials the same score, or None."""
         if len(systems) > 1 or self.prototype.takes_quality:
             return None
         column, weight = self.dev.chunk.scores[systems[0]], self.dev.chunk.weight
@@ -619,7 +616,7 @@ class FusionTask:
         return float(own[0]) if are_same(own.min(), own.max(), np.finfo(own.dtype).eps) else None
 
     def trained(self, systems: tuple[int, ...]) -> Fusion:
-        """A fusion of some of the systems.
+        """Train a fusion of some of the systems.
 
         Raises
         ------
@@ -632,8 +629,8 @@ class FusionTask:
         there = np.logical_or.reduce([~np.isnan(column) for column in own.chunk.scores])
         scored = own.source if there.all() else having(own.source, range(len(systems)), every=False)
         try:
-            with missing_measures_are_known():
-                model.fit_pieces(scored, None, 0)
+            with without_measure_warnings():
+                model.fit_source(scored, None, 0)
         except TrialError as error:
             raise error.among(np.flatnonzero(there)) from None
         return model
@@ -641,7 +638,7 @@ class FusionTask:
     def evaluated(
         self, model: Fusion, systems: tuple[int, ...], name: str, *, role: Role, note: str = ""
     ) -> FusedSystems:
-        """The row of a trained fusion of some of the systems."""
+        """Return the row of a trained fusion of some of the systems."""
         dev, others = self.compared.choose(systems), self.other_compared
         others = None if others is None else others.choose(systems)
         llr = dev.transform(model)
@@ -658,7 +655,7 @@ class FusionTask:
 
 
 def _silent(prototype: Fusion) -> LinearFusion:
-    """The calibration of a system that says nothing: llr 0 for every score."""
+    """Return the calibration of a system without information: llr 0 for every score."""
     model = LinearFusion(p_target=prototype.p_target, alpha=prototype.alpha, beta=prototype.beta, ridge=prototype.ridge)
     model.set_parameters({"weights": [0.0], "standardized_weights": [0.0], "offset": 0.0})
     nothing = np.zeros(1), None

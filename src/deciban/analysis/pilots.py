@@ -1,4 +1,4 @@
-"""Pilots of evaluations, and the designs that they predict, in numbers and in words."""
+"""Pilots of evaluations, and the designs that they predict, as numbers and as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from deciban.core.by_value import ByValue
 from deciban.core.resampling.class_sums import Component, Factor, components_of, sums_of_levels
 from deciban.core.resampling.intervals import Estimate, Scale
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError
+from deciban.errors import InputError, Message, counted
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.influences import costs_of_trials
 from deciban.evaluation.metrics import metric_of, name_with_place
@@ -21,11 +21,10 @@ from deciban.evaluation.one_system import Jsonable, plain
 from deciban.evaluation.summary import Resampling, TwoClassFigures, summarize
 from deciban.evaluation.two_class import evaluation_of
 from deciban.evaluation.uncertainty import Figure, Uncertainty, looked_up
-from deciban.messages import Message, counted
-from deciban.types import AnyArray, CountArray, FloatArray, IntArray
+from deciban.types import AnyArray, CountArray, FloatArray, FloatPair, IntArray
 
 OfClasses: TypeAlias = tuple[TrialUnits, TrialUnits]
-"""Of targets, and of non-targets."""
+"""Units of targets, and of non-targets."""
 
 LEVEL_OF = {
     "unit": "unit",
@@ -36,49 +35,49 @@ LEVEL_OF = {
     "pair of units": "pair",
     "trial": "trial",
 }
-"""Which number of a design each factor goes with. Units keep as many enrolments as in the pilot."""
+"""Number of a design that scales each factor. Units keep the number of enrolments of the pilot."""
 
 _CROSSED = 0.45
-"""From this share of all possible non-target trials on, a pilot is one of all against all, maybe by gender."""
+"""Least share of all possible non-target trials in a pilot of all against all, possibly within gender."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pilot:
-    """A figure on the trials of a pilot, with its components of variance.
+    """A metric on the trials of a pilot, with its components of variance.
 
     Attributes
     ----------
     figure : str, or (str, place)
     words : str
-        What it is called.
+        Label of the metric.
     in_percent : bool
-        Whether people read it so.
+        True if the metric is written in percent.
     names : tuple of str
-        The system, or the two whose difference the figure is.
+        The system, or the two systems whose difference is planned.
     value : float
     expected : float
-        The value on new units: without the optimism of minima.
+        Expected value on new units, without the optimism of minima.
     scale : {"log", "logit", "identity"}
-        On which it is nearly normal.
+        Scale on which the metric is nearly normal.
     noun : str
-        What a unit is called.
+        Name of a unit.
     source : str
-        How units were found.
+        Source of the units.
     n_units : int
     n_tar, n_non : int or None
-        Trials of two classes.
+        Two-class: number of trials.
     n_segments : float or None
-        Segments for each unit, on average; None where they are not known, or every unit has but one.
+        Mean number of segments per unit; None if unknown, or if every unit has only one.
     both_sides : bool
-        Whether the same segments are on both sides of trials.
+        True if the same segments are on both sides of trials.
     is_crossed : bool
-        Whether the pilot is all against all: with more units, each segment meets more of them.
+        True if the pilot is all against all: with more units, each segment is tried against more of them.
     components : tuple of Component
     growth : float
-        How much larger standard errors are than those by costs of trials: for decisions that each unit had no part in,
-        and for a jackknife, which leaves out all trials of a unit.
+        Ratio of the standard error to that from costs of trials with fixed decisions. It includes decisions that were
+        chosen without each unit, and the jackknife, which leaves out all trials of a unit.
     spread : float or None
-        Relative standard error of the variance, which itself rests on few units.
+        Relative standard error of the variance, which is estimated from few units.
     """
 
     figure: Figure
@@ -102,9 +101,9 @@ class Pilot:
 
     @property
     def levels(self) -> dict[str, float]:
-        """Variance of the figure from units, segments, pairs and trials of each class, none of them below 0.
+        """Variance of the metric from units, segments, pairs and trials of each class, at least 0.
 
-        Minima vary as by decisions that were chosen without each unit.
+        For minima, decisions are chosen without each unit.
         """
         found = {"unit": 0.0}
         for one in self.components:
@@ -117,12 +116,12 @@ class Pilot:
 def pilot_of_evaluations(
     first: Evaluation | ClassEvaluation, second: Evaluation | ClassEvaluation | None, figure: Figure
 ) -> Pilot:
-    """A pilot of which the influences of units are known, and nothing finer: all of the variance is between units.
+    """Return a pilot from influences of units only: all variance is assigned to units.
 
     Raises
     ------
     InputError
-        If units or influences are not known, or the systems do not have the same units.
+        If units or influences are unknown, or the systems have different units.
     """
     systems = [one for one in (first, second) if one is not None]
     known = [_uncertainty(one) for one in systems]
@@ -132,11 +131,12 @@ def pilot_of_evaluations(
     value, expected, scale = estimates[0].value, _expected(estimates[0]), estimates[0].scale
     if second is not None:
         if not np.array_equal(about.keys, known[1].keys) or not all(name in one.influences for one in known):
-            raise InputError("second: has other units than the first system. Evaluate both on the same trials.")
+            raise InputError("second: has different units than the first system. Evaluate both on the same trials.")
         influence, scale = influence - known[1].influences[name], "identity"
         value, expected = value - estimates[1].value, expected - _expected(estimates[1])
-    n = about.n_units
-    variance = float(influence @ influence) * n / (n - 1) if len(influence) else estimates[0].standard_error ** 2
+    n, variance = about.n_units, estimates[0].standard_error ** 2
+    if second is not None and len(influence):
+        variance = float(influence @ influence) * n / (n - 1)
     n_tar, n_non = (int(getattr(first, one)) if hasattr(first, one) else None for one in ("n_tar", "n_non"))
     return Pilot(
         figure=name,
@@ -160,17 +160,17 @@ def pilot_of_evaluations(
 
 
 def _expected(one: Estimate) -> float:
-    """A figure on new units."""
+    """Return the expected metric on new units."""
     return one.value if one.corrected is None or one.corrected <= 0.0 else one.corrected
 
 
 def figure_of(figure: Figure, system: Evaluation | ClassEvaluation) -> Figure:
-    """A figure that a system has, as it was asked for: ``"min_dcf"`` and ``"min_dcf@2"``, or ``("min_dcf", 1)``.
+    """Return the key of a metric: ``"min_dcf"``, ``"min_dcf@2"`` or ``("min_dcf", 1)``.
 
     Raises
     ------
     InputError
-        If there is no such figure, or it is infinite.
+        If there is no such metric, or it is infinite.
     """
     if isinstance(figure, str):
         return system.key_called(figure)
@@ -188,15 +188,15 @@ def pilot_of_trials(
     figures: TwoClassFigures,
     weights: tuple[CountArray | None, CountArray | None] = (None, None),
 ) -> Pilot:
-    """A pilot from the trials of one system, or of two on the same trials.
+    """Return a pilot from the trials of one system, or of two systems on the same trials.
 
     Parameters
     ----------
     scores : sequence of pairs of arrays
-        Of targets and of non-targets, for each system.
+        Scores of targets and of non-targets, for each system.
     units, segments : pairs of TrialUnits
-        Of targets and of non-targets. Segments of one side, or of both: where the sides have segments in common, these
-        have the same codes.
+        Of targets and of non-targets. Segments of one side, or of both; the same segments have the same codes on both
+        sides.
     figure : str, or (str, place)
     names : sequence of str
     figures : TwoClassFigures
@@ -205,10 +205,10 @@ def pilot_of_trials(
     Raises
     ------
     InputError
-        If the figure is none, or there are fewer than two units.
+        If the metric is unknown, or there are fewer than two units.
     """
     how: Any = {"tar_units": units[0], "non_units": units[1], "tar_weights": weights[0], "non_weights": weights[1]}
-    costs, found = list[tuple[FloatArray, FloatArray]](), list[Evaluation]()
+    costs, found = list[FloatPair](), list[Evaluation]()
     for (tar, non), name in zip(scores, names, strict=True):
         summary = summarize(tar, non, figures=figures, **how)
         found.append(evaluation_of(summary, name=name, resampling=Resampling(optimism=True, keep=True)))
@@ -219,12 +219,12 @@ def pilot_of_trials(
     layout = _Layout.of(units, segments)
     components = components_of(linear, layout.factors, weights)
     design = _uncertainty(found[0]).design
-    assert design is not None  # noqa: S101  # of two classes
+    assert design is not None  # noqa: S101  # two-class evaluations have a design
     stretched = linear[0] * design.stretch[0], linear[1] * design.stretch[1]
-    told = layout.n_segments is not None and any(one.name == "segment" for one in components)
+    has_segments = layout.n_segments is not None and any(one.name == "segment" for one in components)
     return replace(
         whole,
-        n_segments=(layout.n_segments or 0) / whole.n_units if told else None,
+        n_segments=(layout.n_segments or 0) / whole.n_units if has_segments else None,
         both_sides=layout.both_sides,
         is_crossed=layout.is_crossed,
         n_tar=len(linear[0]),
@@ -235,7 +235,7 @@ def pilot_of_trials(
 
 
 def _growth(whole: Pilot, fixed: FloatArray) -> float:
-    """How much larger the standard error is than what is best for all trials, held fixed, would have it."""
+    """Return the ratio of the standard error to that with fixed decisions."""
     n, squares = whole.n_units, float(fixed @ fixed)
     return math.sqrt(whole.components[0].variance / (squares * n / (n - 1))) if squares > 0.0 else 1.0
 
@@ -243,14 +243,14 @@ def _growth(whole: Pilot, fixed: FloatArray) -> float:
 def _uncertainty(one: Evaluation | ClassEvaluation) -> Uncertainty:
     if one.uncertainty is None:
         raise InputError(
-            f"{one.name}: which units the trials share is not known, or there are fewer than two, and so nobody knows "
-            "how sure figures are. Name them (tar_units and non_units of arrays, units= of files, --units)."
+            f"{one.name}: the uncertainty of metrics is unknown, because the units of the trials are unknown or fewer "
+            "than two. Name them (tar_units and non_units for arrays, units= for files, --units)."
         )
     return one.uncertainty
 
 
 def _spread(influence: FloatArray) -> float | None:
-    """Relative standard error of the sum of squares of the influences of units."""
+    """Return the relative standard error of the sum of squared influences of units."""
     squares = np.square(influence)
     total = float(squares.sum())
     if len(squares) < 2 or total == 0.0:
@@ -260,7 +260,7 @@ def _spread(influence: FloatArray) -> float | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Layout:
-    """What trials share, and how many segments there are."""
+    """Factors that trials share, and the number of segments."""
 
     factors: tuple[Factor, ...]
     n_segments: int | None
@@ -295,9 +295,9 @@ class _Layout:
 
 
 def _segments(segments: OfClasses, n_non: int, n_opposite: int) -> tuple[list[Factor], int, bool, bool]:
-    """Factors of segments, how many there are, whether they are the same on both sides, and meet all others.
+    """Return factors of segments, their number, and whether they are the same on both sides and fully crossed.
 
-    Segments of one side meet units of the other, of which there are ``n_opposite``; 0 where trials have one side.
+    Segments of one side are tried against ``n_opposite`` units of the other side; 0 for trials with one side.
     """
     n_names = segments[0].n_units
     if max(len(one.codes) for one in segments) == 1:
@@ -324,19 +324,19 @@ def _side(units: TrialUnits, k: int) -> tuple[IntArray]:
 
 
 def _pairs(units: TrialUnits) -> IntArray:
-    """A number for each unordered pair of units."""
+    """Return a number for each unordered pair of units."""
     one, other = (side[0].astype(np.int64) for side in (_side(units, 0), _side(units, 1)))
     return np.minimum(one, other) * units.n_units + np.maximum(one, other)
 
 
 def _numbered(name: str, tar: IntArray, non: IntArray) -> Factor:
-    """A factor whose levels are numbered without gaps."""
+    """Return a factor with consecutive numbers of levels."""
     levels, codes = np.unique(np.concatenate((tar, non)), return_inverse=True)
     return Factor(name, ((codes[: len(tar)],), (codes[len(tar) :],)), len(levels))
 
 
 def size_in_words(data: Pilot | Design, noun: str) -> str:
-    """What a pilot or a design has: ``60 speakers with 3 segments each, 180 target and 10,620 non-target trials``."""
+    """Return the size as text: ``60 speakers with 3 segments each, 180 target and 10,620 non-target trials``."""
     words = counted(data.n_units, noun)
     if data.n_segments is not None:
         words += f" with {data.n_segments:.3g} segment{'' if data.n_segments == 1 else 's'} each"
@@ -347,20 +347,20 @@ def size_in_words(data: Pilot | Design, noun: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """Data to collect, and what they promise.
+    """Data to collect, with the predicted uncertainty.
 
     Attributes
     ----------
     n_units : int
         Speakers or other units.
     n_segments : float or None
-        Segments for each of them; None where the pilot does not tell segments apart.
+        Segments per unit; None if the pilot does not distinguish segments.
     n_tar, n_non : int or None
-        Trials of two classes.
+        Two-class: number of trials.
     standard_error : float
-        Of the figure, or of the difference.
+        Standard error of the metric, or of the difference.
     reached : float
-        Width of the interval, or the smallest difference that is seen.
+        Width of the interval, or the smallest detectable difference.
     """
 
     n_units: int
@@ -373,38 +373,39 @@ class Design:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan(ByValue, Jsonable):
-    """How much data a figure needs to be so sure; printed, it is a text.
+    """Data that a metric needs for a given uncertainty; ``str`` returns a text.
 
     Attributes
     ----------
     pilot : Pilot
-        What it follows from.
+        Basis of the plan.
     wanted : {"width", "difference"}
     target : float
-        The width or the difference that is wanted.
+        The requested width or difference.
     amount : float
-        The same as it was given.
+        The argument for it, which can be relative.
     is_relative : bool
-        Whether it was given as a share of the figure.
+        True if it is a share of the metric.
     level : float
     power : float or None
     is_crossed : bool
-        Whether all are tried against all in the designs.
+        True if designs have all trials of all against all.
     trials_per_segment : int or None
-        Non-target trials of each segment, where it was said.
+        Non-target trials of each segment, if given.
     levels : mapping of str to float
-        Variance of the figure in the pilot that comes from units, segments, pairs of units and single trials.
+        Variance of the metric in the pilot from units, segments, pairs of units and single trials.
     designs : tuple of Design
-        The smallest ones that reach the goal, by segments for each unit: those of the pilot first.
+        The smallest designs that reach the goal, for different numbers of segments per unit; the number of the pilot
+        comes first.
     between : (int or None, int or None), or None
-        Between which numbers of units that of the first design should lie, as the pilot itself is rough.
+        Range of the number of units of the first design, because the pilot itself is uncertain.
     endless : int or None
-        Units that are needed however many segments each has; None where the pilot does not tell.
+        Least number of units for any number of segments; None if the pilot does not determine it.
     curve_units : (n,) int array
     curves : tuple of (n,) arrays
-        Width, or difference that is seen, over the numbers of units, for the segments of each design.
+        Width, or detectable difference, by number of units, for the segments of each design.
     messages : tuple of Message
-        What was read and assumed, where the pilot is in files.
+        Input files and assumptions, if the pilot is in files.
     """
 
     pilot: Pilot
@@ -426,12 +427,12 @@ class Plan(ByValue, Jsonable):
 
     @property
     def standard_error(self) -> float:
-        """That of the expected figure in a design like the pilot, by the components of its variance."""
+        """Standard error of the expected metric in a design like the pilot, from the components of variance."""
         return math.sqrt(sum(self.levels.values()))
 
     @property
     def shares(self) -> dict[str, float]:
-        """Shares of the variance in the pilot, in words."""
+        """Shares of the variance in the pilot, by name."""
         noun, total = self.pilot.noun, sum(self.levels.values())
         words = {
             "unit": f"between {noun}s",
@@ -443,18 +444,18 @@ class Plan(ByValue, Jsonable):
         return {words[level]: variance / total for level, variance in self.levels.items()}
 
     def written(self, value: float) -> str:
-        """A value of the figure as people read it: rates in percent."""
+        """Write a value of the metric; rates are in percent."""
         return f"{100 * value:.3g} %" if self.pilot.in_percent else f"{value:.3g}"
 
     @property
     def of_figure(self) -> str:
-        """What the figure is called."""
+        """Label of the metric or difference."""
         words, names = self.pilot.words, self.pilot.names
         return words if len(names) == 1 else f"difference of {words}, {' minus '.join(names)},"
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What is to be said, a sentence each."""
+        """Sentences of the plan."""
         pilot, first = self.pilot, self.designs[0]
         known = f"{self.of_figure} {self.written(pilot.value)}"
         if self.written(pilot.expected) != self.written(pilot.value):
@@ -466,45 +467,47 @@ class Plan(ByValue, Jsonable):
         ]
         if self.between is not None:
             low, high = ("more than a billion" if one is None else f"{one:,}" for one in self.between)
-            found.append(f"the pilot knows its own variance roughly: it may take from {low} to {high} {pilot.noun}s")
+            found.append(f"the pilot is small, so the number is uncertain: from {low} to {high} {pilot.noun}s")
         parts = [f"{100 * share:.0f} % {words}" for words, share in self.shares.items() if share >= 0.005]
         if len(self.shares) > 1:
             found.append(f"of the variance in the pilot, {', '.join(parts)}")
         else:
-            found.append(f"all of the variance is taken for variance between {pilot.noun}s")
+            found.append(f"all of the variance is assigned to differences between {pilot.noun}s")
         if self.endless is not None and self.levels["unit"] > 0.0:
             found.append(
-                f"however many segments each has, it takes at least {counted(self.endless, pilot.noun)}, as far as "
-                "this pilot can tell"
+                f"even with an unlimited number of segments each, at least {counted(self.endless, pilot.noun)} are "
+                "needed, according to this pilot"
             )
         elif self.endless is not None:
-            found.append(f"more segments help as much as more {pilot.noun}s do, as far as this pilot can tell")
+            found.append(f"more segments help as much as more {pilot.noun}s, according to this pilot")
         if self.wanted == "difference" and len(pilot.names) == 1:
             found.append(
-                "the other system is taken to err independently of this one, and to be as unsure: systems on the same "
-                "trials mostly need fewer; name its scores to know"
+                "the other system is assumed to have independent errors and the same uncertainty: systems on the same "
+                "trials mostly need fewer; pass its scores to include this"
             )
         return tuple(found)
 
     def _goal(self) -> str:
-        amount = self.written(self.target)
+        scale, unit = (100.0, " percentage points") if self.pilot.in_percent else (1.0, "")
+        level, amount = f"{100.0 * self.level:.4g} %", f"{scale * self.target:.3g}"
+        unit = unit[:-1] if amount == "1" else unit
         if self.wanted == "width":
-            half = self.written(self.target / 2)
-            return f"for an interval of {self.of_figure} at level {self.level:g} that is {amount} wide (about ±{half})"
+            half = f"±{scale * self.target / 2.0:.3g}"
+            return f"for a {level} interval of {self.of_figure} with a width of {amount}{unit} (about {half})"
         return (
-            f"to tell a difference of {amount} of {self.pilot.words} from none, with power {self.power:g} at level "
-            f"{self.level:g}"
+            f"to detect a difference of {amount}{unit} in {self.pilot.words} with power {self.power:g} "
+            f"at confidence level {level}"
         )
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """What stands above `rows`."""
-        reached = "width" if self.wanted == "width" else "difference seen"
+        """Headings of `rows`."""
+        reached = "width" if self.wanted == "width" else "detectable difference"
         return f"{self.pilot.noun}s", "segments each", "targets", "non-targets", "standard error", reached
 
     @property
     def rows(self) -> tuple[tuple[str, ...], ...]:
-        """The designs, as texts."""
+        """The designs as text."""
         return tuple(
             (
                 f"{one.n_units:,}",

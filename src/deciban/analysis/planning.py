@@ -1,4 +1,4 @@
-"""Numbers of speakers and trials that an evaluation needs, found from a pilot."""
+"""Sample-size planning: numbers of speakers and trials for an evaluation, from a pilot."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ from deciban.types import FloatArray, IntArray, Units, Weights
 TrialsPerSegment: TypeAlias = int | Literal["all"] | None
 
 _FEWEST, _MOST = 3, 10**9
-"""Units of a design: for fewer there is hardly an interval."""
+"""Range of units of a design; fewer hardly give an interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """What is wanted of the data that are to be collected.
+    """Goal of the data collection.
 
     Attributes
     ----------
     width : float, optional
-        Of the interval of the figure, from bound to bound.
+        Width of the interval of the metric, from bound to bound.
     difference : float, optional
-        Between two systems, to be told from none by a two-sided test at ``1 - level``.
+        Difference between two systems, to be detected by a two-sided test at ``1 - level``.
     relative : bool
-        Whether these are shares of the figure of the pilot.
+        True if these are shares of the metric of the pilot.
     level : float
     power : float
-        Probability of telling that difference from none.
+        Probability of detecting that difference.
     segments : iterable of int, optional
-        Numbers of segments for each unit; None: that of the pilot, and some others.
+        Numbers of segments per unit; by default, that of the pilot, and some others.
     trials_per_segment : int, "all" or None
         Non-target trials of each segment; None: as in the pilot.
 
     Raises
     ------
     InputError
-        If not one of width and difference is given, or one of the numbers is out of range.
+        Unless exactly one of width and difference is given, and all numbers are in range.
     """
 
     width: float | None = None
@@ -69,35 +69,33 @@ class Goal:
         if len(given) != 1:
             got = "both" if given else "neither"
             raise InputError(
-                f"width, difference: got {got}. Say how wide the interval may be (width=0.01, --width 0.01), or which "
-                "difference of two systems is to be seen (difference=0.01, --difference 0.01)."
+                f"width, difference: got {got}. Give the width of the interval (width=0.01, --width 0.01), or a "
+                "difference of two systems to detect (difference=0.01, --difference 0.01)."
             )
-        rule = "It is a finite number above 0, such as 0.01"
+        rule = "Use a finite number above 0, such as 0.01"
         _validate.in_range(getattr(self, given[0]), given[0], math.ulp(0.0), sys.float_info.max, rule)
         checked_level(self.level)
         _validate.in_range(
-            self.power, "power", 0.5, 1.0 - math.ulp(0.5), "It is a share from 0.5 up to, not with, 1, such as 0.8"
+            self.power, "power", 0.5, 1.0 - math.ulp(0.5), "Use a share of at least 0.5 and below 1, such as 0.8"
         )
-        asked: Any = self.trials_per_segment
-        if asked is None or asked == "all":
-            return
-        if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or asked < 1:
-            raise InputError(f"trials_per_segment: got {asked!r}. It is a whole number from 1 on, or 'all'.")
+        if self.trials_per_segment not in (None, "all"):
+            words = "Use a whole number of at least 1, or 'all'"
+            _validate.whole(self.trials_per_segment, "trials_per_segment", 1, math.inf, words)
 
     @property
     def wanted(self) -> Literal["width", "difference"]:
-        """Which of the two is given."""
+        """The kind of the goal."""
         return "width" if self.difference is None else "difference"
 
     @property
     def amount(self) -> float:
         """The width or the difference."""
         given = self.width if self.difference is None else self.difference
-        assert given is not None  # noqa: S101  # checked when it was made
+        assert given is not None  # noqa: S101  # see __post_init__
         return float(given)
 
     def reached(self, pilot: Pilot, standard_error: float, n_units: int) -> float:
-        """Width of the interval, or the smallest difference that is seen with this power, at a standard error."""
+        """Return the width of the interval, or the smallest difference with this power, at a standard error."""
         if self.difference is None:
             found = Estimate(pilot.expected, standard_error, n_units, pilot.scale).interval(self.level)
             return found.high - found.low
@@ -107,7 +105,7 @@ class Goal:
 
 
 class Planner:
-    """What designs of another size promise, by the components of variance of a pilot.
+    """Predictions for designs of other sizes, from the components of variance of a pilot.
 
     Parameters
     ----------
@@ -117,7 +115,7 @@ class Planner:
     Raises
     ------
     InputError
-        If trials of each segment are given, and nothing tells segments apart.
+        If trials per segment are given, but segments are unknown.
     """
 
     def __init__(self, pilot: Pilot, goal: Goal) -> None:
@@ -127,16 +125,16 @@ class Planner:
         self.is_crossed = given == "all" or (given is None and pilot.is_crossed)
         if self.per_segment is not None and pilot.n_segments is None:
             raise InputError(
-                f"trials_per_segment: nothing tells segments of one {pilot.noun} apart. Leave it out, or say 'all'."
+                f"trials_per_segment: the segments of each {pilot.noun} are unknown. Leave it out, or use 'all'."
             )
 
     @property
     def target(self) -> float:
-        """The width or difference that is wanted."""
+        """The requested width or difference."""
         return self.goal.amount * (abs(self.pilot.expected) if self.goal.relative else 1.0)
 
     def counts(self, n: int, segments: float | None) -> tuple[float, float] | None:
-        """Target and non-target trials of a design; None where the pilot has no such classes."""
+        """Return the target and non-target trials of a design; None if the pilot is not two-class."""
         pilot = self.pilot
         if pilot.n_tar is None or pilot.n_non is None:
             return None
@@ -156,14 +154,14 @@ class Planner:
         return pilot.n_tar * units * more, n_non
 
     def variance(self, n: int, segments: float | None) -> float:
-        """Variance of the figure in a design."""
+        """Return the variance of the metric in a design."""
         pilot, units = self.pilot, self.pilot.n_units / n
         scales = {"unit": units, "segment": units}
         if segments is not None and pilot.n_segments is not None:
             scales["segment"] *= pilot.n_segments / segments
         counts = self.counts(n, segments)
         if counts is not None:
-            assert pilot.n_tar is not None and pilot.n_non is not None  # noqa: S101, PT018  # as there are counts
+            assert pilot.n_tar is not None and pilot.n_non is not None  # noqa: S101, PT018  # since there are counts
             scales["trial of targets"], scales["trial of non-targets"] = (
                 pilot.n_tar / counts[0],
                 pilot.n_non / counts[1],
@@ -173,11 +171,11 @@ class Planner:
         return sum(variance * scales[level] for level, variance in self.levels.items())
 
     def reached(self, n: int, segments: float | None) -> float:
-        """Width, or difference that is seen, of a design."""
+        """Return the width, or detectable difference, of a design."""
         return self.goal.reached(self.pilot, math.sqrt(self.variance(n, segments)), n)
 
     def fewest(self, segments: float | None, factor: float = 1.0) -> int | None:
-        """The fewest units that reach the goal, with ``factor`` times the variance; None beyond a billion."""
+        """Return the fewest units that reach the goal, with ``factor`` times the variance; None beyond a billion."""
 
         def enough(n: int) -> bool:
             error = math.sqrt(factor * self.variance(n, segments))
@@ -186,7 +184,7 @@ class Planner:
         return _first(enough)
 
     def design(self, segments: float | None) -> Design | None:
-        """The smallest design with so many segments for each unit that reaches the goal."""
+        """Return the smallest design with this number of segments per unit that reaches the goal."""
         n = self.fewest(segments)
         if n is None:
             return None
@@ -196,7 +194,7 @@ class Planner:
         return Design(n, segments, whole[0], whole[1], error, self.goal.reached(self.pilot, error, n))
 
     def between(self, segments: float | None) -> tuple[int | None, int | None] | None:
-        """Between which numbers of units the truth should lie, as the pilot knows variances roughly itself."""
+        """Return a range for the number of units, because variances of the pilot are uncertain."""
         spread = self.pilot.spread
         if spread is None:
             return None
@@ -204,18 +202,18 @@ class Planner:
         return self.fewest(segments, math.exp(-reach)), self.fewest(segments, math.exp(min(reach, 50.0)))
 
     def curve(self, segments: float | None, n: IntArray) -> FloatArray:
-        """Widths, or differences that are seen, of designs with n units."""
+        """Return widths, or detectable differences, of designs with n units."""
         return np.array([self.reached(int(one), segments) for one in n])
 
 
 def _pair_share(n_units: int, n_non: float, *, is_crossed: bool) -> float:
-    """Sum of squared shares of pairs of units: each pair alike, or trials drawn from all pairs."""
+    """Return the sum of squared shares of pairs of units: equal shares, or trials drawn from all pairs."""
     every = 1.0 / math.comb(max(n_units, 2), 2)
     return every if is_crossed else every + (1.0 - every) / n_non
 
 
 def _first(enough: Callable[[int], bool]) -> int | None:
-    """The first number for which a condition holds that holds for all beyond."""
+    """Return the first number for which a monotone condition holds."""
     high = _FEWEST
     while not enough(high):
         if high >= _MOST:
@@ -229,31 +227,31 @@ def _first(enough: Callable[[int], bool]) -> int | None:
 
 
 _SEGMENTS = (1, 2, 3, 5, 10)
-"""Segments for each unit to plan with, beside those of the pilot."""
+"""Numbers of segments per unit in plans, besides that of the pilot."""
 
 _CURVE = 61
 
 
 def plan_of_pilot(pilot: Pilot, goal: Goal) -> Plan:
-    """Plan from what a pilot says; see `plan`.
+    """Return a plan from a pilot; see `plan`.
 
     Raises
     ------
     InputError
-        If no unit moves the figure, or the numbers of segments do not fit the pilot.
+        If no unit moves the metric, or the numbers of segments do not fit the pilot.
     """
     planner = Planner(pilot, goal)
     if not sum(planner.levels.values()) > 0.0:
         raise InputError(
             f"figure: {pilot.words} does not vary between the {pilot.noun}s of this pilot (it is {pilot.value:g}), so "
-            "that nothing follows for others. Take a pilot with more errors, or another figure."
+            "there is no basis for a plan. Use a pilot with more errors, or another metric."
         )
     if goal.relative and pilot.expected == 0.0:
-        raise InputError(f"relative: the figure is 0, and so is every share of it. Give {goal.wanted} as it is.")
+        raise InputError(f"relative: the metric is 0, and so is every share of it. Give an absolute {goal.wanted}.")
     chosen = _choices(pilot, goal.segments)
     designs = tuple(one for one in map(planner.design, chosen) if one is not None)
     if not designs:
-        raise InputError(f"{goal.wanted}: {planner.target:g} takes more than a billion {pilot.noun}s. Ask for less.")
+        raise InputError(f"{goal.wanted}: {planner.target:g} needs more than a billion {pilot.noun}s. Relax the goal.")
     n = np.unique(np.geomspace(*_ends(designs, pilot), _CURVE).round().astype(np.int64))
     endless = planner.fewest(_ENDLESS) if pilot.n_segments is not None and "segment" in planner.levels else None
     return Plan(
@@ -276,22 +274,22 @@ def plan_of_pilot(pilot: Pilot, goal: Goal) -> Plan:
 
 
 _ENDLESS = 1e12
-"""More segments than anybody has."""
+"""Practically unlimited number of segments."""
 
 
 def _ends(designs: Sequence[Design], pilot: Pilot) -> tuple[float, float]:
-    """Numbers of units that curves go from and to."""
+    """Return the range of the number of units in curves."""
     known = [one.n_units for one in designs]
     return max(min(*known, pilot.n_units) / 2, 5.0), max(*known, pilot.n_units) * 2.0
 
 
 def _choices(pilot: Pilot, segments: Iterable[float] | None) -> list[float | None]:
-    """Segments for each unit to plan with, those of the pilot first."""
+    """Return the numbers of segments per unit in the plan, starting with that of the pilot."""
     own, fewest = pilot.n_segments, 2 if pilot.both_sides else 1
     if own is None:
         if segments is not None:
             raise InputError(
-                f"segments: nothing tells segments of one {pilot.noun} apart. Name those of trials, or leave this out."
+                f"segments: the segments of each {pilot.noun} are unknown. Name the segments of trials, or omit this."
             )
         return [None]
     if segments is None:
@@ -324,41 +322,41 @@ def plan(
     trials_per_segment: TrialsPerSegment = None,
     operating_points: TwoClassFigures | Iterable[PointLike] = DEFAULT_POINTS,
 ) -> Plan:
-    """Plan an evaluation from a pilot: how many speakers and trials a figure needs to be so sure.
+    """Plan the numbers of speakers and trials that a metric needs for a given uncertainty, from a pilot.
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials of a pilot. Or, in place of ``tar``, an evaluation with units, of two
-        classes or of many, and no ``non``: then all variance is taken for variance between units.
+        Scores of target and non-target trials of a pilot. Instead of ``tar``, you can pass an evaluation with units,
+        two-class or multiclass, and no ``non``: then all variance is assigned to differences between units.
     figure : str, or (str, place)
-        Such as ``"eer"``, ``"min_cllr"``; at the second operating point ``"act_dcf@2"`` or ``("act_dcf", 1)``.
+        For example ``"eer"`` or ``"min_cllr"``; at the second operating point ``"act_dcf@2"`` or ``("act_dcf", 1)``.
     width : float, optional
-        How wide the interval of the figure may be, from bound to bound.
+        Width of the interval of the metric, from bound to bound.
     difference : float, optional
-        In place of a width: the difference of two systems that should be seen.
+        Instead of a width: a difference of two systems to detect.
     relative : bool
-        Whether width or difference is a share of the figure, as it is in the pilot.
+        True if width or difference is a share of the metric in the pilot.
     level : float
-        Of the interval; a difference is seen by a two-sided test at ``1 - level``.
+        Level of the interval; a difference is detected by a two-sided test at ``1 - level``.
     power : float
-        Probability of seeing the difference if there is one.
+        Probability of detecting the difference.
     second : pair of array_like, or evaluation, optional
-        Scores of another system on the same trials: what is planned is the difference of both. Left out, the other
-        system is taken to err independently of this one and to be as unsure. Systems on the same trials mostly err
-        together, and need fewer.
+        Scores of another system on the same trials, to plan the difference of both. By default, the other system is
+        assumed to have independent errors and the same uncertainty. Errors on the same trials are mostly correlated,
+        and need fewer units.
     tar_units, non_units : (n,) or (n, 2) array_like
-        Which speakers or other units each trial is of, as in `deciban.evaluate`.
+        Speakers or other units of each trial, as in `deciban.evaluate`.
     tar_segments, non_segments : (n,) or (n, 2) array_like, optional
-        Which segment each trial is of, or the names on both of its sides; needed to plan with other numbers of segments
-        where units stand on both sides of trials.
+        Segment of each trial, or the segments on both of its sides; required for plans with other numbers of segments
+        if units are on both sides of trials.
     tar_weights, non_weights : array_like, optional
         As in `deciban.evaluate`.
     segments : iterable of int, optional
-        Numbers of segments for each unit to plan with; left out, that of the pilot and some others.
+        Numbers of segments per unit in the plan; by default, that of the pilot and some others.
     trials_per_segment : int or "all", optional
-        Non-target trials of each segment. Left out, all against all if the pilot has about half of these trials or
-        more, else as many as in the pilot.
+        Non-target trials of each segment. By default, all against all if the pilot has at least about half of these
+        trials, else as many as in the pilot.
     operating_points : iterable, or TwoClassFigures
         As in `deciban.evaluate`.
 
@@ -369,14 +367,14 @@ def plan(
     Raises
     ------
     InputError
-        If units are not known or fewer than two, the figure is none, or does not vary; if a number is out of range.
+        If units are unknown or fewer than two, the metric is unknown, or does not vary; if a number is out of range.
 
     Notes
     -----
-    The figure is linearised: to first order it is a sum of costs of trials, whose covariances come from the units,
-    segments and pairs of units that trials share. Unbiased components of variance (Searle, Casella and McCulloch, 1992,
-    chapter 5) are multiplied by the numbers of each in the pilot and divided by those of the design. Estimates below 0
-    are counted as 0. A width follows as in `Evaluation.interval`. A difference D is seen with power P if
+    The metric is linearised: to first order it is a sum of costs of trials, whose covariances come from common units,
+    segments and pairs of units. Unbiased components of variance (Searle, Casella and McCulloch, 1992, chapter 5) are
+    multiplied by the numbers of units, segments and trials in the pilot and divided by those of the design. Negative
+    estimates count as 0. The width follows as in `Evaluation.interval`. A difference D is detected with power P if
     ``D >= (t[(1 + level) / 2] + t[P]) * standard error``, with t quantiles of n - 1 degrees of freedom.
 
     Examples
@@ -394,7 +392,7 @@ def plan(
         given = {"non": non, "tar_units": tar_units, "non_units": non_units, "tar_segments": tar_segments}
         given |= {"non_segments": non_segments, "tar_weights": tar_weights, "non_weights": non_weights}
         for name in (name for name, value in given.items() if value is not None):
-            raise InputError(f"{name}: is about scores, and the first argument is an evaluation. Leave it out.")
+            raise InputError(f"{name}: needs scores, but the first argument is an evaluation. Leave it out.")
         return plan_of_pilot(pilot_of_evaluations(tar, second, figure), goal)
     if non is None:
         raise InputError("non: none given. Pass the scores of targets and of non-targets, or an evaluation with units.")
@@ -404,7 +402,7 @@ def plan(
     sizes = len(scores[0][0]), len(scores[0][1])
     units = units_of_classes(tar_units, non_units, sizes)
     if units is None:
-        raise InputError("tar_units, non_units: none given. A plan needs to know which trials share a speaker or unit.")
+        raise InputError("tar_units, non_units: none given. A plan needs the speakers or other units of the trials.")
     weights = (
         _validate.weights(tar_weights, sizes[0], "tar_weights"),
         _validate.weights(non_weights, sizes[1], "non_weights"),
@@ -425,5 +423,5 @@ def _pair(second: Any, sizes: Sequence[int]) -> tuple[Any, Any]:
     if not isinstance(second, Sequence) or len(second) != 2:
         raise InputError("second: pass the scores of targets and of non-targets, (tar, non).")
     if [len(np.asarray(one)) for one in second] != list(sizes):
-        raise InputError("second: has not as many scores as the first system. Both need the same trials, in one order.")
+        raise InputError("second: has not as many scores as the first system. Pass the same trials in the same order.")
     return second[0], second[1]

@@ -1,4 +1,4 @@
-"""Several systems on the same trials in memory: their labelled scores, side by side, and which to fuse."""
+"""Labelled scores of several systems on the same trials in memory, pairs of scores, and selection of systems."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ from deciban.fusion import LinearFusion
 from deciban.fusion.linear import source_of_systems
 from deciban.fusion.quality_measures import Measures
 from deciban.metrics import SortedScores
-from deciban.models.mapped import having, mapped, ordered
-from deciban.models.score_model import ARGUMENTS, ScoreModel, missing_measures_are_known
-from deciban.models.two_class import Fusion
-from deciban.trials.passes import Engine
-from deciban.trials.sources import Chunk, ShardSource
-from deciban.types import AnyArray, BoolArray, FloatArray, Progress
+from deciban.models.model import without_measure_warnings
+from deciban.models.score_model import ARGUMENTS, Fusion, ScoreModel
+from deciban.models.sources import mapped
+from deciban.trials.sources import Chunk, Engine, ShardSource, having, ordered
+from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, Names, Progress, Weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,9 +37,9 @@ class LabelledData:
     Attributes
     ----------
     source : ShardSource
-        Of one batch; NaN stands for a score that is not there.
+        A single batch; NaN represents a missing score.
     resampling : Resampling, optional
-        What intervals of evaluations are made of, with the units of the batch.
+        Options of intervals of evaluations, with the units of the batch.
     """
 
     source: ShardSource
@@ -53,24 +52,24 @@ class LabelledData:
         scores: ArrayLike,
         is_target: ArrayLike,
         *,
-        sample_weight: ArrayLike | None,
+        sample_weight: Weights,
         quality: Mapping[str, ArrayLike] | None,
     ) -> LabelledData:
-        """Check what a user passed.
+        """Check arguments.
 
         Raises
         ------
         InputError
-            As `fit` of the fusion; or if there are measures that it does not take, or none that it needs.
+            As in `fit` of the fusion; or if measures are given that it does not use, or required measures are missing.
         """
         given = dict(quality or {})
         if bool(given) != fusion.takes_quality:
             raise InputError(
-                f"quality: {'given' if given else 'none given'}, but the fusion is a {type(fusion).__name__}. Measures "
-                "belong to QualityFusion, and it needs some."
+                f"quality: {'given' if given else 'none given'}, but the fusion is a {type(fusion).__name__}. Use "
+                "measures with QualityFusion only."
             )
         if unknown := set(given) - set(ARGUMENTS):
-            raise InputError(f"quality: {min(unknown)!r} is none of {', '.join(ARGUMENTS)}, as `fit` calls them.")
+            raise InputError(f"quality: unknown key {min(unknown)!r}. Use arguments of `fit`: {', '.join(ARGUMENTS)}.")
         n_trials = len(_validate.matrix(scores, "scores", "system"))
         tables = Measures.of(n_trials, given).arguments
         return cls(source_of_systems(scores, is_target, sample_weight, None, tables or None, missing=fusion.of_subsets))
@@ -78,7 +77,7 @@ class LabelledData:
     @property
     def chunk(self) -> Chunk:
         """All trials."""
-        assert self.source.batch is not None  # noqa: S101  # they are in memory
+        assert self.source.batch is not None  # noqa: S101  # in memory
         return self.source.batch
 
     @property
@@ -99,7 +98,7 @@ class LabelledData:
     def transform(self, model: Any) -> FloatArray:
         """Return the llrs of a trained model, without warnings about missing quality measures."""
         found = mapped(self.source, model, "fusion").batch
-        assert found is not None  # noqa: S101  # they are in memory
+        assert found is not None  # noqa: S101  # in memory
         return np.asarray(found.scores[0], np.float64)
 
     def evaluated(self, llr: FloatArray, name: str, figures: TwoClassFigures) -> Evaluation:
@@ -112,17 +111,17 @@ class LabelledData:
 
 
 def copied(fusion: Fusion) -> Fusion:
-    """A fusion of the same settings that is not trained."""
+    """Return an untrained fusion with the same settings."""
     return type(fusion)(**fusion.settings)
 
 
-def system_names(names: Sequence[str] | None, n_systems: int) -> tuple[str, ...]:
-    """What the systems are called.
+def system_names(names: Names, n_systems: int) -> tuple[str, ...]:
+    """Return the names of the systems.
 
     Raises
     ------
     InputError
-        If there are not as many names as systems, or one occurs twice.
+        If the number of names differs from the number of systems, or a name occurs twice.
     """
     if names is None:
         return tuple(f"system {k}" for k in range(n_systems))
@@ -130,22 +129,22 @@ def system_names(names: Sequence[str] | None, n_systems: int) -> tuple[str, ...]
     if len(given) != n_systems or not all(isinstance(name, str) for name in given):
         raise InputError(f"names: got {given!r} for {n_systems} systems. Give one string for each system.")
     if len(set(given)) < n_systems:
-        raise InputError(f"names: {given!r} has a name twice. Give each system its own.")
+        raise InputError(f"names: {given!r} has a name twice. Give each system a different name.")
     return given
 
 
 MOST_POINTS = 5000
-"""Trials that are told apart; more are counted in cells."""
+"""Largest number of trials that are plotted separately; more are counted in cells."""
 
 N_CELLS = 80
-"""In each direction."""
+"""Number of cells in each direction."""
 
 _PROBES = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, -3.0]])
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionLine:
-    """Where a fused score is at the Bayes threshold: ``weights[0] x + weights[1] y + offset = threshold``.
+    """Line on which a fused score equals the Bayes threshold: ``weights[0] x + weights[1] y + offset = threshold``.
 
     Attributes
     ----------
@@ -162,7 +161,7 @@ class DecisionLine:
 
     @property
     def ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Two places on the line: the one next to the origin, and another one."""
+        """Two points on the line: the one nearest to the origin, and another one."""
         x, y = self.weights
         share = (self.threshold - self.offset) / (x * x + y * y)
         return (share * x, share * y), (share * x - y, share * y + x)
@@ -170,22 +169,22 @@ class DecisionLine:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScorePairs:
-    """Scores of two systems, as they are or counted in cells.
+    """Scores of two systems, as points or counted in cells.
 
     Attributes
     ----------
     names : (str, str)
-        Of the systems.
+        Names of the systems.
     n_tar, n_non : int
-        Trials with finite scores that count.
+        Trials with finite scores and positive weight.
     n_infinite : int
-        Trials that are left out, as a score is infinite.
+        Omitted trials with an infinite score.
     tar, non : (n, 2) arrays or None
-        The scores; None where they are counted.
+        The scores; None if they are counted.
     edges : (x, y) of (n_cells + 1,) arrays or None
-        Of the cells.
+        Edges of the cells.
     tar_counts, non_counts : (n_cells, n_cells) arrays or None
-        Number of trials in each cell, by first and second system; sums of weights where trials weigh.
+        Number or total weight of trials in each cell, by first and second system.
     lines : tuple of DecisionLine
     """
 
@@ -195,13 +194,13 @@ class ScorePairs:
     n_infinite: int
     tar: FloatArray | None
     non: FloatArray | None
-    edges: tuple[FloatArray, FloatArray] | None = None
+    edges: FloatPair | None = None
     tar_counts: FloatArray | None = None
     non_counts: FloatArray | None = None
     lines: tuple[DecisionLine, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``deciban plot score-scatter --json`` prints."""
+        """Return the object of ``deciban plot score-scatter --json``."""
         return {name: getattr(self, name) for name in self.__slots__} | {"lines": [asdict(one) for one in self.lines]}
 
 
@@ -210,12 +209,12 @@ def score_pairs(
     is_target: ArrayLike,
     *,
     names: Sequence[str] = ("first", "second"),
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights = None,
     model: ScoreModel | None = None,
     operating_points: Sequence[OperatingPoint] = (),
     most_points: int = MOST_POINTS,
 ) -> ScorePairs:
-    """Put the scores of two systems beside each other.
+    """Return pairs of scores of two systems.
 
     Parameters
     ----------
@@ -223,14 +222,14 @@ def score_pairs(
     is_target : (n_trials,) array_like
     names : sequence of two str
     sample_weight : (n_trials,) array_like, optional
-        How much each trial counts: 2 like two copies, 0 like none. Trials that weigh are always counted in cells, as
-        dots are alike.
+        Weight of each trial: 2 like two copies, 0 like none. Weighted trials are always counted in cells, since points
+        cannot show weights.
     model : ScoreModel, optional
         A trained linear fusion of both, in this order.
     operating_points : sequence of OperatingPoint
-        Where decisions of the fusion are made, a line for each.
+        Operating points of the fusion, with a line for each.
     most_points : int
-        More trials are counted in cells.
+        Largest number of trials that are not counted in cells.
 
     Returns
     -------
@@ -239,7 +238,7 @@ def score_pairs(
     Raises
     ------
     InputError
-        If there are not two systems, a score is NaN, none is finite, or the model is no weighted sum of two systems.
+        Unless there are two systems, no score is NaN, some are finite, and the model is a weighted sum of two systems.
 
     Examples
     --------
@@ -251,7 +250,7 @@ def score_pairs(
     table = _validate.matrix(scores, "scores", "system").astype(np.float64, copy=False)
     _validate.require_no_nan(table, "scores")
     if table.shape[1] != 2 or len(names) != 2:
-        raise InputError(f"scores: {table.shape[1]} systems. Two are drawn against each other.")
+        raise InputError(f"scores: {table.shape[1]} systems. This needs two.")
     truth, weight = _validate.labels(is_target, sample_weight, len(table))
     if weight is not None:
         counted = weight > 0
@@ -269,10 +268,8 @@ def score_pairs(
     return ScorePairs(*about, None, None, (x, y), counts[0], counts[1], lines)
 
 
-def _counted(
-    table: FloatArray, own: BoolArray, weight: AnyArray | None, edges: tuple[FloatArray, FloatArray]
-) -> FloatArray:
-    """How many of these trials there are in each cell, or what they weigh."""
+def _counted(table: FloatArray, own: BoolArray, weight: AnyArray | None, edges: FloatPair) -> FloatArray:
+    """Return the number or total weight of trials in each cell."""
     found: FloatArray = np.histogram2d(
         table[own, 0], table[own, 1], bins=list(edges), weights=None if weight is None else weight[own]
     )[0]
@@ -280,42 +277,42 @@ def _counted(
 
 
 def _ends(values: FloatArray) -> tuple[float, float]:
-    """Lowest and highest; cells of equal values get some width."""
+    """Return the lowest and highest value; equal values get some width."""
     low, high = float(values.min()), float(values.max())
     return (low, high) if low < high else (low - 0.5, high + 0.5)
 
 
 def decision_lines(model: ScoreModel, points: Sequence[OperatingPoint]) -> tuple[DecisionLine, ...]:
-    """Where a linear fusion of two systems decides, at each operating point.
+    """Return the lines at which a linear fusion of two systems decides, for each operating point.
 
     Raises
     ------
     InputError
-        If the model is no weighted sum of two systems, or both have no weight.
+        If the model is not a weighted sum of two systems, or both weights are 0.
     """
     rule = "Pass a linear fusion of the two systems (deciban fuse), without quality measures."
     if not model.is_fusion or model.takes_quality or model.scores_kind != "two-class":
-        raise InputError(f"model: a {type(model).__name__} has no line that decides. {rule}")
+        raise InputError(f"model: a {type(model).__name__} has no decision line. {rule}")
     model.require_fitted()
     start, first, second, other = np.asarray(model.transform(_PROBES), np.float64).tolist()
     weights = first - start, second - start
     if not np.isclose(other, start + 2.0 * weights[0] - 3.0 * weights[1], rtol=1e-9, atol=1e-9 * abs(start)):
-        raise InputError(f"model: a {type(model).__name__} decides by no straight line. {rule}")
+        raise InputError(f"model: the decision line of a {type(model).__name__} is not straight. {rule}")
     if weights == (0.0, 0.0):
-        raise InputError("model: neither system has a weight, so that it decides by no line.")
+        raise InputError("model: both weights are 0, so there is no decision line.")
     return tuple(DecisionLine(one, weights, start, one.threshold) for one in points)
 
 
 _SAME = 1e-12
-"""Costs that differ by less than this, relative to them, are the same."""
+"""Relative difference up to which costs are equal."""
 
 LEAST_GAIN = 1e-6
-"""Of relative cost, for which it is worth adding a system."""
+"""Least relative decrease of the cost for which a system is added."""
 
 
 @dataclass(frozen=True, slots=True)
 class SelectionStep:
-    """A system that was added, or could have been added, to those before.
+    """A system that was added, or could have been added, to the systems before.
 
     Attributes
     ----------
@@ -323,12 +320,12 @@ class SelectionStep:
         Column of the scores.
     name : str
     cost : float
-        Cross-validated cost with this system added, relative to that of llr 0.
+        Cross-validated cost with this system added, relative to the cost of llr 0.
     same_data_cost : float
-        The same by one fusion trained on all trials and evaluated on them, which flatters.
+        The same for one fusion that is trained and evaluated on all trials, which is optimistic.
     gain : float
-        By how much the cross-validated cost falls: from that of the systems before, and for the first system from 1,
-        the cost of llr 0. Negative if it rises.
+        Decrease of the cross-validated cost from that of the systems before; for the first system from 1, the cost of
+        llr 0. Negative if the cost rises.
     """
 
     system: int
@@ -348,7 +345,7 @@ class Untrained:
         Column of the scores.
     name : str
     reason : str
-        Why there is no fusion of it and the systems chosen.
+        Reason why it cannot be fused with the chosen systems.
     """
 
     system: int
@@ -358,22 +355,22 @@ class Untrained:
 
 @dataclass(frozen=True, slots=True)
 class Selection(Jsonable):
-    """Systems in the order in which they help most.
+    """Systems in the order of their contributions.
 
     Attributes
     ----------
     steps : tuple of SelectionStep
-        The systems chosen, in order.
+        The chosen systems, in order.
     left_out : tuple of SelectionStep
-        The others, each as if it were added to those chosen; the better ones first.
+        The others, each as if it were added to the chosen systems; the better ones first.
     criterion : str
-        What the costs are, in words.
+        Name of the costs.
     untrained : tuple of Untrained
-        Systems of which and those chosen no fusion can be trained: separated classes, for example.
+        Systems that cannot be fused with the chosen systems, for example because classes are separated.
     n_trials : int
-        How many trials the costs are of: those that all systems scored.
+        Number of trials with scores of all systems, on which the costs are computed.
     held_out : str
-        What was held out, and in how many parts; empty where only groups of trials are known.
+        Held-out data, and the number of folds; empty if only groups of trials are known.
     """
 
     steps: tuple[SelectionStep, ...]
@@ -390,12 +387,12 @@ class Selection(Jsonable):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the systems chosen, in order of gain."""
+        """Names of the chosen systems, in order of gain."""
         return tuple(step.name for step in self.steps)
 
     @property
     def cost(self) -> float:
-        """Cross-validated cost of the fusion of the systems chosen."""
+        """Cross-validated cost of the fusion of the chosen systems."""
         return self.steps[-1].cost
 
     def to_dict(self) -> dict[str, Any]:
@@ -409,17 +406,17 @@ def select_systems(
     is_target: ArrayLike,
     *,
     fusion: Fusion | None = None,
-    names: Sequence[str] | None = None,
+    names: Names = None,
     operating_point: PointLike | None = None,
     groups: ArrayLike | Sequence[ArrayLike] | None = None,
     n_folds: int = 5,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights = None,
     quality: Mapping[str, ArrayLike] | None = None,
     seed: int = 0,
     least_gain: float = LEAST_GAIN,
     progress: Progress | None = None,
 ) -> Selection:
-    """Choose systems one after the other: always the one that lowers the cross-validated cost most, until none does.
+    """Choose systems one by one: always add the one that lowers the cross-validated cost most, until none does.
 
     Parameters
     ----------
@@ -428,26 +425,26 @@ def select_systems(
     is_target : (n_trials,) array_like
         True (or 1) for targets, False (or 0) for non-targets.
     fusion : LinearFusion, QualityFusion or SubsetFusion, optional
-        What to train; copies are, it stays as it is. The default is ``LinearFusion()``.
+        Settings of training; copies of it are trained. The default is ``LinearFusion()``.
     names : sequence of str, optional
-        Of the systems; "system 0", "system 1" and so on if left out.
+        Names of the systems; "system 0", "system 1" and so on by default.
     operating_point : OperatingPoint, float or (p_target, c_miss, c_fa), optional
-        Cost is the actual DCF there. If left out, it is the cost by the rule and at the prior of ``fusion``: Cllr, with
-        the default.
+        Use the actual DCF at this point as the cost. By default, the cost has the rule and the prior of ``fusion``:
+        with the default fusion, Cllr.
     groups : (n_trials,) array_like, or two of them, optional
-        Whose trials are held out together, such as speakers; see `deciban.calibration.cross_validated`.
+        Groups of trials that are held out together, such as speakers; see `deciban.calibration.cross_validated`.
     n_folds : int
-        Number of parts, at least 2; at least 3 for groups on two sides.
+        Number of folds, at least 2; at least 3 for groups on two sides.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0.
     quality : mapping of str to (n_trials, n_measures) array_like, optional
-        The measures that ``QualityFusion.fit`` takes, by argument, as in `analyse_fusion`.
+        The measures for ``QualityFusion.fit``, by argument, as in `analyse_fusion`.
     seed : int
-        Which of the many ways to make folds is taken; all sets of systems are compared on the same folds.
+        Seed of the folds; all sets of systems are compared on the same folds.
     least_gain : float
-        A system is added if the cost falls by more than this. Smaller gains than the default are rounding.
+        A system is added if the cost decreases by more than this. Gains below the default are rounding errors.
     progress : function, optional
-        Called with a few words before every system that is tried: how many models were trained, and how many are ahead.
+        Called with a message before every system that is tried: the numbers of trained models and of models to come.
 
     Returns
     -------
@@ -456,17 +453,17 @@ def select_systems(
     Raises
     ------
     InputError
-        As in `deciban.calibration.cross_validated`, or if no system can be trained alone; the message names the first.
-        Later on, a system that makes training impossible is left out, with the reason.
+        As in `deciban.calibration.cross_validated`, or if no system can be trained alone; then the message is about the
+        first one. Later, a system that makes training impossible is left out, with the reason.
 
     Notes
     -----
     With a `SubsetFusion`, only the trials that all systems scored are used, so that costs can be compared.
 
-    Costs are divided by that of llr 0: normalized DCF, and for the logarithmic rule at prior 0.5 Cllr in bits. Every
-    trial is fused by a model that has not seen its group. The minimum over many candidates still flatters slightly:
-    evaluate what is chosen on other trials. The order of the trials does not matter; of systems with the same cost the
-    first is taken. Greedy means that two systems which only help together are not found.
+    Costs are divided by the cost of llr 0: normalized DCF, and for the logarithmic rule at prior 0.5 Cllr in bits.
+    Every trial is fused by a model without its group in training. The minimum over many candidates is still slightly
+    optimistic: evaluate the chosen systems on other trials. The order of the trials has no effect; in ties, the first
+    system is chosen. The search is greedy: it does not find two systems that help only together.
 
     Examples
     --------
@@ -489,11 +486,11 @@ def select_systems(
     least_gain = _validate.in_range(least_gain, "least_gain", 0.0, 1e300, "A gain is finite and at least 0")
     criterion = Criterion(prototype, None if operating_point is None else as_operating_point(operating_point))
     parts = SourceParts.in_memory(data.source, n_folds, groups=groups, seed=seed)
-    return chosen_by(Search(Tried(parts, criterion), named, progress), criterion.words, least_gain)
+    return chosen_by(Search(SelectionCosts(parts, criterion), named, progress), criterion.words, least_gain)
 
 
 def chosen_by(search: Search, criterion: str, least_gain: float) -> Selection:
-    """Take the system that helps most, one after the other, until none does.
+    """Add the system that helps most, one by one, until none helps.
 
     Raises
     ------
@@ -516,14 +513,14 @@ def chosen_by(search: Search, criterion: str, least_gain: float) -> Selection:
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """What selection makes small.
+    """Cost that selection minimizes.
 
     Attributes
     ----------
     fusion : fusion
-        Whose rule and prior make the cost, and whose copies are trained.
+        Fusion whose copies are trained, with the rule and prior of the cost.
     point : OperatingPoint, optional
-        Where the cost is an actual DCF instead.
+        Operating point of an actual DCF, which is used as the cost instead.
     """
 
     fusion: Fusion
@@ -531,7 +528,7 @@ class Criterion:
 
     @property
     def words(self) -> str:
-        """What the costs are called in results."""
+        """Name of the costs in results."""
         if self.point is not None:
             return f"normalized actual DCF at {self.point}"
         alpha, beta, prior = self.fusion.alpha, self.fusion.beta, self.fusion.p_target
@@ -540,18 +537,18 @@ class Criterion:
         return f"cost by the rule ({alpha:g}, {beta:g}) at prior {prior:g}, relative to llr 0"
 
     def __call__(self, llrs: ShardSource, engine: Engine | None) -> float:
-        """Cost of the llrs of labelled trials, relative to that of llr 0."""
+        """Return the cost of the llrs of labelled trials, relative to the cost of llr 0."""
         if self.point is None:
             nothing = np.zeros(1), None
-            return self.fusion.cost_of_pieces(llrs, engine) / self.fusion.cost_of(nothing, nothing)
-        assert llrs.batch is not None  # noqa: S101  # those who name a point pass arrays
+            return self.fusion.cost_of_source(llrs, engine) / self.fusion.cost_of(nothing, nothing)
+        assert llrs.batch is not None  # noqa: S101  # operating points are used with arrays only
         own, p = llrs.batch.counting, self.point
         scores = SortedScores(**own.as_sets())
         return float(scores.act_dcf(p_target=p.p_target, c_miss=p.c_miss, c_fa=p.c_fa))
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class SelectionCosts:
     """Costs of sets of systems on trials with their folds."""
 
     parts: SourceParts
@@ -559,24 +556,24 @@ class Tried:
 
     @property
     def n_trials(self) -> int:
-        """How many trials the costs are of."""
+        """Number of trials for the costs."""
         return int(self.parts.counts[1].sum())
 
     def held_out(self, systems: Sequence[int]) -> float:
-        """Cross-validated cost of the fusion of some systems."""
+        """Return the cross-validated cost of the fusion of some systems."""
         llrs = self.parts.crossed(copied(self.cost.fusion), "fusion", systems=systems)
         return self.cost(llrs, self.parts.engine)
 
     def same_data(self, systems: Sequence[int]) -> float:
-        """The cost of one that is trained on all trials, of these trials."""
+        """Return the cost of a fusion that is trained and evaluated on all trials."""
         own = ordered(self.parts.source, systems=systems)
-        with missing_measures_are_known():
-            model = copied(self.cost.fusion).fit_pieces(own, self.parts.engine, self.parts.memory)
+        with without_measure_warnings():
+            model = copied(self.cost.fusion).fit_source(own, self.parts.engine, self.parts.memory)
         return self.cost(mapped(own, model, "fusion"), self.parts.engine)
 
 
 def _best_first(candidates: Sequence[SelectionStep]) -> list[SelectionStep]:
-    """In order of cost; those that differ by rounding alone stay in the order of the systems."""
+    """Sort by cost; candidates that differ by rounding only stay in the order of the systems."""
     found: list[list[SelectionStep]] = []
     for one in sorted(candidates, key=lambda candidate: candidate.cost):
         if found and one.cost <= found[-1][0].cost * (1.0 + _SAME):
@@ -587,29 +584,29 @@ def _best_first(candidates: Sequence[SelectionStep]) -> list[SelectionStep]:
 
 
 class Search:
-    """Costs of sets of systems.
+    """Search over sets of systems.
 
     Parameters
     ----------
-    tried : Tried
+    tried : SelectionCosts
     names : tuple of str
-        Of the systems.
+        Names of the systems.
     progress : function, optional
     """
 
-    def __init__(self, tried: Tried, names: tuple[str, ...], progress: Progress | None = None) -> None:
+    def __init__(self, tried: SelectionCosts, names: tuple[str, ...], progress: Progress | None = None) -> None:
         self.tried, self._names, self._progress = tried, names, progress
         self._chosen: list[int] = []
         self._n_parts, self._n_trained = len(tried.parts), 0
 
     def around(self, chosen: Sequence[int], before: float) -> tuple[list[SelectionStep], list[Untrained]]:
-        """What it brings to add each of the other systems, the best one first, and which of them cannot be trained.
+        """Return the steps that add each of the other systems, the best one first, and systems that cannot be trained.
 
         Parameters
         ----------
         chosen : sequence of int
         before : float
-            Their cost.
+            Cost of the chosen systems.
         """
         self._chosen = list(chosen)
         found: list[SelectionStep] = []
@@ -623,13 +620,13 @@ class Search:
             except InputError as error:
                 untrained.append(self._untrained(k, error))
             else:
-                gain = 0.0 if cost == before else before - cost  # infinity from infinity is no gain
+                gain = 0.0 if cost == before else before - cost  # no NaN if both are infinite
                 found.append(SelectionStep(k, self._names[k], cost, math.nan, gain))
             self._n_trained += self._n_parts
         return _best_first(found), untrained
 
     def finished(self, candidates: Sequence[SelectionStep], untrained: list[Untrained]) -> Iterator[SelectionStep]:
-        """Candidates with what the choice among them does not depend on; what it cannot be found of is untrained."""
+        """Yield candidates with costs on the same data; candidates without such a cost are added to ``untrained``."""
         for one in candidates:
             try:
                 same = self.tried.same_data(self._with(one.system))

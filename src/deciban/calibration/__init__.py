@@ -1,4 +1,4 @@
-"""Calibration of the scores of one system: maps to log-likelihood ratios, or log-likelihoods of many classes."""
+"""Calibration of the scores of one system to log-likelihood ratios, or to multiclass log-likelihoods."""
 
 from __future__ import annotations
 

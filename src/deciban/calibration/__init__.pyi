@@ -12,6 +12,10 @@ from deciban.calibration.nonparametric import Chain as Chain
 from deciban.calibration.nonparametric import ElubCalibrator as ElubCalibrator
 from deciban.calibration.nonparametric import PavCalibrator as PavCalibrator
 from deciban.calibration.nonparametric import elub_bounds as elub_bounds
+from deciban.calibration.normalization import CohortStatistics as CohortStatistics
+from deciban.calibration.normalization import cohort_statistics as cohort_statistics
+from deciban.calibration.normalization import normalize as normalize
+from deciban.calibration.normalization import normalize_scores as normalize_scores
 from deciban.calibration.parametric import AffineCalibrator as AffineCalibrator
 from deciban.calibration.parametric import BetaCalibrator as BetaCalibrator
 from deciban.calibration.parametric import GaussianCalibrator as GaussianCalibrator
@@ -24,4 +28,4 @@ from deciban.calibration.rule_weightings import rule_weighting as rule_weighting
 from deciban.calibration.rule_weightings import suggest_for_rule as suggest_for_rule
 from deciban.calibration.rule_weightings import suggest_rule as suggest_rule
 from deciban.models.multiclass import ClassMap as ClassMap
-from deciban.models.two_class import Calibrator as Calibrator
+from deciban.models.score_model import Calibrator as Calibrator

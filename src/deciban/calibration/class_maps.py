@@ -1,4 +1,4 @@
-"""Multiclass calibration by scale and offsets, transformations of each class, and detectors calibrated one by one."""
+"""Multiclass calibration by scale and offsets, transformations, and separate calibration of detectors."""
 
 from __future__ import annotations
 
@@ -26,32 +26,33 @@ from deciban.core.training.sums import Sums
 from deciban.errors import InputError, TrialError, warn
 from deciban.models.model import Plain
 from deciban.models.multiclass import MATRIX, NAMES, VECTOR, ClassMap, require_square
+from deciban.models.score_model import Calibrator, outcome, results_of
 from deciban.models.sources import SourceClasses
-from deciban.models.two_class import Calibrator, outcome, results_of
-from deciban.trials.sources import Chunk, Piece, Wanted
-from deciban.types import CountArray, FloatArray, ScoreArray
+from deciban.trials.sources import Chunk, SourcePartition, TrialFields
+from deciban.types import CountArray, FloatArray, Priors, ScoreArray
 
 _SAYS_NOTHING = (
-    "loglik: all {:,} trials have the same scores, but for what is added to all classes of a trial. Scores that are "
-    "all the same cannot be calibrated. Is this the right file, and are these the right columns?"
+    "loglik: all {:,} trials have the same scores, up to a constant per trial. Constant scores "
+    "cannot be calibrated. Is this the right file, and are these the right columns?"
 )
 _FAVOURS_OTHERS = (
-    "the scores do not favour the true class, and what comes out says nothing. If they are distances, negate them; or "
-    "the columns are not in the order of the labels"
+    "the scores do not favour the true class, so the output has no information. If they are distances, negate them; or "
+    "check that the columns are in the order of the labels"
 )
 
 
 class MulticlassCalibrator(ClassMap):
-    """Log-likelihoods ``scale * loglik + offset`` (thesis 8.20; van Leeuwen and Bruemmer 2006, eq. 18).
+    """Calibrated log-likelihoods ``scale * loglik + offset`` (thesis 8.20; van Leeuwen and Bruemmer 2006, eq. 18).
 
     Parameters
     ----------
     prior : (n_classes,) array_like, optional
-        Prior of the objective, which sums to 1; flat if not given. Proportions of the data never matter. A class of
-        prior 0 takes no part in training, and its offset is 0.
+        Prior of the objective, with sum 1; default: flat. The proportions of the data do not matter. A class of prior 0
+        is not used in training, and its offset is 0.
     ridge : float
-        Half of it times the square of ``scale`` on standardized scores (divided by their width: the root of the mean
-        variance of the differences between two classes) is added to the objective. Offsets are never penalized.
+        Half of it times the square of ``scale`` on standardized scores is added to the objective. Standardized scores
+        are divided by their width: the root of the mean variance of the differences between two classes. Offsets are
+        never penalized.
 
     Attributes
     ----------
@@ -64,22 +65,22 @@ class MulticlassCalibrator(ClassMap):
     classes_ : tuple of str, optional
         Names of the classes, if there are any.
     training_ : Training
-        Number of trials of each class, a fingerprint of the data, and in ``results`` the objective, also relative to
-        the entropy of the prior, the length of the gradient, the numbers of steps and passes, and a status in words.
+        Number of trials of each class, a fingerprint of the data, and ``results``: the objective, also relative to the
+        entropy of the prior, the norm of the gradient, the numbers of steps and passes, and a status in words.
 
     Warns
     -----
     DecibanWarning
-        If the best scale is not positive: the scores do not favour the true class. Then the scale is 0, and so are the
-        offsets that are best beside it. Or if the optimum was not reached.
+        If the best scale is not positive, because the scores do not favour the true class. Then the scale is 0, with
+        the best offsets for it. Also if the optimum was not reached.
 
     Notes
     -----
-    One scale for all classes is what the evidence for one class against another allows that depends on nothing but
-    these two, and keeps its sense (thesis 8.4.1). Training is prior-weighted multi-class logistic regression. Classes
-    that are separated have no optimum: they are refused, unless there is a penalty. So are scores that are the same in
-    all trials, but for what is added to all classes of one, as `AffineCalibrator` refuses those of two classes. Of two
-    classes, this is the map of `AffineCalibrator` of the differences, as long as that has a positive scale.
+    One scale for all classes is the most general map with two properties: the evidence for one class against another
+    depends only on the scores of these two classes, and it increases with their difference (thesis 8.4.1). Training is
+    prior-weighted multi-class logistic regression. Separated classes have no optimum: they are refused, unless there is
+    a penalty. Scores that are constant, up to a constant per trial, are also refused. For two classes, the map is
+    equivalent to `AffineCalibrator` of the differences, if that has a positive scale.
 
     Examples
     --------
@@ -102,7 +103,7 @@ class MulticlassCalibrator(ClassMap):
         "offset": VECTOR,
     }
 
-    def __init__(self, *, prior: ArrayLike | None = None, ridge: float = 0.0) -> None:
+    def __init__(self, *, prior: Priors = None, ridge: float = 0.0) -> None:
         self._set_prior(prior)
         self.ridge = ridge
         self._ridge()
@@ -114,18 +115,18 @@ class MulticlassCalibrator(ClassMap):
         try:
             fit = train_counted(data.counted, ridge=ridge, scale=scale, offset=offset)
         except InputError:
-            if scale and not _falls(data):  # separated, but the wrong way round; or nothing to learn at all
+            if scale and not _falls(data):  # separated in the wrong direction, or nothing to learn
                 return self._without_scale(data, _FAVOURS_OTHERS)
             raise
         if fit.weights[0] <= 0.0:
             if fit.converged or not _falls(data):
                 return self._without_scale(data, _FAVOURS_OTHERS)
-            raise InputError(f"loglik: training found no scale above 0, where there is one: {fit.status}.")
+            raise InputError(f"loglik: training found no scale above 0, although one exists: {fit.status}.")
         return self._take(fit, self._results_of(fit))
 
     def _linear_form(self) -> tuple[FloatArray, dict[str, bool]]:
         if self.scale_ == 0.0:
-            raise InputError("the scale is 0, the limit of what it may be.")
+            raise InputError("the scale is 0, its lower limit.")
         return np.array([self.scale_]), {"scale": self._has_scale, "offset": self._has_offset}
 
     def _take(self, fit: ClassFit, results: Mapping[str, Plain]) -> Mapping[str, Plain]:
@@ -133,8 +134,8 @@ class MulticlassCalibrator(ClassMap):
         return results
 
     def _without_scale(self, data: Any, reason: str) -> Mapping[str, Plain]:
-        """The optimum where the scale is at its limit: posteriors are the prior, so no offset helps."""
-        warn(f"{type(self).__name__}: the best scale that is not negative is 0: {reason}.")
+        """Set the optimum for a scale at its limit 0: posteriors equal the prior, so no offset helps."""
+        warn(f"{type(self).__name__}: the best non-negative scale is 0: {reason}.")
         possible = data.prior[data.prior > 0.0]
         entropy = float(-(possible @ np.log(possible)))
         at_limit = ClassFit(
@@ -148,7 +149,7 @@ class MulticlassCalibrator(ClassMap):
 
     def _transform(self, loglik: ScoreArray) -> FloatArray:
         if self.scale_ == 0.0:
-            return np.tile(self.offset_, (len(loglik), 1))  # infinite scores, too
+            return np.tile(self.offset_, (len(loglik), 1))  # also for infinite scores
         with np.errstate(over="ignore"):
             mapped: FloatArray = np.multiply(loglik, self.scale_, dtype=np.float64)
             mapped += self.offset_
@@ -157,19 +158,19 @@ class MulticlassCalibrator(ClassMap):
 
 
 class MulticlassScaleCalibrator(MulticlassCalibrator):
-    """Log-likelihoods ``scale * loglik``: temperature scaling, the temperature is ``1 / scale``.
+    """Calibrated log-likelihoods ``scale * loglik``: temperature scaling with temperature ``1 / scale``.
 
     Parameters
     ----------
     prior : (n_classes,) array_like, optional
-        Prior of the objective; flat if not given.
+        Prior of the objective; default: flat.
     ridge : float
-        Penalty on the scale, as for `MulticlassCalibrator`.
+        Penalty on the scale; see `MulticlassCalibrator`.
 
     Attributes
     ----------
     scale_, offset_, objective_, classes_, training_
-        As of `MulticlassCalibrator`, with offsets 0.
+        See `MulticlassCalibrator`; offsets are 0.
 
     Examples
     --------
@@ -188,17 +189,17 @@ class MulticlassScaleCalibrator(MulticlassCalibrator):
 
 
 class MulticlassShiftCalibrator(MulticlassCalibrator):
-    """Log-likelihoods ``loglik + offset``: for scores that are right up to a constant for each class.
+    """Calibrated log-likelihoods ``loglik + offset``, for scores that are correct up to a constant per class.
 
     Parameters
     ----------
     prior : (n_classes,) array_like, optional
-        Prior of the objective; flat if not given.
+        Prior of the objective; default: flat.
 
     Attributes
     ----------
     scale_, offset_, objective_, classes_, training_
-        As of `MulticlassCalibrator`, with ``scale_ = 1``.
+        See `MulticlassCalibrator`; ``scale_`` is 1.
 
     Examples
     --------
@@ -212,20 +213,20 @@ class MulticlassShiftCalibrator(MulticlassCalibrator):
     _has_scale: ClassVar[bool] = False
     parameter_schema: ClassVar[dict[str, Any]] = {**MulticlassCalibrator.parameter_schema, "scale": {"const": 1}}
 
-    def __init__(self, *, prior: ArrayLike | None = None) -> None:
+    def __init__(self, *, prior: Priors = None) -> None:
         super().__init__(prior=prior)
 
 
 def _falls(data: Any) -> bool:
-    """Whether the objective falls as the scale leaves 0; it is convex, so otherwise no scale above 0 is better."""
+    """Return True if the objective falls with the scale at 0; it is convex, so otherwise scale 0 is best."""
     sums, prior = data.look(partial(_slopes, data.prior)).total, data.prior
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = float(np.where(prior > 0.0, prior / data.amounts * sums, 0.0).sum())
-    return not slope >= 0.0  # infinite scores that speak for the truth: the slope is -inf
+    return not slope >= 0.0  # infinite scores of the true class: the slope is -inf
 
 
 def _slopes(prior: FloatArray, trials: Chunk) -> Sums:
-    """Sum up slopes of the cost by the scale, at scale 0, of the trials of each class."""
+    """Return sums of slopes of the cost in the scale, at scale 0, of the trials of each class."""
     total, labels = np.zeros(len(prior)), trials.labels
     with np.errstate(invalid="ignore"):
         for rows in row_blocks(len(labels), len(prior)):
@@ -240,19 +241,18 @@ _MOST_CLASSES = 30
 
 
 class _Transformation(ClassMap):
-    """What both have in common: they normalize first, and may be pulled toward a calibration."""
+    """Base of transformations: normalization of trials, and optional shrinkage toward a calibration."""
 
     toward_calibration: float
     ridge: float
 
-    def __init__(self, *, prior: ArrayLike | None = None, ridge: float = 0.0, toward_calibration: float = 0.0) -> None:
+    def __init__(self, *, prior: Priors = None, ridge: float = 0.0, toward_calibration: float = 0.0) -> None:
         self._set_prior(prior)
-        self.ridge = ridge
-        self.toward_calibration = toward_calibration
+        self.ridge, self.toward_calibration = ridge, toward_calibration
         self._penalties()
 
     def _penalties(self) -> tuple[float, float]:
-        """Both penalties, checked; they are attributes and may have been changed."""
+        """Return both penalties, checked; they are attributes, which may have changed."""
         words = "A penalty is finite and at least 0"
         return self._ridge(), _validate.in_range(self.toward_calibration, "toward_calibration", 0.0, 1e300, words)
 
@@ -261,44 +261,44 @@ class _Transformation(ClassMap):
         how: dict[str, Any] = {"ridge": ridge, "toward_calibration": toward_calibration, "is_diagonal": is_diagonal}
         if not data.prior.all():
             raise InputError(
-                f"prior: class {int(np.argmin(data.prior))} has prior 0, but a transformation of each class needs them "
-                "all. Leave its column out, or give it a prior above 0."
+                f"prior: class {int(np.argmin(data.prior))} has prior 0, but this transformation needs positive priors "
+                "of all classes. Leave its column out, or give it a prior above 0."
             )
         return train_transform(data.counted, **how)
 
 
 class ClassScaleTransformation(_Transformation):
-    """Log-likelihoods ``scale_i * loglik_i + offset_i`` of normalized ones: a scale for each class (thesis 8.4.1).
+    """Log-likelihoods ``scale_i * loglik_i + offset_i`` with a scale for each class (thesis 8.4.1).
 
     Parameters
     ----------
     prior : (n_classes,) array_like, optional
-        Prior of the objective, all above 0; flat if not given. Proportions of the data never matter.
+        Prior of the objective, all above 0; default: flat. The proportions of the data do not matter.
     ridge : float
-        Half of it times the mean square of the scales on standardized scores (divided by their width, see
-        `MulticlassCalibrator`) is added to the objective.
+        Half of it times the mean square of the scales on standardized scores is added to the objective (see
+        `MulticlassCalibrator` for the standardization).
     toward_calibration : float
-        The same for the differences of the scales from their mean: large values lead to `MulticlassCalibrator`. Alone,
-        it keeps the scales finite where no calibration separates the classes.
+        The same for the differences of the scales from their mean: large values lead to `MulticlassCalibrator`. On its
+        own, it keeps the scales finite if no calibration separates the classes.
 
     Attributes
     ----------
     scale_ : (n_classes,) array
-        Of any sign, in nats per unit of score.
+        In nats per unit of score; may be negative.
     offset_ : (n_classes,) array
         In nats; their mean is 0.
     objective_ : float
         Cross-entropy at the prior at the optimum, in nats, without the penalties.
     classes_, training_
-        As of `MulticlassCalibrator`.
+        See `MulticlassCalibrator`.
 
     Notes
     -----
-    This is no calibration: what it makes of two classes depends on the scores of all others. A constant added to the
-    log-likelihoods of a trial would not drop out either, so each trial is normalized first: the logarithm of the mean
-    likelihood of its classes is subtracted. Of two classes, this is `BetaCalibrator` of the posteriors at the flat
-    prior, as long as both scales are positive. Infinite log-likelihoods stay certainty: a class that is excluded
-    remains so, for which its scale must be positive. Otherwise `fit` and `transform` refuse the trial.
+    This is not a calibration: its result for two classes depends on the scores of all others. A constant added to the
+    log-likelihoods of a trial would change the result. So each trial is normalized first: the logarithm of the mean
+    likelihood of its classes is subtracted. For two classes, this is `BetaCalibrator` of the posteriors at the flat
+    prior, if both scales are positive. Infinite log-likelihoods remain certain: an excluded class stays excluded, which
+    requires a positive scale. Otherwise `fit` and `transform` refuse the trial.
 
     Examples
     --------
@@ -335,47 +335,47 @@ class ClassScaleTransformation(_Transformation):
         return mapped
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take names, scales and offsets from a file."""
+        """Set names, scales and offsets from a file."""
         if len(parameters["scale"]) != len(parameters["offset"]):
-            raise InputError("scale and offset are not equally many.")
+            raise InputError("scale and offset have different lengths.")
         super().set_parameters(parameters)
 
 
 class MatrixTransformation(_Transformation):
-    """Log-likelihoods ``matrix @ loglik + offset`` of normalized ones (thesis 8.19).
+    """Log-likelihoods ``matrix @ loglik + offset`` of normalized log-likelihoods (thesis 8.19).
 
     Parameters
     ----------
     prior : (n_classes,) array_like, optional
-        Prior of the objective, all above 0; flat if not given. Proportions of the data never matter.
+        Prior of the objective, all above 0; default: flat. The proportions of the data do not matter.
     ridge : float
-        Penalty on the whole matrix, on standardized scores: of ``scale`` times the identity it is that of
-        `MulticlassCalibrator`. A matrix has many parameters, and without a penalty it learns the errors of few trials
-        by heart.
+        Penalty on the whole matrix, on standardized scores: for ``scale`` times the identity it is the penalty of
+        `MulticlassCalibrator`. A matrix has many parameters, and without a penalty it overfits a small number of
+        trials.
     toward_calibration : float
-        Penalty on what the matrix differs by from the closest multiple of the identity: large values lead to
-        `MulticlassCalibrator`. Alone, it keeps the matrix finite where no calibration separates the classes.
+        Penalty on the difference between the matrix and the closest multiple of the identity: large values lead to
+        `MulticlassCalibrator`. On its own, it keeps the matrix finite if no calibration separates the classes.
 
     Attributes
     ----------
     matrix_ : (n_classes, n_classes) array
-        A row that is added to all rows changes no posterior: it is the one of all these matrices that makes a
-        calibration a multiple of the identity.
+        Adding the same row to all rows changes no posterior. This matrix is the one that is a multiple of the identity
+        for a calibration.
     offset_ : (n_classes,) array
         In nats; their mean is 0.
     objective_ : float
         Cross-entropy at the prior at the optimum, in nats, without the penalties.
     classes_, training_
-        As of `MulticlassCalibrator`.
+        See `MulticlassCalibrator`.
 
     Notes
     -----
-    This is no calibration, but a fusion of the scores of all classes (thesis 8.4.1): it decides between two of them by
-    the scores of a third, and may improve discrimination. A constant added to the log-likelihoods of a trial would not
-    drop out either, so each trial is normalized first: the logarithm of the mean likelihood of its classes is
-    subtracted. With that, it is the Dirichlet calibration of Kull and others (2019). Infinite log-likelihoods are
-    refused: a sum over classes does not know what to make of them. So are more than 30 classes, whose matrix would have
-    more parameters than this search, by exact second derivatives, can handle.
+    This is not a calibration, but a fusion of the scores of all classes (thesis 8.4.1): the decision between two
+    classes depends on the scores of a third, and discrimination may improve. A constant added to the log-likelihoods of
+    a trial would change the result. So each trial is normalized first: the logarithm of the mean likelihood of its
+    classes is subtracted. The result is the Dirichlet calibration of Kull and others (2019). Infinite log-likelihoods
+    are refused, because a sum over classes is not defined for them. More than 30 classes are also refused, because the
+    search uses exact second derivatives.
 
     References
     ----------
@@ -421,20 +421,20 @@ class MatrixTransformation(_Transformation):
         return mapped
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take names, matrix and offsets from a file."""
+        """Set names, matrix and offsets from a file."""
         require_square(parameters["matrix"], len(parameters["offset"]), "matrix")
         super().set_parameters(parameters)
 
 
 def _checked(check: Callable[[ScoreArray, CountArray | None], None], trials: Chunk) -> None:
-    """Refuse some trials, and find nothing."""
+    """Check some trials."""
     check(trials.scores[0], trials.weight)
 
 
 def _require_positive(
     loglik: ScoreArray, weight: CountArray | None = None, *, scale: FloatArray, classes: _validate_classes.Names
 ) -> None:
-    """Refuse scales that turn certainty into its contrary, or into nothing, in trials that count.
+    """Refuse scales that invert or remove the effect of infinite scores in trials that count.
 
     Raises
     ------
@@ -455,7 +455,7 @@ def _require_positive(
             f"loglik: the scale of {_validate_classes.called(k, classes)} is {scale[k]:.3g}, but infinite "
             f"log-likelihoods exclude a class of such a scale in {len(trials)} of {len(loglik)} trials, the first ",
             int(trials[0]),
-            ": they would be taken for certainty of the contrary. Make infinite ones finite.",
+            ": they would become certainty of the opposite. Make infinite scores finite.",
         )
 
 
@@ -465,28 +465,28 @@ def _require_finite(loglik: ScoreArray, weight: CountArray | None = None) -> Non
     Raises
     ------
     InputError
-        If there are such.
+        If there are any.
     """
     if _validate.all_finite(loglik):
         return
     infinite = np.isinf(loglik).any(axis=1)
     words = f"loglik: {{n}} of {len(loglik)} trials have infinite log-likelihoods, the first "
     way = (
-        ". A matrix needs finite ones: bound them, or use MulticlassCalibrator or ClassScaleTransformation, which take "
-        "them."
+        ". A matrix needs finite log-likelihoods: clip them, or use MulticlassCalibrator or "
+        "ClassScaleTransformation, which accept them."
     )
     _validate.refuse_trials(np.asarray(infinite if weight is None else infinite & (weight > 0)), words, way)
 
 
 def _schema_of(calibrator: type[Calibrator]) -> dict[str, Any]:
-    """Schema of parameters in a file: names of classes, and the parameters of a detector for each."""
+    """Return the schema of parameters in a file: names of classes, and the parameters of each detector."""
     own = calibrator.parameter_schema
     detector = {"type": "object", "properties": own, "required": list(own), "additionalProperties": False}
     return {"classes": NAMES, "detectors": {"type": "array", "items": detector, "minItems": 2}}
 
 
 class _Detectors(ClassMap):
-    """Calibrates the detection log-likelihood ratio of each class by itself, and joins what comes out.
+    """Separate calibration of the detection log-likelihood ratio of each class.
 
     Attributes
     ----------
@@ -497,23 +497,23 @@ class _Detectors(ClassMap):
 
     @abstractmethod
     def _detector(self, p_target: float) -> Calibrator:
-        """An untrained calibrator of one class, with its prior."""
+        """Return an untrained calibrator of one class, with its prior."""
 
     @abstractmethod
     def _said(self) -> str:
-        """What became of the detectors, in words."""
+        """Return the result of training, in words."""
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
         detectors = [self._detector(float(p)) for p in data.prior]
         for k, one in enumerate(detectors):
-            one.told_as = f"{type(self).__name__}, {_validate_classes.called(k, data.classes)}"
+            one.warning_name = f"{type(self).__name__}, {_validate_classes.called(k, data.classes)}"
         self.objective_ = _train(data, detectors)
         self.detectors_ = detectors
         entropy = float(-(data.prior @ np.log(data.prior)))
         return outcome(self.objective_, entropy, self._said())
 
     def detection_llr(self, loglik: ArrayLike) -> FloatArray:
-        """Calibrated log-likelihood ratio of each class against all others.
+        """Return the calibrated log-likelihood ratio of each class against all others.
 
         Parameters
         ----------
@@ -528,7 +528,7 @@ class _Detectors(ClassMap):
         Raises
         ------
         InputError
-            If it was not trained, a log-likelihood is NaN, or the number of classes is another one.
+            If the map was not trained, a log-likelihood is NaN, or the number of classes differs.
         """
         self.require_fitted()
         checked = self._checked_scores(loglik)
@@ -541,21 +541,21 @@ class _Detectors(ClassMap):
 
     @property
     def n_classes_(self) -> int:
-        """How many classes it maps."""
+        """Number of classes."""
         return len(self.detectors_)
 
     @property
     def detector_maps(self) -> dict[str, Calibrator]:
-        """The map of each class against the rest, by its name."""
+        """Calibrators of each class against the rest, by class name."""
         return dict(zip(self.counted, self.detectors_, strict=True))
 
     def parameters(self) -> dict[str, Any]:
-        """Names of the classes, and the parameters of each detector."""
+        """Return names of the classes, and the parameters of each detector."""
         return {**super().parameters(), "detectors": [detector.parameters() for detector in self.detectors_]}
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take names and parameters from a file."""
-        detectors = [self._detector(0.5) for _ in parameters["detectors"]]  # trained already: no prior is needed
+        """Set names and parameters from a file."""
+        detectors = [self._detector(0.5) for _ in parameters["detectors"]]  # already trained: the prior is not needed
         for detector, values in zip(detectors, parameters["detectors"], strict=True):
             detector.set_parameters(values)
         self.detectors_ = detectors
@@ -563,18 +563,18 @@ class _Detectors(ClassMap):
 
 
 class DetectionPavTransformation(_Detectors):
-    """The best monotone map of the detection log-likelihood ratio of each class, one by one.
+    """The optimal monotone map of the detection log-likelihood ratio of each class, separately.
 
     For each class, the log-likelihood ratio against all others (van Leeuwen and Bruemmer 2006, eq. 9) is calibrated by
-    `PavCalibrator`. What comes out for a class is the logarithm of its posterior then, less that of its prior.
+    `PavCalibrator`. The output for a class is the logarithm of its posterior minus the logarithm of its prior.
 
     Parameters
     ----------
     prior : (n_classes,) array_like, optional
-        How the other classes share in "all others", and the prior of the posteriors; all above 0, flat if not given.
+        Weights of the other classes in "all others", and the prior of the posteriors; all above 0, default: flat.
     interpolation, smoothing, bound
-        As of `PavCalibrator`, but ``smoothing`` is 1 if not given: a trial that all detectors reject for certain would
-        have no class left.
+        See `PavCalibrator`. The default of ``smoothing`` is 1, because a trial that all detectors reject with certainty
+        would have no class left.
 
     Attributes
     ----------
@@ -583,21 +583,21 @@ class DetectionPavTransformation(_Detectors):
     objective_ : float
         Cross-entropy at the prior of the training trials, in nats.
     classes_, training_
-        As of `MulticlassCalibrator`.
+        See `MulticlassCalibrator`.
 
     Warns
     -----
     DecibanWarning
-        Of `PavCalibrator`, with the name of the class.
+        Warnings of `PavCalibrator`, with the name of the class.
 
     Notes
     -----
-    This is what many did for language recognition, and no calibration of many classes (thesis 8.3.3, 8.5). The
-    posteriors of the detectors do not sum to 1, they are forced to; each is best for its own question, alone. A
-    threshold on a detection log-likelihood ratio mixes two things, discrimination and the calibration of the
-    log-likelihoods that went into it, so PAV cannot tell one from the other as it does with two classes. On the
-    language evaluation of 2007, one `MulticlassCalibrator` was better than detectors calibrated one by one in all four
-    systems of the thesis. Of two classes, it is `PavCalibrator` of the differences where nothing is smoothed.
+    This method is common in language recognition, but it is not a multiclass calibration (thesis 8.3.3, 8.5). The
+    posteriors of the detectors do not sum to 1 and are normalized; each detector is optimal only for its own decision.
+    A threshold on a detection log-likelihood ratio depends on discrimination and on the calibration of the input
+    log-likelihoods. So PAV cannot separate the two, as it does with two classes. On the language evaluation of 2007,
+    one `MulticlassCalibrator` was better than separately calibrated detectors in all four systems of the thesis. For
+    two classes, this is `PavCalibrator` of the differences if there is no smoothing.
 
     Examples
     --------
@@ -616,18 +616,16 @@ class DetectionPavTransformation(_Detectors):
     def __init__(
         self,
         *,
-        prior: ArrayLike | None = None,
+        prior: Priors = None,
         interpolation: Literal["linear", "step"] = "linear",
         smoothing: float = 1.0,
         bound: float | None = None,
     ) -> None:
         self._set_prior(prior)
-        self.interpolation = interpolation
-        self.smoothing = smoothing
-        self.bound = bound
+        self.interpolation, self.smoothing, self.bound = interpolation, smoothing, bound
         self._detector(0.5)
 
-    def _detector(self, p_target: float) -> PavCalibrator:  # noqa: ARG002  # the best map is best at each prior
+    def _detector(self, p_target: float) -> PavCalibrator:  # noqa: ARG002  # the optimal map does not depend on the prior
         return PavCalibrator(interpolation=self.interpolation, smoothing=self.smoothing, bound=self.bound)
 
     def _said(self) -> str:
@@ -635,19 +633,19 @@ class DetectionPavTransformation(_Detectors):
 
 
 class DetectionAffineTransformation(_Detectors):
-    """Logistic regression of the detection log-likelihood ratio of each class, one by one (thesis 8.3.3, figure 8.4).
+    """Logistic regression of the detection log-likelihood ratio of each class, separately (thesis 8.3.3, figure 8.4).
 
     For each class, the log-likelihood ratio against all others (van Leeuwen and Bruemmer 2006, eq. 9) is calibrated by
-    `AffineCalibrator` at the prior of that class. What comes out for a class is the logarithm of its posterior then,
-    less that of its prior.
+    `AffineCalibrator` at the prior of that class. The output for a class is the logarithm of its posterior minus the
+    logarithm of its prior.
 
     Parameters
     ----------
     prior : (n_classes,) array_like, optional
-        How the other classes share in "all others", and the prior of each detector; all above 0, flat if not given.
+        Weights of the other classes in "all others", and the prior of each detector; all above 0, default: flat.
     ridge : float
-        Penalty on the scale of each, for standardized scores. Without one, a class that is separated from the others is
-        an error.
+        Penalty on the scale of each detector, for standardized scores. Without a penalty, a class that is separated
+        from the others is an error.
 
     Attributes
     ----------
@@ -656,18 +654,18 @@ class DetectionAffineTransformation(_Detectors):
     objective_ : float
         Cross-entropy at the prior of the training trials, in nats.
     classes_, training_
-        As of `MulticlassCalibrator`.
+        See `MulticlassCalibrator`.
 
     Warns
     -----
     DecibanWarning
-        Of `AffineCalibrator`, with the name of the class.
+        Warnings of `AffineCalibrator`, with the name of the class.
 
     Notes
     -----
-    One against the rest: what many do in place of `MulticlassCalibrator`, which has one scale and calibrates all
-    classes together. Each detector is best for its own question, and their posteriors are forced to sum to 1; see
-    `DetectionPavTransformation`. Of two classes it is `AffineCalibrator` of the differences.
+    One-versus-rest calibration, a common alternative to `MulticlassCalibrator`, which has one scale and calibrates all
+    classes together. Each detector is optimal for its own decision, and the posteriors are normalized to sum 1; see
+    `DetectionPavTransformation`. For two classes, this is `AffineCalibrator` of the differences.
 
     Examples
     --------
@@ -681,7 +679,7 @@ class DetectionAffineTransformation(_Detectors):
     parameter_schema: ClassVar[dict[str, Any]] = _schema_of(AffineCalibrator)
     detectors_: list[AffineCalibrator]  # type: ignore[assignment]  # of one kind
 
-    def __init__(self, *, prior: ArrayLike | None = None, ridge: float = 0.0) -> None:
+    def __init__(self, *, prior: Priors = None, ridge: float = 0.0) -> None:
         self._set_prior(prior)
         self.ridge = ridge
         self._detector(0.5)
@@ -690,8 +688,8 @@ class DetectionAffineTransformation(_Detectors):
         return AffineCalibrator(p_target=p_target, ridge=self.ridge)
 
     def parameter_numbers(self, classes: Sequence[str] = ()) -> list[tuple[str, str, float]]:
-        """Scale and offset of each detector, by its class; see `ClassModel.parameter_numbers`."""
-        named = list(zip(self.classes_ or tuple(classes), self.detectors_, strict=False))  # or none has a name
+        """Return scale and offset of each detector, by class; see `ClassModel.parameter_numbers`."""
+        named = list(zip(self.classes_ or tuple(classes), self.detectors_, strict=False))  # empty without names
         scales = [("scale", name, float(one.scale_)) for name, one in named]
         return [*scales, *(("offset", name, float(one.offset_)) for name, one in named)]
 
@@ -701,46 +699,46 @@ class DetectionAffineTransformation(_Detectors):
 
 
 def _train(data: SourceClasses, detectors: Sequence[Calibrator]) -> float:
-    """Train each detector, by passes over the segments where these are many, and return the objective."""
-    from deciban.multiclass.costs import mixed  # other maps need none of it
+    """Train each detector, by passes over the segments if they are many, and return the objective."""
+    from deciban.multiclass.tables import mixed  # only needed here
 
     prior, amounts = data.prior, data.look(partial(_amounts, data.n_classes)).total
     about: dict[str, Any] = {"classes": (), "has_weights": True, "is_double": True}
-    llrs = data.source.map(partial(_detection_llrs, prior), has_units=False, are_units=False)  # once, if in memory
+    llrs = data.source.map(partial(_detection_llrs, prior), has_units=False, are_units=False)  # computed once in memory
     for k, (detector, share) in enumerate(zip(detectors, _shares(amounts, prior), strict=True)):
         about["systems"] = llrs.classes[k : k + 1]
-        detector.fit_pieces(llrs.map(partial(_of_detector, k, share), **about), data.engine, data.memory or 0)
-    del llrs  # which are by far the most that is held
+        detector.fit_source(llrs.map(partial(_of_detector, k, share), **about), data.engine, data.memory or 0)
+    del llrs  # frees most of the memory
     costs: ClassCosts = data.look(partial(_costs, prior, tuple(detectors)))
     return mixed(costs.of_class, prior)
 
 
 def _amounts(n_classes: int, chunk: Chunk) -> Sums:
-    """Sum up what the trials of each class weigh."""
+    """Return the number (or weight) of trials of each class."""
     return Sums.of(np.bincount(chunk.labels, chunk.float_weight, n_classes))
 
 
-def _detection_llrs(prior: FloatArray, piece: Piece, wanted: Wanted) -> Chunk:
+def _detection_llrs(prior: FloatArray, partition: SourcePartition, wanted: TrialFields) -> Chunk:
     """Read segments with detection llrs in place of log-likelihoods."""
-    chunk = piece.read(wanted)
+    chunk = partition.read(wanted)
     return replace(
         chunk, scores=tuple(multiclass.detection_llrs(one, prior=prior) if len(one) else one for one in chunk.scores)
     )
 
 
-def _of_detector(target: int, share: FloatArray, piece: Piece, wanted: Wanted) -> Chunk:
+def _of_detector(target: int, share: FloatArray, partition: SourcePartition, wanted: TrialFields) -> Chunk:
     """Read segments as trials of one detector.
 
     Parameters
     ----------
     target : int
-        Its class.
+        Class of the detector.
     share : (n_classes,) array
-        What a segment of each class counts among its trials.
-    piece : Piece
-    wanted : Wanted
+        Factor of the weight of a segment of each class.
+    partition : SourcePartition
+    wanted : TrialFields
     """
-    chunk = piece.read(replace(wanted, systems=(0,) if wanted.systems else (), truth=True, weight=True))
+    chunk = partition.read(replace(wanted, systems=(0,) if wanted.systems else (), truth=True, weight=True))
     scores = tuple(one[:, target] for one in chunk.scores) * len(wanted.systems)
     own = share[chunk.labels]
     weight = own if chunk.weight is None else own * chunk.weight
@@ -748,16 +746,15 @@ def _of_detector(target: int, share: FloatArray, piece: Piece, wanted: Wanted) -
 
 
 def _costs(prior: FloatArray, detectors: Sequence[Calibrator], chunk: Chunk) -> ClassCosts:
-    """Sum up logarithmic costs of what trained detectors make of log-likelihoods."""
-    from deciban.multiclass.costs import surprises
-    from deciban.multiclass.tables import ScoredClasses
+    """Return sums of logarithmic costs of the calibrated log-likelihoods."""
+    from deciban.multiclass.tables import ScoredClasses, surprises
 
     mapped = _joined(_mapped(multiclass.detection_llrs(chunk.scores[0], prior=prior), detectors), prior)
     return ClassCosts(surprises(ScoredClasses(mapped, chunk.labels, chunk.weight, None), prior))
 
 
 def _shares(amounts: FloatArray, prior: FloatArray) -> Iterator[FloatArray]:
-    """By how much weights are multiplied for each detector: others share as the prior says, and weigh as many."""
+    """Yield factors of weights for each detector: other classes share by the prior, with an equal total weight."""
     rest = _rest(prior)
     for k in range(len(prior)):
         share: FloatArray = prior / rest[k] / amounts * (amounts.sum() - amounts[k])
@@ -766,24 +763,24 @@ def _shares(amounts: FloatArray, prior: FloatArray) -> Iterator[FloatArray]:
 
 
 def _rest(prior: FloatArray) -> FloatArray:
-    """What the prior leaves to all others, of each class; as a sum, which keeps small numbers."""
+    """Return the prior of all other classes, for each class; as a sum, which keeps small numbers."""
     return np.array([math.fsum(np.delete(prior, k)) for k in range(len(prior))])
 
 
 def _mapped(llr: FloatArray, detectors: Sequence[Calibrator]) -> FloatArray:
-    """Calibrated detection log-likelihood ratios in place of the others."""
+    """Replace detection log-likelihood ratios by calibrated ones."""
     for k, detector in enumerate(detectors):
         llr[:, k] = detector.transform(llr[:, k])
     return llr
 
 
 def _joined(llr: FloatArray, prior: FloatArray) -> FloatArray:
-    """Log-likelihoods made of calibrated detection log-likelihood ratios, in their place.
+    """Replace calibrated detection log-likelihood ratios by log-likelihoods.
 
     Raises
     ------
     TrialError
-        If a trial is rejected by all detectors for certain.
+        If all detectors reject a trial with certainty.
     """
     log_prior, log_rest = np.log(prior), np.log(_rest(prior))
     lost = np.zeros(len(llr), np.bool_)
@@ -791,6 +788,6 @@ def _joined(llr: FloatArray, prior: FloatArray) -> FloatArray:
         log_posterior = -np.logaddexp(0.0, log_rest - log_prior - llr[rows])
         lost[rows] = np.isneginf(log_posterior).all(axis=1)
         llr[rows] = log_posterior - log_prior
-    words = "loglik: all detectors reject {n} trials for certain, the first "
+    words = "loglik: all detectors reject {n} trials with certainty, the first "
     _validate.refuse_trials(lost, words, ", so that no class is left. Train with smoothing=1 or a bound.")
     return llr

@@ -1,4 +1,4 @@
-"""Cross-validated calibration and fusion: every trial by a map that was trained without its speakers."""
+"""Cross-validated calibration and fusion: the map of a trial is trained without its speakers."""
 
 from __future__ import annotations
 
@@ -15,21 +15,33 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.calibration.folds import folded, folds_of, words_of
 from deciban.errors import InputError, TrialError
-from deciban.models.mapped import naming_rows, ordered
-from deciban.models.score_model import ARGUMENTS, ScoreModel, measure_table, missing_measures_are_known, tell_missing
-from deciban.trials.passes import Engine, found_in
-from deciban.trials.sources import Chunk, Columns, HeldPiece, MappedPiece, Piece, ShardSource, Wanted, in_memory
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.models.model import without_measure_warnings
+from deciban.models.score_model import ARGUMENTS, ScoreModel, measure_table, warn_missing
+from deciban.models.sources import naming_rows
+from deciban.trials.sources import (
+    Chunk,
+    Columns,
+    Engine,
+    LoadedPartition,
+    MappedPartition,
+    ShardSource,
+    SourcePartition,
+    TrialFields,
+    found_in,
+    in_memory,
+    ordered,
+)
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, Weights
 
 
 class Trainable(Protocol):
-    """What can be cross-validated: any calibrator, and any fusion. One of them takes quality measures, too."""
+    """Any calibrator or fusion. `QualityFusion` also takes quality measures."""
 
-    def fit(self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: Weights = None) -> Self:
         """Train on labelled trials."""
 
     def transform(self, scores: ArrayLike) -> FloatArray:
-        """Turn scores into log-likelihood ratios."""
+        """Map scores to log-likelihood ratios."""
 
 
 def cross_validated(
@@ -39,36 +51,38 @@ def cross_validated(
     *,
     groups: ArrayLike | Sequence[ArrayLike] | None = None,
     n_folds: int = 5,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights = None,
     seed: int = 0,
     enroll_quality: ArrayLike | None = None,
     test_quality: ArrayLike | None = None,
     trial_quality: ArrayLike | None = None,
 ) -> FloatArray:
-    """Calibrate or fuse every trial by a map that was trained on other trials only.
+    """Calibrate or fuse every trial by a map that was trained on other trials.
 
     Parameters
     ----------
     calibrator : Calibrator or fusion
-        What to train, such as `AffineCalibrator` or `deciban.fusion.LinearFusion`; copies are, it stays as it is.
+        Model to train, such as `AffineCalibrator` or `deciban.fusion.LinearFusion`; it is copied, not changed.
     scores : (n_trials,) array_like
-        Or of more dimensions, trials first, if ``calibrator`` takes such scores: (n_trials, n_systems) for a fusion.
+        Scores; with more axes, trials come first, if ``calibrator`` takes such scores: (n_trials, n_systems) for a
+        fusion.
     is_target : (n_trials,) array_like
         True (or 1) for targets, False (or 0) for non-targets.
     groups : (n_trials,) array_like, or two of them, optional
-        Who a trial belongs to, such as its speaker, as strings or numbers: trials of a group stay together. For trials
-        with two sides, a pair: the speaker of the enrolment and of the test side. A name is the same speaker on both.
-        Without groups every trial is by itself: too optimistic where a speaker has more than one.
+        Group of each trial, such as its speaker, as strings or numbers: trials of a group stay together. For trials
+        with two sides, pass a pair: the speakers of the enrolment and of the test side. A name is the same speaker on
+        both sides. Without groups, every trial is a group: this is too optimistic if a speaker has several trials.
     n_folds : int
-        Number of parts, at least 2; at least 3 for two sides. The number of groups leaves each of them out in turn.
+        Number of folds, at least 2; at least 3 for two sides. With as many folds as groups, each group is left out in
+        turn.
     sample_weight : (n_trials,) array_like, optional
-        Weight of each trial within its class, at least 0. Folds have about the same weight of each class; groups and
-        trials of weight 0 do not move the others.
+        Weight of each trial within its class, at least 0. Folds have about the same weight of each class. Groups and
+        trials of weight 0 do not change the folds of the others.
     seed : int
-        Which of the many ways to make folds is taken.
+        Seed for the assignment of folds.
     enroll_quality, test_quality, trial_quality : (n_trials, n_measures) array_like, optional
-        The measures that `deciban.fusion.QualityFusion.fit` takes, of all trials: every part is trained on those of its
-        own trials, and fuses others by theirs. NaN where there is none.
+        Quality measures of all trials for `deciban.fusion.QualityFusion.fit`. Models are trained with the measures of
+        their training trials and applied with the measures of the held-out trials. NaN for missing measures.
 
     Returns
     -------
@@ -78,27 +92,26 @@ def cross_validated(
     Raises
     ------
     InputError
-        If lengths differ, a group has no name, there are fewer groups than folds, the trials outside of a fold
+        If lengths differ, a group has no name, or there are fewer groups than folds. If the trials outside of a fold
         lack a class, or training on them fails; the message names the fold. If measures are infinite, or the calibrator
-        takes none.
+        takes no measures.
 
     Warns
     -----
     DecibanWarning
-        If trials lack a measure, once for all parts.
+        If trials lack a measure; one warning for all folds.
 
     Notes
     -----
-    Groups are spread over folds so that each fold has about the same number of targets and of non-targets (weight of
-    such, if trials are weighted).
+    Groups are assigned to folds so that each fold has about the same number (or weight) of targets and of non-targets.
 
-    With two sides, speakers and not trials are spread. A trial whose speakers are in folds ``i`` and ``j`` is
-    calibrated by a map that was trained on all trials with no side in either of the two: no speaker of the trial was
-    heard in training. That takes ``n_folds (n_folds + 1) / 2`` maps, and the more folds, the more trials each is
-    trained on: about ``(1 - 2 / n_folds)**2`` of the cross-speaker trials.
+    With two sides, speakers are assigned to folds instead of trials. A trial whose speakers are in folds ``i`` and
+    ``j`` is calibrated by a map that was trained on all trials without a side in either fold. So training did not use
+    the speakers of the trial. This takes ``n_folds (n_folds + 1) / 2`` maps. With more folds, each map is trained on
+    more trials: on about ``(1 - 2 / n_folds)**2`` of the cross-speaker trials.
 
-    The result depends on the seed, the names of the groups and the trials, and not on the order of the trials. (Without
-    groups, trials that are alike in everything may exchange their values.)
+    The result depends on the seed, the names of the groups and the trials, but not on the order of the trials. (Without
+    groups, completely identical trials may exchange their results.)
 
     Examples
     --------
@@ -109,7 +122,7 @@ def cross_validated(
     >>> cross_validated(AffineCalibrator(ridge=0.1), scores, is_target, groups=speakers, n_folds=2).round(2)
     array([ 1.8 , -0.35,  0.19, -1.59, -0.1 , -1.  ,  0.49, -0.88,  0.73,  0.94])
 
-    Noise raises all scores, and a fusion with quality makes up for that:
+    Noise raises all scores, and a fusion with quality measures corrects this:
 
     >>> import numpy as np
     >>> from deciban.fusion import LinearFusion, QualityFusion
@@ -140,12 +153,12 @@ def cross_validated(
     if not quality:
         return llr
     present = np.asarray(~np.isnan(np.column_stack(list(quality.values()))).any(axis=1), np.bool_)
-    tell_missing(type(calibrator).__name__, present, "left out where quality is trained, and fused by scores alone")
+    warn_missing(type(calibrator).__name__, present, "not used to train the quality part, and fused by scores alone")
     return llr
 
 
 def _checked_quality(calibrator: Trainable, given: dict[str, ArrayLike | None], n_trials: int) -> dict[str, ScoreArray]:
-    """The measures that were passed, for a calibrator that takes such."""
+    """Return the measures of the user, if the calibrator takes measures."""
     tables = {name: values for name, values in given.items() if values is not None}
     if not tables:
         return {}
@@ -154,7 +167,7 @@ def _checked_quality(calibrator: Trainable, given: dict[str, ArrayLike | None], 
     for name in tables:
         if name not in taken and not takes_all:
             raise InputError(
-                f"{name}: given, but {type(calibrator).__name__} takes no such measures. Pass them with a "
+                f"{name}: {type(calibrator).__name__} takes no quality measures. Pass them with a "
                 "QualityFusion, or leave them out."
             )
     return {name: measure_table(values, name, n_trials) for name, values in tables.items()}
@@ -170,9 +183,9 @@ def _checked_scores(scores: ArrayLike) -> AnyArray:
     return array
 
 
-def _left(out: tuple[int, int], piece: Piece, wanted: Wanted) -> Chunk:
-    """Read the trials of a piece that share no fold with the held-out trials."""
-    chunk = piece.read(replace(wanted, folds=True))
+def _left(out: tuple[int, int], partition: SourcePartition, wanted: TrialFields) -> Chunk:
+    """Read the trials of a partition that share no fold with the held-out trials."""
+    chunk = partition.read(replace(wanted, folds=True))
     return chunk.take(_shares_none(out, chunk))
 
 
@@ -192,10 +205,10 @@ def _crossed(
     models: Mapping[tuple[int, int], Any],
     systems: tuple[int, ...],
     names: tuple[str, ...],
-    piece: Piece,
-    wanted: Wanted,
+    partition: SourcePartition,
+    wanted: TrialFields,
 ) -> Chunk:
-    """Read the trials of a piece with the results of models that were trained on the others.
+    """Read the trials of a partition with the results of models that were trained on the others.
 
     Parameters
     ----------
@@ -203,10 +216,10 @@ def _crossed(
         By the folds of the held-out trials.
     systems : tuple of int
     names : tuple of str
-        Of these systems.
-    piece : Piece
-        Whose trials know their folds.
-    wanted : Wanted
+        Names of these systems.
+    partition : SourcePartition
+        A partition whose trials have folds.
+    wanted : TrialFields
 
     Raises
     ------
@@ -214,14 +227,14 @@ def _crossed(
         If a model refuses a trial.
     """
     if not wanted.systems:
-        return piece.read(wanted)
+        return partition.read(wanted)
     some = next(iter(models.values()))
     quality = some.quality_arguments if getattr(some, "takes_quality", False) else ()
-    # What weighs nothing may be what a model refuses.
-    chunk = piece.read(replace(wanted, systems=systems, quality=quality, weight=True, folds=True))
+    # A model may refuse trials of weight 0.
+    chunk = partition.read(replace(wanted, systems=systems, quality=quality, weight=True, folds=True))
     low, high = _ends(chunk)
     found: FloatArray | None = None
-    with naming_rows(chunk, names, piece.name), missing_measures_are_known():
+    with naming_rows(chunk, names, partition.name), without_measure_warnings():
         for out, model in models.items():
             rows = np.flatnonzero((low == out[0]) & (high == out[1]))
             if not len(rows):
@@ -237,8 +250,9 @@ def _crossed(
 
 def _transformed(model: Any, chunk: Chunk, rows: IntArray) -> FloatArray:
     """Apply a model to trials at some positions; NaN for trials of weight 0 that it refuses."""
+    given = model.inputs(chunk.stacked) if isinstance(model, ScoreModel) else chunk.scores[0]
     try:
-        return np.asarray(model.transform(_inputs(model, chunk), **(chunk.quality or {})))
+        return np.asarray(model.transform(given, **(chunk.quality or {})))
     except TrialError as error:
         if chunk.weight is None or chunk.weight.all():
             raise error.among(rows) from None
@@ -249,28 +263,22 @@ def _transformed(model: Any, chunk: Chunk, rows: IntArray) -> FloatArray:
     return whole
 
 
-def _inputs(model: Any, chunk: Chunk) -> AnyArray:
-    """Return the scores as the model takes them; a class from elsewhere takes the array that was passed."""
-    found: AnyArray = model.inputs(chunk.stacked) if isinstance(model, ScoreModel) else chunk.scores[0]
-    return found
-
-
 def _trained(model: Any, source: ShardSource, engine: Engine | None, memory: int) -> Any:
-    """Train a model on the trials of a source; a class from elsewhere takes arrays."""
+    """Train a model on the trials of a source; foreign classes take arrays."""
     if isinstance(model, ScoreModel):
-        return model.fit_pieces(source, engine, memory)
+        return model.fit_source(source, engine, memory)
     chunk = source.held
     return model.fit(chunk.scores[0], chunk.labels, sample_weight=chunk.weight, **(chunk.quality or {}))
 
 
 def _ends(chunk: Chunk) -> tuple[IntArray, IntArray]:
-    """The lower and the higher fold of each trial."""
+    """Return the lower and the higher fold of each trial."""
     folds = _folds(chunk)
     return folds.min(axis=1), folds.max(axis=1)
 
 
 def _counts(n_folds: int, n_classes: int, chunk: Chunk) -> CountArray | None:
-    """Count the trials of each part, of each class: all of them, and those that count; None of no trial."""
+    """Count the trials of each pair of folds and class: all, and those that count; None without trials."""
     if chunk.truth is None or not len(chunk.truth):
         return None
     low, high = _ends(chunk)
@@ -282,18 +290,18 @@ def _counts(n_folds: int, n_classes: int, chunk: Chunk) -> CountArray | None:
 
 @dataclass(frozen=True, eq=False)
 class SourceParts:
-    """Trials of a source with the folds in which they are held out, for any number of models.
+    """Trials of a source with the folds that hold them out, for any number of models.
 
     Attributes
     ----------
     source : ShardSource
-        Whose trials know their folds.
+        A source whose trials have folds.
     engine : Engine or None
-        Where passes run; None if all trials are in one batch in memory.
+        Engine that runs passes; None if all trials are in one batch in memory.
     memory : int
-        Bytes that may be taken.
+        Limit of memory in bytes.
     counts : (2, n_folds, n_folds, n_classes) int array
-        Trials by their folds, the lower first, and by class: all, and those that count.
+        Number of trials by folds, the lower first, and by class: all, and those that count.
     """
 
     source: ShardSource
@@ -303,12 +311,12 @@ class SourceParts:
 
     @classmethod
     def of(cls, source: ShardSource, engine: Engine, n_folds: int, *, memory: int = 0, seed: int = 0) -> Self:
-        """Make folds of trials that are read in batches: two passes.
+        """Assign folds to trials that are read in batches, in two passes.
 
         Parameters
         ----------
         source : ShardSource
-            Which knows its groups.
+            A source with groups.
         engine : Engine
         n_folds : int
         memory : int
@@ -317,7 +325,7 @@ class SourceParts:
         Raises
         ------
         InputError
-            If there are fewer groups or trials than folds, or the source was not asked for groups.
+            If there are fewer groups or trials than folds, or the source was opened without groups.
         """
         return cls._counted(folded(source, engine, n_folds, seed), engine, memory, n_folds)
 
@@ -325,12 +333,12 @@ class SourceParts:
     def in_memory(
         cls, source: ShardSource, n_folds: Any, *, groups: ArrayLike | Sequence[ArrayLike] | None = None, seed: Any = 0
     ) -> Self:
-        """Make folds of the trials of one batch, as `cross_validated` does.
+        """Assign folds to the trials of one batch, as in `cross_validated`.
 
         Raises
         ------
         InputError
-            As `folds_of`.
+            See `folds_of`.
         """
         chunk = source.held
         numbers = [chunk.stacked.reshape(len(chunk.labels), -1), *(chunk.quality or {}).values()]
@@ -338,12 +346,12 @@ class SourceParts:
         each = np.column_stack(numbers) if len(numbers) > 1 else numbers[0]
         about = chunk.labels.astype(np.int64), chunk.weight, groups
         folds = folds_of(each, *about, n_folds=n_folds, seed=seed)
-        own = HeldPiece(replace(chunk, folds=folds.T), source.pieces[0].name)
-        return cls._counted(replace(source, pieces=(own,)), None, 0, int(folds.max()) + 1)
+        own = LoadedPartition(replace(chunk, folds=folds.T), source.partitions[0].name)
+        return cls._counted(replace(source, partitions=(own,)), None, 0, int(folds.max()) + 1)
 
     @classmethod
     def _counted(cls, source: ShardSource, engine: Engine | None, memory: int, n_folds: int) -> Self:
-        wanted = Wanted((), truth=True, weight=True, folds=True)
+        wanted = TrialFields((), truth=True, weight=True, folds=True)
         step = partial(_counts, n_folds, len(source.classes) or 2)
         return cls(source, engine, memory, found_in(source, engine, wanted, step, "counting folds"))
 
@@ -353,48 +361,48 @@ class SourceParts:
         return int(self.counts.shape[1])
 
     def __len__(self) -> int:
-        """Number of models that are trained."""
+        """Return the number of trained models."""
         return len(self._parts)
 
     @property
     def _parts(self) -> list[tuple[int, int]]:
-        """The folds of each part."""
+        """Pairs of folds."""
         return [(low, high) for low, high in np.argwhere(self.counts[0].sum(axis=2) > 0).tolist()]
 
     def __iter__(self) -> Iterator[tuple[str, tuple[int, int], ShardSource]]:
-        """Words for each part, its folds, and the trials to train on."""
+        """Yield the description of each pair of folds, the folds, and the trials to train on."""
         for low, high in self._parts:
             step = partial(_left, (low, high))
-            left = [MappedPiece(one, step, f"what is left of {one.name}") for one in self.source.pieces]
+            left = [MappedPartition(one, step, f"what is left of {one.name}") for one in self.source.partitions]
             yield words_of(low, high, self.n_folds), (low, high), self.source.made_of(left)
 
     def _require(self, name: str, out: tuple[int, int]) -> None:
-        """Refuse to train without a part, if a class of two has no trial then."""
+        """Refuse training without a pair of folds if no trial of a class remains."""
         others = [k for k in range(self.n_folds) if k not in out]
         n_non, n_tar = self.counts[1][np.ix_(others, others)].sum(axis=(0, 1)).tolist()
         for n, kind in ((n_tar, "target"), (n_non, "non-target")):
             if not n:
                 raise InputError(
-                    f"groups: without {name} no {kind} is left to train on. Take more folds or fewer, another seed, or "
+                    f"groups: without {name} no {kind} is left to train on. Use more or fewer folds, another seed, or "
                     "more groups with trials of both classes; trials with two sides need at least 3 folds."
                 )
 
     def crossed(self, model: Any, name: str, *, systems: Sequence[int] | None = None) -> ShardSource:
-        """Train a copy of a model for every part, on the trials that share no fold with it.
+        """Train a copy of a model for every pair of folds, on the trials that share no fold with the pair.
 
         Parameters
         ----------
         model : ScoreModel
-            It stays as it is.
+            Model to copy; it is not changed.
         name : str
-            What its scores are called.
+            Name of its scores.
         systems : sequence of int, optional
-            Those to train on; all if left out.
+            Systems to train on; default: all.
 
         Returns
         -------
         ShardSource
-            The same trials with what the model makes of each that was trained without it.
+            The same trials with results of the models that were trained without them.
 
         Raises
         ------
@@ -408,7 +416,7 @@ class SourceParts:
                 self._require(words, out)
             before = f"Training without {words}: "
             try:
-                with missing_measures_are_known():
+                with without_measure_warnings():
                     own = ordered(left, systems=chosen)
                     models[out] = _trained(copy.deepcopy(model), own, self.engine, self.memory)
             except TrialError as error:

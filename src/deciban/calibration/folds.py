@@ -1,4 +1,4 @@
-"""Folds in which trials are held out, of arrays and of trials that are read in batches."""
+"""Folds for cross-validation, of arrays and of trials that are read in batches."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from deciban.core.ranks.counts import aligned, summed_by_code, whole_or_float
 from deciban.core.resampling.units import mixed_bits
 from deciban.errors import InputError
 from deciban.models.score_model import ARGUMENTS
-from deciban.trials.passes import Engine, Work, found_in
-from deciban.trials.sources import Chunk, MappedPiece, NumberedPiece, Piece, ShardSource, Step, Wanted, numbered
+from deciban.trials import sources
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
 
@@ -31,13 +30,13 @@ def folds_of(
     n_folds: Any,
     seed: Any,
 ) -> IntArray:
-    """Fold of every trial, by its groups or (without any) by itself.
+    """Return the fold of every trial, by its groups or (without groups) by itself.
 
     Parameters
     ----------
     scores : (n_trials, ...) array
     label : (n_trials,) int array
-        The class of each trial, from 0.
+        Class of each trial, from 0.
     weight : (n_trials,) array, optional
     groups : (n_trials,) array_like, or two of them, optional
     n_folds, seed : int
@@ -45,44 +44,41 @@ def folds_of(
     Returns
     -------
     (1, n_trials) or (2, n_trials) array
-        For each side of the trials.
+        Folds of each side of the trials.
 
     Raises
     ------
     InputError
         If lengths differ, a group has no name, or there are fewer groups than folds.
     """
-    n_folds, seed = _whole(n_folds, "n_folds", 2), _whole(seed, "seed", 0)
+    n_folds, seed = (
+        _validate.whole(value, name, least, math.inf, f"It must be a whole number of at least {least}")
+        for value, name, least in ((n_folds, "n_folds", 2), (seed, "seed", 0))
+    )
     if groups is None:
         return _folds_of_trials(scores, label, weight, n_folds, seed)[np.newaxis]
     sides = _sides(groups, len(scores))
     return folds_of_shares(_shares(sides, label, weight), n_folds, seed)[sides]
 
 
-def _whole(value: Any, name: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise InputError(f"{name}: got {value!r}. It is a whole number of at least {least}.")
-    return int(value)
-
-
 def _sides(groups: ArrayLike | Sequence[ArrayLike], n_trials: int) -> IntArray:
-    """Groups of each trial on one side or on two, as positions in the sorted names of all of them."""
+    """Return the groups of each trial on one or two sides, as positions in the sorted names of all groups."""
     if isinstance(groups, tuple | list) and len(groups) == 2 and all(np.ndim(side) == 1 for side in groups):
         named = [_names(side, n_trials) for side in groups]
     else:
         named = [_names(groups, n_trials)]
     if len({names.dtype.kind == "U" for names in named}) > 1:
-        raise InputError("groups: one side has strings and the other numbers. A speaker has one name on both sides.")
+        raise InputError("groups: one side has strings and the other has numbers. Use the same names on both sides.")
     codes = np.unique(np.concatenate(named), return_inverse=True)[1]
     return codes.reshape(len(named), n_trials).astype(np.int64, copy=False)
 
 
 def _names(side: object, n_trials: int) -> AnyArray:
-    """The groups of one side, all strings or all numbers."""
+    """Return the groups of one side, all strings or all numbers."""
     names = _validate.array(side, "groups")  # type: ignore[arg-type]  # it checks
     if names.ndim != 1 or len(names) != n_trials:
         raise InputError(
-            f"groups: shape {names.shape} for {n_trials} trials. Give one group per trial, or a pair of such arrays, "
+            f"groups: shape {names.shape} for {n_trials} trials. Pass one group per trial, or a pair of arrays, "
             "for the enrolment and for the test side."
         )
     if names.dtype.kind in "biuU":
@@ -90,16 +86,16 @@ def _names(side: object, n_trials: int) -> AnyArray:
     nameless = [not isinstance(name, str | numbers.Real) or name != name for name in names.tolist()]  # noqa: PLR0124
     if (found := np.flatnonzero(nameless)).size:
         raise InputError(
-            f"groups: {len(found)} of {n_trials} trials have no group that is a string or a number, the first at index "
-            f"{found[0]}: {names[found[0]]!r}. Give each trial of an unknown speaker its own name, or leave it out."
+            f"groups: {len(found)} of {n_trials} groups are neither strings nor numbers, the first at index "
+            f"{found[0]}: {names[found[0]]!r}. Give each unknown speaker an own name, or leave the trial out."
         )
     if len({isinstance(name, str) for name in names.tolist()}) > 1:
-        raise InputError("groups: some are strings and some numbers. A speaker has one name in all trials.")
+        raise InputError("groups: some are strings and some are numbers. Use one type for all trials.")
     return np.array(names.tolist())
 
 
 def folds_of_shares(shares: FloatArray, n_folds: int, seed: int) -> IntArray:
-    """Fold of each group by how much of each class it has; groups are in the order of their names.
+    """Return the fold of each group from its shares of the classes; groups are in the order of their names.
 
     Parameters
     ----------
@@ -131,7 +127,7 @@ def folds_of_shares(shares: FloatArray, n_folds: int, seed: int) -> IntArray:
 
 
 def _shares(sides: IntArray, label: IntArray, weight: CountArray | None) -> FloatArray:
-    """Share of each class in every group, a row for each group."""
+    """Return the share of each group in each class, one row per group."""
     n_groups, n_classes = int(sides.max()) + 1, int(label.max()) + 1
     amount = np.ones(len(label)) if weight is None else weight.astype(np.float64)
     return shares_of(
@@ -141,17 +137,17 @@ def _shares(sides: IntArray, label: IntArray, weight: CountArray | None) -> Floa
 
 
 def shares_of(in_groups: tuple[IntArray, int], in_all: tuple[IntArray, int]) -> FloatArray:
-    """Return the share of each class in every group, from exact sums, so that nothing depends on the order of trials.
+    """Return the share of each group in each class, from exact sums, independent of the order of trials.
 
     Parameters
     ----------
     in_groups, in_all : pairs as of `deciban.core.ranks.counts.summed_by_code`
-        Of groups, class by class, and of classes.
+        Sums of groups by class, and of classes.
 
     Returns
     -------
     (n_groups, n_classes) array
-        Of a class without weight 0.
+        0 for a class without weight.
     """
     total = whole_or_float(*in_all).astype(np.float64)
     sums = whole_or_float(*in_groups).astype(np.float64).reshape(-1, len(total))
@@ -159,9 +155,9 @@ def shares_of(in_groups: tuple[IntArray, int], in_all: tuple[IntArray, int]) -> 
 
 
 def _folds_of_trials(scores: AnyArray, label: IntArray, weight: CountArray | None, n_folds: int, seed: int) -> IntArray:
-    """Fold of each trial: shuffled from an order that follows from the trials themselves, then dealt by class.
+    """Return the fold of each trial: trials are put in an order by content, shuffled, and assigned by class.
 
-    Of very many each trial is asked alone, so that no list of all is needed.
+    For very many trials, the fold of a trial depends on its content alone, so that no list of trials is needed.
     """
     columns = list(scores.reshape(len(scores), -1).T)
     keys = [*columns, label]
@@ -169,7 +165,7 @@ def _folds_of_trials(scores: AnyArray, label: IntArray, weight: CountArray | Non
     if not are_listed(n_counting, len(columns)):
         return folds_by_content(columns, label, n_folds, seed)
     order = np.lexsort(keys if weight is None else [weight, *keys])
-    # Trials without weight come last, so that they do not move the others.
+    # Trials without weight come last, so that they do not change the folds of the others.
     counting, others = (order, order[:0]) if weight is None else (order[weight[order] > 0], order[weight[order] == 0])
     if len(counting) < n_folds:
         such = " with a weight above 0" if len(others) else ""
@@ -184,11 +180,11 @@ def _folds_of_trials(scores: AnyArray, label: IntArray, weight: CountArray | Non
 
 
 _MOST_NUMBERS = 1 << 23
-"""Numbers up to which trials are listed to be dealt out to folds."""
+"""Limit of numbers for assigning folds from a list of all trials."""
 
 
 def are_listed(n_trials: int, n_columns: int) -> bool:
-    """Whether trials with so many numbers each are few enough to be listed: a million of up to eight.
+    """Return True if trials can be listed: at most a million trials with up to eight numbers.
 
     >>> are_listed(1_000_000, 1), are_listed(1_000_000, 10)
     (True, False)
@@ -197,7 +193,7 @@ def are_listed(n_trials: int, n_columns: int) -> bool:
 
 
 def folds_by_content(columns: Sequence[AnyArray], label: AnyArray, n_folds: int, seed: int) -> IntArray:
-    """Fold of each trial where there are very many: its numbers and its class decide, so that equal trials share one.
+    """Return the fold of each of very many trials from its numbers and its class; identical trials share a fold.
 
     Parameters
     ----------
@@ -213,7 +209,7 @@ def folds_by_content(columns: Sequence[AnyArray], label: AnyArray, n_folds: int,
     """
     bits = mixed_bits(np.asarray(label).astype(np.int64) + seed)
     for column in columns:
-        numbers = column.astype(np.float64) + 0.0  # so that there is one 0
+        numbers = column.astype(np.float64) + 0.0  # makes -0.0 equal to 0.0
         numbers[np.isnan(numbers)] = np.nan
         bits = mixed_bits(bits ^ mixed_bits(numbers.view(np.uint64)))
     return (bits % np.uint64(n_folds)).astype(np.int64)
@@ -228,38 +224,46 @@ def words_of(low: int, high: int, n_folds: int) -> str:
     return f"fold {low + 1} of {n_folds}" if low == high else f"folds {low + 1} and {high + 1} of {n_folds}"
 
 
-def _by_group(names: Any, folds: IntArray, piece: Piece, wanted: Wanted) -> Chunk:
-    """Read trials with the folds of their groups, one for each side; names are a pyarrow array of all groups."""
+def _by_group(
+    names: Any, folds: IntArray, partition: sources.SourcePartition, wanted: sources.TrialFields
+) -> sources.Chunk:
+    """Read trials with the folds of their groups, one for each side; ``names`` is a pyarrow array of all groups."""
     if not wanted.folds:
-        return piece.read(wanted)
+        return partition.read(wanted)
     from deciban._arrow import compute as pc
     from deciban._arrow import to_numpy
 
-    chunk = piece.read(replace(wanted, groups=True))
+    chunk = partition.read(replace(wanted, groups=True))
     assert chunk.groups is not None  # noqa: S101  # they were asked for
     own = [folds[to_numpy(pc.index_in(of, names))][codes] for codes, of in chunk.groups]
     return replace(chunk, folds=np.stack(own, axis=1))
 
 
-def _listed(folds: IntArray, piece: Piece, wanted: Wanted) -> Chunk:
-    """Read trials with folds that were found by looking at all trials together."""
-    return replace(piece.read(wanted), folds=folds[:, None])
+def _listed(folds: IntArray, partition: sources.SourcePartition, wanted: sources.TrialFields) -> sources.Chunk:
+    """Read trials with folds that were assigned from a list of all trials."""
+    return replace(partition.read(wanted), folds=folds[:, None])
 
 
-def _by_content(source: ShardSource, n_folds: int, seed: int, piece: Piece, wanted: Wanted) -> Chunk:
-    """Read trials with the folds that their numbers and classes decide: of very many no list is made."""
+def _by_content(
+    source: sources.ShardSource,
+    n_folds: int,
+    seed: int,
+    partition: sources.SourcePartition,
+    wanted: sources.TrialFields,
+) -> sources.Chunk:
+    """Read trials with folds that depend on their numbers and classes, without a list of all trials."""
     if not wanted.folds:
-        return piece.read(wanted)
+        return partition.read(wanted)
     systems = tuple(range(len(source.systems)))
-    chunk = piece.read(replace(wanted, systems=systems, truth=True, quality=source.quality))
+    chunk = partition.read(replace(wanted, systems=systems, truth=True, quality=source.quality))
     folds = folds_by_content(numbers_of(chunk), chunk.labels, n_folds, seed)
     quality = {name: (chunk.quality or {})[name] for name in wanted.quality} or None
     truth, scores = chunk.truth if wanted.truth else None, tuple(chunk.scores[at] for at in wanted.systems)
     return replace(chunk, scores=scores, truth=truth, quality=quality, folds=folds[:, None])
 
 
-def numbers_of(chunk: Chunk) -> list[AnyArray]:
-    """Scores and quality measures of trials, column by column, in the order in which memory has them."""
+def numbers_of(chunk: sources.Chunk) -> list[AnyArray]:
+    """Return scores and quality measures of trials, column by column, in the order of memory."""
     if not chunk.scores:
         return []
     whole = np.stack(chunk.scores, axis=1)
@@ -268,33 +272,33 @@ def numbers_of(chunk: Chunk) -> list[AnyArray]:
     return [*columns, *(column for name in ARGUMENTS if name in measures for column in measures[name].T)]
 
 
-class Gathered(Work):
-    """The numbers, class and weight of every trial, piece by piece, if they are few."""
+class SmallDataPass(sources.SourcePass):
+    """The numbers, class and weight of every trial, partition by partition, if there are few trials."""
 
     words = "listing trials"
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: sources.TrialFields) -> None:
         self.wanted = wanted
         self.n_counting = 0
-        self.found: dict[int, Chunk] | None = {}
+        self.found: dict[int, sources.Chunk] | None = {}
 
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        for piece in pieces:
-            assert isinstance(piece, NumberedPiece)  # noqa: S101  # these were passed
-            chunk = piece.read(self.wanted)
+    def take(self, partitions: Sequence[sources.SourcePartition]) -> None:
+        """Process partitions; see `SourcePass.take`."""
+        for partition in partitions:
+            assert isinstance(partition, sources.NumberedPartition)  # noqa: S101  # these were passed
+            chunk = partition.read(self.wanted)
             n = len(chunk.labels) if chunk.weight is None else int(np.count_nonzero(chunk.weight))
             with self.lock:
-                self._add(n, {piece.number: chunk})
+                self._add(n, {partition.number: chunk})
 
-    def _add(self, n: int, found: dict[int, Chunk] | None) -> None:
+    def _add(self, n: int, found: dict[int, sources.Chunk] | None) -> None:
         self.n_counting += n
         one = next(iter(found.values())) if found else None
         few = one is None or are_listed(self.n_counting, len(numbers_of(one)))
         self.found = None if self.found is None or found is None or not few else self.found | found
 
     def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
+        """Merge with other partitions; see `Work.__add__`."""
         found = self.empty()
         for one in (self, other):
             found._add(one.n_counting, one.found)
@@ -303,13 +307,13 @@ class Gathered(Work):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupShares:
-    """Share of each class in the trials of each group; ``a + b`` covers the trials of both.
+    """Share of each group in the trials of each class; ``a + b`` merges two sets of trials.
 
     Attributes
     ----------
     names : pyarrow string array
     sums, totals : (n_digits, n_groups * n_classes) and (n_digits, n_classes) int arrays, each with a place
-        As of `deciban.core.ranks.counts.summed_by_code`: exact, for any pieces in any order.
+        See `deciban.core.ranks.counts.summed_by_code`; exact, for any partitions in any order.
     """
 
     names: Any
@@ -317,8 +321,8 @@ class GroupShares:
     totals: tuple[IntArray, int]
 
     @classmethod
-    def of(cls, chunk: Chunk, n_classes: int) -> Self:
-        """Look at the trials of a piece."""
+    def of(cls, chunk: sources.Chunk, n_classes: int) -> Self:
+        """Compute from the trials of a batch."""
         import pyarrow as pa
 
         from deciban.trials.names import encode
@@ -335,7 +339,7 @@ class GroupShares:
         )
 
     def __add__(self, other: GroupShares) -> GroupShares:
-        """Add another part."""
+        """Merge with another batch."""
         import pyarrow as pa
 
         from deciban.trials.names import encode
@@ -350,8 +354,8 @@ class GroupShares:
             spread.append((table.reshape(len(sums), len(names) * n_classes), first))
         return GroupShares(names, _added(spread), _added([self.totals, other.totals]))
 
-    def dealt(self, n_folds: int, seed: int) -> Step:
-        """Return what reads trials with their folds; these are as of `folds_of`."""
+    def dealt(self, n_folds: int, seed: int) -> sources.Step:
+        """Return the step that reads trials with their folds; the folds are the same as in `folds_of`."""
         from deciban._arrow import compute as pc
         from deciban._arrow import to_numpy
 
@@ -361,52 +365,54 @@ class GroupShares:
 
 
 def _added(parts: Sequence[tuple[IntArray, int]]) -> tuple[IntArray, int]:
-    """Sums of the digits of both."""
+    """Return the sums of the digits of both."""
     (one, other), place = aligned(parts)
     return one + other, place
 
 
-def _shares_in(n_classes: int, chunk: Chunk) -> GroupShares | None:
-    """Sum up what groups have."""
+def _shares_in(n_classes: int, chunk: sources.Chunk) -> GroupShares | None:
+    """Return the shares of groups in a batch."""
     return GroupShares.of(chunk, n_classes) if chunk.truth is not None and len(chunk.truth) else None
 
 
-def folded(source: ShardSource, engine: Engine, n_folds: int, seed: int) -> ShardSource:
+def folded(source: sources.ShardSource, engine: sources.Engine, n_folds: int, seed: int) -> sources.ShardSource:
     """Return the same trials with their folds.
 
     Raises
     ------
     InputError
-        If there are fewer groups or trials than folds, or the source was not asked for groups.
+        If there are fewer groups or trials than folds, or the source was opened without groups.
     """
     if source.groups is None:
         raise InputError(
-            f"cross_validate: {source.name} was opened without what is held out together. Name the files instead, "
+            f"cross_validate: {source.name} was opened without groups to hold out together. Pass the files instead, "
             "or open them with groups=() for the names of both sides, or groups=[column] (open_shards)."
         )
     steps = (_dealt_by_group if source.groups else _dealt)(source, engine, n_folds, seed)
-    pieces = [MappedPiece(one, step, one.name) for one, step in zip(source.pieces, steps, strict=True)]
-    return replace(source, pieces=tuple(pieces))
+    partitions = [
+        sources.MappedPartition(one, step, one.name) for one, step in zip(source.partitions, steps, strict=True)
+    ]
+    return replace(source, partitions=tuple(partitions))
 
 
-def _dealt_by_group(source: ShardSource, engine: Engine, n_folds: int, seed: int) -> list[Step]:
-    """Folds of groups: one pass.
+def _dealt_by_group(source: sources.ShardSource, engine: sources.Engine, n_folds: int, seed: int) -> list[sources.Step]:
+    """Return the folds of groups, in one pass.
 
     Raises
     ------
     InputError
         If there are fewer groups than folds.
     """
-    wanted = Wanted((), truth=True, weight=source.has_weights, groups=True)
+    wanted = sources.TrialFields((), truth=True, weight=source.has_weights, groups=True)
     look = partial(_shares_in, len(source.classes) or 2)
-    shares = found_in(source, engine, wanted, look, "looking at what is held out together")
+    shares = sources.found_in(source, engine, wanted, look, "reading groups")
     if shares is None:
-        raise InputError(f"{source.name}: holds no trial.")
-    return [shares.dealt(n_folds, seed)] * len(source.pieces)
+        raise InputError(f"{source.name}: no trials.")
+    return [shares.dealt(n_folds, seed)] * len(source.partitions)
 
 
-def _dealt(source: ShardSource, engine: Engine, n_folds: int, seed: int) -> list[Step]:
-    """Folds of trials by themselves, listed if they are few: one pass.
+def _dealt(source: sources.ShardSource, engine: sources.Engine, n_folds: int, seed: int) -> list[sources.Step]:
+    """Return the folds of trials without groups, from a list if they are few, in one pass.
 
     Raises
     ------
@@ -414,13 +420,13 @@ def _dealt(source: ShardSource, engine: Engine, n_folds: int, seed: int) -> list
         If there are fewer trials than folds.
     """
     systems = tuple(range(len(source.systems)))
-    wanted = Wanted(systems, truth=True, weight=source.has_weights, quality=source.quality)
-    pieces = numbered(source)
-    found = engine.run(Gathered(wanted), pieces).found
+    wanted = sources.TrialFields(systems, truth=True, weight=source.has_weights, quality=source.quality)
+    partitions = sources.numbered(source)
+    found = engine.run(SmallDataPass(wanted), partitions).found
     if found is None:
-        bare = replace(source, pieces=(), kept=None)  # what a step needs can be sent
-        return [partial(_by_content, bare, n_folds, seed)] * len(pieces)
-    chunks = [found[at] for at in range(len(pieces))]
+        bare = replace(source, partitions=(), kept=None)  # a step must be small enough to send
+        return [partial(_by_content, bare, n_folds, seed)] * len(partitions)
+    chunks = [found[at] for at in range(len(partitions))]
     sizes = [len(one.scores[0]) for one in chunks]
     filled = [one for one in chunks if len(one.scores[0])]
     numbers = np.concatenate([np.stack(numbers_of(one), axis=1) for one in filled])

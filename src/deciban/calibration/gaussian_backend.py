@@ -1,74 +1,354 @@
-"""The Gaussian back-end: from vectors of features or scores to log-likelihoods of many classes."""
+"""The Gaussian back-end: multiclass log-likelihoods from vectors of features or scores, by moments of the classes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import blas, lapack
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban.core.classes.gaussian import NOISE, ClassMoments, FeatureRanges, FeatureSums, is_singular, log_densities
-from deciban.core.resampling.units import TrialUnits
+from deciban.core.classes.counts import ordered_by_class
 from deciban.core.rules.expected import ClassCosts
-from deciban.core.training.sums import Sums
+from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, ClassModel
-from deciban.models.two_class import outcome
-from deciban.multiclass.costs import entropy, mixed, surprises
-from deciban.multiclass.tables import ScoredClasses
+from deciban.models.score_model import outcome
+from deciban.multiclass.tables import ScoredClasses, entropy, mixed, surprises
 from deciban.trials.sources import Chunk
-from deciban.types import FloatArray, IntArray, ScoreArray
+from deciban.types import FloatArray, FloatPair, IntArray, Names, Priors, ScoreArray, Units, Weights
+
+_BLOCK = 1 << 17
+"""Numbers in a block of features."""
+
+_WIDE = 16
+"""Number of rows that are combined into one long row when extremes are computed."""
+
+_NEAR = 64.0
+"""Largest squared distance of means from their middle, relative to the number of features.
+
+Squared distances of points from their own mean are about 1 on this scale. Up to this limit, cancellation costs no more
+digits than the sum of squares does.
+"""
+
+NOISE = (100.0 * float(np.finfo(np.float64).eps)) ** 2
+"""Variance that rounding alone produces for a constant feature, relative to its range."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureRanges:
+    """Number of trials of each class, and the range of each feature; ranges of two sets of trials can be added.
+
+    Attributes
+    ----------
+    ends : Ends
+        Lowest and highest value of each feature.
+    counts : (n_classes,) int array
+        Trials that count.
+    """
+
+    ends: Ends
+    counts: IntArray
+
+    @classmethod
+    def of(cls, features: ScoreArray, label: IntArray, n_classes: int, weights: FloatArray | None) -> FeatureRanges:
+        """Compute from finite features."""
+        rows = None if weights is None else weights > 0.0
+        counting, own = (features, label) if rows is None else (features[rows], label[rows])
+        ends = [_extremes(counting, extreme).astype(np.float64) for extreme in (np.min, np.max)] if len(own) else None
+        empty = np.full(features.shape[1], np.inf)
+        return cls(Ends.of(*(ends or (empty, -empty))), np.bincount(own, minlength=n_classes))
+
+    def __add__(self, other: FeatureRanges) -> FeatureRanges:
+        """Merge with the ranges of other trials."""
+        return FeatureRanges(self.ends + other.ends, self.counts + other.counts)
+
+    @property
+    def middle_and_size(self) -> FloatPair:
+        """Return the middle and half the length of the range of each feature.
+
+        Raises
+        ------
+        InputError
+            If a feature is the same in all trials.
+        """
+        low, high = self.ends.low, self.ends.high
+        middle, size = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
+        if (constant := np.flatnonzero(size == 0.0)).size:
+            raise InputError(
+                f"features: {len(constant)} of {len(size)} are the same in all trials, the first is feature "
+                f"{constant[0]}. Leave these features out."
+            )
+        return middle, size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureSums:
+    """A function that sums features of each class, or products of their deviations, with weights.
+
+    Attributes
+    ----------
+    middle, size : (n_features,) arrays
+        Features are ``middle + size * x``.
+    n_classes : int
+    mean : (n_classes, n_features) array, optional
+        Means of x in each class; if passed, deviations from them are used instead of x.
+    """
+
+    middle: FloatArray
+    size: FloatArray
+    n_classes: int
+    mean: FloatArray | None = None
+
+    def __call__(self, features: ScoreArray, label: IntArray, weights: FloatArray | None) -> Sums:
+        """Return the sums of each class: (n_classes, 1 + n_features) with the weight first, or (n_classes, f, f)."""
+        n = len(self.size)
+        total = Sums.of(np.zeros((self.n_classes, n, n) if self.mean is not None else (self.n_classes, 1 + n)))
+        order = ordered_by_class(label, self.n_classes)
+        order = order if weights is None else order[weights[order] > 0.0]
+        ends = np.cumsum(np.bincount(label[order], minlength=self.n_classes))
+        for k, own in enumerate(np.split(order, ends[:-1])):
+            found = Sums.of(np.zeros(total.high.shape[1:]))
+            for part in _blocks(len(own), n):
+                rows = own[part]
+                found += Sums.of(self._of(k, features[rows], np.ones(len(rows)) if weights is None else weights[rows]))
+            total.high[k], total.low[k] = found.high, found.low
+        return total
+
+    def _of(self, k: int, features: ScoreArray, weights: FloatArray) -> FloatArray:
+        points = (features - self.middle) / self.size
+        if self.mean is None:
+            return np.append(weights.sum(), weights @ points)
+        points -= self.mean[k]
+        return np.asarray((points.T * weights) @ points)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassMoments:
+    """Means and maximum-likelihood covariances of each class, relative to the range of each feature.
+
+    Attributes
+    ----------
+    middle, size : (n_features,) arrays
+        Features are ``middle + size * x``. Relative to the range nothing overflows, and a shift costs no digits.
+    mean : (n_classes, n_features) array
+        Means of x.
+    covariance : (n_classes, n_features, n_features) array
+        Covariances of x. A feature that is constant in a class has exactly variance 0.
+    counts : (n_classes,) int array
+        Trials that count.
+    """
+
+    middle: FloatArray
+    size: FloatArray
+    mean: FloatArray
+    covariance: FloatArray
+    counts: IntArray
+
+    @classmethod
+    def of(cls, features: ScoreArray, label: IntArray, n_classes: int, weights: FloatArray | None) -> ClassMoments:
+        """Compute from finite features; every class occurs.
+
+        Raises
+        ------
+        InputError
+            If a feature is the same in all trials.
+        """
+        ranges = FeatureRanges.of(features, label, n_classes, weights)
+        return cls.within(ranges, lambda look: look(features, label, weights))
+
+    @classmethod
+    def within(cls, ranges: FeatureRanges, each: Callable[[FeatureSums], Sums]) -> ClassMoments:
+        """Compute in two passes over the trials whose ranges are known; every class occurs.
+
+        Parameters
+        ----------
+        ranges : FeatureRanges
+        each : function
+            Applies a function to all trials.
+
+        Raises
+        ------
+        InputError
+            If a feature is the same in all trials.
+        """
+        (middle, size), n_classes = ranges.middle_and_size, len(ranges.counts)
+        sums = each(FeatureSums(middle, size, n_classes)).total
+        total, mean = sums[:, :1], sums[:, 1:] / sums[:, :1]
+        covariance = each(FeatureSums(middle, size, n_classes, mean)).total / total[:, :, None]
+        covariance = 0.5 * (covariance + covariance.transpose(0, 2, 1))  # rounding is not symmetric
+        for own in covariance:
+            still = np.diag(own) <= NOISE  # even the mean of equal numbers is rounded
+            own[still] = own[:, still] = 0.0
+        return cls(middle, size, mean, covariance, ranges.counts)
+
+
+def _extremes(features: ScoreArray, extreme: Callable[..., ScoreArray]) -> ScoreArray:
+    """Return extremes of each feature; several rows are combined, because numpy is slow with short rows."""
+    n, n_features = features.shape
+    whole = n - n % _WIDE if features.flags.c_contiguous else 0
+    found = [features[whole:]] if whole < n else []
+    if whole:
+        found.append(extreme(features[:whole].reshape(-1, _WIDE * n_features), axis=0).reshape(_WIDE, n_features))
+    return extreme(np.concatenate(found), axis=0)
+
+
+def is_singular(covariance: FloatArray) -> bool:
+    """Return True if some linear combination of features has no variance, up to rounding."""
+    sd = np.sqrt(np.diag(covariance))
+    if not np.all(sd > 0.0):
+        return True
+    eigenvalues = np.linalg.eigvalsh(covariance / np.outer(sd, sd))
+    return bool(eigenvalues[0] <= 10.0 * len(sd) * np.finfo(np.float64).eps * eigenvalues[-1])
+
+
+def log_densities(features: ScoreArray, mean: FloatArray, covariance: FloatArray) -> FloatArray:
+    """Return log densities of Gaussian models at points.
+
+    Parameters
+    ----------
+    features : (n, n_features) array
+        Finite.
+    mean : (n_classes, n_features) array
+    covariance : (n_classes or 1, n_features, n_features) array
+        Positive definite; one shared matrix, or one for each class.
+
+    Returns
+    -------
+    (n, n_classes) array
+        In nats.
+    """
+    sd = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+    factors = [s[:, None] * np.linalg.cholesky(one / np.outer(s, s)) for one, s in zip(covariance, sd, strict=True)]
+    inverses = [np.asfortranarray(lapack.dtrtri(factor, lower=1)[0]) for factor in factors]
+    with np.errstate(over="ignore", invalid="ignore"):
+        answer = _by_one(features, mean, inverses[0]) if len(factors) == 1 else _by_each(features, mean, inverses)
+    answer -= [np.log(np.diag(factor)).sum() + 0.5 * len(factor) * math.log(2.0 * math.pi) for factor in factors]
+    return answer
+
+
+def _by_each(features: ScoreArray, mean: FloatArray, inverses: list[FloatArray]) -> FloatArray:
+    """Compute log densities without constants from the inverses of the Cholesky factors of the covariances."""
+    answer = np.empty((len(features), len(mean)))
+    for rows in _blocks(len(features), mean.shape[1]):
+        for k, inverse in enumerate(inverses):
+            answer[rows, k] = -0.5 * _squares(_white(features[rows] - mean[k], inverse))
+    return answer
+
+
+def _by_one(features: ScoreArray, mean: FloatArray, inverse: FloatArray) -> FloatArray:
+    """Compute log densities without constants of models that share one covariance.
+
+    Every point is whitened once, relative to a center that is about as close to it as the means are. Then no term of
+    the squared distance to a mean is much larger than this distance, and no digits cancel.
+    """
+    answer = np.empty((len(features), len(mean)))
+    middle = mean.mean(axis=0)
+    if _squares(_white(mean - middle, inverse)).max() <= _NEAR * len(middle):
+        places: Iterable[tuple[FloatArray, Iterable[slice | IntArray]]] = [
+            (middle, _blocks(len(features), max(mean.shape)))
+        ]
+    else:
+        places = _around_closest(features, mean, inverse)
+    for place, parts in places:
+        steps = _white(mean - place, inverse)
+        for rows in parts:
+            white = _white(features[rows] - place, inverse)
+            found = white @ steps.T
+            found -= 0.5 * _squares(steps)
+            found -= 0.5 * _squares(white)[:, None]
+            answer[rows] = found
+    return answer
+
+
+def _around_closest(
+    features: ScoreArray, mean: FloatArray, inverse: FloatArray
+) -> Iterator[tuple[FloatArray, Iterator[IntArray]]]:
+    """Yield each mean with batches of the points that are closest to it."""
+    closest = _closest(features, mean, inverse)
+    order = ordered_by_class(closest, len(mean))
+    ends = np.cumsum(np.bincount(closest, minlength=len(mean)))
+    for k, own in enumerate(np.split(order, ends[:-1])):
+        yield mean[k], (own[part] for part in _blocks(len(own), max(mean.shape)))
+
+
+def _closest(features: ScoreArray, mean: FloatArray, inverse: FloatArray) -> IntArray:
+    """Return the mean that is closest to each point, up to rounding."""
+    middle = mean.mean(axis=0)
+    steps = _white(mean - middle, inverse)
+    directions = inverse.T @ steps.T
+    closest = np.empty(len(features), np.int64)
+    for rows in _blocks(len(features), max(mean.shape)):
+        closest[rows] = np.argmax((features[rows] - middle) @ directions - 0.5 * _squares(steps), axis=1)
+    return closest
+
+
+def _white(deviations: FloatArray, inverse: FloatArray) -> FloatArray:
+    """Whiten deviations (n, n_features) in place."""
+    return np.asarray(blas.dtrmm(1.0, inverse, deviations.T, lower=1, overwrite_b=1)).T
+
+
+def _squares(vectors: FloatArray) -> FloatArray:
+    return np.asarray(np.einsum("nf,nf->n", vectors, vectors))
+
+
+def _blocks(n: int, n_columns: int) -> Iterator[slice]:
+    step = max(_BLOCK // n_columns, 1)
+    return (slice(i, i + step) for i in range(0, n, step))
+
 
 _ROW = {"type": "array", "items": {"type": "number"}, "minItems": 1}
 _ROWS = {"type": "array", "items": _ROW, "minItems": 1}
 
 
 class GaussianBackend(ClassModel):
-    """Log densities of Gaussian models of the classes at a vector of features, or of scores of any kind.
+    """Log densities of Gaussian models of the classes, for vectors of features or of scores of any kind.
 
     Parameters
     ----------
     covariance : {"shared", "separate", "smoothed"}
-        One covariance for all classes, so that the differences of log-likelihoods are linear in the features; one for
-        each class; or one for each class that is ``smoothing`` times the shared one plus ``1 - smoothing`` times its
-        own.
+        "shared": one covariance for all classes, so that differences of log-likelihoods are linear in the features.
+        "separate": one for each class. "smoothed": for each class, ``smoothing`` times the shared covariance plus ``1 -
+        smoothing`` times its own.
     smoothing : float
-        In [0, 1]; only used with smoothed covariances.
+        In [0, 1]; only used with ``covariance="smoothed"``.
     ridge : float
-        So many times the shared variance of each feature is added to its variance in every covariance.
+        This multiple of the shared variance of each feature is added to its variance in every covariance.
     prior : (n_classes,) array_like, optional
-        How the covariances of the classes share in the shared one, and the prior of the objective; flat if not given.
-        Proportions of the data never matter. A class of prior 0 has no share in these, but a model like all others: a
-        density takes a mean, so there must be trials of it, unlike in `MulticlassCalibrator`.
+        Weights of the classes in the shared covariance, and the prior of the objective; default: flat. The proportions
+        of the data do not matter. A class of prior 0 has no weight in these, but it has a model. So it needs trials to
+        estimate its mean, unlike in `MulticlassCalibrator`.
 
     Attributes
     ----------
     mean_ : (n_classes, n_features) array
         Weighted mean of each class.
     covariance_ : (1, n_features, n_features) or (n_classes, n_features, n_features) array
-        Shared by all classes, or of each.
+        Shared by all classes, or one for each class.
     objective_ : float
         Cross-entropy at the prior of the training trials, in nats.
     classes_ : tuple of str, optional
         Names of the classes, if there are any.
     training_ : Training
-        Number of trials of each class, a fingerprint of the data, and in ``results`` the objective.
+        Number of trials of each class, a fingerprint of the data, and ``results`` with the objective.
 
     Raises
     ------
     InputError
-        When training, if a covariance is singular: too few trials, or features that depend on each other.
+        In training, if a covariance is singular: too few trials, or linearly dependent features.
 
     Notes
     -----
-    Covariances are those of maximum likelihood, divided by the number of trials. The model is generative: its
-    log-likelihoods are calibrated as far as the features are Gaussian. `MulticlassCalibrator`, trained on other trials,
-    mends what they are not.
+    Covariances are maximum-likelihood estimates: sums are divided by the number of trials. The model is generative: its
+    log-likelihoods are calibrated if the features are Gaussian. Otherwise, train a `MulticlassCalibrator` on other
+    trials to correct them.
 
     Examples
     --------
@@ -94,48 +374,44 @@ class GaussianBackend(ClassModel):
         covariance: Literal["shared", "separate", "smoothed"] = "shared",
         smoothing: float = 0.5,
         ridge: float = 0.0,
-        prior: ArrayLike | None = None,
+        prior: Priors = None,
     ) -> None:
-        self.covariance = covariance
-        self.smoothing = smoothing
-        self.ridge = ridge
+        self.covariance, self.smoothing, self.ridge = covariance, smoothing, ridge
         self._set_prior(prior)
         self._share()
 
     def _share(self) -> float:
-        """Share of the shared covariance; settings are attributes and may have been changed."""
+        """Return the share of the shared covariance; settings are attributes, which may have changed."""
         self._ridge()
         smoothing = _validate.in_range(self.smoothing, "smoothing", 0.0, 1.0, "A share is in [0, 1]")
         shares = {"shared": 1.0, "separate": 0.0, "smoothed": smoothing}
-        covariance: object = self.covariance
-        if not isinstance(covariance, str) or covariance not in shares:
-            raise InputError(f'covariance: got {covariance!r}. It is "shared", "separate" or "smoothed".')
-        return shares[covariance]
+        _validate.one_of(self.covariance, "covariance", tuple(shares))
+        return shares[self.covariance]
 
     def fit(
         self,
         features: ArrayLike,
         label: ArrayLike,
         *,
-        sample_weight: ArrayLike | None = None,
-        classes: Sequence[str] | None = None,
-        units: ArrayLike | TrialUnits | None = None,
+        sample_weight: Weights = None,
+        classes: Names = None,
+        units: Units = None,
     ) -> Self:
         """Train on labelled trials.
 
         Parameters
         ----------
         features : (n_trials, n_features) array_like
-            Finite numbers of any unit.
+            Finite features in any unit.
         label : (n_trials,) array_like
-            The true class: a number from 0, or a name.
+            True class: a number from 0, or a name.
         sample_weight : (n_trials,) array_like, optional
             Weight of each trial within its class, at least 0; whole numbers count like copies.
         classes : sequence of str, optional
-            Names of the classes, in the order of the log-likelihoods. If labels are names, their alphabetical order if
-            not given.
+            Names of the classes, in the order of the log-likelihoods. If labels are names, the default is alphabetical
+            order.
         units : (n_trials,) array_like or TrialUnits, optional
-            Of no use: a back-end has no standard errors, and says so in a warning.
+            Not used: a back-end has no standard errors; a warning states this.
 
         Returns
         -------
@@ -144,8 +420,8 @@ class GaussianBackend(ClassModel):
         Raises
         ------
         InputError
-            If a feature is not finite, shapes do not fit, a label is unknown, there is one class only, a class has no
-            trial (not even one of prior 0 may lack trials), or a covariance is singular.
+            If a feature is not finite, shapes do not match, a label is unknown, there is only one class, a covariance
+            is singular, or a class has no trials (even if its prior is 0).
         """
         return super().fit(features, label, sample_weight=sample_weight, classes=classes, units=units)
 
@@ -155,7 +431,7 @@ class GaussianBackend(ClassModel):
         Raises
         ------
         InputError
-            If it is none.
+            If it is not.
         """
         table = _validate.matrix(loglik, "features", "feature")
         _require_finite(table)
@@ -174,23 +450,23 @@ class GaussianBackend(ClassModel):
 
     def _classes_of(
         self,
-        scores: ScoreArray,  # noqa: ARG002  # features do not tell
+        scores: ScoreArray,  # noqa: ARG002  # the number of features is not the number of classes
         label: ArrayLike,
-        classes: Sequence[str] | None,
+        classes: Names,
     ) -> tuple[int, Sequence[str] | None]:
-        """How many classes there are, at least as many as the prior has, and their names, if labels are names.
+        """Return the number of classes, at least the length of the prior, and their names, if labels are names.
 
         Raises
         ------
         InputError
-            If there is one only.
+            If there is only one class.
         """
         if classes is not None:
             n_classes, what = len(tuple(classes)), "classes: there is one name"
         else:
             vector = _validate_classes.numbered(_validate.array(label, "label"))
             if vector.size == 0 or vector.ndim != 1:
-                return 2, None  # whatever is wrong with them is said where labels are checked
+                return 2, None  # later checks of labels report the error
             what = f"label: all labels are {vector[:1].tolist()[0]!r}"
             if vector.dtype.kind in "UT" or all(isinstance(one, str) for one in vector):
                 classes = np.unique(vector).tolist()
@@ -200,11 +476,11 @@ class GaussianBackend(ClassModel):
             else:
                 return 2, None
         if n_classes == 1:
-            raise InputError(f"{what}, one class. At least two classes are needed.")
+            raise InputError(f"{what}, so only one class. At least two classes are needed.")
         return n_classes, classes
 
-    def _models(self, data: Any, ranges: FeatureRanges, share: float) -> tuple[FloatArray, FloatArray]:
-        """Means and covariances in the units of the features."""
+    def _models(self, data: Any, ranges: FeatureRanges, share: float) -> FloatPair:
+        """Return means and covariances in the units of the features."""
         found = ClassMoments.within(ranges, lambda look: data.look(partial(_of_features, look)))
         shared = np.tensordot(data.prior, found.covariance, (0, 0))
         models = shared[None] if share == 1.0 else share * shared + (1.0 - share) * found.covariance
@@ -216,23 +492,23 @@ class GaussianBackend(ClassModel):
             return found.middle + found.size * found.mean, models * np.outer(found.size, found.size)
 
     def transform(self, features: ArrayLike) -> FloatArray:
-        """Turn features into log-likelihoods.
+        """Map features to log-likelihoods.
 
         Parameters
         ----------
         features : (n_trials, n_features) array_like
-            Finite; in the order of training.
+            Finite features in the order of training.
 
         Returns
         -------
         (n_trials, n_classes) array
-            Log densities in nats, of which only differences within a trial matter for the classes.
+            Log densities in nats; only differences within a trial matter for the classes.
 
         Raises
         ------
         InputError
-            If the back-end was not trained, a feature is not finite, their number is another one, or they are so far
-            away that all densities are 0.
+            If the back-end was not trained, a feature is not finite, the number of features differs, or features are so
+            extreme that all densities are 0.
         """
         return super().transform(features)
 
@@ -241,28 +517,17 @@ class GaussianBackend(ClassModel):
         if not _validate.all_finite(densities):
             far = np.flatnonzero(~np.isfinite(densities).all(axis=1))
             raise InputError(
-                f"features: {len(far)} trials are so far from all classes that their log-likelihoods do not fit a "
-                f"float, the first at index {far[0]}. Are they in the units of training?"
+                f"features: {len(far)} trials are so far from all classes that their log-likelihoods exceed double "
+                f"precision, the first at index {far[0]}. Are they in the units of training?"
             )
         return densities
 
     def _require_same(self, scores: ScoreArray) -> None:
         if scores.shape[1] != self.mean_.shape[1]:
             raise InputError(
-                f"features: {scores.shape[1]} of them, but the back-end was trained on {self.mean_.shape[1]}. Pass "
+                f"features: {scores.shape[1]} features, but the back-end was trained on {self.mean_.shape[1]}. Pass "
                 "the same features in the same order."
             )
-
-    def fit_transform(
-        self,
-        features: ArrayLike,
-        label: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        classes: Sequence[str] | None = None,
-    ) -> FloatArray:
-        """Train on trials and turn the same trials into log-likelihoods, which flatters them; see `fit`."""
-        return self.fit(features, label, sample_weight=sample_weight, classes=classes).transform(features)
 
     @property
     def n_classes_(self) -> int:
@@ -270,12 +535,12 @@ class GaussianBackend(ClassModel):
         return len(self.mean_)
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take names, means and covariances from a file."""
+        """Set names, means and covariances from a file."""
         try:
             mean = np.array(parameters["mean"], np.float64)
             covariance = np.array(parameters["covariance"], np.float64)
         except ValueError as error:
-            raise InputError("mean, covariance: rows are not equally long.") from error
+            raise InputError("mean, covariance: rows have different lengths.") from error
         n_classes, n_features = mean.shape
         self._require_count(parameters, n_classes)
         n_models = 1 if self._share() == 1.0 else n_classes
@@ -287,7 +552,7 @@ class GaussianBackend(ClassModel):
         for k, model in enumerate(covariance):
             if len(wrong := np.flatnonzero(np.diag(model) <= 0.0)):
                 j = wrong[0]
-                raise InputError(f"covariance[{k}][{j}][{j}]: got {model[j, j]:g}. A variance is above 0.")
+                raise InputError(f"covariance[{k}][{j}][{j}]: got {model[j, j]:g}. A variance must be above 0.")
             if not np.array_equal(model, model.T) or is_singular(model):
                 raise InputError(f"covariance[{k}]: this matrix is not symmetric and positive definite.")
         _require_in_range(mean, covariance)
@@ -296,33 +561,33 @@ class GaussianBackend(ClassModel):
 
 
 def _require_in_range(mean: FloatArray, covariance: FloatArray) -> None:
-    """Refuse units in which variances do not fit a float.
+    """Refuse units whose variances exceed double precision.
 
     Raises
     ------
     InputError
-        If they are such.
+        If a variance exceeds double precision.
     """
     variances = np.diagonal(covariance, axis1=1, axis2=2)
     if not (np.isfinite(mean).all() and np.isfinite(covariance).all() and np.all(variances > 1e-300)):
-        raise InputError("features: their variances do not fit a float. Take another unit.")
+        raise InputError("features: their variances exceed double precision. Use another unit.")
 
 
 def _require_trials(counts: IntArray, classes: _validate_classes.Names) -> None:
-    """Refuse classes of prior 0 without trials; those of positive prior have some.
+    """Refuse classes of prior 0 without trials; classes of positive prior have trials.
 
     Raises
     ------
     InputError
-        If there is such a class.
+        If there are any.
     """
     missing = np.flatnonzero(counts == 0)
     if len(missing):
         first = _validate_classes.called(int(missing[0]), classes)
         more = f" (and {len(missing) - 1} more of {len(counts)} classes)" if len(missing) > 1 else ""
         raise InputError(
-            f"label: {first}{more} has prior 0 and no trial that counts, but the back-end gives a log density of "
-            "every class, which takes its mean: collect trials of it, or leave it out of the prior and of classes."
+            f"label: {first}{more} has prior 0 and no trials, but the back-end computes a log density of "
+            "every class and needs its mean: collect trials of it, or leave it out of the prior and of classes."
         )
 
 
@@ -334,22 +599,22 @@ def require_regular(
     Parameters
     ----------
     model : (n_features, n_features) array
-        Of features relative to their ranges, with the ridge.
+        Covariance of features relative to their ranges, with the ridge.
     counts : (n_classes,) int array
-        Trials that count.
+        Numbers of trials of each class.
     data : SourceClasses
-        What it was estimated from.
+        Training trials.
     shared : (n_features, n_features) array
         The shared covariance, without the ridge.
     own : int, optional
-        The class of which it is; shared by all if not given.
+        Class of this covariance; default: shared by all classes.
     may_smooth : bool
-        Whether no part of the shared one is in it.
+        True if the shared covariance has no share in it.
 
     Raises
     ------
     InputError
-        If it is singular; the message names the features that have no variance.
+        If it is singular; the message names features without variance.
     """
     constant = np.flatnonzero(np.diag(model) <= NOISE)
     if len(constant) == 0 and not is_singular(model):
@@ -363,7 +628,7 @@ def require_regular(
         mattering = "" if data.prior.all() else " of prior above 0"
         raise InputError(
             f"features: {_listed(for_good, n_features)} the same within each class{mattering}, so its shared variance "
-            "is 0, and so is any ridge, which is a multiple of that. Leave it out."
+            "is 0, and the ridge is a multiple of it. Leave it out."
         )
     if len(constant) and not is_seen_once:
         raise InputError(
@@ -371,7 +636,7 @@ def require_regular(
             f"Set {ways}, or leave it out."
         )
     whose = "shared covariance" if of_class is None else f"covariance of {of_class}"
-    cause = "there are too few trials, or some features follow from others"
+    cause = "there are too few trials, or some features depend linearly on others"
     way = "Collect more trials" if len(for_good) else f"Set {ways}, leave features out, or collect more trials"
     raise InputError(
         f"features: the {whose}, of {n_features} features from {n_trials:,} trial{'' if n_trials == 1 else 's'}, is "
@@ -390,26 +655,26 @@ def _require_finite(features: ScoreArray) -> None:
     Raises
     ------
     TrialError
-        If there are such.
+        If there are any.
     """
     if not _validate.all_finite(features):
         words = f"features: {{n}} of {len(features)} trials have features that are NaN or infinite, the first "
-        way = ". Gaussian models need finite ones: leave these trials out, or fill them in."
+        way = ". Gaussian models need finite features: leave these trials out, or impute the features."
         _validate.refuse_trials(np.asarray(~np.isfinite(features).all(axis=1)), words, way)
 
 
 def _ranges(n_classes: int, trials: Chunk) -> FeatureRanges:
-    """Find the ranges of the features of trials."""
+    """Return the ranges of the features of trials."""
     _require_finite(trials.scores[0])
     return FeatureRanges.of(trials.scores[0], trials.labels, n_classes, trials.float_weight)
 
 
 def _of_features(look: FeatureSums, trials: Chunk) -> Sums:
-    """Look at the features of trials."""
+    """Apply ``look`` to the features of trials."""
     return look(trials.scores[0], trials.labels, trials.float_weight)
 
 
 def _costs(prior: FloatArray, mean: FloatArray, covariance: FloatArray, trials: Chunk) -> ClassCosts:
-    """Sum up logarithmic costs of the log densities of trials."""
+    """Return sums of logarithmic costs of the log densities of trials."""
     densities = log_densities(trials.scores[0], mean, covariance)
     return ClassCosts(surprises(ScoredClasses(densities, trials.labels, trials.weight, None), prior))

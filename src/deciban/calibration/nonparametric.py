@@ -1,4 +1,4 @@
-"""Calibration without a formula: pool adjacent violators, fixed and empirical bounds, and chains of calibrators."""
+"""Nonparametric calibration: pool adjacent violators, fixed and empirical bounds, and chains of calibrators."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban._validate.probabilities import tell_of_two
+from deciban._validate.classes import tell_of_two
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.hull import Pav, block_llr, pool
 from deciban.core.resampling.linearised import UnitChanges
@@ -21,30 +21,30 @@ from deciban.core.training.sums import Sums
 from deciban.errors import InputError, warn
 from deciban.metrics import SortedScores
 from deciban.models.loading import NUMBER, model_of
-from deciban.models.model import Bounds, ParameterCovariance, Plain, Uncertainty, content_of
-from deciban.models.two_class import Calibrator, outcome_of, outcome_of_llrs
+from deciban.models.model import Bounds, ParameterCovariance, ParameterUncertainty, Plain, content_of
+from deciban.models.score_model import Calibrator, outcome_of, outcome_of_llrs
 from deciban.trials.sources import Chunk
-from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray
+from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray, Weights
 
 _NUMBERS = {"type": "array", "items": NUMBER, "minItems": 1}
 _MOST = 1e300
-"""Largest size of a bound, and of a finite llr in a file: differences of two of them do not overflow."""
+"""Limit of bounds and of finite llrs in a file, so that differences of two llrs do not overflow."""
 
 
 class PavCalibrator(Calibrator):
-    """The best monotone map of the training data (pool adjacent violators, thesis appendix C).
+    """The optimal monotone map of the training data (pool adjacent violators, thesis appendix C).
 
     Parameters
     ----------
     interpolation : {"linear", "step"}
-        What happens between two blocks of training scores. Within a block the llr is constant in both modes, so that
-        on its own training data the map gives the PAV llrs exactly, and below the first and above the last block it
-        goes on as it ends.
+        Map between two blocks of training scores. Within a block, the llr is constant in both modes: on its own
+        training data, the map gives exactly the PAV llrs. Below the first and above the last block, the map is
+        constant.
         "linear": a straight line from the upper edge of one block to the lower edge of the next.
-        "step": the border lies in the middle; a score exactly there belongs to the upper block.
+        "step": a step in the middle; a score exactly there belongs to the upper block.
     smoothing : float
-        Number of targets that are added below all scores, and of non-targets above all; need not be whole. With it all
-        llrs are finite. 1 is Laplace's rule of succession, seen from both ends.
+        Number of targets that are added below all scores, and of non-targets above all; may be fractional. It makes all
+        llrs finite. 1 is Laplace's rule of succession, applied at both ends.
     bound : float, optional
         The llrs of blocks are clipped to [-bound, bound], in nats.
 
@@ -53,9 +53,9 @@ class PavCalibrator(Calibrator):
     low_, high_ : (n_blocks,) arrays
         Lowest and highest training score of each block.
     llr_ : (n_blocks,) array
-        Their log-likelihood ratios in nats, smoothed and clipped.
+        Log-likelihood ratios of the blocks in nats, smoothed and clipped.
     training_ : Training
-        Counts of trials, a fingerprint of the data, and in ``results`` the number of blocks and the Cllr.
+        Counts of trials, a fingerprint of the data, and ``results`` with the number of blocks and the Cllr.
 
     Raises
     ------
@@ -65,21 +65,21 @@ class PavCalibrator(Calibrator):
     Warns
     -----
     DecibanWarning
-        If all scores fall into one block, so that every llr is 0, or if the classes are separated, so that every llr
-        is infinite.
+        If all scores are in one block, so that every llr is 0; or if the classes are separated, so that every llr is
+        infinite.
 
     Notes
     -----
-    Without smoothing or bound the first block usually holds no target and the last one no non-target: their llrs are
-    -inf and +inf, and one such error on new data makes Cllr infinite. Next to a block of -inf, interpolation stays at
-    -inf until the next block begins, and at +inf from where the block before the last one ends: what ever larger
-    bounds approach. In the same way, between a block of -inf and one of +inf the llr is -inf below the middle, 0 there
-    and +inf above. An infinite score is infinitely far from all finite ones: between it and the next block the llr is
-    that of the block, and between -inf and +inf, half-way between both llrs ("linear"), or 0 is the border ("step").
+    Without smoothing or bound, the first block usually has no targets and the last no non-targets: their llrs are -inf
+    and +inf, and one such error on new data makes Cllr infinite. Next to an infinite block, the map is the limit of
+    larger and larger bounds: -inf until the next block begins, and +inf after the last finite block ends. Between a
+    block of -inf and one of +inf, the llr is -inf below the middle, 0 there and +inf above. An infinite score is
+    infinitely far from all finite scores: between it and the next block, the llr equals that of the block. Between
+    scores of -inf and +inf, the llr is halfway ("linear"), or the step is at 0 ("step").
 
-    Smoothing pools scores at both ends that PAV alone tells apart. The Cllr of the map on its own training data then is
-    above ``min_cllr`` of the scores, and ``min_cllr`` of its output may be, too: compare systems by ``min_cllr`` of
-    what they put out before calibration. `deciban.metrics.min_cllr` itself never smooths.
+    Smoothing pools scores at both ends that PAV alone would separate. Then the Cllr of the map on its own training data
+    is above ``min_cllr`` of the scores, and ``min_cllr`` of its output may be, too. So compare systems by ``min_cllr``
+    of their scores before calibration. `deciban.metrics.min_cllr` itself never smooths.
 
     Examples
     --------
@@ -103,16 +103,12 @@ class PavCalibrator(Calibrator):
     def __init__(
         self, *, interpolation: Literal["linear", "step"] = "linear", smoothing: float = 0.0, bound: float | None = None
     ) -> None:
-        self.interpolation = interpolation
-        self.smoothing = smoothing
-        self.bound = bound
+        self.interpolation, self.smoothing, self.bound = interpolation, smoothing, bound
         self._checked()
 
     def _checked(self) -> tuple[float, float | None]:
-        """Smoothing and bound; they are attributes and may have been changed."""
-        given: object = self.interpolation
-        if not isinstance(given, str) or given not in ("linear", "step"):
-            raise InputError(f'interpolation: got {self.interpolation!r}. It is "linear" or "step".')
+        """Return smoothing and bound; they are attributes, which may have changed."""
+        _validate.one_of(self.interpolation, "interpolation", ("linear", "step"))
         smoothing = _validate.in_range(self.smoothing, "smoothing", 0.0, 1e100, "A number of trials is at least 0")
         if 0.0 < smoothing < 1e-100:
             raise InputError(f"smoothing: got {smoothing!r}. A number of trials is 0 or at least 1e-100.")
@@ -139,19 +135,19 @@ class PavCalibrator(Calibrator):
     def _warn(self) -> None:
         if len(self.llr_) == 1:
             words = (
-                "all scores fall into one block, every llr is 0: the scores do not tell targets from non-targets, or "
-                "larger ones favour non-target. If they are distances, or the labels are exchanged, negate them first"
+                "all scores are in one block, every llr is 0: the scores do not separate targets from non-targets, or "
+                "larger scores favour non-target. If they are distances, or the labels are exchanged, negate them first"
             )
             if self.smoothing:
-                words += "; or the smoothing is too much for so few trials"
+                words += "; or the smoothing is too strong for few trials"
         elif np.isinf(self.llr_).all():
             words = (
                 "no target scores below a non-target (the classes are separated), so that every llr is infinite. Pass "
-                "smoothing=1 or a bound, or collect trials that are harder to tell apart"
+                "smoothing=1 or a bound, or collect more difficult trials"
             )
         else:
             return
-        warn(f"{self.told_as or type(self).__name__}: {words}.")
+        warn(f"{self.warning_name or type(self).__name__}: {words}.")
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         if self.interpolation == "step":
@@ -165,9 +161,9 @@ class PavCalibrator(Calibrator):
         return llr
 
     def _bounds(self, scores: Any, llr: FloatArray, level: float, **_quality: Any) -> Bounds:
-        """By the jackknife; where that cannot tell, what it tells of lower and of higher scores.
+        """Return intervals by the jackknife; if it has no bound, use bounds at lower and higher scores.
 
-        The llr does not decrease with the score: what bounds it from below at one score does so at all higher ones.
+        The llr does not decrease with the score: a lower bound at one score is also a lower bound at all higher scores.
         """
         low, high = super()._bounds(scores, llr, level)
         values, edges = np.asarray(scores, np.float64), np.unique(np.concatenate((self.low_, self.high_)))
@@ -181,15 +177,15 @@ class PavCalibrator(Calibrator):
         return low, high
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take edges and llrs of blocks from a file."""
+        """Set edges and llrs of blocks from a file."""
         names = ("low", "high", "llr")
         low, high, llr = (_validate.scores(parameters[name], name).astype(np.float64) for name in names)
         if not len(low) == len(high) == len(llr):
             raise InputError(
-                f"low, high, llr: {len(low)}, {len(high)} and {len(llr)} numbers. Every block has one of each."
+                f"low, high, llr: {len(low)}, {len(high)} and {len(llr)} numbers. Every block needs one of each."
             )
-        _require(low <= high, "low, high", "no block ends below its beginning")
-        _require(high[:-1] < low[1:], "low, high", "every block begins above the end of the one before")
+        _require(low <= high, "low, high", "no block ends below its start")
+        _require(high[:-1] < low[1:], "low, high", "every block begins above the end of the previous one")
         _require(llr[:-1] <= llr[1:], "llr", "llrs do not decrease")
         inner = (llr[1:] > -np.inf) & (llr[:-1] < np.inf)
         _require(inner, "llr", "only the first block has llr -inf, and only the last one +inf")
@@ -198,10 +194,10 @@ class PavCalibrator(Calibrator):
 
 
 def _smoothed(blocks: Pav, amount: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Edges and llrs of the blocks with more targets below all of them, and more non-targets above.
+    """Return edges and llrs of the blocks after adding targets below all of them, and non-targets above.
 
-    Pooling goes on from the blocks: any order of pooling ends in the same ones. A group of nothing but targets at the
-    bottom is always pooled with what follows, so that the edges remain those of scores.
+    Pooling continues from the blocks, because any order of pooling gives the same result. A group of targets only at
+    the bottom is always pooled with the next group, so that the edges are still edges of scores.
     """
     exact = blocks.n_tar.dtype == blocks.n_non.dtype == np.int64 and amount == int(amount) < 2**53
     kind = np.int64 if exact else np.float64
@@ -215,7 +211,7 @@ def _smoothed(blocks: Pav, amount: float) -> tuple[FloatArray, FloatArray, Float
 
 
 def _borders(low: FloatArray, high: FloatArray) -> FloatArray:
-    """Where each block but the first begins in step mode: in the middle, or at the next float where there is none."""
+    """Return the start of each block except the first in step mode: the middle, or the next float if there is none."""
     below, above = high[:-1], low[1:]
     with np.errstate(invalid="ignore", over="ignore"):
         middle = 0.5 * below + 0.5 * above
@@ -225,9 +221,9 @@ def _borders(low: FloatArray, high: FloatArray) -> FloatArray:
 
 
 def _share(score: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """How much of the way from ``low`` to ``high`` lies below a score between them; does not decrease with it."""
+    """Return the position of a score between ``low`` and ``high`` as a share; it does not decrease with the score."""
     with np.errstate(over="ignore", invalid="ignore"):
-        # Only where the width overflows: halves of the smallest numbers lose digits.
+        # Only if the width overflows: halves of the smallest numbers lose digits.
         factor = np.where(np.isinf(high - low), 0.5, 1.0)
         share = (factor * score - factor * low) / (factor * high - factor * low)
     share[np.isneginf(low)] = 1.0
@@ -237,7 +233,7 @@ def _share(score: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
 
 
 def _between(low: FloatArray, high: FloatArray, share: FloatArray) -> FloatArray:
-    """Values between two llrs: each operation is monotone in ``share``, rounding included."""
+    """Return values between two llrs; each operation is monotone in ``share``, including rounding."""
     down, up = np.isneginf(low) & (share < 1.0), np.isposinf(high) & (share > 0.0)
     from_low = np.where(np.isinf(low), high, low)
     to_high = np.where(np.isinf(high), from_low, high)
@@ -255,21 +251,21 @@ def _between(low: FloatArray, high: FloatArray, share: FloatArray) -> FloatArray
 def _require(good: BoolArray | CountArray, name: str, rule: str) -> None:
     wrong = np.flatnonzero(~good)
     if len(wrong):
-        raise InputError(f"{name}: {rule}, but at block {wrong[0]} this is not so.")
+        raise InputError(f"{name}: {rule}, but not at block {wrong[0]}.")
 
 
 _AT_ONCE = 1 << 20
-"""Llrs that are looked at together, from 0 on."""
+"""Number of llrs per step, from 0 on."""
 
 
 def upper_bound(scores: SortedScores, amount: float, *, sign: int = 1) -> float:
-    """Return where above 0 the normalized Bayes error rate first exceeds 1, given ``amount`` misleading llrs.
+    """Return the llr above 0 at which the normalized Bayes error rate first exceeds 1, with added misleading llrs.
 
-    With ``sign=-1``, llrs are mirrored and the classes change places.
+    With ``sign=-1``, llrs are negated and the classes are exchanged.
     """
     tar, non = (scores.tar, scores.non)[::sign]
-    rates, begin = Rates(float(tar.total), float(non.total), amount), 0.0
-    for ends in _ends((tar.scores, non.scores), sign):  # at the last end, infinity, it always exceeds 1
+    rates, begin = MisleadingRates(float(tar.total), float(non.total), amount), 0.0
+    for ends in _ends((tar.scores, non.scores), sign):  # the rate always exceeds 1 at the last end, infinity
         crossing = rates.crossing(*(_at_or_beyond(one, ends, sign) for one in (tar, non)))
         first = int(np.argmax(crossing < ends))
         if crossing[first] < ends[first]:
@@ -280,7 +276,7 @@ def upper_bound(scores: SortedScores, amount: float, *, sign: int = 1) -> float:
 
 
 def _ends(both: tuple[ScoreArray, ScoreArray], sign: int) -> Iterator[FloatArray]:
-    """Yield all different llrs above 0 (below, with the other sign), some at a time from 0 on, and infinity."""
+    """Yield all distinct llrs above 0 (below, with sign -1) in batches from 0 on, and infinity."""
     side: Literal["left", "right"] = "right" if sign > 0 else "left"
     at = [int(np.searchsorted(one, one.dtype.type(0.0), side=side)) for one in both]
     while any(rest := [len(one) - k if sign > 0 else k for one, k in zip(both, at, strict=True)]):
@@ -301,17 +297,17 @@ def _at_or_beyond(one: SortedClass, ends: FloatArray, sign: int) -> CountArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
-    """How error rates follow from counts: trials of both classes, and misleading llrs in each of them."""
+class MisleadingRates:
+    """Error rates as functions of counts: numbers of trials of both classes, and added misleading llrs."""
 
     n_tar: float
     n_non: float
     amount: float
 
     def crossing(self, n_hit: Any, n_fa: Any) -> FloatArray:
-        """Where the rate passes 1 between neighbouring llrs.
+        """Return the threshold at which the rate passes 1 between neighbouring llrs.
 
-        Errors are constant there and the rate increases with the threshold: it passes 1 where
+        There, errors are constant and the rate increases with the threshold: it passes 1 where
         ``exp(t) (n_fa + k) / (N + k) = 1 - (n_miss + k) / (T + k) = (T - n_miss) / (T + k)``.
         """
         with np.errstate(divide="ignore"):
@@ -324,13 +320,13 @@ _LARGEST = float(np.finfo(np.float64).max)
 
 
 class BoundCalibrator(Calibrator):
-    """Log-likelihood ratios clipped to fixed bounds; there is nothing to train.
+    """Log-likelihood ratios clipped to fixed bounds, without training.
 
     Parameters
     ----------
     low, high : float, optional
-        Lowest and highest llr, in nats; None leaves that side open. Bounds in other units are converted first: a
-        likelihood ratio of 10,000 is ``math.log(10_000)``.
+        Lowest and highest llr, in nats; None for no bound. Convert bounds in other units first: a likelihood ratio of
+        10,000 is ``math.log(10_000)``.
 
     Raises
     ------
@@ -339,8 +335,8 @@ class BoundCalibrator(Calibrator):
 
     Notes
     -----
-    ``transform`` works with and without ``fit``, which only leaves a record of the data in ``training_``. Put it behind
-    another calibrator with `Chain`.
+    ``transform`` works without ``fit``, which only records the data in ``training_``. Use `Chain` to apply it after
+    another calibrator.
 
     Examples
     --------
@@ -352,17 +348,16 @@ class BoundCalibrator(Calibrator):
     parameter_schema: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, *, low: float | None = None, high: float | None = None) -> None:
-        self.low = low
-        self.high = high
+        self.low, self.high = low, high
         self._checked()
 
     def _checked(self) -> tuple[float, float]:
-        """Both bounds; they are attributes and may have been changed."""
+        """Return both bounds; they are attributes, which may have changed."""
         words = "A bound is a finite llr in nats, or None"
         low = -np.inf if self.low is None else _validate.in_range(self.low, "low", -_LARGEST, _LARGEST, words)
         high = np.inf if self.high is None else _validate.in_range(self.high, "high", -_LARGEST, _LARGEST, words)
         if self.low is None and self.high is None:
-            raise InputError("low, high: both are None. Give at least one bound.")
+            raise InputError("low, high: both are None. Pass at least one bound.")
         if low > high:
             raise InputError(f"low, high: the lower bound {low:g} is above the upper one, {high:g}.")
         return low, high
@@ -373,7 +368,7 @@ class BoundCalibrator(Calibrator):
     def _transform(self, scores: FloatArray) -> FloatArray:
         return np.asarray(np.clip(scores, *self._checked()))
 
-    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:  # noqa: ARG002  # nothing was trained
+    def _uncertainty(self, data: Any, units: TrialUnits) -> ParameterUncertainty:  # noqa: ARG002  # no trained parameters
         n = units.n_units
         return ParameterCovariance.of(UnitChanges(values=np.zeros((n, 0)), n_units=n, n_effective=n), units)
 
@@ -382,12 +377,12 @@ class BoundCalibrator(Calibrator):
 
 
 class ElubCalibrator(Calibrator):
-    """Log-likelihood ratios clipped to the empirical bounds of their own training data (Vergeer et al. 2016).
+    """Log-likelihood ratios clipped to empirical bounds from their own training data (Vergeer et al. 2016).
 
     Parameters
     ----------
     n_misleading : float
-        As in `elub_bounds`.
+        See `elub_bounds`.
 
     Attributes
     ----------
@@ -397,13 +392,13 @@ class ElubCalibrator(Calibrator):
     Warns
     -----
     DecibanWarning
-        If a bound is 0: on that side the llrs are worse than no evidence from the start.
+        If a bound is 0: on that side, the llrs are worse than no evidence at all thresholds.
 
     Notes
     -----
-    It wants llrs, not scores: put it behind another calibrator with `Chain`. Bounds from the trials that this one was
-    trained on are a little too wide; forensic practice computes them on llrs of held-out trials, which
-    `cross_validated` gives.
+    The input must be llrs: use `Chain` to apply this after another calibrator. Bounds from the training trials of that
+    calibrator are a little too wide. Forensic practice computes bounds on llrs of held-out trials; use
+    `cross_validated` for this.
 
     Examples
     --------
@@ -431,8 +426,8 @@ class ElubCalibrator(Calibrator):
         if self.low_ == 0.0 or self.high_ == 0.0:
             sides = [side for side, bound in (("lower", self.low_), ("upper", self.high_)) if bound == 0.0]
             warn(
-                f"ElubCalibrator: the {' and the '.join(sides)} bound is 0: there the llrs do worse than saying "
-                "nothing. They may not be calibrated, or trials are too few."
+                f"ElubCalibrator: the {' and the '.join(sides)} bound is 0: there the llrs are worse than no "
+                "evidence. They may not be calibrated, or there are too few trials."
             )
         return _results(data, self._transform, self.low_, self.high_)
 
@@ -440,7 +435,7 @@ class ElubCalibrator(Calibrator):
         return np.asarray(np.clip(scores, self.low_, self.high_))
 
     def parameter_lines(self) -> list[str]:
-        """The bounds, in nats and as common logarithms."""
+        """Return the bounds, in nats and as common logarithms."""
         return [_in_both_units(self.low_, self.high_)]
 
 
@@ -449,15 +444,15 @@ def elub_bounds(
     non: ArrayLike,
     *,
     n_misleading: float = 1.0,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> tuple[float, float]:
-    """Empirical lower and upper bound of log-likelihood ratios (ELUB; Vergeer et al. 2016).
+    """Return empirical lower and upper bounds of log-likelihood ratios (ELUB; Vergeer et al. 2016).
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Log-likelihood ratios of target and non-target trials, in nats. Infinite values are legal.
+        Log-likelihood ratios of target and non-target trials, in nats; may be infinite.
     n_misleading : float
         Number of misleading llrs that are added to each class, at least 1: targets of -inf, non-targets of +inf.
     tar_weights, non_weights : array_like, optional
@@ -472,24 +467,24 @@ def elub_bounds(
     Raises
     ------
     InputError
-        If a class is empty or holds NaN, or a parameter is out of range.
+        If a class is empty or contains NaN, or a parameter is out of range.
 
     Warns
     -----
     DecibanWarning
-        If 10 scores or more all lie in [0, 1]: these are no log-likelihood ratios, but perhaps probabilities, of which
-        `deciban.decisions.llr_from_probability` makes some.
+        If at least 10 scores are all in [0, 1]: they are probably probabilities instead of log-likelihood ratios;
+        convert them by `deciban.decisions.llr_from_probability`.
 
     Notes
     -----
-    How strong may evidence be that rests on few trials? At a Bayes threshold ``t`` the expected cost of decisions is
-    ``P_miss(t) + exp(t) P_fa(t)``, and of deciding without evidence ``min(1, exp(t))``; their ratio is the normalized
-    Bayes error rate. With ``k`` misleading llrs added to each class, the error rates are ``(misses + k) / (T + k)`` and
-    ``(false alarms + k) / (N + k)``. The bounds are the ends of the interval around 0 in which the ratio nowhere
-    exceeds 1. They are computed exactly; programs that go through a grid of thresholds are off by up to a step of it. A
-    ratio above 1 at an isolated threshold, as a trial exactly at 0 can cause, does not count.
+    The bounds limit the strength of evidence that few trials can support. At a Bayes threshold ``t``, the expected cost
+    of decisions is ``P_miss(t) + exp(t) P_fa(t)``, and without evidence it is ``min(1, exp(t))``; their ratio is the
+    normalized Bayes error rate. With ``k`` misleading llrs added to each class, the error rates are ``(misses + k) / (T
+    + k)`` and ``(false alarms + k) / (N + k)``. The bounds are the ends of the interval around 0 in which the ratio
+    never exceeds 1. They are computed exactly; programs with a grid of thresholds have errors up to one step of the
+    grid. A ratio above 1 at an isolated threshold, for example with a trial exactly at 0, does not count.
 
-    Where the ratio passes 1 more than once, the crossings next to 0 are taken: the cautious choice.
+    If the ratio passes 1 more than once, the crossings closest to 0 are used (the conservative choice).
 
     References
     ----------
@@ -508,13 +503,13 @@ def elub_bounds(
 
 
 def _bounds(scores: SortedScores, n_misleading: float) -> tuple[float, float]:
-    """Of checked llrs; see `elub_bounds`."""
+    """Return bounds of checked llrs; see `elub_bounds`."""
     amount = _misleading(n_misleading)
     return -upper_bound(scores, amount, sign=-1) + 0.0, upper_bound(scores, amount)
 
 
 def _in_both_units(low: float, high: float) -> str:
-    """Bounds as forensic reports quote them, too.
+    """Return bounds in nats and in log10, as in forensic reports.
 
     >>> _in_both_units(-2.302585092994046, 4.605170185988092)
     'low -2.30259 nats (log10 LR -1), high 4.60517 nats (log10 LR 2)'
@@ -529,34 +524,34 @@ def _misleading(amount: float) -> float:
 
 def _results(data: Any, transform: Callable[[FloatArray], FloatArray], low: float, high: float) -> dict[str, Plain]:
     n, below, above = (int(one) for one in data.look(partial(_beyond, low, high)).total)
-    status = f"of {n:,} llrs {below:,} were below the lower bound and {above:,} above the upper one"
+    status = f"of {n:,} llrs, {below:,} were below the lower bound and {above:,} above the upper bound"
     return outcome_of(data, transform, status)
 
 
 def _beyond(low: float, high: float, trials: Chunk) -> Sums:
-    """Count trials, and those with scores beyond bounds."""
+    """Count trials, and trials with scores beyond the bounds."""
     score = trials.scores[0]
     return Sums.of(np.array([len(score), (score < low).sum(), (score > high).sum()]))
 
 
 class Chain(Calibrator):
-    """Calibrators one after the other: each is trained on, and applied to, what the one before puts out.
+    """Calibrators in sequence: each is trained on, and applied to, the output of the previous one.
 
     Parameters
     ----------
     *steps : Calibrator
-        At least one; typically a calibrator and a bound. They are trained as they are, not copied.
+        At least one calibrator; typically a calibrator and a bound. They are trained in place, not copied.
 
     Attributes
     ----------
     steps : tuple of Calibrator
     training_ : Training
-        Counts of trials, a fingerprint of the data, and in ``results`` the Cllr of the last step.
+        Counts of trials, a fingerprint of the data, and ``results`` with the Cllr of the last step.
 
     Raises
     ------
     InputError
-        If there is no step, or one is no calibrator.
+        If there is no step, or a step is not a calibrator.
 
     Examples
     --------
@@ -573,19 +568,17 @@ class Chain(Calibrator):
     def __init__(self, *steps: Any) -> None:
         for step in steps:
             if isinstance(step, Chain) or not isinstance(step, Calibrator):
-                raise InputError(
-                    f"steps: a chain is made of calibrators, got {step!r}. Pass the steps of a chain one by one."
-                )
+                raise InputError(f"steps: got {step!r}. A step is a calibrator; pass steps as separate arguments.")
         self.steps: tuple[Calibrator, ...] = steps
 
     @property
     def settings(self) -> dict[str, Any]:
-        """None of its own: in a file, the steps are parameters."""
+        """Empty: in a file, the steps are parameters."""
         return {}
 
     @property
     def is_fitted(self) -> bool:
-        """Whether all steps are."""
+        """True if all steps are fitted."""
         return bool(self.steps) and all(step.is_fitted for step in self.steps)
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
@@ -596,7 +589,7 @@ class Chain(Calibrator):
             given = given.through(step)
             status = step.training_.results.get("status") if step.training_ else None
             statuses.append(f"{step.kind}: {status}")
-        return outcome_of(given, _as_it_is, ". ".join(statuses))
+        return outcome_of(given, np.asarray, ". ".join(statuses))
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         for step in self.steps:
@@ -605,28 +598,24 @@ class Chain(Calibrator):
 
     @property
     def parts(self) -> tuple[Calibrator, ...]:
-        """The calibrators, in the order in which they are applied."""
+        """The calibrators, in the order of application."""
         return tuple(self.steps)
 
     def parameter_lines(self) -> list[str]:
-        """A line for each step."""
+        """Return a line for each step."""
         return [f"{step.kind}: {line}" for step in self.steps for line in step.parameter_lines()]
 
     def parameters(self) -> dict[str, Any]:
-        """The steps, each as it would stand in a file of its own."""
+        """Return the steps, each as in a file of its own."""
         return {"steps": [content_of(step) for step in self.steps]}
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take the steps from a file."""
+        """Set the steps from a file."""
         contents = parameters["steps"]
         if any(isinstance(content, dict) and content.get("kind") == self.kind for content in contents):
-            raise InputError("steps: a chain in a chain.")
+            raise InputError("steps: a chain cannot contain a chain.")
         steps = [model_of(content, f"step {k}") for k, content in enumerate(contents, 1)]
-        self.steps = Chain(*steps).steps  # which refuses what is no calibrator
+        self.steps = Chain(*steps).steps  # refuses steps that are not calibrators
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self.steps))})"
-
-
-def _as_it_is(llr: FloatArray) -> FloatArray:
-    return llr

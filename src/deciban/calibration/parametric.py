@@ -1,4 +1,4 @@
-"""Calibration by a formula: a straight line, beta calibration of probabilities, and Gaussian models of the scores."""
+"""Parametric calibration: affine map, beta calibration of probabilities, and Gaussian models of the scores."""
 
 from __future__ import annotations
 
@@ -18,11 +18,17 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import ClassCosts, MeanCost
 from deciban.core.training.sums import Ends, Sums, UnitSums
 from deciban.errors import InputError, TrialError, warn
-from deciban.models.model import ParameterCovariance, Plain, Uncertainty
-from deciban.models.score_model import Form, scores_alone, scores_as_they_are
-from deciban.models.two_class import Calibrator, TrainedByRule, outcome, outcome_of, results_of
+from deciban.models.model import (
+    Form,
+    ParameterCovariance,
+    ParameterUncertainty,
+    Plain,
+    scores_alone,
+    scores_as_they_are,
+)
+from deciban.models.score_model import Calibrator, TrainedByRule, outcome, outcome_of, results_of
 from deciban.trials.sources import Chunk
-from deciban.types import CountArray, FloatArray, ScoreArray
+from deciban.types import CountArray, FloatArray, FloatPair, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.core.training.linear_training import LinearFit
@@ -36,11 +42,12 @@ class AffineCalibrator(TrainedByRule, Calibrator):
     Parameters
     ----------
     p_target : float
-        Prior of the objective, in (0, 1): which operating points matter. Proportions of the data never do.
+        Prior of the objective, in (0, 1); it sets the emphasized operating points. The proportions of the data do not
+        matter.
     alpha, beta : float
-        Member of the beta family of proper scoring rules, each in [0.05, 100]. (1, 1) is the logarithmic rule, and
-        training prior-weighted logistic regression; larger values look at a narrower range of thresholds.
-        `suggest_rule` finds values for a range of operating points.
+        Member of the beta family of proper scoring rules, each in [0.05, 100]. (1, 1) is the logarithmic rule: training
+        is prior-weighted logistic regression. Larger values emphasize a narrower range of thresholds. `suggest_rule`
+        returns values for a range of operating points.
     ridge : float
         Half of it times the square of ``scale`` on standardized scores (divided by their prior-weighted standard
         deviation) is added to the objective. The offset is never penalized.
@@ -52,10 +59,10 @@ class AffineCalibrator(TrainedByRule, Calibrator):
     objective_ : float
         Expected cost at the optimum (Bruemmer and Doddington 2013, eq. 3), without the penalty; in nats for (1, 1).
     training_ : Training
-        Counts of trials, a fingerprint of the data, and in ``results`` the objective, also relative to its value at
-        llr 0, the length of the gradient, the numbers of steps and passes, and a status in words.
+        Counts of trials, a fingerprint of the data, and ``results``: the objective, also relative to its value at llr
+        0, the norm of the gradient, the numbers of steps and passes, and a status in words.
     parameter_covariance_ : (2, 2) array or None
-        Of scale and offset by the draw of units, if ``fit`` was told them; 0 for what is not trained.
+        Covariance of scale and offset by the sampling of units, if ``fit`` received units; 0 for untrained parameters.
 
     Warns
     -----
@@ -64,11 +71,11 @@ class AffineCalibrator(TrainedByRule, Calibrator):
 
     Notes
     -----
-    Separated classes have no optimum: they are refused, unless there is a penalty. So are scores that are all the same,
-    but for rounding. Rules with ``alpha > 1`` or ``beta > 1`` are not convex: the search starts from the optimum of the
-    logarithmic rule, from steeper and flatter ones, and from the best single threshold, and the best is taken. Where
-    steeper and steeper maps are better still, none is the best: a warning and the status say so, with what these come
-    down to, and the map is a local optimum.
+    Separated classes have no optimum: they are refused, unless there is a penalty. Constant scores (up to rounding) are
+    also refused. Rules with ``alpha > 1`` or ``beta > 1`` are not convex: the search starts from the optimum of the
+    logarithmic rule, from steeper and flatter maps, and from the best single threshold, and returns the best result. If
+    the objective keeps falling for steeper maps, there is no best map. Then a warning and the status state the limit,
+    and the map is a local optimum.
 
     Examples
     --------
@@ -90,7 +97,7 @@ class AffineCalibrator(TrainedByRule, Calibrator):
         return scores_alone if self._has_scale else scores_as_they_are
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
-        from deciban.core.training.linear_training import train_trials  # models that are trained need none of it
+        from deciban.core.training.linear_training import train_trials  # only needed for training
 
         form: Any = {"intercept": self._has_offset, "called": self.called}
         fit = train_trials(data.linear(self._form), *self._rule(), **form)
@@ -100,7 +107,7 @@ class AffineCalibrator(TrainedByRule, Calibrator):
 
     def _results_of(self, fit: LinearFit) -> Mapping[str, Plain]:
         if self.scale_ == 0.0:
-            words = "the best scale is 0: the scores do not tell targets from non-targets"
+            words = "the best scale is 0: the scores do not separate targets from non-targets"
         elif self.scale_ < 0.0:
             words = (
                 f"the best scale is {self.scale_:.3g}: larger scores favour non-target here. If they are distances, or "
@@ -108,45 +115,42 @@ class AffineCalibrator(TrainedByRule, Calibrator):
             )
         else:
             return results_of(fit)
-        warn(f"{self.told_as or type(self).__name__}: {words}.")
+        warn(f"{self.warning_name or type(self).__name__}: {words}.")
         return results_of(fit)
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
-        """Scale and offset, whichever are trained."""
+        """Names of the trained parameters: scale and offset."""
         return "scale", "offset"
 
-    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
+    def _uncertainty(self, data: Any, units: TrialUnits) -> ParameterUncertainty:
         weights = np.full(int(self._has_scale), self.scale_)
         found = self._influences(data.linear(self._form), units, weights, self.offset_, intercept=self._has_offset)
         if not self._has_scale:
             found = replace(found, values=np.column_stack((np.zeros(len(found.values)), found.values)))
         return ParameterCovariance.of(found, units)
 
-    def _slopes_of(self, scores: FloatArray) -> FloatArray:
-        return np.column_stack((scores, np.ones(len(scores))))
-
     def _transform(self, scores: FloatArray) -> FloatArray:
         if self.scale_ == 0.0:
-            return np.full(len(scores), self.offset_)  # infinite scores, too
+            return np.full(len(scores), self.offset_)  # also for infinite scores
         with np.errstate(over="ignore"):
             return self.scale_ * scores + self.offset_
 
 
 class ShiftCalibrator(AffineCalibrator):
-    """Log-likelihood ratio ``score + offset``: for scores that are right up to a constant.
+    """Log-likelihood ratio ``score + offset``, for scores that are correct up to a constant.
 
     Parameters
     ----------
     p_target : float
         Prior of the objective, in (0, 1).
     alpha, beta : float
-        Member of the beta family, as for `AffineCalibrator`.
+        Member of the beta family; see `AffineCalibrator`.
 
     Attributes
     ----------
     scale_, offset_, objective_, training_
-        As of `AffineCalibrator`, with ``scale_ = 1``.
+        See `AffineCalibrator`; ``scale_`` is 1.
 
     Examples
     --------
@@ -163,21 +167,21 @@ class ShiftCalibrator(AffineCalibrator):
 
 
 class ScaleCalibrator(AffineCalibrator):
-    """Log-likelihood ratio ``scale * score``: temperature scaling, the temperature is ``1 / scale``.
+    """Log-likelihood ratio ``scale * score``: temperature scaling with temperature ``1 / scale``.
 
     Parameters
     ----------
     p_target : float
         Prior of the objective, in (0, 1).
     alpha, beta : float
-        Member of the beta family, as for `AffineCalibrator`.
+        Member of the beta family; see `AffineCalibrator`.
     ridge : float
-        Penalty, as for `AffineCalibrator`.
+        Penalty; see `AffineCalibrator`.
 
     Attributes
     ----------
     scale_, offset_, objective_, training_
-        As of `AffineCalibrator`, with ``offset_ = 0``.
+        See `AffineCalibrator`; ``offset_`` is 0.
 
     Examples
     --------
@@ -196,13 +200,13 @@ class BetaCalibrator(TrainedByRule, Calibrator):
     Parameters
     ----------
     p_target : float
-        Prior of the objective, in (0, 1). Proportions of the data never enter.
+        Prior of the objective, in (0, 1). The proportions of the data do not matter.
     ridge : float
         Half of it times the squares of ``a`` and ``b`` on standardized ``ln p`` and ``ln(1 - p)`` is added to the
         objective. ``c`` is never penalized.
     scores : {"probability", "log_odds"}
-        What comes in: probabilities in [0, 1], or ``ln(p / (1 - p))``, which keeps the digits of probabilities next
-        to 1.
+        Type of the input: probabilities in [0, 1], or ``ln(p / (1 - p))``, which preserves the digits of probabilities
+        close to 1.
 
     Attributes
     ----------
@@ -211,7 +215,7 @@ class BetaCalibrator(TrainedByRule, Calibrator):
     objective_ : float
         Prior-weighted cross-entropy at the optimum, without the penalty, in nats.
     training_ : Training
-        Counts of trials, a fingerprint of the data, and in ``results`` how training went.
+        Counts of trials, a fingerprint of the data, and ``results`` of training.
 
     Raises
     ------
@@ -226,13 +230,13 @@ class BetaCalibrator(TrainedByRule, Calibrator):
 
     Notes
     -----
-    What comes out is a log-likelihood ratio and not a posterior, whatever the prior that the probabilities were made
-    for: add the log odds of a prior and take the logistic function to get one. Probabilities 0 and 1 are infinite
-    evidence, unless ``a`` or ``b`` is 0 and takes it away.
+    The output is a log-likelihood ratio, not a posterior, for any prior of the input probabilities. To get a posterior,
+    add the log odds of a prior and apply the logistic function. Probabilities 0 and 1 are infinite evidence, unless
+    ``a`` or ``b`` is 0.
 
-    Where the best ``a`` or ``b`` is negative, the map would not be monotone: it is set to 0 and the others are trained
-    again, as in the paper; if either of them could be 0, the better one is. ``a = b = 1`` is a shift of the log odds,
-    ``a = b`` affine calibration of them.
+    If the best ``a`` or ``b`` is negative, the map would not be monotone: it is set to 0 and the others are trained
+    again, as in the paper. If either of them could be 0, the better solution is used. ``a = b = 1`` is a shift of the
+    log odds, ``a = b`` affine calibration of the log odds.
 
     References
     ----------
@@ -262,8 +266,7 @@ class BetaCalibrator(TrainedByRule, Calibrator):
         self._require_kind()
 
     def _require_kind(self) -> None:
-        if self.scores not in ("probability", "log_odds"):
-            raise InputError(f'scores: got {self.scores!r}. They are a "probability" or "log_odds".')
+        _validate.one_of(self.scores, "scores", ("probability", "log_odds"))
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
         _, _, log_odds, ridge = self._rule()
@@ -276,13 +279,13 @@ class BetaCalibrator(TrainedByRule, Calibrator):
         self._note(fit)
         results = results_of(fit)
         if len(used) == 1:
-            results["status"] = f"{fit.status}; {'ab'[1 - used[0]]} is 0, it would have been negative"
+            results["status"] = f"{fit.status}; {'ab'[1 - used[0]]} is 0, because the optimum is negative"
         return results
 
     def _constant(self, log_odds: float) -> Mapping[str, Plain]:
         self.a_, self.b_, self.c_ = 0.0, 0.0, 0.0
         self.objective_ = float(-(log_expit(log_odds) * self.p_target + log_expit(-log_odds) * (1.0 - self.p_target)))
-        words = "a and b are 0, both would have been negative: every llr is 0"
+        words = "a and b are 0, because both optima are negative: every llr is 0"
         warn(
             f"{type(self).__name__}: {words}. Larger probabilities favour non-target here: if the labels are "
             "exchanged, exchange them back, or pass 1 - p."
@@ -291,14 +294,14 @@ class BetaCalibrator(TrainedByRule, Calibrator):
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
-        """The order of ``parameter_covariance_``; what is at its limit, 0, counts as known."""
+        """Names in the order of ``parameter_covariance_``; a parameter at its limit 0 counts as a constant."""
         return "a", "b", "c"
 
-    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
+    def _uncertainty(self, data: Any, units: TrialUnits) -> ParameterUncertainty:
         weights = np.array([self.a_, self.b_])
         used = np.flatnonzero(weights)
         if not len(used):
-            raise InputError("a and b are 0, the limit of what they may be.")
+            raise InputError("a and b are 0, their lower limit.")
         given = data.linear(_Stretched(self, tuple(used.tolist())))
         own = self._influences(given, units, weights[used], self.c_)
         changes = np.zeros((len(own.values), 3))
@@ -309,17 +312,17 @@ class BetaCalibrator(TrainedByRule, Calibrator):
         return np.column_stack((*self._columns(scores), np.ones(len(scores))))
 
     def _columns(self, scores: ScoreArray) -> list[FloatArray]:
-        """``ln p`` and ``-ln(1 - p)``."""
+        """Return ``ln p`` and ``-ln(1 - p)``."""
         self._require_kind()
         values = scores.astype(np.float64, copy=False)
         if self.scores == "log_odds":
             return [log_expit(values), -log_expit(-values)]
         if (outside := np.flatnonzero((values < 0.0) | (values > 1.0))).size:
             raise TrialError(
-                f"scores: {len(outside)} of {len(values)} are no probabilities, the first ",
+                f"scores: {len(outside)} of {len(values)} are not probabilities, the first ",
                 int(outside[0]),
-                f': {values[outside[0]]:g}. They lie in [0, 1]. For log odds pass scores="log_odds"; for scores of '
-                "any other kind use AffineCalibrator.",
+                f': {values[outside[0]]:g}. Probabilities are in [0, 1]. For log odds pass scores="log_odds"; for '
+                "other scores use AffineCalibrator.",
             )
         with np.errstate(divide="ignore"):
             return [np.log(values), -np.log1p(-values)]
@@ -328,19 +331,19 @@ class BetaCalibrator(TrainedByRule, Calibrator):
         llr = np.full(len(scores), self.c_)
         with np.errstate(over="ignore"):
             for weight, column in zip((self.a_, self.b_), self._columns(scores), strict=True):
-                if weight > 0.0:  # nothing of an infinite column is nothing
+                if weight > 0.0:  # 0 times an infinite column counts as 0
                     llr += weight * column
         return llr
 
 
 def _ends(model: BetaCalibrator, trials: Chunk) -> Ends:
-    """Find the ends of probabilities of non-targets and of targets; refuse certainty of the wrong class.
+    """Return the range of probabilities of non-targets and of targets; refuse certainty of the wrong class.
 
-    The cost of such certainty is infinite whatever ``a`` and ``b`` are.
+    The cost of certainty of the wrong class is infinite for all ``a`` and ``b``.
     """
     of_0, of_1 = (np.isinf(column) for column in model._columns(trials.scores[0]))  # noqa: SLF001
     counts: Any = True if trials.weight is None else trials.weight > 0
-    way = ": their cost is infinite. Find out what rounded them, or clip probabilities to [1e-6, 1 - 1e-6] for example."
+    way = ": their cost is infinite. Find the cause of the rounding, or clip to [1e-6, 1 - 1e-6], for example."
     words = "scores: {n} target trials have probability 0, the first "
     _validate.refuse_trials(of_0 & trials.labels & counts, words, way)
     words = "scores: {n} non-target trials have probability 1, the first "
@@ -349,7 +352,7 @@ def _ends(model: BetaCalibrator, trials: Chunk) -> Ends:
 
 
 def _ends_of(trials: Chunk) -> tuple[Ends, tuple[int, int]]:
-    """The ends of the scores of non-targets and of targets that count, and how many there are of each."""
+    """Return the range of the scores of non-targets and targets that count, and the numbers of trials."""
     own = [scores for scores, _ in trials.counting.by_class()[::-1]]
     low, high = [np.min(one, initial=np.inf) for one in own], [np.max(one, initial=-np.inf) for one in own]
     return Ends.of(low, high), (len(own[0]), len(own[1]))
@@ -357,7 +360,7 @@ def _ends_of(trials: Chunk) -> tuple[Ends, tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class _Stretched:
-    """The form of trials whose columns are some of those of the map; equal forms share a sample of trials."""
+    """Form of trials with some of the columns ``ln p`` and ``-ln(1 - p)``; equal forms share a sample of trials."""
 
     model: BetaCalibrator
     used: tuple[int, ...]
@@ -370,25 +373,25 @@ class _Stretched:
 def _best(
     data: Any, model: BetaCalibrator, ends: Ends, *, log_odds: float, ridge: float
 ) -> tuple[LinearFit | None, tuple[int, ...]]:
-    """The best fit without negative weights, and which columns it uses; None if it uses none.
+    """Return the best fit without negative weights, and the indices of its columns; None if it uses none.
 
-    The objective is convex. So where the optimum of both weights has a negative one, or none exists because it runs
-    off to where one of them is negative, the best weights that are not negative have a 0.
+    The objective is convex. If the optimum of both weights has a negative weight, or the search diverges in such a
+    direction, the best non-negative weights include a 0.
     """
 
     def fit(*used: int) -> LinearFit:
-        from deciban.core.training.linear_training import train_trials  # models that are trained need none of it
+        from deciban.core.training.linear_training import train_trials  # only needed for training
 
         given = data.linear(_Stretched(model, used))
         return train_trials(given, alpha=1.0, beta=1.0, log_odds=log_odds, ridge=ridge)
 
     (low_non, low_tar), (high_non, high_tar) = ends.low.tolist(), ends.high.tolist()
     if high_tar <= low_non and low_tar < high_non:
-        return None, ()  # no target scores above a non-target, and some below
+        return None, ()  # no target has a higher score than a non-target, and some are lower
     try:
         both = fit(0, 1)
     except InputError:
-        both = None  # classes that one weight alone separates are refused below
+        both = None  # classes that one weight separates are refused below
     if both is not None and min(both.weights) >= 0.0:
         return both, (0, 1)
     single = [(fit(k), (k,)) for k in (0, 1)]
@@ -404,11 +407,11 @@ class GaussianCalibrator(Calibrator):
     Parameters
     ----------
     shared_variance : bool
-        Whether both classes have one variance. Then the map is a straight line. Otherwise it is a parabola, which is
-        not monotone: beyond its turning point more extreme scores favour the other class again.
+        Use one variance for both classes. Then the map is a straight line. Otherwise it is a parabola, which is not
+        monotone: beyond its turning point, more extreme scores favour the other class again.
     p_target : float
         The shared variance is ``p_target`` times that of targets plus ``1 - p_target`` times that of non-targets, with
-        ``p_target`` in (0, 1). Proportions of the data never enter. Not used with separate variances.
+        ``p_target`` in (0, 1). The proportions of the data do not matter. Not used with separate variances.
 
     Attributes
     ----------
@@ -417,13 +420,13 @@ class GaussianCalibrator(Calibrator):
     sd_tar_, sd_non_ : float
         Standard deviations of the models, in units of the score; equal if shared.
     training_ : Training
-        Counts of trials, a fingerprint of the data, and in ``results`` the Cllr.
+        Counts of trials, a fingerprint of the data, and ``results`` with the Cllr.
 
     Raises
     ------
     InputError
-        When training, if a score is infinite, or a variance is 0: all scores of a class (shared variance: of each
-        class) are the same.
+        In training, if a score is infinite, or a variance is 0: all scores of a class are equal (with a shared
+        variance: of both classes).
 
     Warns
     -----
@@ -432,11 +435,11 @@ class GaussianCalibrator(Calibrator):
 
     Notes
     -----
-    Variances are those of maximum likelihood, divided by the number of trials. If llrs are calibrated and those of
-    non-targets are Gaussian with variance ``v``, their mean is ``-v / 2``, and those of targets are Gaussian with mean
-    ``v / 2`` and the same variance (van Leeuwen and Bruemmer 2013): shared variance is the only Gaussian model that
-    describes its own output. Training takes a few passes and no search; the optimum of `AffineCalibrator` needs no
-    assumption on the shape and is rarely worse.
+    Variances are maximum-likelihood estimates: sums are divided by the number of trials. If llrs are calibrated and the
+    llrs of non-targets are Gaussian with variance ``v``, their mean is ``-v / 2``. Then the llrs of targets are
+    Gaussian with mean ``v / 2`` and the same variance (van Leeuwen and Bruemmer 2013). So only the Gaussian model with
+    shared variance describes its own output. Training takes a few passes and no search. `AffineCalibrator` assumes no
+    shape of the distributions and is rarely worse.
 
     References
     ----------
@@ -462,14 +465,12 @@ class GaussianCalibrator(Calibrator):
     }
 
     def __init__(self, *, shared_variance: bool = True, p_target: float = 0.5) -> None:
-        self.shared_variance = shared_variance
-        self.p_target = p_target
+        self.shared_variance, self.p_target = shared_variance, p_target
         self._checked()
 
     def _checked(self) -> float:
-        """The prior; settings are attributes and may have been changed."""
-        if not isinstance(self.shared_variance, bool | np.bool_):
-            raise InputError(f"shared_variance: got {self.shared_variance!r}. It is True or False.")
+        """Return the checked prior; settings are attributes, which may have changed."""
+        _validate.flag(self.shared_variance, "shared_variance")
         _validate.single_log_odds(self.p_target)
         return float(self.p_target)
 
@@ -481,16 +482,16 @@ class GaussianCalibrator(Calibrator):
         if self.shared_variance:
             if sd_tar == sd_non == 0.0:
                 raise InputError(
-                    "scores: all targets score the same, and all non-targets, so that there is no variance. A Gaussian "
+                    "scores: all targets have the same score, and all non-targets, so the variance is 0. A Gaussian "
                     "needs two different scores in at least one class."
                 )
             sd_tar = sd_non = float(np.hypot(np.sqrt(p_target) * sd_tar, np.sqrt(1.0 - p_target) * sd_non))
         for kind, (sd, name) in enumerate(((sd_non, "non-target"), (sd_tar, "target"))):
             if sd == 0.0:
                 raise InputError(
-                    f"scores: the {ranges.counts[kind]:,} {name} trials have no variance: all score "
+                    f"scores: the {ranges.counts[kind]:,} {name} trials have variance 0: all have score "
                     f"{ranges.ends.low[kind]:g}. Separate variances need two different scores in each class; "
-                    "shared_variance=True needs them in one."
+                    "shared_variance=True needs them in one class."
                 )
         self.sd_tar_, self.sd_non_ = sd_tar, sd_non
         self._warn(np.array([ranges.ends.low.min(), ranges.ends.high.max()]))
@@ -500,11 +501,11 @@ class GaussianCalibrator(Calibrator):
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
-        """The order of ``parameter_covariance_``."""
+        """Names in the order of ``parameter_covariance_``."""
         return "mean_tar", "mean_non", "sd_tar", "sd_non"
 
-    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
-        from deciban.core.training.influences import effective_of, leaves_out  # which models that are trained need not
+    def _uncertainty(self, data: Any, units: TrialUnits) -> ParameterUncertainty:
+        from deciban.core.training.influences import effective_of, leaves_out  # only needed for training
 
         require_several(units)
         non, tar = _moments(data, data.look(_find_ranges))
@@ -547,7 +548,7 @@ class GaussianCalibrator(Calibrator):
         elif np.any(slopes < 0.0):
             where = "largest" if slopes[1] < 0.0 else "lowest"
             words = (
-                f"the map turns within the range of the training scores, so that the {where} ones favour the other "
+                f"the map turns within the range of the training scores, so that the {where} scores favour the other "
                 "class again. Use shared_variance=True, or AffineCalibrator or PavCalibrator"
             )
         else:
@@ -555,59 +556,56 @@ class GaussianCalibrator(Calibrator):
         warn(f"{type(self).__name__}: {words}.")
 
     def _slopes(self, scores: FloatArray) -> FloatArray:
-        """Derivative of the llr by the score, times the smaller standard deviation."""
+        """Return the derivative of the llr in the score, times the smaller standard deviation."""
         least = min(self.sd_tar_, self.sd_non_)
         tar, non = self._standardized(scores)
         with np.errstate(invalid="ignore"):
             slopes: FloatArray = (least / self.sd_non_) * non - (least / self.sd_tar_) * tar
         return slopes
 
-    def _standardized(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Distances from the means in standard deviations."""
+    def _standardized(self, scores: FloatArray) -> FloatPair:
+        """Return distances from the means in standard deviations."""
         with np.errstate(over="ignore"):
             return (scores - self.mean_tar_) / self.sd_tar_, (scores - self.mean_non_) / self.sd_non_
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         if self.sd_tar_ == self.sd_non_:
-            return self._line(scores)
+            # The llr for equal variances, without squares that overflow or cancel
+            distance = 2.0 * ((0.5 * self.mean_tar_ - 0.5 * self.mean_non_) / self.sd_tar_)
+            if distance == 0.0:
+                return np.zeros(len(scores))  # also for infinite scores
+            middle = 0.5 * self.mean_tar_ + 0.5 * self.mean_non_
+            with np.errstate(over="ignore", invalid="ignore"):
+                line: FloatArray = distance * ((scores - middle) / self.sd_tar_)
+            line[np.isnan(line)] = 0.0  # in the middle of means at infinite distance
+            return line
         tar, non = self._standardized(scores)
         with np.errstate(over="ignore", invalid="ignore"):
             llr: FloatArray = 0.5 * (non - tar) * (non + tar) + (np.log(self.sd_non_) - np.log(self.sd_tar_))
-        # At infinity, and where squares overflow, the wider distribution wins.
+        # At infinity, and if squares overflow, the wider distribution wins.
         llr[np.isnan(llr)] = np.inf if self.sd_tar_ > self.sd_non_ else -np.inf
         return llr
 
-    def _line(self, scores: FloatArray) -> FloatArray:
-        """The llr for equal variances, without squares that overflow or cancel."""
-        distance = 2.0 * ((0.5 * self.mean_tar_ - 0.5 * self.mean_non_) / self.sd_tar_)
-        if distance == 0.0:
-            return np.zeros(len(scores))  # infinite scores, too
-        middle = 0.5 * self.mean_tar_ + 0.5 * self.mean_non_
-        with np.errstate(over="ignore", invalid="ignore"):
-            llr: FloatArray = distance * ((scores - middle) / self.sd_tar_)
-        llr[np.isnan(llr)] = 0.0  # in the middle of means that are infinitely many standard deviations apart
-        return llr
-
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take means and standard deviations from a file."""
+        """Set means and standard deviations from a file."""
         super().set_parameters(parameters)
         if self.shared_variance and self.sd_tar_ != self.sd_non_:
             raise InputError(f"sd_tar, sd_non: {self.sd_tar_:g} and {self.sd_non_:g}, but the variance is shared.")
 
 
 Spread = tuple[float, float, float]
-"""How much the trials of a class count, and mean and standard deviation of their scores."""
+"""Number (or weight) of trials of a class, and mean and standard deviation of their scores."""
 
 
 def _by_unit(non: Spread, tar: Spread, chunk: Chunk, units: TrialUnits) -> UnitSums:
-    """Sum up by unit how far trials are from the mean and the variance of their class, relative to all of the class.
+    """Sum by unit the deviations of trials from the mean and the variance of their class, relative to the class.
 
     The last two columns are the shares of units in the classes.
     """
     score, found = chunk.scores[0].astype(np.float64, copy=False), []
     for rows, (total, mean, sd) in ((~chunk.labels, non), (chunk.labels, tar)):
         share = np.where(rows, 1.0 if chunk.float_weight is None else chunk.float_weight, 0.0) / total
-        with np.errstate(over="ignore", invalid="ignore"):  # what does not fit a float is refused with its variance
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused with its variance
             apart = np.where(rows, score - mean, 0.0)
             found.append([*(share * np.array([apart, (apart - sd) * (apart + sd)])), share])
     values = np.array([of_class[at] for at in range(3) for of_class in found])
@@ -616,27 +614,27 @@ def _by_unit(non: Spread, tar: Spread, chunk: Chunk, units: TrialUnits) -> UnitS
 
 @dataclass(frozen=True, slots=True)
 class _Ranges(Additive):
-    """Between which scores each class lies, and how many trials of it count; of more trials it adds up."""
+    """Ranges of the scores of both classes, and numbers of trials; ``a + b`` merges two sets of trials."""
 
     ends: Ends
     counts: tuple[int, int]
 
 
 def _find_ranges(trials: Chunk) -> _Ranges:
-    """Find the ranges of trials, which have finite scores."""
+    """Return the ranges of trials with finite scores."""
     score = trials.scores[0]
     infinite = np.isinf(score) if trials.weight is None else np.isinf(score) & (trials.weight > 0)
     words = f"scores: {{n}} of {len(score)} are infinite, the first "
     way = (
-        ". Gaussian models need finite ones: leave these trials out, give them finite scores, or use PavCalibrator, "
-        "which takes them."
+        ". Gaussian models need finite scores: leave these trials out, give them finite scores, or use PavCalibrator, "
+        "which accepts them."
     )
     _validate.refuse_trials(infinite, words, way)
     return _Ranges(*_ends_of(trials))
 
 
 def _powers(middle: FloatArray, size: FloatArray, mean: Sequence[float], power: int, trials: Chunk) -> ClassCosts:
-    """Sum up powers of ``(score - middle) / size - mean`` in each class, with exact sums."""
+    """Return exact sums of powers of ``(score - middle) / size - mean`` in each class."""
     tar, non = trials.counting.by_class()
 
     def of_class(k: int, scores: ScoreArray, weights: CountArray | None) -> MeanCost:
@@ -646,12 +644,12 @@ def _powers(middle: FloatArray, size: FloatArray, mean: Sequence[float], power: 
 
 
 def _moments(data: Any, ranges: _Ranges) -> list[Spread]:
-    """How much each class counts, with mean and standard deviation; right for any magnitude and shift.
+    """Return the weight, mean and standard deviation of each class, accurate for any magnitude and shift.
 
-    The deviation is 0 if all scores are the same.
+    The deviation is 0 if all scores are equal.
     """
     low, high = ranges.ends.low, ranges.ends.high
-    # Relative to their range numbers neither overflow nor underflow, and a common shift takes no digits.
+    # Relative to their range, numbers neither overflow nor underflow, and a common shift loses no digits.
     middle, half = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
     unit = np.where(half > 0.0, half, 1.0)
 

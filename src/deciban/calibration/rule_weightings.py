@@ -1,8 +1,7 @@
-"""A design aid: which thresholds a training objective cares for, and a rule for a range of them.
+"""Threshold weighting of a training objective, and rules for a range of thresholds.
 
-Affine calibration cannot be right everywhere at once. What it gives up for what is decided by the weighting
-``Omega(t)`` of thresholds that alpha, beta and the prior of the objective make (Bruemmer and Doddington 2013, sections
-3 and 4).
+An affine calibration cannot be accurate at all thresholds. The weighting ``Omega(t)`` of thresholds determines the
+trade-off. It depends on alpha, beta and the prior of the objective (Bruemmer and Doddington 2013, sections 3 and 4).
 """
 
 from __future__ import annotations
@@ -30,17 +29,17 @@ _DRAWN = 301
 
 @dataclass(frozen=True, slots=True)
 class PointWeight:
-    """How much a rule cares for one operating point.
+    """Weight of one operating point in a rule.
 
     Attributes
     ----------
     point : OperatingPoint
     threshold : float
-        Its Bayes threshold in nats.
+        Bayes threshold in nats.
     density : float
-        ``Omega`` there, per nat.
+        ``Omega`` at the threshold, per nat.
     relative_density : float
-        The same divided by its greatest value.
+        Density divided by its greatest value.
     near : float
         Share of the weight within 1 nat of the threshold.
     below : float
@@ -57,7 +56,7 @@ class PointWeight:
 
 @dataclass(frozen=True, slots=True)
 class RuleWeighting:
-    """What a rule, used at a prior, cares for: ``Omega(t)`` in numbers. Thresholds are llrs in nats.
+    """Threshold weighting ``Omega(t)`` of a rule at a prior. Thresholds are llrs in nats.
 
     Attributes
     ----------
@@ -66,11 +65,11 @@ class RuleWeighting:
     mode : float
         Threshold of greatest density.
     half, most : (float, float)
-        The central ranges that hold 50 % and 90 % of the weight.
+        Central ranges with 50 % and 90 % of the weight.
     points : tuple of PointWeight
-        The operating points that were asked for.
+        The requested operating points.
     threshold, density : (n,) arrays
-        ``Omega(t)``, per nat, to be drawn: `deciban.plots.omega`.
+        ``Omega(t)``, per nat, for drawing: `deciban.plots.omega`.
     """
 
     alpha: float
@@ -85,12 +84,12 @@ class RuleWeighting:
 
     @property
     def name(self) -> str:
-        """The rule and its prior, as tables and legends call it."""
+        """Rule and prior, for tables and legends."""
         return f"({self.alpha:g}, {self.beta:g}) at prior {self.prior}"
 
     @property
     def prior(self) -> str:
-        """The prior in words: what it lacks to 1 where it is close to that."""
+        """Prior in words; relative to 1 if it is close to 1."""
         p = self.p_target
         return f"{p:.4g}" if p < 0.9995 else f"1 \N{MINUS SIGN} {1.0 - p:.2g}"
 
@@ -111,11 +110,11 @@ class RuleWeighting:
         return "\n".join((*self.lines, *below))
 
     headings = ("operating point", "threshold", "of the greatest density", "weight within 1 nat", "below")
-    """What stands above `rows`."""
+    """Headings of `rows`."""
 
     @property
     def rows(self) -> tuple[tuple[str, ...], ...]:
-        """What is to be said of each operating point, as texts."""
+        """Properties of each operating point, as texts."""
         return tuple(
             (str(one.point), f"{one.threshold:.2f}", *map(_percent, (one.relative_density, one.near, one.below)))
             for one in self.points
@@ -123,7 +122,7 @@ class RuleWeighting:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What is to be said of the thresholds, a line each."""
+        """Properties of the thresholds, one line each."""
         return (
             f"rule (alpha, beta) = ({self.alpha:g}, {self.beta:g}), prior of the objective {self.prior}",
             f"most weight at threshold  {self.mode:8.2f} nats",
@@ -133,7 +132,7 @@ class RuleWeighting:
 
 
 def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
-    """A line of a table: a name, and what is aligned to the right."""
+    """Return a line of a table: the first column aligned left, the others right."""
     cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
     return "  ".join(cells)
 
@@ -144,21 +143,21 @@ _CURVE = ("threshold", "density")
 def rule_weighting(
     *, alpha: float, beta: float, p_target: float, operating_points: Iterable[PointLike] = ()
 ) -> RuleWeighting:
-    """Tell which thresholds a training objective cares for (Bruemmer and Doddington 2013, eq. 10).
+    """Show which decision thresholds a training objective emphasizes (Bruemmer and Doddington 2013, eq. 10).
 
     Parameters
     ----------
     alpha, beta : float
         Parameters of the rule in [0.05, 100].
     p_target : float
-        Prior of the objective; its log odds lie in [-700, 700].
+        Prior of the objective, with log odds in [-700, 700].
     operating_points : iterable
-        Decisions that the scores are for: each an `OperatingPoint`, a ``p_target``, or ``(p_target, c_miss, c_fa)``.
+        Decisions to make with the scores: each an `OperatingPoint`, a ``p_target``, or ``(p_target, c_miss, c_fa)``.
 
     Returns
     -------
     RuleWeighting
-        Printed, it is a table.
+        When printed, a table.
 
     Raises
     ------
@@ -207,43 +206,43 @@ def _percent(fraction: float) -> str:
 
 
 _FAMILIAR = ((1.0, 1.0), (2.0, 2.0), (2.0, 1.0), (1.0, 2.0), (0.5, 0.5))
-"""Rules with a literature and fast closed forms."""
+"""Well-known rules with fast closed forms."""
 
 
 _ROUND = tuple((alpha, beta) for alpha in (0.5, 1.0, 1.5, 2.0) for beta in (0.5, 1.0, 1.5, 2.0))
 
 
 _NARROW = 3.0
-"""Larger parameters than this look at so narrow a range that users are told."""
+"""Parameters above this emphasize such a narrow range that the remark mentions it."""
 
 
 _CLOSE, _CLOSE_SHARE = 0.5, 0.1
-"""Nats, and share of the range asked for, by which the ends of a round rule may miss it."""
+"""Tolerance of the ends of a round rule, in nats and as a share of the requested range."""
 
 
 _ROOM = 2.0
-"""Nats beyond the outermost operating points: a factor of 7 in prior or costs. They should not stand
-where the weighting fades, and a single point should not ask for a narrow rule."""
+"""Margin in nats beyond the outermost operating points: a factor of 7 in prior or costs. The weighting should not fade
+at these points, and a single point should not lead to a narrow rule."""
 
 
 _FARTHEST = 30.0
 
 _LOG_ODDS = 34.0
-"""Largest prior log odds tried; from 37 on a prior is 1 in float64."""
+"""Largest prior log odds in the search; from 37 on, a prior is 1 in float64."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Parameters for `AffineCalibrator` and what they reach.
+    """Parameters for `AffineCalibrator` with the range of thresholds that they emphasize.
 
     Attributes
     ----------
     alpha, beta, p_target : float
         Member of the beta family, and prior of the objective.
     asked, reached : (float, float), optional
-        Thresholds in nats between which a share of the weight was to lie, and between which it does.
+        Requested and actual range of thresholds with this share of the weight, in nats.
     remark : str
-        What was found, in a sentence.
+        Description of the result, in a sentence.
     """
 
     alpha: float
@@ -254,7 +253,7 @@ class Rule:
     remark: str = ""
 
     def weighting(self, operating_points: Iterable[PointLike] = ()) -> RuleWeighting:
-        """Return what the rule cares for; see `rule_weighting`."""
+        """Return the threshold weighting of the rule; see `rule_weighting`."""
         return rule_weighting(
             alpha=self.alpha, beta=self.beta, p_target=self.p_target, operating_points=operating_points
         )
@@ -268,33 +267,33 @@ def suggest_rule(
     Parameters
     ----------
     operating_points : iterable
-        Decisions that the scores are for: each an `OperatingPoint`, a ``p_target``, or ``(p_target, c_miss, c_fa)``.
-        The range goes from the lowest of their thresholds to the highest, and 2 nats further to both sides.
+        Decisions to make with the scores: each an `OperatingPoint`, a ``p_target``, or ``(p_target, c_miss, c_fa)``.
+        The range is from the lowest to the highest of their thresholds, extended by 2 nats on both sides.
     thresholds : (float, float), optional
-        Instead of operating points, the range itself: llrs in nats, ascending, in [-30, 30].
+        The range itself, instead of operating points: llrs in nats, ascending, in [-30, 30].
     share : float
-        How much of the weight ``Omega(t)`` is to lie in the range, half of the rest on either side; in [0.1, 0.99].
+        Share of the weight ``Omega(t)`` in the range, with half of the rest on either side; in [0.1, 0.99].
 
     Returns
     -------
     Rule
-        Its ``remark`` says what is reached.
+        Its ``remark`` describes the actual range.
 
     Raises
     ------
     InputError
-        If not exactly one of the two is given, or a range is empty or too far away.
+        If not exactly one of the two is passed, or a range is empty or too far away.
 
     Notes
     -----
-    First the rules (1, 1), (2, 2), (2, 1), (1, 2), (1/2, 1/2) are tried, each at the prior that puts the middle of its
-    central range in the middle of the range asked for. The best is taken if both ends miss by at most 0.5 nats or 10 %
-    of the range; if not, the best with alpha and beta among 1/2, 1, 3/2, 2. Otherwise alpha, beta and the prior
-    are solved for: both ends are met, and the median lies in the middle, or as near to it as can be. All numbers are
-    rounded: alpha and beta to three digits, the prior to two.
+    First, the rules (1, 1), (2, 2), (2, 1), (1, 2), (1/2, 1/2) are tried, each at the prior that centres its range in
+    the requested range. The best is returned if both ends miss by at most 0.5 nats or 10 % of the range. Then the same
+    is done for all alpha and beta among 1/2, 1, 3/2, 2. Otherwise, alpha, beta and the prior are solved for: both ends
+    are matched, and the median is as close to the middle as possible. All numbers are rounded: alpha and beta to three
+    digits, the prior to two.
 
-    Every range in [-30, 30] that is at least 0.5 nats wide can be reached with a share of 90 %. A narrow one means that
-    few trials decide, and that the objective is not convex.
+    With a share of 90 %, every range in [-30, 30] with a width of at least 0.5 nats can be matched. In a narrow range,
+    few trials matter, and the objective is not convex.
 
     Examples
     --------
@@ -302,12 +301,12 @@ def suggest_rule(
     >>> rule.alpha, rule.beta, rule.p_target
     (2.0, 1.0, 0.0035)
     >>> print(rule.remark)
-    90 % of the weight lies on thresholds from 2.88 to 8.61 nats; 2.60 to 8.91 were asked for.
+    90 % of the weight lies on thresholds from 2.88 to 8.61 nats; requested: 2.60 to 8.91.
     """
-    share = _validate.in_range(share, "share", 0.1, 0.99, "A share of the weight lies in [0.1, 0.99]")
+    share = _validate.in_range(share, "share", 0.1, 0.99, "A share of the weight must be in [0.1, 0.99]")
     points = [as_operating_point(point) for point in operating_points]
     if (thresholds is None) == (not points):
-        raise InputError("operating_points, thresholds: give one of them, some points or the two ends of a range.")
+        raise InputError("operating_points, thresholds: pass one of them, either points or the two ends of a range.")
     if thresholds is None:
         places = [point.threshold for point in points]
         low, high = _checked_range([min(places) - _ROOM, max(places) + _ROOM], "operating_points")
@@ -327,11 +326,11 @@ def _checked_range(thresholds: ArrayLike, name: str) -> tuple[float, float]:
         raise InputError(f"{name}: expected the two ends of a range, got shape {ends.shape}.")
     low, high = (float(end) for end in ends)
     if not low < high:
-        raise InputError(f"{name}: the range from {low:g} to {high:g} nats is empty. Give the lower end first.")
+        raise InputError(f"{name}: the range from {low:g} to {high:g} nats is empty. Pass the lower end first.")
     if max(abs(low), abs(high)) > _FARTHEST:
         raise InputError(
-            f"{name}: the range goes from {low:g} to {high:g} nats, but ends lie in [-30, 30]: no data tell of "
-            "decisions that far away."
+            f"{name}: the range goes from {low:g} to {high:g} nats, but ends must be in [-30, 30]: no data support "
+            "decisions at more extreme thresholds."
         )
     return low, high
 
@@ -343,14 +342,14 @@ def _central(mass: ThresholdMass, share: float) -> tuple[float, float]:
 def _at_best_prior(
     alpha: float, beta: float, low: float, high: float, share: float
 ) -> tuple[float, float, float, float]:
-    """By how much a rule misses a range at the prior that centres it, then the rule and the log odds."""
+    """Return the miss of a range by a rule at the prior that centres it, then the rule and the log odds."""
     from scipy.optimize import brentq
 
     def off(log_odds: float) -> float:
         ends = _central(ThresholdMass(alpha, beta, log_odds), share)
         return sum(ends) - low - high
 
-    # The larger the prior, the lower the thresholds; how far they can be moved depends on the rule.
+    # The larger the prior, the lower the thresholds; the rule limits the possible shift.
     if off(-_LOG_ODDS) <= 0:
         tau = -_LOG_ODDS
     elif off(_LOG_ODDS) >= 0:
@@ -358,13 +357,13 @@ def _at_best_prior(
     else:
         tau = float(brentq(off, -_LOG_ODDS, _LOG_ODDS, xtol=1e-3))
     if abs(alpha - 0.5) + abs(beta - 0.5) == 0:
-        tau = 0.0  # this one does not depend on the prior
+        tau = 0.0  # this rule does not depend on the prior
     ends = _central(ThresholdMass(alpha, beta, tau), share)
     return max(abs(ends[0] - low), abs(ends[1] - high)), alpha, beta, tau
 
 
 def _solved(low: float, high: float, share: float) -> tuple[float, float, float]:
-    """The rule and log odds that put both ends and the median where they should be, or as close as can be."""
+    """Return the rule and log odds that match both ends and the median as closely as possible."""
     from scipy.optimize import least_squares
 
     middle, half = (low + high) / 2, (high - low) / 2
@@ -372,17 +371,18 @@ def _solved(low: float, high: float, share: float) -> tuple[float, float, float]
     def misses(parameters: FloatArray) -> list[float]:
         mass = ThresholdMass(math.exp(parameters[0]), math.exp(parameters[1]), parameters[2])
         ends = _central(mass, share)
-        # The ends count ten times as much where not all three can be met.
+        # If all three cannot be matched, the ends have ten times the weight of the median.
         return [(ends[0] - low) / half, (ends[1] - high) / half, 0.1 * (mass.quantile(0.5) - middle) / half]
 
-    # Far from llr 0 the weighting is that of a beta distribution in log odds with alpha - 1 instead of alpha
-    # (high thresholds) or beta - 1 instead of beta (low ones).
+    # Far from llr 0 the weighting is that of a beta distribution in log odds, with alpha - 1 in place of alpha (high
+    # thresholds) or beta - 1 in place of beta (low thresholds).
     grid = np.geomspace(0.05, 99.0, 200)
     widths = logit(betaincinv(grid, grid, 0.5 + share / 2))
     like = float(np.interp(-half, -widths, grid))
     shift = float(np.tanh(middle))
     start = [math.log(like + max(shift, 0.0)), math.log(like + max(-shift, 0.0)), -middle]
-    # Low priors for high thresholds, not some odd pair of alpha and beta that makes up for a prior of the other side.
+    # Use low priors for high thresholds, instead of an unusual pair of alpha and beta that compensates for the
+    # opposite prior.
     least = [math.log(0.05), math.log(0.05), -_LOG_ODDS if middle > 0 else -1e-9]
     greatest = [math.log(100.0), math.log(100.0), _LOG_ODDS if middle < 0 else 1e-9]
     inside = np.clip(start, np.array(least) + 1e-10, np.array(greatest) - 1e-10)
@@ -398,13 +398,13 @@ def _rule(alpha: float, beta: float, tau: float, asked: tuple[float, float], sha
     reached = _central(ThresholdMass(alpha, beta, float(logit(p_target))), share)
     remark = (
         f"{share:.0%} of the weight lies on thresholds from ".replace("%", " %")
-        + f"{reached[0]:.2f} to {reached[1]:.2f} nats; {asked[0]:.2f} to {asked[1]:.2f} were asked for."
+        + f"{reached[0]:.2f} to {reached[1]:.2f} nats; requested: {asked[0]:.2f} to {asked[1]:.2f}."
     )
     miss = max(abs(reached[0] - asked[0]), abs(reached[1] - asked[1]))
     if is_closest and miss > 0.05 * (1.0 + asked[1] - asked[0]):
-        remark += " No rule with alpha and beta in [0.05, 100] comes closer."
+        remark += " No rule with alpha and beta in [0.05, 100] is closer."
     elif max(alpha, beta) > _NARROW:
-        remark += " That is narrow: few trials decide, and wider ranges are safer where there are few."
+        remark += " This range is narrow: few trials determine the result. With few trials, a wider range is safer."
     return Rule(alpha, beta, p_target, asked, reached, remark)
 
 
@@ -414,36 +414,36 @@ _STEPS = 6001
 def suggest_for_rule(
     rule: ThresholdWeights | ThresholdDensity, p_target: float | Iterable[float], *, share: float = 0.9
 ) -> Rule:
-    """Suggest alpha, beta and a prior whose objective cares for the thresholds that a rule of one's own cares for.
+    """Suggest alpha, beta and a prior for an objective that emphasizes the same thresholds as a custom scoring rule.
 
     Parameters
     ----------
     rule : ThresholdWeights or ThresholdDensity
-        Thresholds of the posterior; `deciban.io.read_rule` makes one of a file.
+        Thresholds of the posterior; `deciban.io.read_rule` reads one from a file.
     p_target : float or iterable of float
-        Priors, each inside (0, 1), at which posteriors are made of the scores.
+        Priors of the posteriors, each inside (0, 1).
     share : float
-        How much of the weight is to lie in the range, half of the rest on either side; in [0.1, 0.99].
+        Share of the weight in the range, with half of the rest on either side; in [0.1, 0.99].
 
     Returns
     -------
     Rule
-        Its ``asked`` is the range: from the lowest to the highest threshold between which this share of the weight of
-        the rule lies at some prior; with 2 nats on both sides if it is a sum of single thresholds, for training between
-        a few of them would see few trials.
+        Its ``asked`` is the range that contains this share of the weight of the rule, from the lowest threshold at any
+        prior to the highest. If the rule is a sum of single thresholds, the range is extended by 2 nats on both sides,
+        because few trials are between a few thresholds.
 
     Raises
     ------
     InputError
-        If the rule is another one, weighs nothing, or cares for thresholds further than 30 nats away; if a prior or the
-        share is out of range.
+        If the rule has another type, has no weight, or emphasizes thresholds beyond 30 nats; if a prior or the share is
+        out of range.
 
     Notes
     -----
-    At the prior p, a threshold ``eta`` of the posterior is the llr ``t = logit(eta) - logit(p)``, and its weight,
-    relative to problems of even odds, is ``p / eta * sigma(t)``, as in ``Omega(t)`` of `rule_weighting` (Bruemmer and
-    Doddington 2013, eq. 10). Only the range is matched: what the training leaves of the cost by the rule itself is the
-    calibration loss that ``deciban eval --rule`` shows.
+    At the prior p, a threshold ``eta`` of the posterior is the llr ``t = logit(eta) - logit(p)``. Its weight, relative
+    to problems of even odds, is ``p / eta * sigma(t)``, as in ``Omega(t)`` of `rule_weighting` (Bruemmer and Doddington
+    2013, eq. 10). Only the range is matched. The calibration loss in ``deciban eval --rule`` shows the remaining cost
+    by the custom rule itself.
 
     Examples
     --------
@@ -456,24 +456,24 @@ def suggest_for_rule(
     """
     if not isinstance(rule, ThresholdWeights | ThresholdDensity):
         raise InputError(
-            f"rule: got {type(rule).__name__}. It is a ThresholdWeights or ThresholdDensity of deciban.rules; "
-            "deciban.io.read_rule makes one of a file."
+            f"rule: got {type(rule).__name__}. It must be a ThresholdWeights or ThresholdDensity of deciban.rules; "
+            "deciban.io.read_rule reads one from a file."
         )
-    share = _validate.in_range(share, "share", 0.1, 0.99, "A share of the weight lies in [0.1, 0.99]")
+    share = _validate.in_range(share, "share", 0.1, 0.99, "A share of the weight must be in [0.1, 0.99]")
     priors = [p_target] if isinstance(p_target, float | int) else list(p_target)
     if not priors:
-        raise InputError(
-            "p_target: none given. The thresholds of a rule are those of a posterior, which needs a prior."
-        )
+        raise InputError("p_target: missing. A rule has thresholds of the posterior, which needs a prior.")
     ends = np.array([_range(rule, _validate.single_log_odds(p), share) for p in priors])
     low, high = float(ends[:, 0].min()), float(ends[:, 1].max())
     if max(-low, high) > _FARTHEST:
-        raise InputError(f"rule: cares for llrs from {low:.3g} to {high:.3g} nats, and no data tell beyond 30.")
+        raise InputError(
+            f"rule: its thresholds are llrs from {low:.3g} to {high:.3g} nats, beyond the limit of 30 nats."
+        )
     return suggest_rule(thresholds=(low, high), share=share)
 
 
 def _range(rule: ThresholdWeights | ThresholdDensity, log_odds: float, share: float) -> tuple[float, float]:
-    """Llrs between which the share of the weight lies."""
+    """Return the range of llrs that contains this share of the weight."""
     ends = np.array([0.5 - share / 2, 0.5 + share / 2])
     if isinstance(rule, ThresholdWeights):
         at = logit(rule.eta) - log_odds
@@ -482,10 +482,10 @@ def _range(rule: ThresholdWeights | ThresholdDensity, log_odds: float, share: fl
         return float(low) - _ROOM, float(high) + _ROOM
     with np.errstate(divide="ignore"):
         nodes = logit(rule.eta) - log_odds
-    # Only where it is not 0: past that is nothing to be found.
+    # Only where the weight is not 0: nothing is found beyond that.
     first, last = max(nodes[0], -_FARTHEST), min(nodes[-1], _FARTHEST)
     if not first < last:
-        raise InputError("rule: cares for no llr within 30 nats, and no data tell of others.")
+        raise InputError("rule: no weight on llrs within 30 nats; no data support decisions beyond.")
     at = np.union1d(np.linspace(first, last, _STEPS), nodes[(nodes > first) & (nodes < last)])
     eta = expit(at + log_odds)
     density = np.interp(eta, rule.eta, rule.density) * eta * expit(-at - log_odds) * _relative(at, eta, log_odds)
@@ -495,11 +495,11 @@ def _range(rule: ThresholdWeights | ThresholdDensity, log_odds: float, share: fl
 
 
 def _relative(at: FloatArray, eta: FloatArray, log_odds: float) -> FloatArray:
-    """Weights of thresholds as problems of even odds, relative to those as problems of the prior."""
+    """Return weights of thresholds as problems of even odds, relative to problems of the prior."""
     return np.asarray(expit(log_odds) / eta * expit(at))
 
 
 def _total(summed: FloatArray) -> FloatArray:
     if not 0.0 < summed[-1] < math.inf:
-        raise InputError("rule: weighs nothing. Give some threshold a weight above 0.")
+        raise InputError("rule: no weight. Give some threshold a weight above 0.")
     return np.asarray(summed / summed[-1])

@@ -1,18 +1,18 @@
-"""The command line: parses, calls, prints, sets exit codes. No arithmetic."""
+"""The command line: parses options, calls the library, prints results and sets exit codes."""
 
 from __future__ import annotations
 
 import sys
 
-from deciban.cli import interrupts
+from deciban.cli.shared import EXIT_CODE, is_program, listen
 
-if interrupts.is_program():
-    interrupts.listen()  # before all that takes time to import
+if is_program():
+    listen()  # before slow imports
 
 try:
     from deciban.cli.main import main
 except KeyboardInterrupt:
     sys.stderr.write("deciban: interrupted\n")
-    raise SystemExit(interrupts.EXIT_CODE) from None
+    raise SystemExit(EXIT_CODE) from None
 
 __all__ = ["main"]

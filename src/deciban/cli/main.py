@@ -1,4 +1,4 @@
-"""Entry point: the list of commands, and what happens to errors."""
+"""Entry point of the command line: the list of commands, and error handling."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, TextIO
@@ -21,22 +21,26 @@ from typing import Any, TextIO
 import click
 
 from deciban._version import __version__
-from deciban.cli import interrupts
-from deciban.errors import DecibanError, DecibanWarning
-from deciban.messages import lines, one_line
+from deciban.cli.shared import EXIT_CODE, give_way, listening
+from deciban.errors import DecibanError, DecibanWarning, lines, one_line
 
 COMMANDS = {
-    "demo": ("deciban.cli.commands.evaluate", "Write synthetic scores and a key, and evaluate them."),
+    "demo": ("deciban.cli.commands.demo", "Write synthetic scores and a key, and evaluate them."),
     "eval": ("deciban.cli.commands.evaluate", "Evaluate score files: print a table or JSON."),
     "report": ("deciban.cli.commands.evaluate", "Evaluate score files: write one HTML page with plots."),
     "compare": ("deciban.cli.commands.plan", "Compare systems: differences of metrics with intervals."),
+    "check": ("deciban.cli.commands.check", "Check requirements on saved results, for pipelines."),
+    "leaderboard": ("deciban.cli.commands.check", "Rank the saved results of many runs."),
     "plot": ("deciban.cli.commands.plot", "Draw one plot as SVG, PNG or PDF."),
     "presets": ("deciban.cli.commands.plan", "List the evaluation protocols for --preset."),
     "calibrate": ("deciban.cli.commands.train", "Train a calibration to log-likelihood ratios."),
     "fuse": ("deciban.cli.commands.train", "Train a fusion of several systems."),
     "apply": ("deciban.cli.commands.train", "Apply a trained model: write calibrated llrs."),
+    "normalize": ("deciban.cli.commands.files", "Normalize scores by cohorts: z-norm, t-norm, s-norm."),
+    "export": ("deciban.cli.commands.export", "Write a trained model as Python, JSON or ONNX."),
     "objective": ("deciban.cli.commands.plan", "Show or suggest the objective of a calibration."),
     "decide": ("deciban.cli.commands.files", "Choose the action with the lowest expected cost for every trial."),
+    "statement": ("deciban.cli.commands.statement", "State a likelihood ratio in numbers and words."),
     "inspect": ("deciban.cli.commands.files", "Show what a file contains and what looks wrong."),
     "convert": ("deciban.cli.commands.files", "Convert a file to another format."),
     "validate": ("deciban.cli.commands.files", "Check that a submission scores the trials of a list."),
@@ -45,12 +49,12 @@ COMMANDS = {
     "merge": ("deciban.cli.commands.files", "Merge summary files into one."),
     "plan": ("deciban.cli.commands.plan", "Compute how many speakers and trials an evaluation needs."),
 }
-"""Module and summary of each command. A module is imported only when its command is called, so that help is fast."""
+"""Module and summary of each command. Only the module of the called command is imported, so that help is fast."""
 
 GROUPS = {
-    "Evaluate": ("demo", "eval", "report", "compare", "plot", "presets"),
-    "Calibrate and fuse": ("calibrate", "fuse", "apply", "objective"),
-    "Decide": ("decide",),
+    "Evaluate": ("demo", "eval", "report", "compare", "check", "leaderboard", "plot", "presets"),
+    "Calibrate and fuse": ("calibrate", "fuse", "apply", "normalize", "export", "objective"),
+    "Decide": ("decide", "statement"),
     "Files": ("inspect", "convert", "validate", "formats"),
     "Large data": ("summarize", "merge"),
     "Plan": ("plan",),
@@ -61,19 +65,19 @@ FORMER_NAMES = {"design": "objective"}
 
 
 _MANY_OBJECTS = 400_000
-"""New objects after which Python looks for garbage: modules and plots make many, and hardly any of them is."""
+"""Number of new objects between garbage collections: modules and plots create many objects, and hardly any garbage."""
 
 
 @contextmanager
 def _stopping() -> Iterator[None]:
-    """End when the user, or the reader of our output, has had enough: Ctrl-C, or `deciban eval ... | head`.
+    """End the command on Ctrl-C, or when the reader of the output stops (`deciban eval ... | head`).
 
-    Before click does, which answers both in its own way and with exit code 1.
+    This runs before click, which would handle both differently and exit with 1.
     """
     try:
         yield
     except KeyboardInterrupt:
-        _fail("interrupted", interrupts.EXIT_CODE)
+        _fail("interrupted", EXIT_CODE)
     except BrokenPipeError:
         _write_nowhere(sys.stdout, sys.stderr)
         sys.exit(0)
@@ -111,6 +115,14 @@ class _LazyGroup(click.Group):
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="deciban %(version)s")
+@click.option(
+    "--install-completion",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    help="Install the completion of commands, options and file contents for your shell ($SHELL).",
+    callback=lambda context, _option, value: _install_completion(context) if value else None,
+)
 def _deciban() -> None:
     """Evaluate, calibrate and fuse the scores of recognizers.
 
@@ -120,22 +132,29 @@ def _deciban() -> None:
     """
 
 
+def _install_completion(context: click.Context) -> None:
+    from deciban.cli.shared.completion import install
+
+    click.echo(install(context.command, os.environ.get("SHELL", "")))
+    context.exit()
+
+
 def main() -> None:
-    """Run the command line; exit with 0 when done, 2 for bad input or usage, 130 after Ctrl-C (143: ended), else 1."""
-    # All memory is given back at exit: to look for cycles in it before is up to a fifth of the work of a small command.
+    """Run the command line; exit with 0, 2 for bad input or usage, 130 after Ctrl-C, 143 if terminated, else 1."""
+    # The system frees all memory at exit. Looking for cycles before takes up to a fifth of the time of a small command.
     atexit.register(gc.freeze)
     usual = gc.get_threshold()
     gc.set_threshold(_MANY_OBJECTS, *usual[1:])
     _open_closed_streams()
     _ignore_impossible_width()
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to fail
+        sys.stdout.reconfigure(errors="replace")  # do not fail if the terminal cannot show a name
     if "_DECIBAN_COMPLETE" in os.environ:
         from deciban.cli.shared import completion
 
         completion.register()
     try:
-        with interrupts.listening(), _stopping(), _answering(), warnings.catch_warnings():
+        with listening(), _stopping(), _answering(), warnings.catch_warnings():
             warnings.simplefilter("always", DecibanWarning)
             warnings.showwarning = _warn
             code = _deciban(prog_name="deciban", standalone_mode=False)
@@ -147,10 +166,13 @@ def main() -> None:
 
 @contextmanager
 def _answering() -> Iterator[None]:
-    """Tell in one line what is wrong with what was typed, or with a file, and end with the exit code that says so."""
+    """Print errors of usage and of files in one line, and exit with their code."""
     try:
         yield
     except click.ClickException as error:
+        if isinstance(error, click.NoSuchOption):
+            near = _near(error.option_name, error.possibilities or ())
+            error = click.NoSuchOption(error.option_name, error.message, near, error.ctx)
         said = io.StringIO()
         error.show(file=said)
         click.echo(lines(said.getvalue()), nl=False, err=True)
@@ -168,18 +190,33 @@ def _answering() -> Iterator[None]:
         _fail(f"{error.filename or 'output'}: {error.strerror or error}", 2 if error.errno in _NOT_OURS else 1)
 
 
+def _near(option: str, others: Iterable[str]) -> list[str]:
+    """Options that are similar without their dashes, which all have in common.
+
+    >>> _near("--memory", ["--key"]), _near("--fnmr", ["--fnmr-at", "--name"])
+    ([], ['--fnmr-at'])
+    """
+    name = option.lstrip("-")
+    return [one for one in others if difflib.get_close_matches(name, [one.lstrip("-")], cutoff=0.6)]
+
+
 def _as_typed(message: str) -> str:
-    """What is refused in the words of the command that was called."""
-    from deciban.cli.shared.options import in_options
+    """Return an error message in terms of the options of the command."""
+    from deciban.cli.shared.options import in_options, options_in_file
 
     command = _deciban.get_command(click.Context(_deciban), sys.argv[1])
     if command is None:
         return message
-    return _with_commands(in_options(message, command, sys.argv[2:]), sys.argv[1:])
+    words = sys.argv[2:]
+    path, named = options_in_file(words)
+    found = in_options(message, command, [*words, *named])
+    if (name := found.partition(": ")[0]) in named and name not in words:
+        found = f"{found.rstrip('.')} ({path}: {name.lstrip('-')})."
+    return _with_commands(found, sys.argv[1:])
 
 
 def _with_commands(message: str, words: Sequence[str]) -> str:
-    r"""A message whose options that would settle something, each on a line of its own, are whole commands.
+    r"""Turn each line of a message that starts with an option into a whole command.
 
     >>> print(_with_commands("Say which:\n  --columns score=s", ["eval", "my scores.csv"]))
     Say which:
@@ -189,14 +226,14 @@ def _with_commands(message: str, words: Sequence[str]) -> str:
 
 
 def _without(words: Sequence[str], way: str) -> list[str]:
-    """What was typed, without options that are offered with another value.
+    """Return the typed words without options that `way` sets to another value.
 
     >>> _without(["eval", "a", "--labels", "x", "-q", "--kind=classes"], "--labels y --kind two-class")
     ['eval', 'a', '-q']
     """
     try:
         offered = shlex.split(way)
-    except ValueError:  # a sentence with an apostrophe, and no command
+    except ValueError:  # a sentence with an apostrophe, not a command
         return list(words)
     valued = {one for one, value in pairwise(offered) if one.startswith("--") and not value.startswith("--")}
     is_value = [False, *(word in valued for word in words)]
@@ -208,17 +245,17 @@ def _without(words: Sequence[str], way: str) -> list[str]:
 
 
 _NOT_OURS = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
-"""What goes wrong because of a path that was given; a full disk, for example, is not among them."""
+"""Errors due to a given path; a full disk, for example, is not among them."""
 
 
 def _warn(message: Warning | str, category: type[Warning], *_where: Any, **_more: Any) -> None:
-    """Say a warning of ours without the line of code that it came from; others are for programmers."""
+    """Print a deciban warning without its line of code; ignore warnings for programmers."""
     if issubclass(category, DecibanWarning):
         click.echo(f"warning: {one_line(str(message))}", err=True)
 
 
 def _fail(message: str, code: int) -> None:
-    interrupts.give_way()
+    give_way()
     try:
         click.echo(f"deciban: {lines(message)}", err=True)
     except BrokenPipeError:
@@ -227,7 +264,7 @@ def _fail(message: str, code: int) -> None:
 
 
 def _open_closed_streams() -> None:
-    """Open the null device for each closed standard stream (`2>&-`), whose number a data file would get otherwise.
+    """Open the null device for each closed standard stream (`2>&-`); otherwise a data file would get its number.
 
     Standard input is then empty, and messages are lost. Writing to standard output fails, as on a full disk.
     """
@@ -237,14 +274,14 @@ def _open_closed_streams() -> None:
 
 
 def _ignore_impossible_width() -> None:
-    """Remove `COLUMNS` from the environment unless it is a positive number: Emacs and expect set it to 0."""
+    """Remove `COLUMNS` from the environment unless it is a positive number; Emacs and expect set it to 0."""
     width = os.environ.get("COLUMNS", "")
     if not (width.isascii() and width.isdigit() and int(width)):
         os.environ.pop("COLUMNS", None)
 
 
 def _write_nowhere(*streams: TextIO) -> None:
-    """Redirect streams that nobody reads to the null device: the interpreter flushes them when it ends."""
+    """Redirect closed streams to the null device, because the interpreter flushes them at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in streams:
         os.dup2(nowhere, stream.fileno())

@@ -1,4 +1,4 @@
-"""Dataclasses that hold arrays: equal if all they hold is equal, and sums of all that they hold."""
+"""Mixins for dataclasses of arrays: equality by value, and addition field by field."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 
 
 class ByValue:
-    """Mixin of frozen dataclasses (made with ``eq=False``): ``==`` compares fields, arrays by shape and numbers.
+    """Mixin for frozen dataclasses (declared with ``eq=False``): ``==`` compares fields, arrays by shape and numbers.
 
-    NaN equals NaN, so that a result is equal to itself computed again. Equal objects have equal hashes: arrays
-    contribute their shape alone, as the rest mostly tells objects apart. Fields with ``compare=False`` do not count.
+    NaN equals NaN, so that a result is equal to the same result computed again. Equal objects have equal hashes: an
+    array contributes only its shape. Fields with ``compare=False`` do not count.
 
     Examples
     --------
@@ -70,10 +70,10 @@ def _hashed(value: Any) -> Any:
 
 
 class Additive:
-    """Mixin of frozen dataclasses that hold sums over trials: ``a + b`` adds field by field.
+    """Mixin for frozen dataclasses of sums over trials: ``a + b`` adds field by field.
 
-    Tuples and dictionaries add entry by entry, and of truth values one that is true is enough. Where one side has
-    nothing, the sum is what the other one has.
+    Tuples and dictionaries are added entry by entry, and truth values are joined with "or". If one side is None, the
+    sum is the other side.
 
     Examples
     --------

@@ -6,6 +6,10 @@ from deciban.decisions.application import error_costs as error_costs
 from deciban.decisions.application import expected_costs as expected_costs
 from deciban.decisions.application import llr_from_probability as llr_from_probability
 from deciban.decisions.application import minimizing_actions as minimizing_actions
+from deciban.decisions.monitoring import Drift as Drift
+from deciban.decisions.monitoring import drift as drift
+from deciban.decisions.monitoring import estimate_prior as estimate_prior
+from deciban.decisions.monitoring import expected_cost as expected_cost
 from deciban.decisions.risks import Decisions as Decisions
 from deciban.decisions.risks import DecisionTally as DecisionTally
 from deciban.decisions.risks import Region as Region

@@ -10,37 +10,36 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban._validate import probabilities as _validate_probabilities
-from deciban._validate.probabilities import distributions
-from deciban.core import posteriors
+from deciban._validate.classes import distributions
 from deciban.core.classes.counts import chosen
-from deciban.core.classes.loglik import relative
+from deciban.core.classes.loglik import llr_of_probability, relative
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
-from deciban.types import BoolArray, FloatArray, IntArray, Priors, ScoreArray
+from deciban.types import BoolArray, FloatArray, IntArray, Priors, ScoreArray, Weights
 
 _MOST_ACTIONS = 2**20
-"""Limit of compound actions: their costs are written out."""
+"""Limit of compound actions, because all their costs are stored."""
 
 _ALIKE = 1e-9
-"""Relative difference of costs that rounding may have made."""
+"""Relative difference of costs that rounding may cause."""
 
 
 @dataclass(frozen=True, eq=False)
 class Application:
-    """What decisions are for: the cost of each action when each class is true, and the prior (thesis chapter 6).
+    """Cost of each action for each true class, and the prior (thesis chapter 6).
 
     Parameters
     ----------
     costs : (n_actions, n_classes) array_like
-        Finite and at least 0. There may be more or fewer actions than classes, one that rejects the trial among them.
+        Finite and at least 0. There may be more or fewer actions than classes, including an action that rejects the
+        trial.
     prior : (n_classes,) array_like, optional
-        Prior probabilities; flat if left out. Classes of prior 0 play no part.
+        Prior probabilities; default: flat. Classes of prior 0 do not matter.
 
     Raises
     ------
     InputError
-        If a cost is negative, infinite or NaN, the prior is none, or their shapes do not agree.
+        If a cost is negative, infinite or NaN, the prior is invalid, or their shapes do not match.
 
     Examples
     --------
@@ -63,7 +62,7 @@ class Application:
 
     @classmethod
     def of_operating_point(cls, point: OperatingPoint) -> Application:
-        """Detection: classes target (0) and non-target (1), actions accept (0) and reject (1)."""
+        """Create for detection: classes target (0) and non-target (1), actions accept (0) and reject (1)."""
         return cls([[0.0, point.c_fa], [point.c_miss, 0.0]], [point.p_target, 1.0 - point.p_target])
 
     @property
@@ -78,7 +77,7 @@ class Application:
 
     @property
     def default_action(self) -> int:
-        """Bayes decision from the prior alone, the lowest index if several cost the least."""
+        """Bayes decision from the prior alone; in a tie, the lowest index."""
         return int(least_cost_actions(np.zeros((1, self.n_classes)), self.costs, self.prior)[0])
 
     @property
@@ -88,45 +87,46 @@ class Application:
 
     @property
     def least_risk(self) -> float:
-        """Risk of one who knows the true class, ``sum_i prior_i min_a C[a, i]``; 0 in canonical form."""
+        """Risk with known true classes, ``sum_i prior_i min_a C[a, i]``; 0 in canonical form."""
         return float(self.costs.min(axis=0) @ self.prior)
 
     def at_prior(self, prior: Priors = None) -> Application:
-        """Return the equivalent application at another prior: ``prior_i C[a, i]`` stays (thesis 6.3, 6.8).
+        """Return the equivalent application at another prior, with the same ``prior_i C[a, i]`` (thesis 6.3, 6.8).
 
-        Decisions and risks stay what they are, if the decisions are made at the new prior.
+        Decisions and risks do not change if the decisions are made at the new prior.
 
         Parameters
         ----------
         prior : (n_classes,) array_like, optional
-            Flat if left out; above 0 where that of this application is.
+            Default: flat. It must be above 0 for all classes with a positive prior in this application.
 
         Raises
         ------
         InputError
-            If it is not a prior, or 0 where it may not be.
+            If it is not a prior, or has an invalid 0.
         """
         wanted = _validate_classes.prior(prior, self.n_classes)
         impossible = np.flatnonzero((wanted == 0) & (self.prior > 0))
         if len(impossible):
             raise InputError(
                 f"prior: 0 for class {impossible[0]}, whose prior is {self.prior[impossible[0]]:g} here. "
-                "No cost makes up for a prior of 0: give it a prior above 0."
+                "No cost compensates for a prior of 0: use a prior above 0."
             )
         ratio = np.divide(self.prior, wanted, out=np.zeros(self.n_classes), where=wanted > 0)
         return Application(self.costs * ratio, wanted)
 
     def canonical(self) -> Application:
-        """Return the canonical form: flat prior, and for each class an action that costs nothing (thesis 3.10, 6.3.1).
+        """Return the canonical form: flat prior, and for each class an action with cost 0 (thesis 3.10, 6.3.1).
 
-        Decisions made at the flat prior are the same; every risk is smaller by `least_risk`.
+        Decisions at the flat prior are the same; every risk is smaller by `least_risk`.
         """
         return Application(self.costs - self.costs.min(axis=0), self.prior).at_prior()
 
     def is_equivalent_to(self, other: Application) -> bool:
-        """Whether both compare recognizers alike: the same canonical form but for a positive factor (thesis 3.9, 6.8).
+        """Return True if the canonical forms are the same up to a positive factor (thesis 3.9, 6.8).
 
-        Actions are compared in their order, costs to a relative 1e-9, which is what rounding of a prior near 1 makes.
+        Then both compare recognizers in the same way. Actions are compared in their order, and costs with a relative
+        tolerance of 1e-9, for the rounding of a prior near 1.
         """
         if self.costs.shape != other.costs.shape:
             return False
@@ -137,8 +137,8 @@ class Application:
     def operating_point(self) -> OperatingPoint:
         """Return the operating point of a detection problem: action 0 accepts class 0, action 1 rejects it.
 
-        What decisions cannot avoid is taken off the costs. Its ``effective_prior`` is the prior of the equivalent
-        problem with unit costs.
+        Unavoidable costs are subtracted. Its ``effective_prior`` is the prior of the equivalent problem with unit
+        costs.
 
         Raises
         ------
@@ -147,40 +147,40 @@ class Application:
         """
         if self.costs.shape != (2, 2):
             raise InputError(
-                f"costs: an operating point has 2 actions and 2 classes, here are {self.n_actions} and "
-                f"{self.n_classes}. Use the application as it is."
+                f"costs: an operating point has 2 actions and 2 classes, got {self.n_actions} and "
+                f"{self.n_classes}. Use the application itself."
             )
         avoidable = self.costs - self.costs.min(axis=0)
         if avoidable[0, 0] > 0 or avoidable[1, 1] > 0 or not avoidable.any():
             raise InputError(
-                f"costs: {self.costs.tolist()} is no detection problem: action 0 is to cost less than action 1 if "
+                f"costs: {self.costs.tolist()} is not a detection problem: action 0 must cost less than action 1 if "
                 "class 0 is true, and more if class 1 is. Change the order of the actions or of the classes."
             )
         return OperatingPoint(float(self.prior[0]), float(avoidable[1, 0]), float(avoidable[0, 1]))
 
 
 def combine_applications(
-    applications: Sequence[Application], *, weights: ArrayLike | None = None, prior: Priors = None
+    applications: Sequence[Application], *, weights: Weights = None, prior: Priors = None
 ) -> Application:
-    """One application whose risk is the weighted sum of the risks of several (thesis eqs. 6.3 to 6.7).
+    """Return an application whose risk is the weighted sum of the risks of several (thesis eqs. 6.3 to 6.7).
 
-    Its actions are compound: one action for each application. Bayes decisions are compounds of the Bayes decisions
-    of the applications, each made at its own prior.
+    Its actions are compound: one action of each application. Its Bayes decisions combine the Bayes decisions of the
+    applications, each at its own prior.
 
     Parameters
     ----------
     applications : sequence of Application
-        All on the same classes.
+        Applications on the same classes.
     weights : (n_applications,) array_like, optional
-        Positive and finite; 1 each if left out. With weights that add up to 1 the risk is an expectation over a
-        mixture of applications.
+        Positive and finite; default: 1 each. With weights that sum to 1, the risk is an expectation over a mixture of
+        applications.
     prior : (n_classes,) array_like, optional
-        Prior of the combination; flat if left out. It changes nothing but how costs are written.
+        Prior of the combination; default: flat. It only changes the representation of the costs.
 
     Returns
     -------
     Application
-        Compound action ``k`` stands for the actions ``numpy.unravel_index(k, [a.n_actions for a in applications])``.
+        Compound action ``k`` means the actions ``numpy.unravel_index(k, [a.n_actions for a in applications])``.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def combine_applications(
     (8, 0.5)
     """
     if not applications:
-        raise InputError("applications: empty. Give at least one.")
+        raise InputError("applications: empty. Pass at least one.")
     n_classes, n_actions = applications[0].n_classes, 1
     for k, application in enumerate(applications):
         n_actions *= application.n_actions
@@ -212,7 +212,7 @@ def combine_applications(
     if n_actions > _MOST_ACTIONS:
         raise InputError(
             f"applications: together they have {n_actions} compound actions, more than {_MOST_ACTIONS}. Evaluate "
-            "them one by one: the risk of the combination is the weighted sum of their risks."
+            "them separately: the risk of the combination is the weighted sum of their risks."
         )
     factors = _validate.finite(np.ones(len(applications)) if weights is None else weights, "weights")
     if factors.shape != (len(applications),) or not (factors > 0).all():
@@ -226,14 +226,14 @@ def combine_applications(
 
 
 def error_costs(n_classes: int, *, reject: float | None = None) -> FloatArray:
-    """Costs of recognizing the wrong class: 1 for every error, and ``reject`` for saying nothing if that is allowed.
+    """Return costs of wrong decisions: 1 for every error, and optionally ``reject`` for no decision.
 
     Parameters
     ----------
     n_classes : int
-        At least 2. Action ``i`` says that class ``i`` is the true one.
+        At least 2. Action ``i`` is the decision for class ``i``.
     reject : float, optional
-        Cost of one more action, the last, that rejects the trial; from ``1 - 1 / n_classes`` on it never pays.
+        Cost of a last action that rejects the trial; at ``1 - 1 / n_classes`` or above it is never useful.
 
     Returns
     -------
@@ -252,7 +252,7 @@ def error_costs(n_classes: int, *, reject: float | None = None) -> FloatArray:
            [0.25, 0.25]])
     """
     if n_classes < 2:
-        raise InputError(f"n_classes: got {n_classes!r}. There are at least 2 classes.")
+        raise InputError(f"n_classes: got {n_classes!r}. At least 2 classes are needed.")
     costs = 1.0 - np.eye(n_classes)
     return costs if reject is None else _cost_matrix(np.vstack((costs, np.full((1, n_classes), reject))))
 
@@ -262,20 +262,21 @@ def _cost_matrix(costs: ArrayLike) -> FloatArray:
     if matrix.ndim != 2 or len(matrix) < 1 or matrix.shape[1] < 2:
         raise InputError(
             f"costs: expected an array of shape (n_actions, n_classes) with at least 2 classes, got {matrix.shape}. "
-            "Each action is a row with its cost for each true class."
+            "Each row is an action with its cost for each true class."
         )
     negative = np.argwhere(matrix < 0)
     if len(negative):
         action, true = negative[0]
         raise InputError(
             f"costs: {len(negative)} of {matrix.size} are negative, the first of action {action} for class {true}: "
-            f"{matrix[action, true]:g}. Costs are at least 0: add a number to all costs of a class, decisions stay."
+            f"{matrix[action, true]:g}. Costs must be at least 0: you can add a constant to all costs of a class "
+            "without changing the decisions."
         )
     return matrix
 
 
 def effective_prior(p_target: float, c_miss: float = 1.0, c_fa: float = 1.0) -> float:
-    """Prior that with unit costs poses the same detection problem (BOSARIS paper eq. 10).
+    """Return the prior of the same detection problem with unit costs (BOSARIS paper eq. 10).
 
     Parameters
     ----------
@@ -303,7 +304,7 @@ def effective_prior(p_target: float, c_miss: float = 1.0, c_fa: float = 1.0) -> 
 
 
 def bayes_threshold(p_target: float, c_miss: float = 1.0, c_fa: float = 1.0) -> float:
-    """Threshold at or above which a log-likelihood ratio is accepted (BOSARIS paper eq. 11).
+    """Return the lowest accepted log-likelihood ratio (BOSARIS paper eq. 11).
 
     Parameters
     ----------
@@ -333,41 +334,41 @@ def bayes_threshold(p_target: float, c_miss: float = 1.0, c_fa: float = 1.0) -> 
 
 
 TIE = 2.0**-46
-"""Expected costs that agree to this relative difference (1.4e-14) are equal.
+"""Expected costs that agree to this relative difference (1.4e-14) count as equal.
 
-What separates them is then the rounding of logarithms, exponentials and sums, which would decide a tie by chance.
-`deciban.core.classes.counts.chosen`, which needs no sums, compares exactly: see `deciban.multiclass.error_rate`.
+Below it, only the rounding of logarithms, exponentials and sums would decide a tie.
+`deciban.core.classes.counts.chosen` needs no sums and compares exactly: see `deciban.multiclass.error_rate`.
 """
 
 _SMALL = 1e-280
-"""Expected costs below this may have lost what underflowed, and are computed again."""
+"""Expected costs below this may have lost underflowed terms, and are computed again."""
 
 _LARGEST = 700.0
 """Exponents beyond this would overflow."""
 
 _ONE_THREAD = 1 << 18
-"""Multiplications up to which a matrix product is left to one thread: waking others takes longer than the product."""
+"""Number of multiplications up to which a matrix product uses one thread, because starting others takes longer."""
 
 
 def least_cost_actions(loglik: ScoreArray, costs: FloatArray, prior: FloatArray) -> IntArray:
-    """Return for each trial the lowest index among the actions of least expected cost.
+    """Return the action of least expected cost for each trial; the lowest index in a tie.
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array
-        Log-likelihoods in nats, checked; what infinite ones mean is said in `deciban.core.classes.loglik`.
+        Checked log-likelihoods in nats; see `deciban.core.classes.loglik` for infinite values.
     costs : (n_actions, n_classes) array
         Finite and at least 0.
     prior : (n_classes,) array
-        Classes of prior 0 play no part, whatever their log-likelihoods.
+        Classes of prior 0 do not matter.
     """
     possible = np.flatnonzero(prior > 0)
-    # Without the cost that no action avoids, a small difference cannot drown in it; scaled, nothing underflows.
+    # Without unavoidable costs, small differences stay visible; after scaling, nothing underflows.
     avoidable = (costs - costs.min(axis=0))[:, possible]
     avoidable /= avoidable.max() or 1.0
     avoidable *= prior[possible]
     if len(possible) == len(prior) and _all_errors_alike(avoidable):
-        return chosen(loglik, np.ones(len(prior)))  # comparisons of the scores themselves: nothing is rounded
+        return chosen(loglik, np.ones(len(prior)))  # compares the scores directly, without rounding
     columns = None if len(possible) == len(prior) else possible
     actions = np.empty(len(loglik), dtype=np.int64)
     step = max(_ONE_THREAD // costs.size, 1 << 8)
@@ -381,38 +382,38 @@ def least_cost_actions(loglik: ScoreArray, costs: FloatArray, prior: FloatArray)
                 expected[:, small] = _scaled(avoidable, relative(loglik, small + start, columns))
                 least = expected.min(axis=0)
             least *= 1.0 + TIE
-        actions[rows] = (expected <= least).argmax(axis=0)  # the first that is true
+        actions[rows] = (expected <= least).argmax(axis=0)  # the first minimum
     return actions
 
 
 def _scaled(avoidable: FloatArray, likelihood: FloatArray) -> FloatArray:
-    """Expected costs (n_actions, n) of trials, each in a unit in which the least that is not 0 is about 1.
+    """Return expected costs (n_actions, n) of trials, each in a unit that makes its least positive cost about 1.
 
     ``likelihood`` (n_classes, n) is relative; it is overwritten.
     """
     with np.errstate(divide="ignore"):
-        size = (np.log(avoidable)[:, :, None] + likelihood).max(axis=1)  # of the largest term of each action
+        size = (np.log(avoidable)[:, :, None] + likelihood).max(axis=1)  # size of the largest term of each action
     least = np.min(size, axis=0, where=size > -np.inf, initial=np.inf)
     likelihood -= np.where(least < np.inf, least, 0.0)
     return np.asarray(avoidable @ np.exp(np.minimum(likelihood, _LARGEST, out=likelihood), out=likelihood))
 
 
 def _all_errors_alike(weighted: FloatArray) -> bool:
-    """Whether action ``i`` recognizes class ``i``, and all errors weigh the same."""
+    """Return True if action ``i`` is the decision for class ``i``, and all errors have the same weight."""
     n_actions, n_classes = weighted.shape
     weight = weighted[-1, 0]
     return n_actions == n_classes and bool(weight > 0) and np.array_equal(weighted, weight * (1.0 - np.eye(n_classes)))
 
 
 def expected_costs(posterior: ArrayLike, *, costs: ArrayLike) -> FloatArray:
-    """Expected cost of each action for each posterior: ``C(a | q)`` (thesis 2.4).
+    """Return the expected cost of each action for each posterior: ``C(a | q)`` (thesis 2.4).
 
     Parameters
     ----------
     posterior : (n, n_classes) array_like
         Probabilities, rows that sum to 1.
     costs : (n_actions, n_classes) array_like
-        Cost of each action when each class is true, finite and at least 0.
+        Cost of each action for each true class, finite and at least 0.
 
     Returns
     -------
@@ -422,7 +423,7 @@ def expected_costs(posterior: ArrayLike, *, costs: ArrayLike) -> FloatArray:
     Raises
     ------
     InputError
-        If rows are no probabilities, costs are negative or not finite, or they are about other classes.
+        If rows are not probabilities, costs are negative or not finite, or the numbers of classes differ.
 
     Examples
     --------
@@ -434,29 +435,29 @@ def expected_costs(posterior: ArrayLike, *, costs: ArrayLike) -> FloatArray:
 
 
 def minimizing_actions(posterior: ArrayLike, *, costs: ArrayLike) -> BoolArray:
-    """Which actions have the least expected cost for each posterior: all of them, not one (thesis 2.5 to 2.8, 3.3).
+    """Return True for all actions with the least expected cost for each posterior (thesis 2.5 to 2.8, 3.3).
 
     Parameters
     ----------
     posterior : (n, n_classes) array_like
         Probabilities, rows that sum to 1.
     costs : (n_actions, n_classes) array_like
-        Cost of each action when each class is true, finite and at least 0.
+        Cost of each action for each true class, finite and at least 0.
 
     Returns
     -------
     (n, n_actions) bool array
-        At least one in each row. `bayes_decisions` takes the first. Expected costs that agree to a relative 2^-46, but
-        for what no action avoids, are equal.
+        At least one in each row; `bayes_decisions` chooses the first. Expected costs that agree to a relative 2^-46,
+        without the unavoidable costs, count as equal.
 
     Raises
     ------
     InputError
-        As `expected_costs`.
+        See `expected_costs`.
 
     Examples
     --------
-    At the threshold of two classes both actions serve:
+    At the threshold of two classes, both actions are optimal:
 
     >>> minimizing_actions([[0.4, 0.6], [0.5, 0.5]], costs=[[0, 1], [1, 0]])
     array([[False,  True],
@@ -472,28 +473,28 @@ def _of_same_classes(posterior: ArrayLike, costs: ArrayLike) -> tuple[FloatArray
     table, application = distributions(posterior, "posterior"), Application(costs)
     if table.shape[1] != application.n_classes:
         raise InputError(
-            f"posterior: {table.shape[1]} classes, but costs are given for {application.n_classes}. One column of both "
+            f"posterior: {table.shape[1]} classes, but costs are for {application.n_classes}. In both, each column "
             "is a class."
         )
     return table, application
 
 
 def llr_from_probability(probability: ArrayLike, p_target: float) -> FloatArray:
-    """Log-likelihood ratios from probabilities of being a target (Bayes' rule in log odds).
+    """Return log-likelihood ratios from probabilities of being a target (Bayes' rule in log odds).
 
     Parameters
     ----------
     probability : (n_trials,) array_like
-        Posteriors of the target, in [0, 1]. 0 and 1 are legal: they are infinitely sure.
+        Posteriors of the target, in [0, 1]. 0 and 1 give infinite log-likelihood ratios.
     p_target : float
-        The prior of a target that they were made with, inside (0, 1): for a classifier mostly the share of targets
-        that it was trained on.
+        Prior of a target in the probabilities, inside (0, 1): for a classifier, usually the share of targets in its
+        training data.
 
     Returns
     -------
     (n_trials,) array
-        ``ln(p / (1 - p)) - ln(p_target / (1 - p_target))`` in nats. It means as much as the probabilities do: where
-        these are badly calibrated, so is it.
+        ``ln(p / (1 - p)) - ln(p_target / (1 - p_target))`` in nats. If the probabilities are badly calibrated, so is
+        the result.
 
     Raises
     ------
@@ -505,5 +506,5 @@ def llr_from_probability(probability: ArrayLike, p_target: float) -> FloatArray:
     >>> llr_from_probability([0.5, 0.2, 0.9, 1.0], 0.2).round(3)
     array([1.386, 0.   , 3.584,   inf])
     """
-    prior = _validate_probabilities.target_prior(p_target, "p_target")
-    return posteriors.llr(_validate_probabilities.of_target(probability, "probability"), prior)
+    prior = _validate_classes.target_prior(p_target, "p_target")
+    return llr_of_probability(_validate_classes.of_target(probability, "probability"), prior)

@@ -1,4 +1,4 @@
-"""Decisions and their costs on trials, and the scores for which each action is best (thesis 2.8, 5.4, 6.1)."""
+"""Decisions and their costs on trials, and the scores at which each action is best (thesis 2.8, 5.4, 6.1)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.special import logit
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban._validate.probabilities import tell_of_many, tell_of_two
+from deciban._validate.classes import tell_of_many, tell_of_two
 from deciban.core.by_value import Additive
 from deciban.core.classes.counts import tally
 from deciban.core.classes.loglik import posterior as posterior_of
@@ -22,17 +22,17 @@ from deciban.errors import InputError
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, Priors, ScoreArray, Weights
 
 _ROUNDING = 1e-9
-"""Shares of a cost that sums over trials may be off."""
+"""Tolerance of the rounding of sums over trials, as a share of a cost."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions:
-    """What to do in each trial, and what that is expected to cost.
+    """Decisions of trials with their expected costs.
 
     Attributes
     ----------
     action : (n_trials,) int array
-        Row of the costs, that of least expected cost; the lowest in a tie.
+        Row of the costs with the least expected cost; the lowest in a tie.
     posterior : (n_trials, n_classes) array
         Probabilities of the classes, given the scores and the prior.
     expected : (n_trials, n_actions) array
@@ -45,12 +45,12 @@ class Decisions:
 
     @property
     def expected_cost(self) -> FloatArray:
-        """Of the action that is taken, (n_trials,)."""
+        """Expected cost of the chosen action, (n_trials,)."""
         return np.asarray(np.take_along_axis(self.expected, self.action[:, None], axis=1)[:, 0])
 
     @property
     def margin(self) -> FloatArray:
-        """How much more the next best action is expected to cost, (n_trials,); ``inf`` if there is no other."""
+        """Additional expected cost of the second best action, (n_trials,); ``inf`` if there is no other."""
         if self.expected.shape[1] == 1:
             return np.full(len(self.action), np.inf)
         others = self.expected.copy()
@@ -58,7 +58,7 @@ class Decisions:
         return np.asarray(np.maximum(others.min(axis=1) - self.expected_cost, 0.0))
 
     def tally(self) -> DecisionTally:
-        """What all of these come to."""
+        """Return the summary of all decisions."""
         n_actions = self.expected.shape[1]
         without = []
         for k in range(n_actions):
@@ -71,16 +71,16 @@ class Decisions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DecisionTally(Additive):
-    """What decisions come to; ``a + b`` is that of the trials of both, in any order.
+    """Summary of decisions; ``a + b`` merges two sets of trials, in any order.
 
     Attributes
     ----------
     counts : (n_actions,) int array
-        How often each action is taken.
+        Number of trials with each action.
     chosen : MeanCost
-        Expected costs of what is taken.
+        Expected costs of the chosen actions.
     without : tuple of MeanCost
-        For each action, expected costs if it could not be taken.
+        For each action, expected costs without this action.
     """
 
     counts: CountArray
@@ -89,26 +89,26 @@ class DecisionTally(Additive):
 
     @property
     def n_trials(self) -> int:
-        """How many were decided."""
+        """Number of trials."""
         return int(self.counts.sum())
 
     @property
     def expected_cost(self) -> float:
-        """Mean expected cost of a trial, by posteriors as they were computed."""
+        """Mean expected cost of a trial, according to the computed posteriors."""
         return self.chosen.value
 
     @property
     def worth(self) -> FloatArray:
-        """How much more a trial would be expected to cost without each action, (n_actions,): what it is worth."""
+        """Additional expected cost of a trial without each action, (n_actions,)."""
         return np.array([max(one.value - self.chosen.value, 0.0) for one in self.without])
 
     def lines(self, actions: Sequence[str], application: Application) -> list[str]:
-        """In words, a sentence for each thing that a reader wants to know.
+        """Return a description in sentences.
 
         Parameters
         ----------
         actions : sequence of str
-            What the actions are called.
+            Names of the actions.
         application : Application
         """
         n = self.n_trials
@@ -117,43 +117,43 @@ class DecisionTally(Additive):
         ]
         default = actions[application.default_action]
         found = [f"{n:,} decided: {', '.join(shares)}"]
-        by_prior = f"{application.default_risk:.6g} by the prior alone ({default} always)"
-        found.append(f"a decision is expected to cost {self.expected_cost:.6g} on average; {by_prior}")
+        by_prior = f"{application.default_risk:.6g} without scores (always {default})"
+        found.append(f"mean expected cost {self.expected_cost:.6g}; {by_prior}")
         if self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
             found.append(
-                "this is more than by the prior alone: the trials have another prior, or the scores are not "
-                "calibrated. A key shows what decisions cost (--key)"
+                "this is more than without scores: the trials have another prior, or the scores are not "
+                "calibrated. Pass a key to compute the actual costs (--key)"
             )
         worth = self.worth
         unused = [name for name, count in zip(actions, self.counts.tolist(), strict=True) if not count]
         found += [f"{name} is never the best action here" for name in unused]
         if len(actions) > 2:
             saved = [f"{name} {one:.6g}" for name, one in zip(actions, worth.tolist(), strict=True)]
-            found.append(f"how much more a decision would cost without each action: {', '.join(saved)}")
+            found.append(f"increase of the mean cost if an action did not exist: {', '.join(saved)}")
         return found
 
 
 def decide(loglik: ArrayLike, *, costs: ArrayLike, prior: Priors = None) -> Decisions:
-    """Bayes decisions with posteriors and the expected cost of every action (thesis 2.4, 2.5, 2.8).
+    """Return Bayes decisions with posteriors and the expected cost of every action (thesis 2.4, 2.5, 2.8).
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) or, for two classes, (n_trials,) array_like
-        As in `bayes_decisions`.
+        See `bayes_decisions`.
     costs : (n_actions, n_classes) array_like
-        Cost of each action when each class is true, finite and at least 0.
+        Cost of each action for each true class, finite and at least 0.
     prior : (n_classes,) array_like, optional
-        Flat if left out. Classes of prior 0 play no part.
+        Default: flat. Classes of prior 0 do not matter.
 
     Returns
     -------
     Decisions
-        ``action`` is that of `bayes_decisions`; ``expected_cost`` and ``margin`` in the unit of the costs.
+        ``action`` is the same as in `bayes_decisions`; ``expected_cost`` and ``margin`` are in the unit of the costs.
 
     Raises
     ------
     InputError
-        As `bayes_decisions`.
+        See `bayes_decisions`.
 
     Examples
     --------
@@ -176,24 +176,24 @@ def decided(table: ScoreArray, application: Application) -> Decisions:
         with np.errstate(under="ignore"):
             block = posterior[rows]  # a view
             block[:, possible] = posterior_of(shifted - shifted.max(axis=0), np.ones(len(possible))).T
-            for k in possible.tolist():  # a matrix product would round by how many trials there are
+            for k in possible.tolist():  # the rounding of a matrix product would depend on the number of trials
                 expected[rows] += block[:, k : k + 1] * application.costs[:, k]
     return Decisions(action, posterior, expected)
 
 
 _MARGIN = 1e-12
-"""Shares of the largest cost by which an action has to be better."""
+"""Least advantage of an action, as a share of the largest cost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Where an action of two classes is best.
+    """Range of posteriors in which an action of a two-class application is best.
 
     Attributes
     ----------
     action : int
     low, high : float
-        Posteriors of class 0, the target, between which it is best.
+        Range of posteriors of class 0, the target.
     """
 
     action: int
@@ -201,19 +201,19 @@ class Region:
     high: float
 
     def llrs(self, p_target: float) -> tuple[float, float]:
-        """The same as log-likelihood ratios in nats at a prior."""
+        """Return the range as log-likelihood ratios in nats at a prior."""
         shift = float(logit(p_target))
         low, high = (float(logit(one)) - shift for one in (self.low, self.high))
         return low, high
 
 
 def regions(application: Application) -> list[Region]:
-    """Posteriors for which each action of two classes is best, from low to high; actions that never pay are not there.
+    """Return ranges of the posterior in which each action of two classes is best, from low to high.
 
     Parameters
     ----------
     application : Application
-        Of two classes; its prior plays no part.
+        A two-class application; its prior does not matter.
 
     Returns
     -------
@@ -226,8 +226,8 @@ def regions(application: Application) -> list[Region]:
 
     Notes
     -----
-    Expected costs are straight lines in the posterior (thesis 2.4), and the least of them is their lower envelope.
-    Where lines cross, the action with the lower index is taken, as in Bayes decisions.
+    Actions that are never best are omitted. Expected costs are linear in the posterior (thesis 2.4), and the least of
+    them is their lower envelope. If lines cross, the action with the lower index is chosen, as in Bayes decisions.
 
     Examples
     --------
@@ -238,14 +238,14 @@ def regions(application: Application) -> list[Region]:
     Region(action=0, low=0.95, high=1.0)
     """
     if application.n_classes != 2:
-        raise InputError(f"costs: thresholds are of two classes, here are {application.n_classes}.")
-    scaled = application.costs / (application.costs.max() or 1.0)  # differences of large ones stay finite
+        raise InputError(f"costs: thresholds need two classes, got {application.n_classes}.")
+    scaled = application.costs / (application.costs.max() or 1.0)  # differences of large costs stay finite
     at_zero, at_one = scaled[:, 1], scaled[:, 0]
     slope = at_one - at_zero
     low, found = 0.0, list[Region]()
     current = int(np.lexsort((np.arange(len(slope)), slope, at_zero))[0])
     while True:
-        # The next action is one that falls more steeply, and is the first to cross.
+        # The next action falls more steeply, and is the first to cross.
         gain = slope[current] - slope
         here = at_zero[current] - at_zero
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -255,7 +255,7 @@ def regions(application: Application) -> list[Region]:
         if not place < 1.0:
             found.append(Region(current, low, 1.0))
             return found
-        # Where several meet, rounding would leave slivers between them.
+        # If several lines meet, rounding would leave slivers between them.
         ties = np.flatnonzero(crossing - place <= TIE * min(place, 1.0 - place))
         best = int(ties[np.lexsort((ties, slope[ties]))[0]])
         if place > low:
@@ -264,36 +264,36 @@ def regions(application: Application) -> list[Region]:
 
 
 def explained(application: Application, actions: Sequence[str], classes: Sequence[str]) -> list[str]:
-    """What a cost matrix and a prior amount to, in sentences.
+    """Return a description of a cost matrix and a prior, in sentences.
 
     Parameters
     ----------
     application : Application
     actions, classes : sequence of str
-        What its rows and columns are called.
+        Names of the rows and columns.
 
     Returns
     -------
     list of str
-        The default action and its risk; thresholds of two classes, or the canonical costs of more; actions that are
-        never best.
+        The default action and its risk; thresholds for two classes, or canonical costs for more; actions that are never
+        best.
 
     Examples
     --------
     >>> for line in explained(Application([[0, 1], [10, 0]], [0.01, 0.99]), ["accept", "reject"], ["target", "other"]):
     ...     print(line)
-    By the prior alone: reject, which costs 0.1 on average.
+    Without scores: reject, mean cost 0.1.
     reject up to llr 2.29253 (posterior of target 0.0909091), accept from there on.
-    Like unit costs at the effective prior 0.0917431 (canonical costs: accept 0 1.98; reject 0.2 0).
+    Like unit costs at the effective prior 0.0917431 (equivalent costs at equal priors: accept 0 1.98; reject 0.2 0).
     """
     default = actions[application.default_action]
-    lines = [f"By the prior alone: {default}, which costs {application.default_risk:.6g} on average."]
+    lines = [f"Without scores: {default}, mean cost {application.default_risk:.6g}."]
     if application.n_classes == 2:
         lines += _two(application, actions, classes)
     else:
-        lines.append(f"Canonical costs at the flat prior: {_rows(application.canonical().costs, actions)}.")
+        lines.append(f"Equivalent costs at equal priors, by class: {_rows(application.canonical().costs, actions)}.")
     never = [name for name, is_best in zip(actions, ever_best(application), strict=True) if not is_best]
-    lines += [f"{name} is never best, whatever the scores." for name in never]
+    lines += [f"{name} is never best, at any scores." for name in never]
     return lines
 
 
@@ -310,9 +310,11 @@ def _two(application: Application, actions: Sequence[str], classes: Sequence[str
     canonical = _rows(application.canonical().costs, actions)
     try:
         prior = application.operating_point().effective_prior
-        lines.append(f"Like unit costs at the effective prior {prior:.6g} (canonical costs: {canonical}).")
+        lines.append(
+            f"Like unit costs at the effective prior {prior:.6g} (equivalent costs at equal priors: {canonical})."
+        )
     except InputError:
-        lines.append(f"Canonical costs at the flat prior: {canonical}.")
+        lines.append(f"Equivalent costs at equal priors, by class: {canonical}.")
     return lines
 
 
@@ -322,7 +324,7 @@ def _rows(costs: FloatArray, actions: Sequence[str]) -> str:
 
 
 def ever_best(application: Application) -> list[bool]:
-    """Whether there is a posterior at which each action is strictly best, or first among equals.
+    """Return True for each action that is strictly best, or first in a tie, at some posterior.
 
     Parameters
     ----------
@@ -331,7 +333,7 @@ def ever_best(application: Application) -> list[bool]:
     Returns
     -------
     list of bool
-        One for each action; by linear programming where there are more than two classes.
+        One for each action; by linear programming for more than two classes.
 
     Examples
     --------
@@ -341,7 +343,7 @@ def ever_best(application: Application) -> list[bool]:
     if application.n_classes == 2:
         used = {one.action for one in regions(application)}
         return [k in used for k in range(application.n_actions)]
-    from scipy.optimize import linprog  # few need it
+    from scipy.optimize import linprog  # rarely needed
 
     costs = application.costs / (application.costs.max() or 1.0)
     found = []
@@ -350,7 +352,7 @@ def ever_best(application: Application) -> list[bool]:
         if not len(others):
             found.append(True)
             continue
-        # The widest margin t by which action k is better than all others at some posterior.
+        # The largest margin t by which action k is better than all others at some posterior.
         rows = np.column_stack((row - others, np.ones(len(others))))
         equal = np.append(np.ones(application.n_classes), 0.0)[None]
         objective = np.append(np.zeros(application.n_classes), -1.0)
@@ -363,38 +365,39 @@ def ever_best(application: Application) -> list[bool]:
 
 
 def bayes_decisions(loglik: ArrayLike, *, costs: ArrayLike, prior: Priors = None) -> IntArray:
-    """Bayes decisions: for each trial the action of least expected cost (thesis eqs. 2.5 and 2.8).
+    """Return Bayes decisions: the action of least expected cost for each trial (thesis eqs. 2.5 and 2.8).
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; what is added to all of a trial changes nothing. Infinite ones are limits: a class of
-        -inf is out of the question, one of +inf certain, and several of +inf are equally likely. With two classes
-        also (n_trials,) log-likelihood ratios of class 0 to class 1.
+        Log-likelihoods in nats; only differences within a trial matter. Infinite values are limits: a class with -inf
+        is impossible, a class with +inf is certain, and several classes with +inf are equally likely. For two classes
+        also log-likelihood ratios (n_trials,) of class 0 to class 1.
     costs : (n_actions, n_classes) array_like
-        Cost of each action when each class is true, finite and at least 0.
+        Cost of each action for each true class, finite and at least 0.
     prior : (n_classes,) array_like, optional
-        Flat if left out. Classes of prior 0 play no part.
+        Default: flat. Classes of prior 0 do not matter.
 
     Returns
     -------
     (n_trials,) int array
-        Indices of actions. Of several that cost the least the lowest; expected costs, less what no action avoids,
-        that agree to 2^-46 (1.4e-14) of themselves are equal, so that rounding does not decide ties.
+        Indices of actions; in a tie, the lowest. Expected costs, without the unavoidable costs, count as equal if they
+        agree to a relative 2^-46 (1.4e-14), so that rounding does not decide ties.
 
     Notes
     -----
-    Where all errors cost the same and the prior is flat, scores are compared as they are, here and in
-    `deciban.multiclass.error_rate`: both make the same decisions. Otherwise costs are sums, whose rounding would break
-    exact ties by chance: hence the tolerance. `deciban.multiclass.error_rate` has none at any prior. It compares single
-    numbers, log posteriors, so that two classes meet the Bayes threshold to the last digit as in `deciban.metrics`,
-    where a log-likelihood ratio just below it is rejected; here that is still a tie, which goes to action 0.
+    If all errors cost the same and the prior is flat, scores are compared directly, here and in
+    `deciban.multiclass.error_rate`: both make the same decisions. Otherwise costs are sums, whose rounding would decide
+    exact ties, so there is a tolerance. `deciban.multiclass.error_rate` has no tolerance at any prior. It compares
+    single numbers, log posteriors, so that two classes are compared exactly with the Bayes threshold, as in
+    `deciban.metrics`. There, a log-likelihood ratio just below the threshold is rejected; here it is still a tie, which
+    goes to action 0.
 
     Raises
     ------
     InputError
-        If log-likelihoods hold NaN, costs are negative or not finite, shapes do not agree, the prior is none, or a
-        trial excludes every class.
+        If log-likelihoods contain NaN, costs are negative or not finite, shapes do not match, the prior is invalid, or
+        a trial excludes every class.
 
     Examples
     --------
@@ -418,20 +421,20 @@ def empirical_risk(
     classes: Iterable[str] | None = None,
     sample_weight: Weights = None,
 ) -> float:
-    """Mean cost of Bayes decisions, each class averaged by itself and weighted by its prior (thesis eqs. 5.4, 6.1).
+    """Return the mean cost of Bayes decisions, averaged by class and weighted by the prior (thesis eqs. 5.4, 6.1).
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) or, for two classes, (n_trials,) array_like
-        As in `bayes_decisions`.
+        See `bayes_decisions`.
     label : (n_trials,) array_like
         True class of each trial: indices from 0, or names if ``classes`` is given.
     costs : (n_actions, n_classes) array_like
-        Cost of each action when each class is true, finite and at least 0.
+        Cost of each action for each true class, finite and at least 0.
     prior : (n_classes,) array_like, optional
-        Flat if left out. Decides with the costs, and weights the classes.
+        Default: flat. Used for the decisions and for weighting the classes.
     normalize : bool
-        Divide by `default_risk`: above 1, decisions are worse than those that the prior alone makes.
+        Divide by `default_risk`: above 1, decisions are worse than decisions from the prior alone.
     classes : iterable of str, optional
         Names of the classes in the order of the columns.
     sample_weight : (n_trials,) array_like, optional
@@ -440,12 +443,13 @@ def empirical_risk(
     Returns
     -------
     float
-        ``sum_i prior_i mean over class i of C[decision, i]``, in units of the costs, or a plain ratio.
+        ``sum_i prior_i mean over class i of C[decision, i]``, in units of the costs, or a ratio.
 
     Raises
     ------
     InputError
-        As `bayes_decisions`; if a class of prior above 0 has no trial, or the default risk to divide by is 0.
+        See `bayes_decisions`. Also if a class of positive prior has no trials, or the default risk is 0 and
+        ``normalize`` is True.
 
     Examples
     --------
@@ -469,7 +473,7 @@ def decision_risk(
     classes: Iterable[str] | None = None,
     sample_weight: Weights = None,
 ) -> float:
-    """Mean cost of decisions however they were made, classes averaged as in `empirical_risk`.
+    """Return the mean cost of any decisions, with classes averaged as in `empirical_risk`.
 
     Parameters
     ----------
@@ -478,9 +482,9 @@ def decision_risk(
     label : (n_trials,) array_like
         True class of each trial: indices from 0, or names if ``classes`` is given.
     costs : (n_actions, n_classes) array_like
-        Cost of each action when each class is true, finite and at least 0.
+        Cost of each action for each true class, finite and at least 0.
     prior : (n_classes,) array_like, optional
-        Flat if left out.
+        Default: flat.
     normalize : bool
         Divide by `default_risk`.
     classes : iterable of str, optional
@@ -491,13 +495,13 @@ def decision_risk(
     Returns
     -------
     float
-        In units of the costs, or a plain ratio. The decisions of one who knows better can cost less than Bayes
-        decisions from the log-likelihoods: the difference is what calibration might gain.
+        In units of the costs, or a ratio. Better-informed decisions can cost less than Bayes decisions from the
+        log-likelihoods: the difference is the possible gain by calibration.
 
     Raises
     ------
     InputError
-        As `empirical_risk`; if a decision is not the index of an action.
+        See `empirical_risk`. Also if a decision is not the index of an action.
 
     Examples
     --------
@@ -512,7 +516,7 @@ def decision_risk(
 def counts_and_risk(
     decision: AnyArray, label: ArrayLike, application: Application, sample_weight: Weights = None
 ) -> tuple[CountArray, float]:
-    """`decision_counts` of decisions that were made, and their `decision_risk`."""
+    """Return the `decision_counts` of given decisions, and their `decision_risk`."""
     counts = _counts(decision, label, application, None, sample_weight, needed=True)
     return counts, _risk(counts, application, normalize=False)
 
@@ -526,18 +530,18 @@ def decision_counts(
     classes: Iterable[str] | None = None,
     sample_weight: Weights = None,
 ) -> CountArray:
-    """How often Bayes decisions take each action in trials of each class.
+    """Count how often Bayes decisions choose each action in trials of each class.
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) or, for two classes, (n_trials,) array_like
-        As in `bayes_decisions`.
+        See `bayes_decisions`.
     label : (n_trials,) array_like
         True class of each trial: indices from 0, or names if ``classes`` is given.
     costs : (n_actions, n_classes) array_like
-        Cost of each action when each class is true, finite and at least 0.
+        Cost of each action for each true class, finite and at least 0.
     prior : (n_classes,) array_like, optional
-        Flat if left out.
+        Default: flat.
     classes : iterable of str, optional
         Names of the classes in the order of the columns.
     sample_weight : (n_trials,) array_like, optional
@@ -551,7 +555,7 @@ def decision_counts(
     Raises
     ------
     InputError
-        As `bayes_decisions`, but classes may be without trials.
+        See `bayes_decisions`, but classes may have no trials.
 
     Examples
     --------
@@ -565,25 +569,25 @@ def decision_counts(
 
 
 def default_risk(*, costs: ArrayLike, prior: Priors = None) -> float:
-    """Cost of the best decision without any data, ``min_a sum_i prior_i C[a, i]`` (thesis eqs. 2.11, 2.46).
+    """Return the cost of the best decision without scores, ``min_a sum_i prior_i C[a, i]`` (thesis eqs. 2.11, 2.46).
 
     Parameters
     ----------
     costs : (n_actions, n_classes) array_like
-        Cost of each action when each class is true, finite and at least 0.
+        Cost of each action for each true class, finite and at least 0.
     prior : (n_classes,) array_like, optional
-        Flat if left out.
+        Default: flat.
 
     Returns
     -------
     float
-        In units of the costs: the entropy of the prior that belongs to these costs. What a recognizer is worth in
-        this application is this minus its `empirical_risk`.
+        In units of the costs: the entropy of the prior for these costs. The value of a recognizer in this application
+        is this minus its `empirical_risk`.
 
     Raises
     ------
     InputError
-        If costs are negative or not finite, or the prior is none.
+        If costs are negative or not finite, or the prior is invalid.
 
     Examples
     --------
@@ -596,7 +600,7 @@ def default_risk(*, costs: ArrayLike, prior: Priors = None) -> float:
 def checked_loglik(loglik: ArrayLike, application: Application, *, tell: bool = True) -> ScoreArray:
     """Return checked log-likelihoods of the classes of an application; log-likelihood ratios become two columns.
 
-    That they look like probabilities is told, unless they are a piece of something.
+    Warn if they look like probabilities, unless ``tell`` is False.
     """
     table = _validate.array(loglik, "loglik")
     if table.ndim == 1:
@@ -607,7 +611,7 @@ def checked_loglik(loglik: ArrayLike, application: Application, *, tell: bool = 
     checked = _validate_classes.loglik(table)
     if checked.shape[1] != application.n_classes:
         raise InputError(
-            f"loglik: {checked.shape[1]} classes, but costs are given for {application.n_classes}. One column of both "
+            f"loglik: {checked.shape[1]} classes, but costs are for {application.n_classes}. In both, each column "
             "is a class."
         )
     if tell:
@@ -620,13 +624,13 @@ def _actions(decision: ArrayLike, application: Application) -> AnyArray:
     vector = _validate.array(decision, "decision")
     if vector.ndim != 1 or len(vector) == 0 or vector.dtype.kind not in "iu":
         raise InputError(
-            f"decision: expected a vector of indices of actions, got {vector.dtype} of shape {vector.shape}. Give one "
+            f"decision: expected a vector of indices of actions, got {vector.dtype} of shape {vector.shape}. Pass one "
             "per trial."
         )
     bad = np.flatnonzero((vector < 0) | (vector >= application.n_actions))
     if len(bad):
         raise InputError(
-            f"decision: {len(bad)} of {len(vector)} are no actions, the first at index {bad[0]}: {vector[bad[0]]}. "
+            f"decision: {len(bad)} of {len(vector)} are not actions, the first at index {bad[0]}: {vector[bad[0]]}. "
             f"Actions are rows of costs, 0 to {application.n_actions - 1}."
         )
     return vector
@@ -663,7 +667,7 @@ def _risk(counts: CountArray, application: Application, *, normalize: bool) -> f
     default = application.default_risk
     if default == 0:
         raise InputError(
-            "normalize: the default decision costs nothing, there is an action that is free whatever class is true. "
+            "normalize: the default decision costs nothing, because an action has cost 0 for every class. "
             "Pass normalize=False."
         )
     return risk / default

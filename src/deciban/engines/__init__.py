@@ -1,1 +1,84 @@
-"""From pieces of data to one result: pieces are mapped to sums, and sums added up, here or elsewhere."""
+"""Engines: they map the partitions of a source to sums and add the sums, in threads or on a cluster."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from deciban.errors import teller
+from deciban.memory import Cost, memory_error, n_processors, rows_that_fit
+from deciban.metrics import SortedScores
+from deciban.trials.sources import Engine, ShardSource, SourcePartition, SourcePass, batches, in_threads
+
+W = TypeVar("W", bound=SourcePass)
+
+
+class CountingEngine(Engine):
+    """Engine that computes ranks by sorting or counting."""
+
+    def ranks(self, source: ShardSource, memory: int) -> SortedScores:
+        """See `Engine.ranks`."""
+        from deciban.engines.sorting import summarize_shards  # slow import, and most passes need no ranks
+
+        return summarize_shards(source, self, memory).ranks
+
+
+class Threads(CountingEngine):
+    """Engine that runs passes in this process.
+
+    Parameters
+    ----------
+    n_threads : int, optional
+        Number of processors by default.
+    """
+
+    shares_memory = True
+
+    def __init__(self, n_threads: int | None = None) -> None:
+        self.n_threads = self.n_at_once = n_threads or n_processors()
+
+    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1, beside: int = 0) -> None:
+        """See `Engine.make_room`; rows take at most half of the memory."""
+        if not source.partitions or source.batch is not None:
+            return
+        largest = max(source.partitions, key=lambda one: one.n_rows)
+        needed = largest.n_rows * source.bytes_per_row(n_systems)
+        for_rows = (memory - beside) // 2
+        if needed > for_rows:
+            what = f"memory: {largest.name} has {largest.n_rows:,} rows in one row group, which is read at once"
+            raise memory_error(what, needed=2 * needed + beside, given=memory, way="write smaller row groups")
+        further = rows_that_fit(for_rows - needed, needed + Cost.THREAD, fewest=0)
+        self.n_at_once = min(self.n_threads, 1 + further)
+
+    def run(self, work: W, partitions: Sequence[SourcePartition]) -> W:
+        """See `Engine.run`."""
+        self._in_threads(work.take, batches(partitions, work.rows_per_batch))
+        return work
+
+    def each(self, work: W, partitions: Sequence[SourcePartition], use: Callable[[W], None]) -> None:
+        """See `Engine.each`."""
+
+        def take(batch: Sequence[SourcePartition]) -> None:
+            own = work.empty()
+            own.take(batch)
+            use(own)
+
+        self._in_threads(take, batches(partitions, work.rows_per_batch))
+
+    def _in_threads(
+        self, take: Callable[[Sequence[SourcePartition]], None], parts: Sequence[Sequence[SourcePartition]]
+    ) -> None:
+        self.n_passes += 1
+        tell = teller(sum(one.n_rows for batch in parts for one in batch), "rows")
+        done, lock = 0, threading.Lock()
+
+        def taken(batch: Sequence[SourcePartition]) -> None:
+            nonlocal done
+            take(batch)
+            with lock:
+                done += sum(one.n_rows for one in batch)
+                tell(done)
+
+        deque(in_threads(taken, parts, self.n_at_once), maxlen=0)

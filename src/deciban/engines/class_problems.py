@@ -1,4 +1,4 @@
-"""Multiclass evaluations in passes: sums first, then the hulls of detectors and pairs by sorting their scores."""
+"""Multiclass evaluation in passes: first all sums, then sorted scores of detectors and pairs for their hulls."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from deciban._files import ScratchFolder
-from deciban.core.classes.counts import Shown
-from deciban.core.classes.subsets import SubsetCounts
+from deciban.core.classes.counts import ClassSample, SubsetCounts
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.resampling.clusters import StratumWeights
 from deciban.core.resampling.units import Keys, TrialUnits
-from deciban.engines.counting import N_SAMPLED, OF_EACH_SAMPLED, SortRoom, row_size
-from deciban.engines.sorting import Ranges
+from deciban.engines.sorting import N_SAMPLED, OF_EACH_SAMPLED, Ranges, SortRoom, row_size
 from deciban.evaluation.multiclass.evaluate import ClassTotals, GroupedProblem
-from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.problem_sums import (
-    Asked,
+    WEIGHTED,
+    ClassFigures,
     CountedPairs,
     CountedProblem,
     CountedProblems,
+    ProblemRequest,
     odds_of,
     odds_share,
 )
@@ -36,18 +35,27 @@ from deciban.memory import give_back, rows_that_fit
 from deciban.multiclass.analysis import confusion_of, subset_costs_of, subset_counts_of
 from deciban.multiclass.recalibration import ClassCalibration
 from deciban.multiclass.tables import Detectors, Grouping, Pairs, ScoredClasses, Side, rival_shares
-from deciban.trials.passes import Engine, Work, both, found_in, in_threads
-from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
+from deciban.trials.sources import (
+    Chunk,
+    Engine,
+    ShardSource,
+    SourcePartition,
+    SourcePass,
+    TrialFields,
+    both,
+    found_in,
+    in_threads,
+)
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
 _NUMBERS = 1 << 18
-"""Log-likelihoods in a block, so that temporary arrays stay small."""
+"""Number of log-likelihoods in a block, so that temporary arrays stay small."""
 
 ODDS = ("odds",)
-"""The name of the problem of posteriors, one side of which may have no trial."""
+"""Name of the problem of posteriors; one of its sides can be empty."""
 
 Put: TypeAlias = Callable[[int, int, AnyArray, CountArray | None], None]
-"""Takes the position of a problem, class 0 or 1, ascending scores and weights; from any thread."""
+"""Function of the position of a problem, class 0 or 1, ascending scores and weights; thread-safe."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,11 +65,11 @@ class TrialBlock:
     Attributes
     ----------
     trials : ScoredClasses
-        Trials of weight 0 included.
+        Trials, including trials of weight 0.
     stratum : (n_trials,) int array
-        The set of trials with its own mean: a class, or a class within a group.
+        Index of the set of trials with its own mean: a class, or a class within a group.
     units : TrialUnits or None
-        None unless they were requested.
+        None unless requested.
     """
 
     trials: ScoredClasses
@@ -80,7 +88,7 @@ class SystemScores(NamedTuple):
     has_weights : bool
         Whether trials have weights.
     most : int
-        Trials in a block, if it has no more numbers than usual.
+        Maximum number of trials in a block; blocks also have at most `_NUMBERS` numbers.
     """
 
     system: int
@@ -90,12 +98,12 @@ class SystemScores(NamedTuple):
 
     @classmethod
     def of(cls, source: ShardSource, system: int, most: int = _NUMBERS) -> SystemScores:
-        """Return the scores of a system, of which blocks have at most so many trials."""
+        """Return the scores of a system, with at most `most` trials in a block."""
         return cls(system, source.classes, source.has_weights, most)
 
-    def blocks(self, piece: Piece, *, units: bool = False) -> Iterator[TrialBlock]:
-        """Read the trials of a piece in blocks; within a block they are sorted by stratum if strata are not classes."""
-        chunk = piece.read(Wanted((self.system,), truth=True, weight=self.has_weights, units=units))
+    def blocks(self, partition: SourcePartition, *, units: bool = False) -> Iterator[TrialBlock]:
+        """Yield the trials of a partition in blocks, sorted by stratum within a block if strata are not classes."""
+        chunk = partition.read(TrialFields((self.system,), truth=True, weight=self.has_weights, units=units))
         loglik, stratum = chunk.scores[0], chunk.stratum
         step = max(min(self.most, _NUMBERS // len(self.classes)), 1)
         for first in range(0, len(loglik), step):
@@ -109,31 +117,31 @@ class SystemScores(NamedTuple):
 
 
 class BlockScores:
-    """Scores of a block of trials that several problems share: each kind is computed once.
+    """Scores of a block of trials for several problems, each computed once.
 
     Parameters
     ----------
     trials : ScoredClasses
-    asked : Asked
+    asked : ProblemRequest
     """
 
-    def __init__(self, trials: ScoredClasses, asked: Asked) -> None:
+    def __init__(self, trials: ScoredClasses, asked: ProblemRequest) -> None:
         self.trials, self.asked = trials, asked
         self._detectors: dict[int, Detectors] = {}
 
     def detectors(self, at: int) -> Detectors:
-        """Each class against the rest, by one of the priors of rivals."""
+        """Return the detectors of each class against the rest, with one of the priors of the rivals."""
         if at not in self._detectors:
             self._detectors = {at: Detectors.of(self.trials, self.asked.rivals[at])}
         return self._detectors[at]
 
     @cached_property
     def pairs(self) -> Pairs:
-        """Each class against each other one."""
+        """Each class against each other class."""
         return Pairs.of(self.trials)
 
     def sides(self, problem: Problem) -> tuple[Side, Side]:
-        """Return the trials of a problem, those that are no targets first."""
+        """Return the scores of a problem: non-targets and targets."""
         what, *about = problem.name
         if what == "odds":
             return odds_of(self.trials, self.asked.prior, problem.share)
@@ -150,10 +158,10 @@ class Problem:
     Attributes
     ----------
     name : tuple
-        ``("odds",)``: trials whose recognized class is the true one against all others. ``("detector", at, target)``:
-        a class against the rest, by one of the priors of the rivals. ``("pair", i, j)``: a class against another one.
+        ``("odds",)``: trials whose recognized class is correct against all others. ``("detector", at, target)``:
+        a class against the rest, with one of the priors of the rivals. ``("pair", i, j)``: a class against another one.
     share : (n_classes,) array or None
-        Weight of the trials of each class; None where all weigh 1.
+        Weight of the trials of each class; None if all weights are 1.
     n_trials : float
         Approximate number of trials.
     """
@@ -163,16 +171,16 @@ class Problem:
     n_trials: float
 
     def file_size(self, *, has_weights: bool) -> float:
-        """Return the size of its scores in temporary files, in bytes."""
+        """Return the size of the scores in temporary files, in bytes."""
         return self.n_trials * row_size(np.float64, has_weights=has_weights or self.share is not None)
 
 
-def problems_of(asked: Asked, totals: CountArray, n_trials: int) -> list[Problem]:
-    """List all problems of some trials.
+def problems_of(asked: ProblemRequest, totals: CountArray, n_trials: int) -> list[Problem]:
+    """Return all problems of some trials.
 
     Parameters
     ----------
-    asked : Asked
+    asked : ProblemRequest
     totals : (n_classes,) array
         Number of trials of each class, or their total weight; positive.
     n_trials : int
@@ -188,31 +196,33 @@ def problems_of(asked: Asked, totals: CountArray, n_trials: int) -> list[Problem
     return found
 
 
-class ProblemScores(Work):
-    """Compute the scores of problems block by block, and write them or collect them.
+class ProblemScores(SourcePass):
+    """Pass that computes the scores of problems block by block, and writes or collects them.
 
     Parameters
     ----------
     given : SystemScores
-    asked : Asked
+    asked : ProblemRequest
     problems : sequence of Problem
     put : callable or None
-        Writes scores, see `Put`; None where they are collected, to be sent to the process that writes.
+        Writes scores, see `Put`; None to collect them for the process that writes.
     """
 
     words = "sorting detectors and pairs"
 
-    def __init__(self, given: SystemScores, asked: Asked, problems: Sequence[Problem], put: Put | None) -> None:
+    def __init__(
+        self, given: SystemScores, asked: ProblemRequest, problems: Sequence[Problem], put: Put | None
+    ) -> None:
         self.given, self.asked, self.problems, self.put = given, asked, problems, put
         size = sum(one.file_size(has_weights=given.has_weights) for one in problems)
         self.bytes_per_row = 40 + int(2 * size / max(one.n_trials for one in problems))
 
-    def of(self, pieces: Sequence[Piece]) -> list[tuple[int, int, AnyArray, CountArray | None]]:
-        """See `Work.of`: nothing where scores are written."""
+    def of(self, partitions: Sequence[SourcePartition]) -> list[tuple[int, int, AnyArray, CountArray | None]]:
+        """See `SourcePass.of`; the result is empty if the scores are written."""
         parts: list[Any] = []
         put = self.put or (lambda *part: parts.append(part))
-        for piece in pieces:
-            for block in self.given.blocks(piece):
+        for partition in partitions:
+            for block in self.given.blocks(partition):
                 made = BlockScores(block.trials, self.asked)
                 for at, problem in enumerate(self.problems):
                     for c, side in enumerate(made.sides(problem)):
@@ -223,24 +233,24 @@ class ProblemScores(Work):
 
 
 def solved(
-    problems: Sequence[Problem], source: ShardSource, system: int, asked: Asked, engine: Engine, memory: int
+    problems: Sequence[Problem], source: ShardSource, system: int, asked: ProblemRequest, engine: Engine, memory: int
 ) -> dict[tuple[Any, ...], CountedProblem | PooledOdds]:
-    """Sort the scores of problems, in one pass, or in several if the disk has no room for all of them.
+    """Sort the scores of problems in one pass, or in several if the disk is too small for all of them.
 
     Parameters
     ----------
     problems : sequence of Problem
     source : ShardSource
     system : int
-    asked : Asked
+    asked : ProblemRequest
     engine : Engine
     memory : int
-        In bytes.
+        Limit in bytes.
 
     Returns
     -------
-    dict of names of problems to CountedProblem
-        And the name of that of posteriors to PooledOdds.
+    dict of tuple to CountedProblem or PooledOdds
+        Results by name; PooledOdds for the problem of posteriors.
     """
     found = dict[tuple[Any, ...], CountedProblem | PooledOdds]()
     waiting, given = list(problems), SystemScores.of(source, system)
@@ -250,10 +260,10 @@ def solved(
         some = _that_fit(waiting, source, shutil.disk_usage(folder.path).free)
         with folder.or_nothing(_file_size(some, source)) as path:
             of_each = rows_that_fit(memory / 8, 8 * N_SAMPLED * len(some), most=OF_EACH_SAMPLED)
-            samples = _samples(some, given, source.pieces, asked, of_each)
+            samples = _samples(some, given, source.partitions, asked, of_each)
             sorting = _Sorting(some, asked, room, path, samples, has_weights=source.has_weights)
             work = ProblemScores(given, asked, some, sorting.put if engine.shares_memory else None)
-            engine.each(work, source.pieces, sorting.put_all)
+            engine.each(work, source.partitions, sorting.put_all)
             give_back()
             names = (one.name for one in some)
             found |= zip(names, in_threads(sorting.counted, range(len(some)), room.n_threads), strict=True)
@@ -264,12 +274,12 @@ def solved(
 
 
 class _Sorting:
-    """Temporary files with the scores of problems."""
+    """Temporary files for the scores of problems."""
 
     def __init__(
         self,
         problems: Sequence[Problem],
-        asked: Asked,
+        asked: ProblemRequest,
         room: SortRoom,
         path: Path,
         samples: Sequence[FloatArray],
@@ -283,16 +293,16 @@ class _Sorting:
             self.files.append(room.ranges(folder, sample, problem.n_trials, has_weights=weighted))
 
     def put(self, at: int, c: int, scores: AnyArray, weights: CountArray | None) -> None:
-        """Write ascending scores of a class of a problem; from any thread."""
+        """Write ascending scores of a class of a problem; thread-safe."""
         self.files[at].put(c, scores, weights)
 
     def put_all(self, found: ProblemScores) -> None:
-        """Write the scores that another process sent."""
+        """Write the scores that another process has sent."""
         for part in found.found:
             self.put(*part)
 
     def counted(self, at: int) -> CountedProblem | PooledOdds:
-        """Sort the scores of a problem, and count what is asked of it."""
+        """Return the result of a problem from its sorted scores, and remove its files."""
         what, *about = self.problems[at].name
         summary = self.room.summary(self.files[at], None, 1)
         if what == "odds":
@@ -304,16 +314,20 @@ class _Sorting:
 
 
 def _samples(
-    problems: Sequence[Problem], given: SystemScores, pieces: Sequence[Piece], asked: Asked, of_each: int
+    problems: Sequence[Problem],
+    given: SystemScores,
+    partitions: Sequence[SourcePartition],
+    asked: ProblemRequest,
+    of_each: int,
 ) -> list[FloatArray]:
-    """Sample the scores of each problem, from the first blocks of some pieces, so many of each."""
+    """Return a sample of the scores of each problem: `of_each` from the first block of some partitions."""
     found: list[list[FloatArray]] = [[np.zeros(0)] for _ in problems]
-    for piece in pieces[:: max(len(pieces) // N_SAMPLED, 1)]:
-        for block in islice(given.blocks(piece), 1):
+    for partition in partitions[:: max(len(partitions) // N_SAMPLED, 1)]:
+        for block in islice(given.blocks(partition), 1):
             made = BlockScores(block.trials, asked)
             for own, problem in zip(found, problems, strict=True):
                 scores = np.concatenate([one for one, _ in made.sides(problem)])
-                own.append(scores[:: -(-len(scores) // of_each) or 1].copy())  # a view would keep all of them
+                own.append(scores[:: -(-len(scores) // of_each) or 1].copy())  # a view would keep all scores
     return list(map(np.concatenate, found))
 
 
@@ -323,7 +337,7 @@ def _file_size(problems: Sequence[Problem], source: ShardSource) -> int:
 
 
 def _that_fit(waiting: Sequence[Problem], source: ShardSource, free: int) -> list[Problem]:
-    """Return the first problems whose files fit into half of the free disk, and at least one problem."""
+    """Return the first problems whose files fit into half of the free disk space, at least one."""
     n = 1
     while n < len(waiting) and _file_size(waiting[: n + 1], source) <= free // 2:
         n += 1
@@ -331,19 +345,19 @@ def _that_fit(waiting: Sequence[Problem], source: ShardSource, free: int) -> lis
 
 
 _SOME = 16
-"""Trials of each stratum about whose mean costs are summed up."""
+"""Number of trials of each stratum for a first estimate of its mean cost."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitsAndStrata:
-    """The units of all trials, and the strata, each of which has a mean of its own.
+    """Units and strata; each stratum has its own mean.
 
     Attributes
     ----------
     units : TrialUnits
-        All units, of no trial; no keys where every trial is one.
+        All units, without trials; no keys if every trial is a unit.
     home : (n_strata,) int array
-        The class of each stratum: the classes themselves, or the group of each class.
+        Class of each stratum: the classes themselves, or the group of each class.
     """
 
     units: TrialUnits
@@ -351,41 +365,41 @@ class UnitsAndStrata:
 
     @property
     def keys(self) -> Keys | None:
-        """Keys of all units, ascending; None if every trial is a unit."""
+        """Keys of all units in ascending order; None if every trial is a unit."""
         return self.units.keys if len(self.units.keys) else None
 
     def of(self, block: TrialBlock) -> TrialUnits | None:
-        """Return the units of the trials of a block, by their positions among all; None if every trial is one."""
+        """Return the units of the trials of a block, as positions in `keys`; None if every trial is a unit."""
         return None if self.keys is None or block.units is None else block.units.among(self.keys)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class UnitSums:
+class ProblemUnitSums:
     """Sums by unit after the first pass; ``a + b`` covers the trials of both.
 
     Attributes
     ----------
     weights : StratumWeights
-    some : Shown
-        A few trials of each stratum, by the lots of their scores.
+    some : ClassSample
+        A few trials of each stratum, chosen by hashes of their scores.
     """
 
     weights: StratumWeights
-    some: Shown
+    some: ClassSample
 
     @classmethod
-    def of(cls, block: TrialBlock, who: UnitsAndStrata) -> UnitSums:
-        """Add up the trials of a block."""
+    def of(cls, block: TrialBlock, who: UnitsAndStrata) -> ProblemUnitSums:
+        """Return the sums over the trials of a block."""
         trials, stratum = block.trials, block.stratum
         rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
         units = who.of(block)
         own = None if units is None else units.take(rows)
         weights = StratumWeights.of(stratum[rows], len(who.home), trials.weights_of(rows), own)
-        return cls(weights, Shown.of(trials.loglik[rows], stratum[rows], _SOME))
+        return cls(weights, ClassSample.of(trials.loglik[rows], stratum[rows], _SOME))
 
-    def __add__(self, other: UnitSums) -> UnitSums:
+    def __add__(self, other: ProblemUnitSums) -> ProblemUnitSums:
         """Add the sums of other trials."""
-        return UnitSums(self.weights + other.weights, self.some + other.some)
+        return ProblemUnitSums(self.weights + other.weights, self.some + other.some)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -395,18 +409,18 @@ class ClassSums:
     Attributes
     ----------
     summary : ClassSummary
-        Without detectors, pairs and posteriors.
-    shown : Shown or None
-        Trials to draw, where there are three classes to twelve.
+        Sums without detectors, pairs and posteriors.
+    shown : ClassSample or None
+        Trials to plot, for 3 to 12 classes.
     subsets : SubsetCounts or None
-    units : UnitSums or None
-        Where intervals are asked for.
+    units : ProblemUnitSums or None
+        Only if intervals are requested.
     """
 
     summary: ClassSummary
-    shown: Shown | None
+    shown: ClassSample | None
     subsets: SubsetCounts | None
-    units: UnitSums | None = None
+    units: ProblemUnitSums | None = None
 
     def __add__(self, other: ClassSums) -> ClassSums:
         """Add the sums of other trials."""
@@ -418,15 +432,15 @@ class ClassSums:
         )
 
 
-class ClassSurvey(Work):
-    """The first pass: all sums.
+class ClassSurvey(SourcePass):
+    """First pass, which computes all sums.
 
     Parameters
     ----------
     given : SystemScores
     figures : ClassFigures
     who : UnitsAndStrata, optional
-        The units of trials, if intervals are requested.
+        Units of the trials, if intervals are requested.
     """
 
     words = "counting"
@@ -435,42 +449,41 @@ class ClassSurvey(Work):
         self.given, self.figures, self.who = given, figures, who
         self.has_subsets = not figures.why_no_subsets(len(given.classes), WEIGHTED if given.has_weights else "")
 
-    def of(self, pieces: Sequence[Piece]) -> ClassSums | None:
-        """See `Work.of`."""
+    def of(self, partitions: Sequence[SourcePartition]) -> ClassSums | None:
+        """See `SourcePass.of`."""
         units = self.who is not None and self.who.keys is not None
-        blocks = (block for piece in pieces for block in self.given.blocks(piece, units=units))
+        blocks = (block for partition in partitions for block in self.given.blocks(partition, units=units))
         found: ClassSums | None = None
         for block in blocks:
             found = both(found, self.of_block(block))
         return found
 
     def of_block(self, block: TrialBlock) -> ClassSums:
-        """Add up over the trials of a block."""
+        """Return the sums over the trials of a block."""
         trials = block.trials
         return ClassSums(
             ClassSummary.of(trials, self.figures, whole=False, only_sums=True),
             shown_of(trials),
             subset_counts_of(trials, self.figures.p_target[0]) if self.has_subsets else None,
-            None if self.who is None else UnitSums.of(block, self.who),
+            None if self.who is None else ProblemUnitSums.of(block, self.who),
         )
 
 
 def survey_classes(
     source: ShardSource, engine: Engine, *, system: int, figures: ClassFigures, who: UnitsAndStrata | None = None
 ) -> ClassSums | None:
-    """Add up over all trials of one system of a source of many classes: one pass.
+    """Return the sums over all trials of one system of a multiclass source, computed in one pass.
 
     Parameters
     ----------
     source : ShardSource
     engine : Engine
-        Where passes run.
     system : int
         Position of the system.
     figures : ClassFigures
-        What is asked for, without groups.
+        Requested metrics, without groups.
     who : UnitsAndStrata, optional
-        The units of trials, where intervals are asked for.
+        Units of the trials, if intervals are requested.
 
     Returns
     -------
@@ -482,35 +495,35 @@ def survey_classes(
     FormatError, OSError
         As reading does.
     InputError
-        If something that is asked for is impossible.
+        If something that was requested is impossible.
     """
     work = ClassSurvey(SystemScores.of(source, system), figures, who)
-    found: ClassSums | None = engine.run(work, source.pieces).found
+    found: ClassSums | None = engine.run(work, source.partitions).found
     return found
 
 
 def summarize_surveyed(
     sums: ClassSums, source: ShardSource, engine: Engine, memory: int, *, system: int, calibration: ClassCalibration
 ) -> ClassSummary:
-    """Summarize trials whose sums are known: further passes count detectors, pairs and posteriors.
+    """Summarize trials from their sums; further passes count detectors, pairs and posteriors.
 
     Parameters
     ----------
     sums : ClassSums
-        Of all trials; every class has some.
+        Sums over all trials, with trials of every class.
     source : ShardSource
     engine : Engine
     memory : int
-        Bytes that may be taken.
+        Limit in bytes.
     system : int
     calibration : ClassCalibration
-        The optima of calibration analysis.
+        Results of the calibration analysis.
 
     Returns
     -------
     ClassSummary
-        The one that is made of the same trials in memory: counts to the bit, sums of costs to about 1e-15 of their
-        value. Where shares of classes are fractions, so are counts of detectors, which agree to 1e-12.
+        The same as for trials in memory: counts are identical, sums of costs agree to a relative error of 1e-15. If the
+        shares of classes are fractions, so are the counts of detectors, which agree to 1e-12.
 
     Raises
     ------
@@ -518,7 +531,7 @@ def summarize_surveyed(
         As reading does.
     """
     counts, figures, classes = sums.summary.counts, sums.summary.figures, sums.summary.classes
-    asked = Asked.of(figures, classes, c_avg_places(figures))
+    asked = ProblemRequest.of(figures, classes, c_avg_places(figures))
     found: Any = solved(problems_of(asked, counts, source.n_rows), source, system, asked, engine, memory)
     detectors = tuple(tuple(found["detector", at, k] for k in range(len(one))) for at, one in enumerate(asked.rivals))
     pairs = {name[1:]: one for name, one in found.items() if name[0] == "pair"}
@@ -532,9 +545,9 @@ def summarize_surveyed(
     )
 
 
-def _grouped(grouping: Grouping, has_weights: bool, piece: Piece, wanted: Wanted) -> Chunk:  # noqa: FBT001
-    """Read the trials of a piece with log-likelihoods of groups, without those of classes that drop out."""
-    chunk = piece.read(replace(wanted, truth=True))
+def _grouped(grouping: Grouping, has_weights: bool, partition: SourcePartition, wanted: TrialFields) -> Chunk:  # noqa: FBT001
+    """Read the trials of a partition with log-likelihoods of groups, except trials of classes in no group."""
+    chunk = partition.read(replace(wanted, truth=True))
     kept = np.flatnonzero(grouping.prior[chunk.labels] > 0)
     truth, weight = chunk.labels[kept], None
     if wanted.weight and has_weights:
@@ -550,13 +563,13 @@ def _grouped(grouping: Grouping, has_weights: bool, piece: Piece, wanted: Wanted
 
 
 def strata_of(grouping: Grouping) -> IntArray:
-    """Positions of the classes among those that do not drop out."""
+    """Return the index of each class among the classes that are in a group."""
     return np.asarray(np.cumsum(grouping.prior > 0) - 1)
 
 
 def totals_of(source: ShardSource, engine: Engine) -> ClassTotals | None:
-    """Count the trials of each class of a source, and their weights, in one pass; None if there is no trial."""
-    wanted = Wanted((), truth=True, weight=source.has_weights)
+    """Return the number of trials and the total weight of each class, from one pass; None without trials."""
+    wanted = TrialFields((), truth=True, weight=source.has_weights)
     found: ClassTotals | None = found_in(
         source, engine, wanted, partial(_totals, len(source.classes)), "counting classes"
     )
@@ -564,15 +577,15 @@ def totals_of(source: ShardSource, engine: Engine) -> ClassTotals | None:
 
 
 def grouped(source: ShardSource, problem: GroupedProblem) -> ShardSource:
-    """The trials of a source of classes as those of groups."""
+    """Return a source of classes as a source of groups."""
     has_weights = problem.has_weights
-    pieces = source.each(partial(_grouped, problem.grouping, has_weights))
-    return replace(source, pieces=pieces, classes=problem.titles, has_weights=has_weights, is_double=True)
+    partitions = source.each(partial(_grouped, problem.grouping, has_weights))
+    return replace(source, partitions=partitions, classes=problem.titles, has_weights=has_weights, is_double=True)
 
 
 def confusion_in(source: ShardSource, engine: Engine, problem: GroupedProblem, *, system: int) -> CountArray:
-    """Confusions of groups by the own weights of trials: one pass over a source of classes."""
-    wanted = Wanted((system,), truth=True, weight=source.has_weights)
+    """Return the confusion counts of groups, weighted by the weights of trials, from one pass."""
+    wanted = TrialFields((system,), truth=True, weight=source.has_weights)
     look = partial(_confusion, problem.grouping, problem.figures.prior_of(problem.titles))
     found: CountArray = found_in(source, engine, wanted, look, "counting decisions")
     return found

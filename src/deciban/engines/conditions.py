@@ -1,4 +1,4 @@
-"""Conditions of trials in pieces: which there are, the trials of one of them, and all of them with new weights."""
+"""Conditions of a source: finding them, reading the trials of one condition, and weighting trials by condition."""
 
 from __future__ import annotations
 
@@ -12,54 +12,65 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from deciban._files import ScratchFolder
-from deciban.core.equalizing import totals_by_condition
-from deciban.trials.passes import Engine, Work
-from deciban.trials.sources import Chunk, MappedPiece, Piece, ShardSource, Wanted, changed, numbered
+from deciban.core.classes.counts import totals_by_condition
+from deciban.trials.sources import (
+    Chunk,
+    Engine,
+    MappedPartition,
+    ShardSource,
+    SourcePartition,
+    SourcePass,
+    TrialFields,
+    changed,
+    numbered,
+)
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
 Values: TypeAlias = tuple[str | None, ...]
-"""Of a condition in each column; None where nothing is said."""
+"""The value of each column in a condition; None if a column has no value."""
 
 
 class SplitRows(Protocol):
-    """Tells the conditions of trials. Can be pickled."""
+    """Division of trials into conditions. Supports pickle."""
 
     def of(self, chunk: Chunk, name: str) -> tuple[list[Values], IntArray]:
-        """Conditions that trials are of, and which of them each is of; ``name`` is the piece, for messages."""
+        """Return the conditions, and the index of the condition of each trial; ``name`` is for messages."""
 
     def require_few(self, found: Sequence[Values]) -> None:
-        """Refuse more conditions than are evaluated."""
+        """Refuse more conditions than deciban evaluates."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConditionFacts:
-    """What is known of a condition; ``a + b`` is what is known of the trials of both.
+    """Counts of a condition; ``a + b`` covers the trials of both.
 
     Attributes
     ----------
     n_trials : int
     totals : (n_classes,) array
-        Trials of each class, or their weight.
-    pieces : int
-        Which pieces have some of its trials: a bit for each.
+        Number of trials of each class, or their total weight.
+    partitions : int
+        Partitions with trials of this condition, as bits.
     """
 
     n_trials: int
     totals: CountArray
-    pieces: int
+    partitions: int
 
     def __add__(self, other: ConditionFacts) -> ConditionFacts:
-        """Of the trials of both."""
-        return ConditionFacts(self.n_trials + other.n_trials, self.totals + other.totals, self.pieces | other.pieces)
+        """Return the counts of the trials of both."""
+        return ConditionFacts(
+            self.n_trials + other.n_trials, self.totals + other.totals, self.partitions | other.partitions
+        )
 
 
-class LookAtConditions(Work):
-    """One pass: which conditions trials are of, and how many of each class.
+class ConditionPass(SourcePass):
+    """Pass that finds conditions and counts their trials of each class.
 
     Parameters
     ----------
     splits : sequence of SplitRows
-        Ways to split them.
+        Divisions into conditions.
     n_classes : int
     """
 
@@ -67,15 +78,17 @@ class LookAtConditions(Work):
 
     def __init__(self, splits: Sequence[SplitRows], n_classes: int) -> None:
         self.splits, self.n_classes = tuple(splits), n_classes
-        self.found = _Seen(self.splits, tuple({} for _ in self.splits))
+        self.found = _ConditionCounts(self.splits, tuple({} for _ in self.splits))
 
-    def of(self, pieces: Sequence[Piece]) -> _Seen:
-        """See `Work.of`."""
-        found: _Seen = self.empty().found
-        for piece in pieces:
-            chunk = piece.read(Wanted((), truth=True, weight=True, conditions=True))
-            bit = 1 << getattr(piece, "number", 0)
-            found += _Seen(self.splits, tuple(self._facts(chunk, one, piece.name, bit) for one in self.splits))
+    def of(self, partitions: Sequence[SourcePartition]) -> _ConditionCounts:
+        """See `SourcePass.of`."""
+        found: _ConditionCounts = self.empty().found
+        for partition in partitions:
+            chunk = partition.read(TrialFields((), truth=True, weight=True, conditions=True))
+            bit = 1 << getattr(partition, "number", 0)
+            found += _ConditionCounts(
+                self.splits, tuple(self._facts(chunk, one, partition.name, bit) for one in self.splits)
+            )
         return found
 
     def _facts(self, chunk: Chunk, split: SplitRows, name: str, bit: int) -> dict[Values, ConditionFacts]:
@@ -87,59 +100,61 @@ class LookAtConditions(Work):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Seen:
-    """What is known of the conditions of each way to split trials; ``a + b`` is what is known of the trials of both."""
+class _ConditionCounts:
+    """Counts of the conditions of each division; ``a + b`` covers the trials of both."""
 
     splits: tuple[SplitRows, ...]
     each: tuple[Mapping[Values, ConditionFacts], ...]
 
-    def __add__(self, other: _Seen) -> _Seen:
+    def __add__(self, other: _ConditionCounts) -> _ConditionCounts:
         found = []
         for split, one, more in zip(self.splits, self.each, other.each, strict=True):
             found.append({**one, **{key: one[key] + facts if key in one else facts for key, facts in more.items()}})
             split.require_few([*found[-1]])
-        return _Seen(self.splits, tuple(found))
+        return _ConditionCounts(self.splits, tuple(found))
 
 
 def look_at_conditions(
     source: ShardSource, engine: Engine, splits: Sequence[SplitRows], n_classes: int
 ) -> list[dict[Values, ConditionFacts]]:
-    """The conditions that trials of a source are of, by each way to split them: one pass.
+    """Return the conditions of the trials of a source and their counts, for each division, from one pass.
 
     Raises
     ------
     FormatError, InputError, OSError
-        As reading does, or if there are too many.
+        If reading fails, or there are too many conditions.
     """
-    return [dict(one) for one in engine.run(LookAtConditions(splits, n_classes), numbered(source)).found.each]
+    return [dict(one) for one in engine.run(ConditionPass(splits, n_classes), numbered(source)).found.each]
 
 
-def _of_condition(split: SplitRows, cells: tuple[Values, ...], piece: Piece, wanted: Wanted) -> Chunk:
-    """Read the trials of a piece that are of one condition."""
-    chunk = piece.read(replace(wanted, conditions=True))
-    values, codes = split.of(chunk, piece.name)
+def _of_condition(
+    split: SplitRows, cells: tuple[Values, ...], partition: SourcePartition, wanted: TrialFields
+) -> Chunk:
+    """Read the trials of one condition from a partition."""
+    chunk = partition.read(replace(wanted, conditions=True))
+    values, codes = split.of(chunk, partition.name)
     is_of = np.array([one in cells for one in values], np.bool_)
     return replace(chunk.take(np.flatnonzero(is_of[codes])), conditions=None)
 
 
 def of_condition(source: ShardSource, split: SplitRows, cells: Sequence[Values], facts: ConditionFacts) -> ShardSource:
-    """The trials of a source that have some combinations of values; pieces without any are not read."""
-    pieces = source.each(partial(_of_condition, split, tuple(cells)))
-    return source.made_of([one for at, one in enumerate(pieces) if facts.pieces >> at & 1])
+    """Return the trials of a source with some combinations of values, without the partitions that have none."""
+    partitions = source.each(partial(_of_condition, split, tuple(cells)))
+    return source.made_of([one for at, one in enumerate(partitions) if facts.partitions >> at & 1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConditionWeights:
-    """What trials weigh by condition and class, beside what they weigh by themselves.
+    """Factors of the weights of trials, by condition and class.
 
     Attributes
     ----------
     split : SplitRows
     place : mapping of Values to int
-        Positions of the conditions.
+        Index of each condition.
     factors : (n_conditions, n_classes) array
     strata : (n_conditions, n_classes) int array
-        What has a mean of its own.
+        Index of the set of trials with its own mean.
     """
 
     split: SplitRows
@@ -148,12 +163,12 @@ class ConditionWeights:
     strata: IntArray
 
 
-def _weighted(known: ConditionWeights, place: int | None, piece: Piece, wanted: Wanted) -> Chunk:
-    """Read the trials of a piece, which are of one condition or of several, with the weights of their conditions."""
-    chunk = piece.read(replace(wanted, truth=True, weight=True, conditions=place is None))
+def _weighted(known: ConditionWeights, place: int | None, partition: SourcePartition, wanted: TrialFields) -> Chunk:
+    """Read a partition, with trials of one condition or several, and weight them by condition."""
+    chunk = partition.read(replace(wanted, truth=True, weight=True, conditions=place is None))
     of_trials: Any = place
     if place is None:
-        values, codes = known.split.of(chunk, piece.name)
+        values, codes = known.split.of(chunk, partition.name)
         of_trials = np.array([known.place[one] for one in values], np.int64)[codes]
     at = of_trials, chunk.labels.astype(np.int64)
     factor = known.factors[at]
@@ -162,44 +177,44 @@ def _weighted(known: ConditionWeights, place: int | None, piece: Piece, wanted: 
 
 
 def weighted_by_condition(source: ShardSource, weights: ConditionWeights) -> ShardSource:
-    """The trials of a source, each weighing what its condition says."""
+    """Return a source with trials weighted by condition."""
     return source.map(partial(_weighted, weights, None), has_weights=True)
 
 
 _Place: TypeAlias = tuple[int, int, int]
-"""Trials of a piece that are of one condition: its number, where they begin in its file, and how many they are."""
+"""Trials of a condition in a partition: number of the partition, start in its file, and number of trials."""
 
 
-class SortByCondition(Work):
-    """One pass: the trials of every piece written to a file of its own, condition by condition.
+class SortByCondition(SourcePass):
+    """Pass that writes the trials of every partition to a temporary file, sorted by condition.
 
     Parameters
     ----------
     split : SplitRows
-    wanted : Wanted
-        What is kept of them.
+    wanted : TrialFields
+        Columns to keep.
     folder : path
     """
 
     words = "sorting by condition"
 
-    def __init__(self, split: SplitRows, wanted: Wanted, folder: Path) -> None:
+    def __init__(self, split: SplitRows, wanted: TrialFields, folder: Path) -> None:
         self._given = split, replace(wanted, conditions=True), folder
 
-    def of(self, pieces: Sequence[Piece]) -> list[tuple[Values, _Place]]:
-        """See `Work.of`."""
+    def of(self, partitions: Sequence[SourcePartition]) -> list[tuple[Values, _Place]]:
+        """See `SourcePass.of`."""
         (split, wanted, folder), found = self._given, list[tuple[Values, _Place]]()
-        for piece in pieces:
-            number: int = getattr(piece, "number", 0)
-            chunk = piece.read(wanted)
-            values, codes = split.of(chunk, piece.name)
+        for partition in partitions:
+            number: int = getattr(partition, "number", 0)
+            chunk = partition.read(wanted)
+            values, codes = split.of(chunk, partition.name)
             order, sizes = np.argsort(codes, kind="stable"), np.bincount(codes, minlength=len(values))
             ends = np.cumsum(sizes).tolist()
             with _file_of(folder, number).open("wb") as file:
                 for one, end, n in zip(values, ends, sizes.tolist(), strict=True):
                     place = number, file.tell(), n
                     own = _only(chunk, order[end - n : end])
-                    for part in (replace(own, units=None, names=None), (own.units, own.names)):  # passes read the first
+                    for part in (replace(own, units=None, names=None), (own.units, own.names)):  # the first is enough
                         pickle.dump(part, file, protocol=5)
                     found.append((one, place))
         return found
@@ -210,20 +225,20 @@ def _file_of(folder: Path, number: int) -> Path:
 
 
 def _only(chunk: Chunk, rows: AnyArray) -> Chunk:
-    """Some of the trials, with the units that these have."""
+    """Return some trials with only their units."""
     own = replace(chunk.take(rows), conditions=None)
     return own if own.units is None else replace(own, units=own.units.only_used())
 
 
 @dataclass(frozen=True, eq=False)
-class _Sorted(Piece):
-    """The trials of a piece that are of one condition, as they were written.
+class _Sorted(SourcePartition):
+    """Trials of one condition in a temporary file of a partition.
 
     Attributes
     ----------
     path : path
     start : int
-        Where they begin.
+        Position in the file.
     """
 
     path: Path
@@ -231,12 +246,12 @@ class _Sorted(Piece):
     name: str
     n_rows: int
 
-    def read(self, wanted: Wanted) -> Chunk:
-        """See `Piece.read`."""
+    def read(self, wanted: TrialFields) -> Chunk:
+        """See `SourcePartition.read`."""
         try:
             with self.path.open("rb") as file:
                 file.seek(self.start)
-                chunk: Chunk = pickle.load(file)  # noqa: S301  # this process wrote it, where nobody else may write
+                chunk: Chunk = pickle.load(file)  # noqa: S301  # written by this process into a private folder
                 is_more = wanted.units or wanted.names
                 units, names = pickle.load(file) if is_more else (None, None)  # noqa: S301
         except (pickle.UnpicklingError, EOFError, FileNotFoundError) as error:
@@ -258,11 +273,11 @@ class SortedSource:
     Attributes
     ----------
     source : ShardSource
-        Of one system, without pieces; it keeps the temporary folder.
+        Source of one system without partitions, which keeps the temporary folder.
     places : mapping of Values to sequence
-        Where the trials of each condition are.
+        Places of the trials of each condition.
     names : tuple of str
-        What messages call the pieces they are from.
+        Names of the partitions, for messages.
     folder : path
     """
 
@@ -272,43 +287,45 @@ class SortedSource:
     folder: Path
 
     def of_condition(self, cells: Sequence[Values]) -> ShardSource:
-        """The trials of a condition, which have some combinations of values."""
-        return replace(self.source, pieces=tuple(piece for values in cells for piece in self._pieces(values)))
+        """Return the trials of a condition, which consists of some combinations of values."""
+        return replace(
+            self.source, partitions=tuple(partition for values in cells for partition in self._partitions(values))
+        )
 
     def weighted(self, weights: ConditionWeights) -> ShardSource:
-        """All trials, each weighing what its condition says."""
-        pieces = [
-            MappedPiece(piece, partial(_weighted, weights, weights.place[values]), piece.name)
+        """Return all trials, weighted by condition."""
+        partitions = [
+            MappedPartition(partition, partial(_weighted, weights, weights.place[values]), partition.name)
             for values in self.places
-            for piece in self._pieces(values)
+            for partition in self._partitions(values)
         ]
-        return replace(self.source, pieces=tuple(pieces), has_weights=True)
+        return replace(self.source, partitions=tuple(partitions), has_weights=True)
 
-    def _pieces(self, values: Values) -> tuple[Piece, ...]:
+    def _partitions(self, values: Values) -> tuple[SourcePartition, ...]:
         places = sorted(self.places[values])
         return tuple(_Sorted(_file_of(self.folder, at), start, self.names[at], n) for at, start, n in places)
 
 
 def sorted_by_condition(
-    source: ShardSource, engine: Engine, split: SplitRows, system: int, wanted: Wanted
+    source: ShardSource, engine: Engine, split: SplitRows, system: int, wanted: TrialFields
 ) -> SortedSource:
-    """Sort the trials of a system by condition: one pass, after which nothing is read from the source.
+    """Sort the trials of a system by condition in one pass; the source is not read again.
 
     Parameters
     ----------
     source : ShardSource
     engine : Engine
-        Whose workers read files that this process can read.
+        Its workers must be able to read files of this process.
     split : SplitRows
     system : int
-        Its position.
-    wanted : Wanted
-        What is kept besides scores, truth and weights: units or names.
+        Index of the system.
+    wanted : TrialFields
+        Columns to keep besides scores, truth and weights: units or names.
 
     Raises
     ------
     FormatError, InputError, OSError
-        As reading does, or if there is no room for temporary files.
+        If reading fails, or there is no room for temporary files.
     """
     folder = ScratchFolder()
     own = replace(wanted, systems=(system,), truth=True, weight=True)
@@ -317,5 +334,5 @@ def sorted_by_condition(
         for values, place in engine.run(SortByCondition(split, own, path), numbered(source)).found or ():
             places.setdefault(values, []).append(place)
     kept: Any = (source.kept, folder)
-    one = replace(source, pieces=(), systems=(source.systems[system],), kept=kept)
-    return SortedSource(one, places, tuple(piece.name for piece in source.pieces), path)
+    one = replace(source, partitions=(), systems=(source.systems[system],), kept=kept)
+    return SortedSource(one, places, tuple(partition.name for partition in source.partitions), path)

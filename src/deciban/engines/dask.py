@@ -1,7 +1,7 @@
-"""Passes on a cluster of Dask: pieces are mapped to sums in few large tasks, and the sums added up as a tree.
+"""Passes on a Dask cluster: partitions are mapped to sums in few large tasks, and the sums are added as a tree.
 
-Scheduling, moving data, and what is done about workers that are lost is the business of Dask. A task begins with a sum
-over nothing and gives a new one, so it may run twice, or on two workers, and the answer is the same.
+Dask schedules tasks, moves data and replaces lost workers. A task starts with an empty sum and returns a new one, so
+the result is the same if it runs twice, or on two workers.
 """
 
 from __future__ import annotations
@@ -21,20 +21,17 @@ from typing import Any, Self
 
 from deciban._files import ScratchFolder
 from deciban._version import __version__
-from deciban.engines.threads import CountingEngine
-from deciban.errors import ClusterError, InputError
+from deciban.engines import CountingEngine
+from deciban.errors import ClusterError, InputError, counted, teller
 from deciban.memory import rows_that_fit
-from deciban.messages import counted
-from deciban.steps import teller
-from deciban.trials.passes import W
-from deciban.trials.sources import Piece, ShardSource, batches
+from deciban.trials.sources import ShardSource, SourcePartition, W, batches
 
 _PATIENCE = 30
 """Seconds to wait for a scheduler, and for its first worker."""
 
 
 _ANY_PORT = "127.0.0.1:0"
-"""Of the page that shows what goes on, so that several commands may run at once."""
+"""Address of the Dask dashboard: any free port, so that several commands can run at once."""
 
 
 _KEPT_BLOCKS = {"MALLOC_TRIM_THRESHOLD_": 1 << 26, "MALLOC_MMAP_THRESHOLD_": 1 << 23}
@@ -45,15 +42,15 @@ _LOCAL = re.compile(r"local:\s*(\d+)")
 
 @dataclass(slots=True)
 class Connection:
-    """A cluster that was connected, or begun.
+    """A cluster that is connected or was started.
 
     Attributes
     ----------
     client : distributed.Client
     close : function
-        Ends what was begun for it.
+        Ends the processes that were started for it.
     n_users : int
-        By how many engines it is used.
+        Number of engines that use it.
     """
 
     client: Any
@@ -62,18 +59,18 @@ class Connection:
 
 
 _CONNECTIONS: dict[str, Connection] = {}
-"""Clusters that are connected: what they hold is there only for those who share the connection."""
+"""Connected clusters; their data exist only within the same connection."""
 
 
 def connected(address: str) -> Connection:
-    """The cluster at the address of a scheduler, or of ``"local:N"`` processes: the same as long as somebody uses it.
+    """Return the cluster at an address or of ``"local:N"`` processes; it is shared while it is in use.
 
     Raises
     ------
     ClusterError
         If there is no scheduler at this address.
     InputError
-        If it is no address, or Dask is not installed.
+        If the address is invalid, or Dask is not installed.
     """
     match = _LOCAL.fullmatch(address)
     if match is None and "://" not in address:
@@ -87,19 +84,19 @@ def connected(address: str) -> Connection:
 
 
 def left(name: str, known: Connection) -> None:
-    """One user less: the last one closes it."""
+    """Remove a user of a cluster; the last one closes it."""
     known.n_users -= 1
     if known.n_users:
         return
     _CONNECTIONS.pop(name, None)
     if threading.current_thread() is threading.main_thread():
         known.close()
-    else:  # perhaps that of the connection itself, which cannot wait for its own end
+    else:  # possibly the thread of the connection itself, which cannot wait for its own end
         threading.Thread(target=known.close).start()
 
 
 def _at(address: str) -> Connection:
-    """Connect with a scheduler that runs."""
+    """Connect to a running scheduler."""
     distributed = distributed_library()
     try:
         client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
@@ -112,32 +109,32 @@ def _at(address: str) -> Connection:
 
 
 def _on_this_machine(n_workers: int) -> Connection:
-    """Begin processes of this machine."""
+    """Start worker processes on this machine."""
     if n_workers < 1:
         raise InputError(f"dask: got {n_workers} processes. Write local:2 for two.")
     distributed = distributed_library()
     with _deaf_to_interrupts(), _own_memory():
-        how = {"dashboard_address": _ANY_PORT, "silence_logs": logging.CRITICAL}  # errors arrive here, and are told
+        how = {"dashboard_address": _ANY_PORT, "silence_logs": logging.CRITICAL}  # errors are raised here
         for is_last in (False, True):
             try:
                 cluster = distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, **how)
                 break
-            except RuntimeError as error:  # a process was killed while it started
+            except RuntimeError as error:  # a process was killed during its start
                 if is_last:
-                    raise ClusterError(f"dask: {n_workers} processes did not start ({error}) Use fewer") from error
-    # Through the scheduler, which is here as well, large sums would take three times as long.
+                    raise ClusterError(f"dask: {n_workers} processes did not start ({error}). Use fewer.") from error
+    # Large sums would take three times as long through the scheduler, which is in this process.
     client = distributed.Client(cluster, set_as_default=False, direct_to_workers=True)
 
     def close() -> None:
         client.close()
-        with suppress(KeyError):  # of a worker that was lost before the cluster had heard of it; all are ended
+        with suppress(KeyError):  # raised for a worker that was lost unnoticed; all processes are ended
             cluster.close()
 
     return Connection(client, close)
 
 
 def distributed_library() -> Any:
-    """What talks with schedulers.
+    """Import and return the library `distributed`.
 
     Raises
     ------
@@ -163,8 +160,8 @@ def require_workers(client: Any) -> None:
         client.wait_for_workers(1, timeout=_PATIENCE)
     except TimeoutError as error:
         raise ClusterError(
-            f"dask: no worker came to {scheduler} in {_PATIENCE} seconds. Start some with: dask worker {scheduler}; or "
-            "wait for those that queue with client.wait_for_workers()"
+            f"dask: no worker connected to {scheduler} in {_PATIENCE} seconds. Start workers with: dask worker "
+            f"{scheduler}; or wait for queued workers with client.wait_for_workers()"
         ) from error
     told = client.get_versions(packages=["deciban"])["workers"]
     versions = {name: one["packages"].get("deciban") for name, one in told.items() if one is not None}
@@ -174,15 +171,15 @@ def require_workers(client: Any) -> None:
 
 
 def require_folders(client: Any, kept: object, name: str) -> None:
-    """Refuse temporary folders that workers do not see, before anything is read there.
+    """Refuse temporary folders that workers cannot access, before anything is read there.
 
     Parameters
     ----------
     client : distributed.Client
     kept : object
-        What a source keeps: folders among whatever else, perhaps in sequences.
+        Resources of a source: folders and other objects, possibly in sequences.
     name : str
-        What messages call the source.
+        Name of the source, for messages.
 
     Raises
     ------
@@ -192,9 +189,9 @@ def require_folders(client: Any, kept: object, name: str) -> None:
     for worker, missing in (client.run(_missing, paths, on_error="ignore") if paths else {}).items():
         if missing:
             raise ClusterError(
-                f"dask: {name} was written into {missing[0]}, a temporary folder that {worker} does not see. Name a "
-                "folder that all workers see under the same path (TMPDIR=/shared/folder, in the environment of the "
-                "command), or write a folder of Parquet there first (deciban convert)."
+                f"dask: {name} was written to {missing[0]}, a temporary folder that {worker} cannot access. Name a "
+                "folder that all workers can access under the same path (TMPDIR=/shared/folder, in the environment of "
+                "the command), or write a folder of Parquet files there first (deciban convert)."
             )
 
 
@@ -207,23 +204,23 @@ def _folders(kept: object) -> Iterator[ScratchFolder]:
 
 
 def _missing(paths: list[str]) -> list[str]:
-    """Folders that are not there: what a worker runs."""
+    """Return the folders that do not exist; runs on a worker."""
     return [one for one in paths if not os.path.isdir(one)]  # noqa: PTH112  # paths of another machine
 
 
 def other_version(wrong: dict[str, str | None], own: str) -> str:
-    """What is said of workers with other versions than that which is here."""
+    """Return the error message for workers with another version of deciban."""
     name, version = next(iter(wrong.items()))
     there = f"deciban {version}" if version else "no deciban"
     return (
-        f"dask: {counted(len(wrong), 'worker')} of another version: {name} has {there}, here it is {own}. "
-        "Sums of different versions do not add up: install the same one everywhere, and start the workers again."
+        f"dask: {counted(len(wrong), 'worker')} with another version: {name} has {there}, this process has {own}. "
+        "Sums of different versions cannot be added: install the same version everywhere, and restart the workers."
     )
 
 
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """Begin processes that end with this one and say nothing: Ctrl-C in a terminal reaches all of them at once."""
+    """Start processes that ignore Ctrl-C, which a terminal sends to all, and end silently with this process."""
     if os.name != "posix":
         yield
         return
@@ -231,12 +228,12 @@ def _deaf_to_interrupts() -> Iterator[None]:
 
     own, before = "PYTHONWARNINGS", os.environ.get("PYTHONWARNINGS")
     os.environ[own] = "ignore:resource_tracker" + (f",{before}" if before else "")
-    resource_tracker.ensure_running()  # its complaint, should all this end at once, is no user's business
+    resource_tracker.ensure_running()  # started here, without its warnings if all processes end at once
     if before is None:
         del os.environ[own]
     else:
         os.environ[own] = before
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # threads and processes begun now inherit it
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited by new threads and processes
     try:
         yield
     finally:
@@ -245,7 +242,7 @@ def _deaf_to_interrupts() -> Iterator[None]:
 
 @contextmanager
 def _own_memory() -> Iterator[None]:
-    """Begin processes that keep small blocks of memory: Dask makes them give all back, and ask for it anew."""
+    """Start processes that keep freed memory; by default, Dask makes them return all of it and request it again."""
     import dask
 
     name = "distributed.nanny.pre-spawn-environ"
@@ -254,45 +251,45 @@ def _own_memory() -> Iterator[None]:
 
 
 _ROWS_PER_TASK = 20_000_000
-"""Rows from which on a task takes seconds, beside which what it costs Dask is nothing."""
+"""Number of rows of a task that takes seconds, so that the overhead of Dask is negligible."""
 
 
 _TASKS_PER_THREAD = 4
-"""More tasks than threads even out what is slow; each holds a sum of its own, and moves it."""
+"""Number of tasks for each thread: more tasks balance the load, but each holds and moves its own sum."""
 
 
 _BYTES_SENT = 80_000_000
-"""Of rows of which what is made comes here at once."""
+"""Size of rows whose results are sent to this process at once."""
 
 _SHARE_FOR_ROWS = 0.3
-"""Part of the memory of a thread that rows may take: the rest is for sums, and for libraries."""
+"""Share of the memory of a thread for rows; the rest is for sums and libraries."""
 
 
 _TRIES = 3
-"""How often a pass begins again when all copies of what it shares are lost."""
+"""Number of attempts of a pass if all copies of its shared data are lost."""
 
 
 _WAY = (
-    "Give workers more memory (--memory-limit of dask worker, memory of the job), or fewer threads each (--nthreads): "
-    "every thread holds rows and sums of its own."
+    "Give workers more memory (--memory-limit of dask worker, memory of the job), or fewer threads each (--nthreads), "
+    "because every thread holds its own rows and sums."
 )
 
 
 class DaskEngine(CountingEngine):
-    """Runs passes on the workers of a cluster.
+    """Engine that runs passes on the workers of a cluster.
 
     Parameters
     ----------
     client : distributed.Client
-        Of a scheduler that runs, with workers on which deciban has the same version as here, and which see files under
-        the same paths.
+        Client of a running scheduler. Its workers must have the same version of deciban and access files under the same
+        paths.
     close : function, optional
-        Called when the engine is closed: of what was begun for it.
+        Called when the engine is closed.
 
     Raises
     ------
     ClusterError
-        If there is no worker, or one has another version of deciban.
+        If there is no worker, or a worker has another version of deciban.
     InputError
         If the client is asynchronous.
     """
@@ -301,19 +298,19 @@ class DaskEngine(CountingEngine):
         self.client, self._close = client, close
         self._left = "all"
         if client.asynchronous:
-            raise InputError("dask: got an asynchronous client. Make it with Client(...), outside of coroutines.")
+            raise InputError("dask: got an asynchronous client. Create it with Client(...), outside of coroutines.")
         require_workers(client)
 
     @classmethod
     def of(cls, dask: Any) -> DaskEngine:
-        """From the address of a scheduler, ``"local:N"`` for N processes of this machine, or a client.
+        """Return an engine for the address of a scheduler, ``"local:N"`` for N processes of this machine, or a client.
 
         Raises
         ------
         ClusterError
-            If there is no scheduler at this address, or as of `DaskEngine`.
+            If there is no scheduler at this address, or as in `DaskEngine`.
         InputError
-            If it is none of these, or Dask is not installed.
+            If the argument is something else, or Dask is not installed.
         """
         if isinstance(dask, distributed_library().Client):
             return cls(dask)
@@ -332,16 +329,16 @@ class DaskEngine(CountingEngine):
             raise
 
     def bounded(self, memory: int) -> int:
-        """See `Engine.bounded`: half of what a thread of the smallest worker has, as sums are added up there."""
+        """See `Engine.bounded`; half of the memory per thread of the smallest worker, where sums are added."""
         return int(min(memory, self._memory_per_thread() / 2))
 
     def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1, beside: int = 0) -> None:  # noqa: ARG002
-        """See `Engine.make_room`: batches are made as small as workers need; that they see all files is made sure of.
+        """See `Engine.make_room`; batches get small enough for workers later, and workers must access all files.
 
         Raises
         ------
         ClusterError
-            If a worker does not see a temporary folder.
+            If a worker cannot access a temporary folder.
         """
         require_folders(self.client, source.kept, source.name)
 
@@ -351,38 +348,38 @@ class DaskEngine(CountingEngine):
         if close is not None:
             close()
 
-    def run(self, work: W, pieces: Sequence[Piece]) -> W:
+    def run(self, work: W, partitions: Sequence[SourcePartition]) -> W:
         """See `Engine.run`.
 
         Raises
         ------
         ClusterError
-            If workers end again and again, or have too little memory for what each of them must hold.
+            If workers are lost repeatedly, or have too little memory.
         """
         self.n_passes += 1
         for _ in range(_TRIES):
             try:
-                return self._run(work, pieces)
-            except CancelledError as error:  # of futures, all copies of whose data went with the workers that had them
+                return self._run(work, partitions)
+            except CancelledError as error:  # all copies of some data were lost with their workers
                 lost = error
         raise ClusterError(
-            f"dask: all workers were lost {_TRIES} times during one pass, the last time with {self._left} still to be "
-            f"read. Mostly they ran out of memory, which what they wrote on their end says. {_WAY}"
+            f"dask: all workers were lost {_TRIES} times during one pass, the last time before they had read "
+            f"{self._left}. Most likely they ran out of memory: see their logs. {_WAY}"
         ) from lost
 
-    def each(self, work: W, pieces: Sequence[Piece], use: Callable[[W], None]) -> None:
-        """See `Engine.each`: what workers make comes here as soon as it is made, a few parts at a time.
+    def each(self, work: W, partitions: Sequence[SourcePartition], use: Callable[[W], None]) -> None:
+        """See `Engine.each`; results of workers are used as soon as they arrive, a few at a time.
 
         Raises
         ------
         ClusterError
-            As of `run`.
+            As in `run`.
         """
         self.n_passes += 1
         per_thread = self._memory_per_thread(work.words) * _SHARE_FOR_ROWS
         rows, sent = (rows_that_fit(room, work.bytes_per_row) for room in (per_thread, min(per_thread, _BYTES_SENT)))
-        waiting = [Share(part, rows) for part in batches(pieces, sent)]
-        with _Progress(self.client, pieces) as progress:
+        waiting = [Share(part, rows) for part in batches(partitions, sent)]
+        with _Progress(self.client, partitions) as progress:
             keys: dict[str, Share] = {}
             futures: dict[Any, Share] = {}
             given, at = (progress.topic, __version__), 0
@@ -396,20 +393,20 @@ class DaskEngine(CountingEngine):
                         use(future.result())
                         del futures[future]
 
-    def _run(self, work: W, pieces: Sequence[Piece]) -> W:
-        if not pieces:
+    def _run(self, work: W, partitions: Sequence[SourcePartition]) -> W:
+        if not partitions:
             return work
         per_thread = self._memory_per_thread(work.words, work.n_bytes)
         rows = rows_that_fit(per_thread * _SHARE_FOR_ROWS, work.bytes_per_row, most=work.rows_per_batch)
-        n_tasks = _n_tasks(pieces, self.n_threads, work.n_bytes)
-        own = [Share(part, rows) for part in shares(pieces, n_tasks)]
-        with _Progress(self.client, pieces) as progress:
+        n_tasks = _n_tasks(partitions, self.n_threads, work.n_bytes)
+        own = [Share(part, rows) for part in shares(partitions, n_tasks)]
+        with _Progress(self.client, partitions) as progress:
             shared = self._sent(work.empty())
             given = progress.topic, __version__
             sums = [self._submitted(_summed, shared, share, at, *given) for at, share in enumerate(own)]
             futures = [shared, *sums]
             with self._cancelled_on_error(futures, dict(zip((one.key for one in sums), own, strict=True))):
-                # The last two are moved once, and at the same time, where both come straight from their workers.
+                # The last two sums are moved once, and at the same time, if both come directly from their workers.
                 while len(sums) > (2 if self.client.direct_to_workers else 1):
                     sums = [self._pair(*sums[at : at + 2]) for at in range(0, len(sums), 2)]
                     futures += sums
@@ -421,22 +418,22 @@ class DaskEngine(CountingEngine):
         return reduce(operator.add, found)
 
     def _sent(self, work: W) -> Any:
-        """What all tasks share, on every worker."""
+        """Return the data that all tasks share, sent to every worker."""
         try:
             return self.client.scatter(work, broadcast=True, hash=False)
-        except OSError as error:  # to a worker that is lost, of which the scheduler has not heard yet
+        except OSError as error:  # a worker was lost, and the scheduler has not noticed yet
             raise CancelledError(str(error)) from error
 
     @contextmanager
     def _cancelled_on_error(self, futures: Sequence[Any], shares: Mapping[str, Share]) -> Iterator[None]:
-        """Cancel what was submitted if the block fails, and raise an error that says what is to be done.
+        """Cancel futures if the block fails, and raise an error with a hint.
 
         Parameters
         ----------
         futures : sequence of Future
-            Those that may be added in the block included.
+            Futures, including futures that the block adds.
         shares : mapping of str to Share
-            What tasks read, by their keys.
+            Partitions of tasks, by their keys.
         """
         try:
             yield
@@ -446,25 +443,25 @@ class DaskEngine(CountingEngine):
 
     @property
     def n_sums(self) -> int:
-        """See `Engine`: one for each thread of the cluster."""
+        """See `Engine`; one for each thread of the cluster."""
         return self.n_threads
 
     @property
     def n_threads(self) -> int:
-        """Of all workers together; 1 if all are lost and not begun again yet."""
+        """Number of threads of all workers; 1 if all workers are lost and not yet restarted."""
         known: dict[str, int] = self.client.nthreads()
         return max(sum(known.values()), 1)
 
     def _submitted(self, function: Callable[..., Any], *given: Any, priority: int = 0) -> Any:
-        """A task of its own, which may run more than once."""
+        """Submit a task, which can run more than once."""
         return self.client.submit(function, *given, pure=False, priority=priority)
 
     def _pair(self, one: Any, other: Any = None) -> Any:
-        """Both together, before further pieces are summed up: what waits to be added takes memory."""
+        """Submit the addition of two sums, with priority, because waiting sums take memory."""
         return one if other is None else self._submitted(_added, one, other, priority=1)
 
     def _memory_per_thread(self, words: str = "", n_bytes: int = 0) -> float:
-        """Bytes that a thread of the smallest worker has."""
+        """Return the memory for each thread of the smallest worker, in bytes."""
         require_workers(self.client)
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         limits = ((one["memory_limit"] or float("inf")) / one["nthreads"] for one in workers)
@@ -472,7 +469,7 @@ class DaskEngine(CountingEngine):
         needed = 4 * n_bytes
         if found * (1 - _SHARE_FOR_ROWS) < needed:
             raise ClusterError(
-                f"dask: {words} takes {needed / 1e9:.1f} GB in every thread, and the smallest worker has "
+                f"dask: {words} needs {needed / 1e9:.1f} GB in every thread, and the smallest worker has "
                 f"{found / 1e9:.1f} GB for each. Give workers more memory (--memory-limit of dask worker), or fewer "
                 "threads (--nthreads)."
             )
@@ -480,58 +477,58 @@ class DaskEngine(CountingEngine):
 
 
 class Share:
-    """The pieces of one task.
+    """Partitions for one task.
 
     Parameters
     ----------
-    pieces : sequence of Piece
+    partitions : sequence of SourcePartition
     rows_per_batch : int
-        So many are read at once.
+        Number of rows that are read at once.
     """
 
-    def __init__(self, pieces: Sequence[Piece], rows_per_batch: int) -> None:
-        self.pieces, self.rows_per_batch = tuple(pieces), rows_per_batch
+    def __init__(self, partitions: Sequence[SourcePartition], rows_per_batch: int) -> None:
+        self.partitions, self.rows_per_batch = tuple(partitions), rows_per_batch
 
     def __str__(self) -> str:
-        first, last = self.pieces[0].name, self.pieces[-1].name
-        return first if len(self.pieces) == 1 else f"{first} to {last}"
+        first, last = self.partitions[0].name, self.partitions[-1].name
+        return first if len(self.partitions) == 1 else f"{first} to {last}"
 
 
-def shares(pieces: Sequence[Piece], n: int) -> list[tuple[Piece, ...]]:
-    """Neighbouring pieces together, in at most ``n`` parts of about as many rows.
+def shares(partitions: Sequence[SourcePartition], n: int) -> list[tuple[SourcePartition, ...]]:
+    """Divide partitions, in order, into at most ``n`` groups with about the same number of rows.
 
     Parameters
     ----------
-    pieces : sequence of Piece
+    partitions : sequence of SourcePartition
     n : int
 
     Returns
     -------
-    list of tuple of Piece
+    list of tuple of SourcePartition
     """
-    total, upto = sum(one.n_rows for one in pieces), 0
-    found: list[list[Piece]] = [[] for _ in range(n)]
-    for piece in pieces:
-        found[min((2 * upto + piece.n_rows) * n // (2 * max(total, 1)), n - 1)].append(piece)
-        upto += piece.n_rows
+    total, upto = sum(one.n_rows for one in partitions), 0
+    found: list[list[SourcePartition]] = [[] for _ in range(n)]
+    for partition in partitions:
+        found[min((2 * upto + partition.n_rows) * n // (2 * max(total, 1)), n - 1)].append(partition)
+        upto += partition.n_rows
     return [tuple(part) for part in found if part]
 
 
-def _n_tasks(pieces: Sequence[Piece], n_threads: int, n_bytes: int) -> int:
-    """A few for each thread, if each is long beside what it costs to make, move and add up its sum."""
-    rows = sum(one.n_rows for one in pieces)
-    least = max(_ROWS_PER_TASK, n_bytes)  # a byte of a sum costs about as much as a row
+def _n_tasks(partitions: Sequence[SourcePartition], n_threads: int, n_bytes: int) -> int:
+    """Return the number of tasks: a few for each thread, if the work of each exceeds the overhead of its sum."""
+    rows = sum(one.n_rows for one in partitions)
+    least = max(_ROWS_PER_TASK, n_bytes)  # a byte of a sum takes about as long as a row
     return n_threads * max(1, min(_TASKS_PER_THREAD, rows // (n_threads * least)))
 
 
 def _summed(work: W, share: Share, at: int, topic: str, version: str) -> W:
-    """Sum up over the pieces of a task: what a worker runs."""
+    """Return the sum over the partitions of a task; runs on a worker."""
     from distributed import get_worker
 
-    if __version__ != version:  # a worker that came while others were at work already
+    if __version__ != version:  # for workers that joined later
         raise ClusterError(other_version({get_worker().address: __version__}, version))
     found, done = work.empty(), 0
-    for batch in batches(share.pieces, share.rows_per_batch):
+    for batch in batches(share.partitions, share.rows_per_batch):
         _stop_if_cancelled()
         found.take(batch)
         done += sum(one.n_rows for one in batch)
@@ -540,7 +537,7 @@ def _summed(work: W, share: Share, at: int, topic: str, version: str) -> W:
 
 
 def _first_done(client: Any, futures: list[Any]) -> list[Any]:
-    """Those that are done, of which there is one at least."""
+    """Return the futures that are done, at least one."""
     from distributed import wait
 
     with client.as_current():
@@ -549,7 +546,7 @@ def _first_done(client: Any, futures: list[Any]) -> list[Any]:
 
 
 def _stop_if_cancelled() -> None:
-    """End a task that nobody waits for any more: Dask itself ends none that runs."""
+    """End a task that was cancelled, because Dask does not end running tasks."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -563,13 +560,13 @@ def _added(one: W, other: W) -> W:
 
 
 class _Progress:
-    """How far all tasks are together, told to whoever listens here."""
+    """Progress of all tasks, sent to the listener in this process."""
 
-    def __init__(self, client: Any, pieces: Sequence[Piece]) -> None:
+    def __init__(self, client: Any, partitions: Sequence[SourcePartition]) -> None:
         import uuid
 
         self.topic = f"deciban-{uuid.uuid4().hex}"
-        self._client, self._tell = client, teller(sum(one.n_rows for one in pieces), "rows")
+        self._client, self._tell = client, teller(sum(one.n_rows for one in partitions), "rows")
         self._done: dict[int, int] = {}
         self._lock = threading.Lock()
 
@@ -581,37 +578,40 @@ class _Progress:
         self._client.unsubscribe_topic(self.topic)
 
     def left(self, shares: Sequence[Share]) -> str:
-        """Which shares are not read yet, those of the first tasks."""
+        """Return the names of the first shares that are not read yet."""
         with self._lock:
             done = [self._done.get(at, 0) for at in range(len(shares))]
-        names = [str(one) for one, n in zip(shares, done, strict=True) if n < sum(piece.n_rows for piece in one.pieces)]
+        names = [
+            str(one)
+            for one, n in zip(shares, done, strict=True)
+            if n < sum(partition.n_rows for partition in one.partitions)
+        ]
         more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
         return ", ".join(names[:3]) + more or "nothing"
 
     def _hear(self, event: tuple[float, tuple[int, int]]) -> None:
         at, done = event[1]
         with self._lock:
-            self._done[at] = max(done, self._done.get(at, 0))  # a task that runs once more begins anew
+            self._done[at] = max(done, self._done.get(at, 0))  # a repeated task starts from zero
             self._tell(sum(self._done.values()))
 
 
 def _told(error: BaseException, own: Mapping[str, Share]) -> BaseException:
-    """The error that says what is to be done, in place of what Dask says of its keys."""
+    """Return an error with a hint instead of an error of Dask."""
     from distributed.scheduler import KilledWorker
 
     if isinstance(error, KilledWorker):
         share = own.get(str(error.task))
         place = "" if share is None else f" ({share})"
         return ClusterError(
-            f"dask: workers were lost again and again at the same task{place}, the last one "
-            f"{error.last_worker.address}. "
-            f"Mostly they ran out of memory. {_WAY}"
+            f"dask: workers were lost repeatedly at the same task{place}, the last one {error.last_worker.address}. "
+            f"Most likely they ran out of memory. {_WAY}"
         )
     if isinstance(error, MemoryError):
         return ClusterError(f"dask: a worker ran out of memory ({error}). {_WAY}")
     if isinstance(error, FileNotFoundError):
         return ClusterError(
-            f"dask: a worker does not see {error.filename or error}. Files must lie where all workers see them under "
-            f"the same path; the first of them is {next(iter(own.values())).pieces[0].name}."
+            f"dask: a worker cannot access {error.filename or error}. All workers must access files under the same "
+            f"path; the first file is {next(iter(own.values())).partitions[0].name}."
         )
     return error

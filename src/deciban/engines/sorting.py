@@ -1,8 +1,8 @@
-"""Trials of two classes in ascending order of score, whatever their number: an external sample sort.
+"""External sample sort of two-class trials, and exact summaries of sources of any size.
 
-A sample of the scores tells where to cut them into ranges. One pass over the trials writes the scores of each class and
-range to a temporary file. Then each range is sorted in memory, and put where it belongs in one file of each class, in
-which any threshold is looked up. What is summed up over trials, their groups included, is summed up range by range.
+A sample of the scores sets the borders of ranges. One pass over the trials writes the scores of each class and range to
+a temporary file. Then each range is sorted in memory and written to its place in one file of each class, which allows
+look-ups of any threshold. Sums over trials, including groups for curves, are computed range by range.
 """
 
 from __future__ import annotations
@@ -12,52 +12,65 @@ import itertools
 import operator
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from deciban._files import ScratchFolder
 from deciban.core.by_value import added
-from deciban.core.ranks.counts import SortedClass, ascending, is_whole
-from deciban.core.ranks.hull import CoarseTable, Groups, Lines, Pairs, groups_of, steps
+from deciban.core.ranks.counts import SortedClass, ascending, is_whole, whole_if_possible
+from deciban.core.ranks.hull import CoarseTable, CornerCounts, OrderedPairs, ScoreGroups, groups_of, steps
+from deciban.core.ranks.loops import N_BYTES, count_loops
+from deciban.core.ranks.value_counts import ValueCounts, expected_bytes
 from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_counts
 from deciban.evaluation.curves import drawn_lines
-from deciban.evaluation.summary import PosteriorCosts, Summary, TwoClassFigures, posterior_costs_of
+from deciban.evaluation.results import Evaluation
+from deciban.evaluation.summary import (
+    PosteriorCosts,
+    Resampling,
+    Summary,
+    TrialsByUnit,
+    TwoClassFigures,
+    posterior_costs_of,
+)
+from deciban.evaluation.two_class import evaluation_of
+from deciban.memory import Cost, give_back, n_processors, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import ScoredTrials
-from deciban.trials.passes import Work, in_threads
-from deciban.trials.sources import Piece, Wanted
+from deciban.trials.joining.join import require_two_classes
+from deciban.trials.sources import Engine, ShardSource, SourcePartition, SourcePass, TrialFields, in_threads
 from deciban.types import AnyArray, CountArray, FloatArray, ScoreArray
 
 _LARGEST = 2.0**53
-"""Floats hold whole numbers up to here."""
+"""Floats represent all whole numbers up to this one."""
 
 _MOST_RANGES = 100
-"""Ranges that are made at once: each has up to four files, which are open together. Larger ones are split again."""
+"""Maximum number of ranges created at once, because up to four files of each are open. Large ranges are split again."""
 
 _FEWEST_STEP, _MOST_STEP = 1 << 12, 1 << 18
-"""Trials of which groups are made at once."""
+"""Limits for the number of trials that are grouped at once."""
 
 _AT_ONCE = 1 << 20
-"""Scores that are read at once of a file that is split, or copied."""
+"""Number of scores that are read at once to split or copy a file."""
 
 
-class Ascending(Work):
-    """The scores of both classes of some trials, each in ascending order.
+class Ascending(SourcePass):
+    """Pass that collects the scores of both classes in ascending order.
 
     Parameters
     ----------
     system : int
     kind : dtype
-        Of scores.
+        Type of the scores.
     sorts : bool
-        Whether they ascend; else they are as they come.
+        Whether to sort the scores.
 
     Attributes
     ----------
     found : list of (int, scores, weights)
-        Of which class, 0 of non-targets and 1 of targets; weights are None where there are none, and else above 0.
+        Class (0 for non-targets, 1 for targets), scores, and positive weights or None.
     """
 
     words = "sorting"
@@ -65,11 +78,11 @@ class Ascending(Work):
     def __init__(self, system: int, kind: Any, *, sorts: bool = True) -> None:
         self.system, self.kind, self.sorts = system, kind, sorts
 
-    def of(self, pieces: Sequence[Piece]) -> list[tuple[int, ScoreArray, FloatArray | None]]:
-        """See `Work.of`."""
+    def of(self, partitions: Sequence[SourcePartition]) -> list[tuple[int, ScoreArray, FloatArray | None]]:
+        """See `SourcePass.of`."""
         found: tuple[list[tuple[AnyArray, ...]], ...] = ([], [])
-        for piece in pieces:
-            chunk = piece.read(Wanted((self.system,), truth=True, weight=True))
+        for partition in partitions:
+            chunk = partition.read(TrialFields((self.system,), truth=True, weight=True))
             scores = chunk.scores[0].astype(self.kind, copy=False)
             counting = None if chunk.weight is None else chunk.weight > 0
             for c, some in enumerate((~chunk.labels, chunk.labels)):
@@ -88,7 +101,7 @@ class Ascending(Work):
 
 @dataclass(slots=True, eq=False)
 class _File:
-    """Scores of one class in one range, in any order, and their weights in a file beside."""
+    """File with scores of one class in one range, in any order, and a file with their weights."""
 
     path: Path
     kind: Any
@@ -102,7 +115,7 @@ class _File:
     def put(self, scores: ScoreArray, weights: FloatArray | None) -> None:
         """Append ascending scores."""
         for path, values, kind in zip(self._paths, (scores, weights), (self.kind, np.float64), strict=False):
-            with path.open("ab") as stream:  # not kept open: there may be thousands of files
+            with path.open("ab") as stream:  # closed at once, because there can be thousands of files
                 stream.write(np.ascontiguousarray(values, kind).data)
         self.n += len(scores)
         self.low, self.high = min(self.low, float(scores[0])), max(self.high, float(scores[-1]))
@@ -116,51 +129,51 @@ class _File:
 
     @property
     def arrays(self) -> list[AnyArray]:
-        """Scores, and weights where there are some, as they are on the disk."""
+        """Scores, and weights if any, mapped from the files."""
         if not self.n:
             return [np.zeros(0, kind) for kind in (self.kind, np.float64)][: len(self._paths)]
         kinds = (self.kind, np.float64)
         return [np.memmap(path, kind, "r") for path, kind in zip(self._paths, kinds, strict=False)]
 
     def remove(self) -> None:
-        """Make room on the disk."""
+        """Delete the files."""
         for path in self._paths:
             path.unlink(missing_ok=True)
 
     @property
     def total(self) -> float:
-        """Trials, or their weight."""
+        """Number of trials, or their total weight."""
         return self.weight if self.has_weights else self.n
 
 
 class _Range(NamedTuple):
-    """Trials of both classes whose scores lie between two borders."""
+    """Files of both classes for scores between two borders."""
 
     non: _File
     tar: _File
 
     @property
     def n(self) -> int:
-        """Trials."""
+        """Number of trials."""
         return self.non.n + self.tar.n
 
     @property
     def is_one(self) -> bool:
-        """Whether all have one score."""
+        """True if all trials have the same score."""
         return min(self.non.low, self.tar.low) == max(self.non.high, self.tar.high)
 
 
 class Ranges:
-    """Files of ranges, into which sorted scores are put from any thread.
+    """Files of ranges; sorted scores can be added from any thread.
 
     Parameters
     ----------
     path : path
-        Of a folder; names of files begin with this.
+        Start of all file names.
     borders : (n,) array
-        The highest score of each range but the last one.
+        Highest score of each range except the last one.
     kind : dtype
-        Of scores.
+        Type of the scores.
     has_weights : bool
     """
 
@@ -171,7 +184,7 @@ class Ranges:
         self.ranges = [_Range(*one) for one in made]
 
     def put(self, c: int, scores: ScoreArray, weights: FloatArray | None) -> None:
-        """Write ascending scores of class 0 or 1; where there are no weights, they are 1."""
+        """Write ascending scores of class 0 or 1; missing weights are 1."""
         if weights is None and self.has_weights:
             weights = np.ones(len(scores))
         cuts = [0, *np.searchsorted(scores, self.borders, side="right").tolist(), len(scores)]
@@ -182,7 +195,7 @@ class Ranges:
                     self.ranges[at][c].put(scores[start:end], own)
 
     def settled(self, most: int) -> list[_Range]:
-        """All ranges, when all is put; those of more trials than this are split further, but where scores are equal."""
+        """Return the final ranges: larger ones are split, unless all their scores are equal."""
         return [part for one in self.ranges if one.n for part in self._split(one, most)]
 
     def _split(self, whole: _Range, most: int) -> list[_Range]:
@@ -201,9 +214,9 @@ class Ranges:
 
 
 def borders_of(sample: ScoreArray, n_ranges: int) -> ScoreArray:
-    """The highest score of each range but the last one, so that a sample says they are alike in size.
+    """Return the highest score of each range except the last one, for ranges of similar sizes in a sample.
 
-    A score that many trials have gets a range of its own.
+    A frequent score gets its own range.
 
     Examples
     --------
@@ -221,18 +234,18 @@ def borders_of(sample: ScoreArray, n_ranges: int) -> ScoreArray:
     return np.unique(np.concatenate((found, np.nextafter(found[is_often], ordered.dtype.type(-np.inf)))))
 
 
-class Sums(NamedTuple):
-    """What is summed up over the trials of a part: those of a part above come after it."""
+class SortedSums(NamedTuple):
+    """Sums over the trials of a part in ascending order of scores."""
 
-    groups: list[Groups]
-    pairs: Pairs
+    groups: list[ScoreGroups]
+    pairs: OrderedPairs
     costs: tuple[MeanCost, ...]
-    """Of targets and of non-targets."""
+    """Costs of targets and of non-targets."""
     posteriors: tuple[PosteriorCosts, ...]
 
-    def then(self, above: Sums) -> Sums:
-        """Together with those of a part above."""
-        return Sums(
+    def then(self, above: SortedSums) -> SortedSums:
+        """Return the sums over this part and the next part above it."""
+        return SortedSums(
             self.groups + above.groups,
             self.pairs + above.pairs,
             tuple(map(operator.add, self.costs, above.costs)),
@@ -241,77 +254,77 @@ class Sums(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Adding:
-    """Sums up over sorted trials, part by part.
+class SortedSummation:
+    """Summation over sorted trials, part by part.
 
     Attributes
     ----------
     figures : TwoClassFigures
-        What is asked for.
+        Requested metrics.
     totals : (tar, non)
-        Trials of each class, or their weight.
-    lines : Lines
-        Where groups are told apart in any case.
+        Number of trials of each class, or their total weight.
+    lines : CornerCounts
+        Places where groups are always separated.
     step : int
-        Trials of which groups are made at once.
+        Number of trials that are grouped at once.
     """
 
     figures: TwoClassFigures
     totals: tuple[float, float]
-    lines: Lines
+    lines: CornerCounts
     step: int
 
     @classmethod
-    def of(cls, figures: TwoClassFigures | None, n_tar: float, n_non: float, step: int) -> Adding:
-        """With the lines of all plots and of what is asked for; without figures, nothing is drawn."""
+    def of(cls, figures: TwoClassFigures | None, n_tar: float, n_non: float, step: int) -> SortedSummation:
+        """Return an instance with lines for plots and requested rates; without figures, no lines for plots."""
         asked, drawn = figures or TwoClassFigures(), np.zeros(0) if figures is None else drawn_lines()
         of_miss, of_fa = (np.sort(np.concatenate((drawn, own))) for own in (asked.fmr_at, asked.fnmr_at))
-        lines = Lines(of_miss * n_tar, of_fa * n_non)
+        lines = CornerCounts(of_miss * n_tar, of_fa * n_non)
         return cls(asked, (n_tar, n_non), lines, int(np.clip(step, _FEWEST_STEP, _MOST_STEP)))
 
-    def __call__(self, tar: SortedClass, non: SortedClass, below: tuple[float, float]) -> Sums:
-        """Sum up over two classes, of which so many targets and non-targets are below."""
-        found = functools.reduce(Sums.then, self._steps(tar, non, below))
-        return found._replace(groups=[Groups.joined(found.groups).thinned(below, self.totals, self.lines)])
+    def __call__(self, tar: SortedClass, non: SortedClass, below: tuple[float, float]) -> SortedSums:
+        """Return the sums over two classes, given the totals of targets and non-targets below them."""
+        found = functools.reduce(SortedSums.then, self._steps(tar, non, below))
+        return found._replace(groups=[ScoreGroups.joined(found.groups).thinned(below, self.totals, self.lines)])
 
-    def _steps(self, tar: SortedClass, non: SortedClass, below: tuple[float, float]) -> Iterator[Sums]:
+    def _steps(self, tar: SortedClass, non: SortedClass, below: tuple[float, float]) -> Iterator[SortedSums]:
         for of_tar, of_non in steps(tar.scores, non.scores, self.step):
             some_tar, some_non = part_of(tar, of_tar), part_of(non, of_non)
             groups = groups_of(some_tar, some_non)
-            pairs, thinned = Pairs.of(groups), groups.thinned(below, self.totals, self.lines)
+            pairs, thinned = OrderedPairs.of(groups), groups.thinned(below, self.totals, self.lines)
             trials = ScoredTrials((some_tar.scores, some_tar.weights), (some_non.scores, some_non.weights))
             costs = log_cost_ascending(*trials.tar, sign=-1), log_cost_ascending(*trials.non, sign=1)
-            yield Sums([thinned], pairs, costs, posterior_costs_of(trials, self.figures))
+            yield SortedSums([thinned], pairs, costs, posterior_costs_of(trials, self.figures))
             below = below[0] + pairs.n_tar, below[1] + pairs.n_non
 
-    def summary(self, parts: Iterable[Sums], tar: SortedClass, non: SortedClass, *, is_weighted: bool) -> Summary:
-        """Of all parts, from low to high, which are these two classes."""
-        whole = functools.reduce(Sums.then, parts)
-        table = CoarseTable(*Groups.joined(whole.groups), tar, non, whole.pairs)
+    def summary(self, parts: Iterable[SortedSums], tar: SortedClass, non: SortedClass, *, is_weighted: bool) -> Summary:
+        """Return the summary of two classes from the sums over all their parts in ascending order."""
+        whole = functools.reduce(SortedSums.then, parts)
+        table = CoarseTable(*ScoreGroups.joined(whole.groups), tar, non, whole.pairs)
         ranks = SortedScores.of_sorted(tar, non, table=table)
         of_tar, of_non = whole.costs
         return Summary(self.figures, ranks, of_tar, of_non, is_weighted, whole.posteriors)
 
 
 def log_cost_ascending(scores: ScoreArray, weights: CountArray | None, *, sign: int) -> MeanCost:
-    """The logarithmic cost of scores that ascend."""
+    """Return the logarithmic cost of ascending scores."""
     if weights is not None and weights.dtype == np.int64:
         return log_cost_of_counts(scores, weights, sign=sign)
     return log_cost((scores, weights), 0.0, sign=sign)
 
 
 class SortedFiles:
-    """The sorted trials of two classes, in files of a temporary folder.
+    """Sorted trials of two classes, in files of a temporary folder.
 
     Parameters
     ----------
     folder : path
     ranges : sequence of ranges
-        From low to high.
+        Ranges in ascending order.
     figures : TwoClassFigures or None
-        What is asked for; None where nothing is drawn.
+        Requested metrics; None if nothing is plotted.
     step : int
-        Trials of which groups are made at once.
+        Number of trials that are grouped at once.
     """
 
     def __init__(self, folder: Path, ranges: Sequence[_Range], figures: TwoClassFigures | None, step: int) -> None:
@@ -319,13 +332,13 @@ class SortedFiles:
         self.has_weights = ranges[0].non.has_weights
         self.starts = [np.cumsum([0, *(one[c].n for one in ranges)]).tolist() for c in (0, 1)]
         self.is_whole = [all(one[c].is_whole for one in ranges) for c in (0, 1)]
-        """Whether weights of a class are whole numbers."""
+        """Whether all weights of a class are whole numbers."""
         totals = [np.cumsum([0, *(one[c].total for one in ranges)]) for c in (0, 1)]
         for c in (0, 1):
             self.is_whole[c] &= bool(totals[c][-1] <= _LARGEST)
         self.below = [one.astype(np.int64) if whole else one for one, whole in zip(totals, self.is_whole, strict=True)]
-        """Trials (or weight) of non-targets, and of targets, below each range, and of all."""
-        self.adding = Adding.of(figures, self.below[1][-1].item(), self.below[0][-1].item(), step)
+        """Totals of non-targets and of targets below each range, and of all: trials or weight."""
+        self.adding = SortedSummation.of(figures, self.below[1][-1].item(), self.below[0][-1].item(), step)
         self.files = [[folder / f"{name}-{c}" for name in ("scores", "weights", "cumulated")] for c in (0, 1)]
         self.kinds = [
             (one.kind, *[np.int64 if self.is_whole[c] else np.float64] * 2) for c, one in enumerate(ranges[0])
@@ -334,7 +347,7 @@ class SortedFiles:
             path.touch()
 
     def sort(self, n_threads: int) -> Summary:
-        """Sort every range, and summarize all."""
+        """Sort every range and return the summary of all trials."""
         parts = list(in_threads(self._sorted, range(len(self.ranges)), n_threads))
         return self.adding.summary(parts, self._mapped(1), self._mapped(0), is_weighted=self.has_weights)
 
@@ -349,7 +362,7 @@ class SortedFiles:
         )
         return SortedClass(scores, *weights) if weights else SortedClass(scores, None, None)
 
-    def _sorted(self, at: int) -> Sums:
+    def _sorted(self, at: int) -> SortedSums:
         own = self.ranges[at]
         non, tar = (self._class(at, c) for c in (0, 1))
         found = self.adding(tar, non, (self.below[1][at].item(), self.below[0][at].item()))
@@ -358,7 +371,7 @@ class SortedFiles:
         return found
 
     def _class(self, at: int, c: int) -> SortedClass:
-        """Sort the scores of a class in a range, and write them where they belong."""
+        """Sort the scores of a class in a range, and write them to their place."""
         file, start = self.ranges[at][c], self.starts[c][at]
         scores, *weights = file.arrays if self.ranges[at].is_one else [np.array(one) for one in file.arrays]
         if not self.has_weights:
@@ -370,7 +383,7 @@ class SortedFiles:
             scores, *weights = ascending(scores, *weights)
         own = np.asarray(weights[0]).astype(self.kinds[c][1], copy=False)
         low, high = self.below[c][at : at + 2]
-        cumulated = np.minimum(np.cumsum(np.append(low, own)), high)  # rounding must not carry it beyond the next range
+        cumulated = np.minimum(np.cumsum(np.append(low, own)), high)  # rounding must not exceed the next range
         if len(cumulated) > 1:
             cumulated[-1] = high
         self._write(c, [scores, own, cumulated], [start] * 3)
@@ -384,7 +397,295 @@ class SortedFiles:
 
 
 def part_of(whole: SortedClass, part: slice) -> SortedClass:
-    """Consecutive entries of a class."""
+    """Return consecutive entries of a class."""
     if whole.weights is None or whole.cumulated is None:
         return SortedClass(whole.scores[part], None, None)
     return SortedClass(whole.scores[part], whole.weights[part], whole.cumulated[part.start : part.stop + 1])
+
+
+_TIMES_SORTED = {False: 2, True: 8}
+"""Memory for sorting a range, as a multiple of its size."""
+
+_FEWEST_ROWS, _MOST_ROWS = 1 << 16, 1 << 22
+"""Limits for the number of rows that a thread reads at once."""
+
+N_SAMPLED = 12
+"""Number of partitions in the sample that sets the borders of ranges."""
+
+OF_EACH_SAMPLED = 1 << 14
+"""Number of scores from each of these partitions."""
+
+_UNLIKE = 1.5
+"""Tolerance for ranges that are larger than expected from the sample."""
+
+
+def summarize_shards(
+    source: ShardSource, engine: Engine, memory: int, *, system: int = 0, figures: TwoClassFigures | None = None
+) -> Summary:
+    """Summarize the trials of one system of a two-class source of any size.
+
+    Parameters
+    ----------
+    source : ShardSource
+    engine : Engine
+    memory : int
+        Limit in bytes.
+    system : int
+        Index of the system.
+    figures : TwoClassFigures, optional
+        Requested metrics.
+
+    Returns
+    -------
+    Summary
+        The same as from `deciban.evaluation.summary.summarize`: counts are identical, sums of costs agree to a relative
+        error of 1e-16. Sorted scores can be in temporary files that exist as long as the summary.
+
+    Raises
+    ------
+    KeyMismatchError, FormatError, OSError
+        If all trials are of one class, if reading fails, or if there is no room for temporary files.
+    """
+    asked, kind = figures or TwoClassFigures(), np.dtype(np.float64 if source.is_double else np.float32)
+    work = Ascending(system, kind)
+    work.rows_per_batch = rows_that_fit(  # all threads together use a quarter of the memory, if partitions are small
+        memory / 4, source.bytes_per_row(), at_once=engine.n_at_once, fewest=_FEWEST_ROWS, most=_MOST_ROWS
+    )
+    if source.n_rows <= rows_that_fit(memory, Cost.HELD_WEIGHTED if source.has_weights else Cost.HELD):
+        return _held(source, engine, work, asked)
+
+    found = summarize_by_value(source, engine, memory, system=system, figures=asked)
+    return found if found is not None else _by_files(source, engine, memory, work, asked)
+
+
+def _held(source: ShardSource, engine: Engine, work: Ascending, figures: TwoClassFigures) -> Summary:
+    """Sort trials that fit in memory."""
+    found: list[Ascending] = []
+    engine.each(work, source.partitions, found.append)
+    parts = [part for one in found for part in one.found]
+    non, tar = (
+        _merged(
+            [scores for at, scores, _ in parts if at == c], [by for at, _, by in parts if at == c and by is not None]
+        )
+        for c in (0, 1)
+    )
+    require_two_classes([len(non.scores), len(tar.scores)], source.name, has_weights=source.has_weights)
+    return Summary.of(SortedScores.of_sorted(tar, non), figures, is_weighted=source.has_weights)
+
+
+def _merged(scores: Sequence[ScoreArray], weights: Sequence[FloatArray]) -> SortedClass:
+    """Return all trials of a class in ascending order."""
+    whole = np.concatenate([np.zeros(0), *weights])
+    found = np.concatenate(scores) if scores else np.zeros(0)
+    return SortedClass.of(found, whole_if_possible(whole) if weights else None)
+
+
+def _sample(partitions: Sequence[SourcePartition], work: Ascending) -> ScoreArray:
+    """Return a sample of the scores from some partitions."""
+    found = [np.zeros(0, work.kind)]
+    for partition in partitions[:: max(len(partitions) // N_SAMPLED, 1)]:
+        scores = partition.read(TrialFields((work.system,))).scores[0]
+        found.append(scores[:: max(len(scores) // OF_EACH_SAMPLED, 1)].copy())  # a view would keep all scores in memory
+    return np.concatenate(found).astype(work.kind, copy=False)
+
+
+def row_size(kind: Any, *, has_weights: bool) -> int:
+    """Return the size of a trial in temporary files, in bytes."""
+    return int(np.dtype(kind).itemsize) + (8 if has_weights else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class SortRoom:
+    """Memory for sorting ranges of scores.
+
+    Attributes
+    ----------
+    memory : int
+        Limit in bytes.
+    n_threads : int
+        Number of ranges that are sorted at once.
+    """
+
+    memory: int
+    n_threads: int
+
+    @classmethod
+    def of(cls, engine: Engine, memory: int) -> SortRoom:
+        """Return the room for an engine; with a cluster, this process sorts with all its processors."""
+        return cls(memory, engine.n_at_once if engine.shares_memory else n_processors())
+
+    def most(self, kind: Any, *, has_weights: bool) -> int:
+        """Return the maximum number of trials of a range."""
+        return self._rows(row_size(kind, has_weights=has_weights) * _TIMES_SORTED[has_weights])
+
+    @property
+    def step(self) -> int:
+        """Number of trials that are grouped at once."""
+        return self._rows(Cost.GROUPED)
+
+    def _rows(self, size: float) -> int:
+        return rows_that_fit(self.memory / 2, size, at_once=self.n_threads)
+
+    def ranges(self, folder: Path, sample: ScoreArray, n_trials: float, *, has_weights: bool) -> Ranges:
+        """Return empty files of ranges with borders from a sample of the scores."""
+        kind = sample.dtype
+        n_ranges = int(np.ceil(n_trials * _UNLIKE / self.most(kind, has_weights=has_weights)))
+        return Ranges(folder / "range", borders_of(sample, n_ranges), kind, has_weights=has_weights)
+
+    def summary(self, files: Ranges, figures: TwoClassFigures | None, n_threads: int) -> Summary:
+        """Sort the scores in some files, which must not be empty, and summarize them."""
+        ranges = files.settled(self.most(files.kind, has_weights=files.has_weights))
+        return SortedFiles(files.path.parent, ranges, figures, self.step).sort(n_threads)
+
+
+def _by_files(source: ShardSource, engine: Engine, memory: int, work: Ascending, figures: TwoClassFigures) -> Summary:
+    """Sort trials in temporary files."""
+    room, folder = SortRoom.of(engine, memory), ScratchFolder()
+    with folder.or_nothing(source.n_rows * row_size(work.kind, has_weights=source.has_weights)) as path:
+        sample = _sample(source.partitions, work)
+        files = room.ranges(path, sample, source.n_rows, has_weights=source.has_weights)
+
+        def put(found: Ascending) -> None:
+            for part in found.found:
+                files.put(*part)
+
+        engine.each(work, source.partitions, put)
+        give_back()
+        n = [sum(one[c].n for one in files.ranges) for c in (0, 1)]
+        require_two_classes(n, source.name, has_weights=source.has_weights)
+        found = room.summary(files, figures, room.n_threads)
+    folder.remove()  # memory-mapped files stay on disk while they are in use
+    give_back()
+    return found
+
+
+def evaluate_system(
+    source: ShardSource,
+    engine: Engine,
+    memory: int,
+    *,
+    system: int = 0,
+    figures: TwoClassFigures | None = None,
+    by_unit: tuple[TrialsByUnit | None, Resampling] | None = None,
+) -> Evaluation:
+    """Evaluate one system of a two-class source.
+
+    Parameters
+    ----------
+    source : ShardSource
+    engine : Engine
+    memory : int
+        Limit in bytes.
+    system : int
+        Index of the system.
+    figures : TwoClassFigures, optional
+        Requested metrics.
+    by_unit : pair of TrialsByUnit and Resampling, optional
+        The trials with their units, and options of the intervals.
+
+    Returns
+    -------
+    Evaluation
+        The same as for trials in memory.
+
+    Raises
+    ------
+    InputError
+        If a class has no trials, or the memory is too small.
+    FormatError, OSError
+        As reading does.
+    """
+    units, resampling = by_unit or (None, None)
+    summary = summarize_shards(source, engine, memory, system=system, figures=figures)
+    if source.weights_are_counts:
+        summary = replace(summary, is_weighted=False)
+    return evaluation_of(replace(summary, units=units), name=source.systems[system], resampling=resampling)
+
+
+FEWEST_ROWS = 1 << 26
+"""Minimum number of rows for counting. With fewer rows, most scores are distinct and sorting is faster."""
+
+_ROWS_PER_BATCH = 1 << 21
+"""Number of rows in a batch, which gives some thousand scores for each block of counts."""
+
+_STEP = 1 << 18
+"""Number of distinct scores that are grouped at once."""
+
+_MORE_THAN_SEEN = 1.25
+"""Tolerance for partitions that need more memory than expected from the first one."""
+
+
+class _NoRoomError(Exception):
+    """There is not enough memory for the counts of a pass."""
+
+
+def summarize_by_value(
+    source: ShardSource, engine: Engine, memory: int, *, system: int, figures: TwoClassFigures
+) -> Summary | None:
+    """Summarize the trials of a system by counting distinct scores, if these fit in memory.
+
+    Parameters
+    ----------
+    source, engine, memory, system, figures
+        See `deciban.engines.sorting.summarize_shards`.
+
+    Returns
+    -------
+    Summary or None
+        None if sorting is better, or no compiled loops are available.
+    """
+    if source.is_double or source.has_weights or source.n_rows < FEWEST_ROWS or not engine.shares_memory:
+        return None
+    first = source.partitions[0].read(TrialFields((system,), truth=True))
+    share = np.count_nonzero(first.labels) / max(len(first.labels), 1)
+    keep, most = int(share <= 0.5), _MORE_THAN_SEEN * min(share, 1 - share) * source.n_rows
+    at_once = engine.n_at_once * max(_ROWS_PER_BATCH, *(one.n_rows for one in source.partitions))
+    room = memory - N_BYTES - int(most * Cost.KEPT + at_once * Cost.READ)
+    if _MORE_THAN_SEEN * expected_bytes(first.scores[0], source.n_rows) > room or (loops := count_loops()) is None:
+        return None
+    values, kept, n = ValueCounts(room, loops), list[ScoreArray](), [0, 0]
+
+    def use(found: Ascending) -> None:
+        for c, scores, _ in found.found:
+            n[c] += len(scores)
+            if c == keep:
+                kept.append(scores)
+            else:
+                values.add(scores)
+        if n[keep] > most or values.is_full:
+            raise _NoRoomError
+
+    work = Ascending(system, np.float32, sorts=False)
+    work.rows_per_batch = _ROWS_PER_BATCH
+    try:
+        engine.each(work, source.partitions, use)
+    except _NoRoomError:  # the first trials were not typical
+        return None
+    require_two_classes(n, source.name)
+    return _summary(np.sort(np.concatenate(kept)), values, keep, engine, SortedSummation.of(figures, n[1], n[0], _STEP))
+
+
+def _summary(kept: ScoreArray, values: ValueCounts, keep: int, engine: Engine, adding: SortedSummation) -> Summary:
+    """Return the summary from the sorted scores of the rarer class and the counts of the other class."""
+    give_back()
+    entries = list(in_threads(lambda block: block.taken(), values.blocks(), engine.n_at_once))
+    ends: Any = [scores[-1] for scores, _ in entries]
+    cuts = [0, *np.searchsorted(kept, ends[:-1], side="right").tolist(), len(kept)]
+    below = np.concatenate(([0], np.cumsum([counts.sum() for _, counts in entries]))).tolist()
+
+    def added(at: int) -> SortedSums:
+        own, (scores, counts) = SortedClass(kept[cuts[at] : cuts[at + 1]], None, None), entries[at]
+        other, before = counted(scores, counts), (cuts[at], below[at])
+        return adding(own, other, before) if keep else adding(other, own, (below[at], cuts[at]))
+
+    parts = list(in_threads(added, range(len(entries)), engine.n_at_once))
+    scores, counts = (np.concatenate(one) for one in zip(*entries, strict=True))
+    del entries[:]
+    own, others = SortedClass(kept, None, None), counted(scores, counts)
+    tar, non = (own, others) if keep else (others, own)
+    return adding.summary(parts, tar, non, is_weighted=False)
+
+
+def counted(scores: ScoreArray, counts: CountArray) -> SortedClass:
+    """Return a class from distinct scores in ascending order with their counts."""
+    return SortedClass(scores, counts, np.concatenate((np.zeros(1, np.int64), np.cumsum(counts))))

@@ -1,7 +1,7 @@
-"""Units of trials in batches: which there are, and how many trials each has in every cell, by one pass each.
+"""Units of trials that are read in batches: finding them, and counting their trials in every bin of scores.
 
-Where trials are units by themselves, those of a class in a cell move metrics alike, up to their weights: squares are
-added up cell by cell, in each group that is left out in turn.
+If every trial is a unit, the trials of a class in a bin have the same influence, up to their weights. So sums of
+squares are computed bin by bin, in each group of the jackknife.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.core.resampling.linearised import Cells
+from deciban.core.resampling.linearised import ScoreBins
 from deciban.core.resampling.replicates import (
     BLOCK,
     FiguresOfTables,
@@ -25,29 +25,28 @@ from deciban.core.resampling.replicates import (
 )
 from deciban.core.resampling.unit_counts import MOST_DEALT, CountedByUnit, SingleFacts, SingleSums
 from deciban.core.resampling.units import Keys, TrialUnits, distinct
+from deciban.errors import Message
 from deciban.evaluation.summary import Resampling, TrialsByUnit, TrialsInCells, UnitTrials
 from deciban.memory import Cost, require_room_for_units, rows_that_fit
-from deciban.messages import Message
-from deciban.trials.passes import Engine, Looks, found_in
-from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
+from deciban.trials.sources import Chunk, Engine, MapPass, ShardSource, SourcePartition, TrialFields, found_in
 from deciban.trials.speakers import SpeakersByName, TargetPairs
 from deciban.types import AnyArray, BoolArray, CountArray, ScoreArray
 
 _SLICE = 1 << 14
-"""Trials of one unit that are handled at once: they may all have different ones."""
+"""Number of trials of one side that are handled at once, because all can have different units."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitReader:
-    """Reads the trials of a source with their units. Can be pickled.
+    """Reader of trials with their units. Supports pickle.
 
     Attributes
     ----------
     system : int
     by_name : SpeakersByName, optional
-        The units of names, where pieces do not say those of trials.
+        Units by name, if the source has no units.
     n_strata : int
-        How many strata count alike; 0 where trials are not weighted so.
+        Number of strata with equal weight; 0 without equal weights.
     """
 
     system: int
@@ -55,16 +54,16 @@ class UnitReader:
     n_strata: int = 0
 
     @property
-    def wanted(self) -> Wanted:
+    def wanted(self) -> TrialFields:
         """The columns to read."""
         named = self.by_name is not None
-        return Wanted((self.system,), truth=True, units=not named, weight=True, names=named)
+        return TrialFields((self.system,), truth=True, units=not named, weight=True, names=named)
 
     def trials(self, chunk: Chunk) -> UnitTrials:
-        """Return the trials that count, with their units."""
+        """Return the trials of positive weight with their units."""
         chunk = chunk.counting
         own = chunk.units if self.by_name is None else self.by_name.units_of(chunk)
-        assert own is not None  # noqa: S101  # they were asked for
+        assert own is not None  # noqa: S101  # units were requested
         rows, weight, stratum = (chunk.labels, ~chunk.labels), chunk.weight, chunk.stratum if self.n_strata else None
         scores, units = [chunk.scores[0][some] for some in rows], [own.take(some) for some in rows]
         weights = [None if weight is None else weight[some] for some in rows]
@@ -76,7 +75,7 @@ class UnitReader:
 def looked_at(
     reader: UnitReader, keys: Keys | None, look: Callable[[UnitTrials], Any], chunk: Chunk
 ) -> CountedByUnit | SingleSums:
-    """Look at the trials of a piece; ``keys`` are those of all units, ascending, where trials share units."""
+    """Apply `look` to the trials of a partition; ``keys`` are those of all units in order, if trials share units."""
     trials = reader.trials(chunk)
     if keys is not None:
         trials = replace(trials, units=(trials.units[0].among(keys), trials.units[1].among(keys)))
@@ -84,34 +83,34 @@ def looked_at(
     return replace(found, placed=None) if isinstance(found, SingleSums) else found
 
 
-class ReplicateTally(Looks):
-    """Sums of the weights of trials in cells, of both classes, in some replicates of the bootstrap.
+class ReplicateTally(MapPass):
+    """Sums of the weights of trials by class, bin and bootstrap replicate.
 
-    Weights follow from seed, replicate and key of a unit, so that nothing is shared between batches.
+    The weights are a function of seed, replicate and key of a unit, so that batches share no state.
 
     Parameters
     ----------
     reader : UnitReader
-    cells : Cells
+    cells : ScoreBins
     seed : int
     numbers : range
-        Of the replicates.
+        Numbers of the replicates.
     rows_per_batch : int
-        More rows at once take more memory and fewer looks at all weights.
+        More rows need more memory, but fewer computations of all weights.
     """
 
-    def __init__(self, reader: UnitReader, cells: Cells, seed: int, numbers: range, rows_per_batch: int) -> None:
+    def __init__(self, reader: UnitReader, cells: ScoreBins, seed: int, numbers: range, rows_per_batch: int) -> None:
         super().__init__(reader.wanted, reader.trials, "counting replicates")
         self.cells, self.seed, self.numbers, self.rows_per_batch = cells, seed, numbers, rows_per_batch
         self.n_bytes = 16 * cells.n_cells * len(numbers)
 
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        parts = [self.look(piece.read(self.wanted)) for piece in pieces]
+    def take(self, partitions: Sequence[SourcePartition]) -> None:
+        """See `SourcePass.take`."""
+        parts = [self.look(partition.read(self.wanted)) for partition in partitions]
         used = [(one.units[0].only_used(), one.units[1].only_used()) for one in parts]
         trials = UnitTrials.merged([replace(one, units=own) for one, own in zip(parts, used, strict=True)])
         for c, (scores, own, weights) in enumerate(zip(trials.scores, trials.units, trials.weights, strict=True)):
-            # Products of two units are the faster the more trials share one.
+            # Products of two units are faster if more trials share one.
             step = _SLICE if len(own.codes) == 1 else max(len(scores), 1)
             for first in range(0, len(scores), step):
                 some = slice(first, first + step)
@@ -131,8 +130,8 @@ class ReplicateTally(Looks):
 
 
 @dataclass(frozen=True, eq=False)
-class UnitsInPieces(TrialsByUnit):
-    """Trials of a source with their units: every count is a pass over it.
+class SourceUnits(TrialsByUnit):
+    """Trials of a source with their units; every count is a pass over the source.
 
     Attributes
     ----------
@@ -140,15 +139,15 @@ class UnitsInPieces(TrialsByUnit):
     engine : Engine
     system : int
     units : TrialUnits
-        All units, of no trial.
+        All units, without trials.
     by_name : SpeakersByName, optional
-        The units of names, where pieces do not say those of trials.
+        Units by name, if the source has no units.
     memory : int
-        Bytes that may be taken.
+        Limit in bytes.
     n_strata : int
-        How many strata count alike; 0 where trials are not weighted so.
+        Number of strata with equal weight; 0 without equal weights.
     facts : SingleFacts, optional
-        Of all trials, where each of them is a unit.
+        Facts about all trials, if every trial is a unit.
     """
 
     source: ShardSource
@@ -166,7 +165,7 @@ class UnitsInPieces(TrialsByUnit):
         return UnitReader(self.system, self.by_name, self.n_strata)
 
     def __post_init__(self) -> None:
-        """Refuse more units than the memory holds."""
+        """Refuse more units than fit in memory."""
         require_room_for_units(len(self.units.keys), self.memory)
 
     @property
@@ -180,13 +179,13 @@ class UnitsInPieces(TrialsByUnit):
         return self.facts
 
     def look(self, look: Callable[[UnitTrials], Any]) -> Any:
-        """See `TrialsByUnit.look`: one pass."""
+        """See `TrialsByUnit.look`; one pass."""
         keys = self.units.keys if self.facts is None else None
         looking = partial(looked_at, self.reader, keys, look)
         return found_in(self.source, self.engine, self.reader.wanted, looking, "counting by unit")
 
     def drawn(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
-        """See `TrialsByUnit.drawn`: a pass for as many replicates as there is room for."""
+        """See `TrialsByUnit.drawn`; each pass computes as many replicates as fit in memory."""
         whole, found = (counted.costs.n_tar, counted.costs.n_non), list[Replicated]()
         of_block, threads = Cost.REPLICATE_CELL * counted.cells.n_cells * BLOCK, self.engine.n_at_once
         at_once = BLOCK * rows_that_fit(self.memory, of_block, at_once=threads)
@@ -194,7 +193,7 @@ class UnitsInPieces(TrialsByUnit):
         for first in range(0, asked.bootstrap, at_once):
             numbers = range(first, min(first + at_once, asked.bootstrap))
             work = ReplicateTally(self.reader, counted.cells, asked.seed, numbers, rows)
-            tar, non = self.engine.run(work, self.source.pieces).found
+            tar, non = self.engine.run(work, self.source.partitions).found
             for start in range(0, len(numbers), BLOCK):
                 some = slice(start, start + BLOCK)
                 found.append(of_both_classes(figures_of, (tar[:, some], non[:, some]), whole))
@@ -203,8 +202,8 @@ class UnitsInPieces(TrialsByUnit):
 
 
 def survey_trials(source: ShardSource, engine: Engine) -> SingleFacts:
-    """Look at the trials of a source that are units by themselves: one pass; keys of very many are not read."""
-    wanted = Wanted((), truth=True, units=source.n_rows <= MOST_DEALT or source.has_weights, weight=True)
+    """Return facts about a source in which every trial is a unit; keys are not read if there are very many."""
+    wanted = TrialFields((), truth=True, units=source.n_rows <= MOST_DEALT or source.has_weights, weight=True)
     found: SingleFacts | None = found_in(source, engine, wanted, _single_facts, "looking at units")
     return SingleFacts.of([np.zeros(0)] * 2, np.zeros(0, np.uint64)) if found is None else found
 
@@ -218,17 +217,17 @@ def _single_facts(chunk: Chunk) -> SingleFacts:
 
 @dataclass(slots=True)
 class ClassFacts:
-    """What all trials of a class share.
+    """Facts about the units of all trials of a class.
 
     Attributes
     ----------
     n_trials : int
     common : frozenset of int
-        Numbers of units that every trial has, on either side.
+        Keys of units that every trial has, on either side.
     first : tuple of int
-        The units of one trial, side by side.
+        The units of one trial, one for each side.
     are_alike : bool
-        Whether all others have the same.
+        Whether all other trials have the same units.
     """
 
     n_trials: int = 0
@@ -238,7 +237,7 @@ class ClassFacts:
 
     @classmethod
     def of(cls, units: TrialUnits, chosen: BoolArray) -> Self:
-        """Of some trials. Only units of the first one that the last one has, too, can be common to all.
+        """Return the facts about some trials. Only units of both the first and the last trial can be common to all.
 
         Examples
         --------
@@ -268,18 +267,18 @@ class ClassFacts:
 
 @dataclass(slots=True)
 class UnitFacts:
-    """Units of all trials by one way to name them.
+    """Facts about the units of all trials.
 
     Attributes
     ----------
     classes : dict of int to ClassFacts
-        By what the truth of trials is.
+        Facts by true class.
     n_contradictions : int
-        Trials that are no targets, with one unit on both sides.
+        Number of non-target trials with the same unit on both sides.
     keys : (n_units,) uint64 array
-        Of units that trials have, ascending.
+        Keys of all units, in ascending order.
     units : TrialUnits or None
-        All units, of no trial; None if there is none.
+        All units, without trials; None if there are none.
     """
 
     classes: dict[int, ClassFacts] = field(default_factory=dict)
@@ -289,7 +288,7 @@ class UnitFacts:
 
     @classmethod
     def of(cls, units: TrialUnits, truth: AnyArray, counting: BoolArray | None = None) -> Self:
-        """Of some trials, or of those that count; then units are those that trials have, by their keys."""
+        """Return the facts about some trials, by default all; `counting` marks trials of positive weight."""
         masks = {int(c): truth == c for c in np.flatnonzero(np.bincount(truth))}
         masks = masks if counting is None else {c: mask & counting for c, mask in masks.items()}
         classes = {c: ClassFacts.of(units, mask) for c, mask in masks.items()}
@@ -299,19 +298,19 @@ class UnitFacts:
 
     @classmethod
     def of_singles(cls, facts: SingleFacts) -> Self:
-        """Of trials that are units by themselves."""
+        """Return the facts about trials that are units."""
         classes = {c: ClassFacts(n, are_alike=n < 2) for c, n in zip((1, 0), facts.n.tolist(), strict=True)}
         return cls(classes, units=facts.units)
 
     @classmethod
-    def of_piece(cls, units: TrialUnits, truth: AnyArray) -> Self:
-        """Look at the trials of a piece, which may have few of the units."""
+    def of_partition(cls, units: TrialUnits, truth: AnyArray) -> Self:
+        """Return the facts about the trials of a partition, which can have few of the units."""
         found = cls.of(units.only_used(), truth)
         keys = np.sort(found.keys)
         return replace(found, keys=keys, units=replace(units.take(slice(0)), keys=keys))
 
     def trials_of(self, truth: int) -> int:
-        """Trials of a class."""
+        """Return the number of trials of a class."""
         return self.classes[truth].n_trials if truth in self.classes else 0
 
     def __add__(self, other: UnitFacts) -> UnitFacts:
@@ -327,23 +326,23 @@ class UnitFacts:
 
     @property
     def n_trials(self) -> int:
-        """Trials that count."""
+        """Number of trials of positive weight."""
         return sum(one.n_trials for one in self.classes.values())
 
     @property
     def all_alike(self) -> bool:
-        """True if no class has trials of different units."""
+        """True if no class has trials with different units."""
         return all(one.are_alike for one in self.classes.values())
 
     def sharing(self) -> list[int]:
-        """Classes of which all trials have a unit in common; none where every trial has a unit of its own."""
+        """Return the classes in which all trials have a common unit; empty if every trial has its own unit."""
         if self.units is None or (len(self.units.codes) == 1 and len(self.keys) >= self.n_trials):
             return []
         return [c for c, one in self.classes.items() if one.n_trials and one.common]
 
 
 class _Facts(tuple[UnitFacts, ...]):
-    """Units of trials by several ways to name them; ``a + b`` covers the trials of both."""
+    """Facts about units for several namings; ``a + b`` covers the trials of both."""
 
     __slots__ = ()
 
@@ -354,22 +353,22 @@ class _Facts(tuple[UnitFacts, ...]):
 def look_at_units(
     source: ShardSource, engine: Engine, ways: Sequence[SpeakersByName | None] = (None,)
 ) -> tuple[UnitFacts, ...]:
-    """Find out what has to be said of units: one pass.
+    """Return facts about the units of a source, from one pass.
 
     Parameters
     ----------
     source : ShardSource
     engine : Engine
     ways : sequence of SpeakersByName or None
-        Ways to name the units of trials; None for what pieces say themselves.
+        Units by name, for each naming; None for the units in the source.
 
     Returns
     -------
     tuple of UnitFacts
-        Of each way.
+        The facts for each naming.
     """
     by_name = any(one is not None for one in ways)
-    wanted = Wanted((), truth=True, units=None in ways, weight=True, names=by_name)
+    wanted = TrialFields((), truth=True, units=None in ways, weight=True, names=by_name)
     found: _Facts | None = found_in(source, engine, wanted, partial(_facts_of, ways), "looking at units")
     return tuple(UnitFacts() for _ in ways) if found is None else found
 
@@ -379,21 +378,20 @@ def _facts_of(ways: Sequence[SpeakersByName | None], chunk: Chunk) -> _Facts | N
     if not len(chunk.labels):
         return None
     units: list[Any] = [chunk.units if way is None else way.units_of(chunk) for way in ways]
-    return _Facts(UnitFacts.of_piece(one, chunk.labels) for one in units)
+    return _Facts(UnitFacts.of_partition(one, chunk.labels) for one in units)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitsFound:
-    """Units of a source.
+    """Units of a source, and how they were found.
 
     Attributes
     ----------
     facts : UnitFacts
-        What is known of them.
     by_name : SpeakersByName or None
-        The units of names, where pieces do not say those of trials.
+        Units by name, if the source has no units.
     said : tuple of Message
-        What was assumed to find them.
+        Assumptions that were made.
     """
 
     facts: UnitFacts
@@ -401,7 +399,7 @@ class UnitsFound:
     said: tuple[Message, ...] = ()
 
 
-def speakers_in_pieces(source: ShardSource, engine: Engine) -> tuple[UnitFacts, SpeakersByName]:
+def speakers_by_batch(source: ShardSource, engine: Engine) -> tuple[UnitFacts, SpeakersByName]:
     """Find speakers from target trials, as `deciban.trials.units.speakers_of` does in memory.
 
     Parameters
@@ -410,7 +408,7 @@ def speakers_in_pieces(source: ShardSource, engine: Engine) -> tuple[UnitFacts, 
         With names of both sides.
     engine : Engine
     """
-    pairs = engine.run(TargetPairs(), source.pieces).gathered()
+    pairs = engine.run(TargetPairs(), source.partitions).gathered()
     has_channels = len(source.sides) > 2
     ways = [pairs.speakers(apart=False, has_channels=has_channels)]
     if not has_channels and len(np.intersect1d(*pairs.names)):

@@ -1,4 +1,4 @@
-"""Arrays in, frozen results out: every figure, curve and note about the scores of a system."""
+"""Evaluation of arrays: all metrics, curves and notes about the scores of a system, as frozen results."""
 
 from __future__ import annotations
 

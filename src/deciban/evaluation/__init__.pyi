@@ -3,7 +3,7 @@ from deciban.evaluation.curves import Curves as Curves
 from deciban.evaluation.multiclass.evaluate import class_evaluation_of as class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_classes as evaluate_classes
 from deciban.evaluation.multiclass.evaluate import evaluate_groups as evaluate_groups
-from deciban.evaluation.multiclass.figures import ClassFigures as ClassFigures
+from deciban.evaluation.multiclass.problem_sums import ClassFigures as ClassFigures
 from deciban.evaluation.multiclass.result import ClassCurves as ClassCurves
 from deciban.evaluation.multiclass.result import ClassEvaluation as ClassEvaluation
 from deciban.evaluation.multiclass.result import ClassPoint as ClassPoint
@@ -17,6 +17,8 @@ from deciban.evaluation.preset_table import presets as presets
 from deciban.evaluation.results import Evaluation as Evaluation
 from deciban.evaluation.results import PointResult as PointResult
 from deciban.evaluation.results import Results as Results
+from deciban.evaluation.streaming import EarlyStopping as EarlyStopping
+from deciban.evaluation.streaming import ScoreMetric as ScoreMetric
 from deciban.evaluation.summary import Resampling as Resampling
 from deciban.evaluation.summary import Summary as Summary
 from deciban.evaluation.summary import TwoClassFigures as TwoClassFigures

@@ -1,4 +1,4 @@
-"""Standard errors and bands of curves, from the influences of units at each place."""
+"""Standard errors and bands of curves, computed from the influences of units at each place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from deciban.evaluation.curves import rate_bounds, spread_of_rates
 from deciban.evaluation.linear_figures import LARGEST
 from deciban.evaluation.reliability import Consistency
 from deciban.evaluation.uncertainty import CurveInfluences, Figure, Uncertainty
-from deciban.types import AnyArray, FloatArray, IntArray
+from deciban.types import AnyArray, FloatArray, FloatPair, IntArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.unit_counts import RowsOfTrials
@@ -31,22 +31,22 @@ if TYPE_CHECKING:
 
 
 class Bands:
-    """Adds up squares of the influences on curves, block by block of units.
+    """Sums of squared influences on curves, added block by block of units.
 
     Parameters
     ----------
     summary : Summary
     curves : Curves
-        Of this summary.
+        Curves of this summary.
     costs : LinearCosts
-        In cells with borders at every ``STEP``-th prior and every ``LEVEL_STEP``-th level of the curves.
+        Costs in cells that have borders at every ``STEP``-th prior and every ``LEVEL_STEP``-th level of the curves.
     keep_every : int
-        At which of these priors the influences on Bayes errors are kept, for comparisons; 0 for none.
+        Keep the influences on Bayes errors at every ``keep_every``-th of these priors, for comparisons; 0 keeps none.
     without : WithoutGroups, optional
-        Where minima are about decisions that were made without their units, kept influences on least errors are, too.
+        Decisions made without each group of units; then the influences on minimum errors are held out, too.
     design : ClusterDesign
     factors : pair of (n_units,) arrays
-        Of influences through each class: `TrialsInCells.small_sample`.
+        Small-sample factors of the influences through each class: `TrialsInCells.small_sample`.
     """
 
     STEP: ClassVar[int] = 7
@@ -64,7 +64,7 @@ class Bands:
         keep_every: int = 0,
         without: WithoutGroups | None = None,
         design: ClusterDesign,
-        factors: tuple[FloatArray, FloatArray],
+        factors: FloatPair,
     ) -> None:
         self.design, self.factors = design, factors
         self.curves, self.costs, cells = curves, costs, costs.cells
@@ -88,54 +88,63 @@ class Bands:
             heavy = np.exp(np.abs(self.log_odds))
         self.weights = np.where(self.log_odds <= 0, 1.0, heavy), np.where(self.log_odds <= 0, heavy, 1.0)
         self.without = without
-        if without is not None:  # where all thresholds are beyond all scores, no unit counts
+        if without is not None:  # no unit changes an error rate if all thresholds are beyond all scores
             self.at_without = without.best.positions(self.log_odds)
             self.moved = self.moved & ((self.at_without > 0) & (self.at_without < cells.n_cells)).any(axis=0)
         entropy = {
             "act_cross_entropy": _entropy(costs, self.entropy_log_odds, best=False),
             "min_cross_entropy": _entropy(costs, self.entropy_log_odds, best=True),
         }
-        self.entropy = {name: one for name, one in entropy.items() if one is not None}  # others are off the plot
+        self.entropy = {name: one for name, one in entropy.items() if one is not None}  # infinite: off the plot
         self.places, rows = np.unique(np.concatenate(list(self.at.values())), return_inverse=True)
         self.rows = dict(zip(self.at, np.split(rows, np.cumsum([len(at) for at in self.at.values()])), strict=False))
         self.starts = np.searchsorted(costs.block, np.arange(len(summary.pav.llr)))
         slope = np.exp(np.clip(_slopes(summary.pav.llr)[self.hull], -300.0, 300.0))
-        self.support = slope / (1.0 + slope)  # weight of false alarms where the hull touches; of misses the rest
+        self.support = slope / (1.0 + slope)  # weight of false alarms where the hull touches; the rest weighs misses
         self.squares: dict[str, FloatArray] = {}
         self.sums = {name: np.zeros((3, len(self.at[name]))) for name in ("act_error", "min_error", "hull")}
-        """Of the miss rate, the false-alarm rate, and both: squares and products of influences."""
+        """Squares of the influences on the miss rate, squares of those on the false-alarm rate, and their products."""
 
     def add_units(self, tar: UnitCounts, non: UnitCounts, *, are_many: bool) -> None:
-        """Add all units, and keep their influences where this was requested.
+        """Add all units, and keep their influences if requested.
 
-        Many units are added in ``MOST_UNITS`` groups: the squares of sums of independent influences are as large.
+        Many units are added as ``MOST_UNITS`` groups: sums of independent influences have the same sum of squares.
         """
-        width = 2 * self.costs.cells.n_cells
-        for part, tables in in_blocks((tar, non), width) if self.kept else ():
-            self._keep(part, (tar, non), tables)
+        if self.kept:
+            self._keep((tar, non))
         sides = [one.in_groups(self.MOST_UNITS) for one in (tar, non)] if are_many else [tar, non]
-        for part, tables in in_blocks(sides, width):
+        for part, tables in in_blocks(sides, 2 * self.costs.cells.n_cells):
             factors = self.design.stretch.tolist() if are_many else [own[part] for own in self.factors]
             self._add_block((tar, non), tables, factors)
 
-    def _keep(self, part: slice, counts: tuple[UnitCounts, UnitCounts], tables: Sequence[Table]) -> None:
-        below = _below(tables)
-        for name, parts in self.kept.items():
-            misses, rejected = (
-                _rates(one, own, self.at[name]) * (weight[:, None] * factor[part])
-                for one, own, weight, factor in zip(counts, below, self.weights, self.factors, strict=True)
-            )
-            influences = misses - rejected  # false alarms are what is not rejected
-            if name == "min_error" and self.without is not None:
-                given = part, below, self.weights, self.factors
-                held_out = self.without.influence_on_rates(self.at_without, *given)
-                influences = np.where(self.moved[:, None], held_out, influences)
-            parts.append(influences[:: self.keep_every].copy())
+    def _keep(self, counts: tuple[UnitCounts, UnitCounts]) -> None:
+        """Keep the influences of all units at some priors; only cells between their thresholds are distinguished."""
+        every, held_out = slice(None, None, self.keep_every), self.without
+        at = {name: self.at[name][every] for name in self.kept}
+        at_without = np.zeros((0, 0), np.int64) if held_out is None else self.at_without[:, every]
+        places = np.unique(np.concatenate([[0, self.costs.cells.n_cells], *at.values(), at_without.ravel()]))
+        weights, moved = (self.weights[0][every], self.weights[1][every]), self.moved[every, None]
+        means = None if held_out is None else held_out.means_below(at_without)
+        narrow = [one.between(places) for one in counts]
+        for part, tables in in_blocks(narrow, len(places)):
+            below, factors = _below(tables), [own[part] for own in self.factors]
+            for name, parts in self.kept.items():
+                rows = np.searchsorted(places, at[name])
+                misses, rejected = (
+                    _rates(one, own, rows) * (weight[:, None] * factor)
+                    for one, own, weight, factor in zip(narrow, below, weights, factors, strict=True)
+                )
+                influences = misses - rejected  # false alarms are the complement of rejected non-targets
+                if name == "min_error" and held_out is not None and means is not None:
+                    rows = np.searchsorted(places, at_without).T[:, held_out.group[part]]
+                    by_others = held_out.influence_on_rates(rows, below, means, weights, factors)
+                    influences = np.where(moved, by_others, influences)
+                parts.append(influences)
 
     def _add_block(
         self, counts: tuple[UnitCounts, UnitCounts], tables: Sequence[Table], factors: Sequence[FloatArray | float]
     ) -> None:
-        """Add the units of a block, or groups of units."""
+        """Add the units, or groups of units, of a block."""
         below = _below(tables)
         of_miss, of_rejected = (
             _rates(one, own, self.places) * factor for one, own, factor in zip(counts, below, factors, strict=True)
@@ -146,7 +155,7 @@ class Bands:
             self.sums[name] += [np.einsum("gu,gu->g", one, other) for one, other in pairs]
         self._add("tar_above", of_miss[self.rows["above"]])
         self._add("non_above", of_rejected[self.rows["above"]])
-        if self.entropy:  # one product for all of them
+        if self.entropy:  # one matrix product for all curves
             costs = np.concatenate(list(self.entropy.values()), axis=2)
             given = zip(counts, costs, tables, factors, strict=True)
             of_tar, of_non = (one.influence(cost, table).T * factor for one, cost, table, factor in given)
@@ -163,12 +172,11 @@ class Bands:
         self.squares[name] = self.squares.get(name, 0.0) + squares
 
     def influences(self, n_seen: tuple[int, int], rows: RowsOfTrials | None = None) -> dict[str, CurveInfluences]:
-        """What was kept, of all units that were added; ``n_seen`` are those with trials of each class.
+        """Return the kept influences of all units; ``n_seen`` are the numbers of units with trials of each class.
 
-        With ``rows``, rows of the tables stand for many units each.
+        With ``rows``, each row of the tables represents many units.
         """
-        at = slice(None, None, self.keep_every or None)
-        found = {}
+        at, found = slice(None, None, self.keep_every or None), {}
         for name, parts in self.kept.items():
             value, ceiling = getattr(self.curves, name)[:: self.STEP][at], 1.0 if name == "min_error" else math.inf
             kept = np.hstack(parts) if rows is None else rows.spread(np.hstack(parts))
@@ -176,7 +184,7 @@ class Bands:
         return found
 
     def error_rates(self) -> dict[Figure, tuple[FloatArray, RateSum]]:
-        """Return the places of curves of costs, and the error rates there that costs add up, with their variances."""
+        """Return the places of cost curves, with the error rates there and their variances."""
         found = dict[Figure, tuple[FloatArray, RateSum]]()
         weights = {"act_error": self.weights, "min_error": self.weights, "hull": (1.0 - self.support, self.support)}
         for name, (misses, rejected, both) in self.sums.items():
@@ -197,20 +205,20 @@ class Bands:
         return n / (n - 1)
 
     def _error_rates(self, name: str) -> FloatArray:
-        """Misses and false alarms at all places, (n_places, 2)."""
+        """Return the miss and false-alarm rates at all places, (n_places, 2)."""
         classes = self.costs.n_tar, self.costs.n_non
         below = [np.append(0, np.cumsum(one))[self.at[name]] / one.sum() for one in classes]
         return np.stack((below[0], 1.0 - below[1]), axis=1)
 
     def _unseen(self, name: str) -> FloatArray:
-        """What errors weigh of which there is none, and such that all trials are; (2, n_places, 2)."""
+        """Return the weights of error rates that are 0, and of those that are 1, (2, n_places, 2)."""
         at, n_cells, rates = self.at[name], self.costs.cells.n_cells, self._error_rates(name)
         weights = np.stack(self.weights, axis=1)
-        by_choice = ((at == 0) | (at == n_cells))[:, None]  # a threshold beyond all scores of any trials
+        by_choice = ((at == 0) | (at == n_cells))[:, None]  # the threshold is beyond all scores of any trials
         return np.stack([np.where((rates == rate) & ~by_choice, weights, 0.0) for rate in (0.0, 1.0)])
 
     def standard_errors(self, n_units: int) -> dict[Figure, FloatArray]:
-        """At all places of the curves; between those that were computed on a straight line."""
+        """Return standard errors at all places of the curves, interpolated linearly between computed places."""
         curves, factor = self.curves, self._factor(n_units)
         found = {name: np.sqrt(factor * squares) for name, squares in self.squares.items()}
         places: dict[str, tuple[AnyArray, AnyArray]] = {
@@ -229,30 +237,30 @@ class Bands:
         return {**wide, "pav": found["pav"]}
 
 
-def _below(tables: Sequence[Table]) -> tuple[FloatArray, FloatArray]:
-    """Trials of each unit of a block in the first 0, 1, ... cells, (n_cells + 1, n), of both classes."""
+def _below(tables: Sequence[Table]) -> FloatPair:
+    """Return the trials of each unit of a block in the first 0, 1, ... cells, (n_cells + 1, n), of both classes."""
     tar, non = (cumulated(np.ascontiguousarray(as_array(one).T)) for one in tables)
     return tar, non
 
 
 def _rates(counts: UnitCounts, below: FloatArray, places: IntArray) -> FloatArray:
-    """Influences on the share of trials in so many of the first cells, (n_places, n)."""
+    """Return influences on the share of trials in the first ``places`` cells, (n_places, n)."""
     mean = np.append(0.0, np.cumsum(counts.in_cells))[places] / counts.total
     found = below[places]
     found -= np.outer(mean, below[-1])
-    found *= 1.0 / counts.total  # faster than to divide each
+    found *= 1.0 / counts.total  # faster than a division
     return found
 
 
 def _block_log(counts: UnitCounts, table: Table, below: FloatArray, starts: IntArray) -> FloatArray:
-    """Influences on the logarithm of the share of trials in each PAV block, (n_blocks, n).
+    """Return influences on the logarithm of the share of trials in each PAV block, (n_blocks, n).
 
     Parameters
     ----------
     counts : UnitCounts
     table : (n, n_cells) array or sparse matrix
     below : (n_cells + 1, n) array
-        The same cumulated: whole numbers are differences of it; of others, a light block keeps all its digits.
+        The cumulated table. Whole numbers are differences of it; other weights are summed anew, with all digits.
     starts : (n_blocks + 1,) array
     """
     is_whole = counts.in_cells.dtype == np.int64
@@ -264,40 +272,40 @@ def _block_log(counts: UnitCounts, table: Table, below: FloatArray, starts: IntA
 
 
 def _slopes(llr: FloatArray) -> FloatArray:
-    """Log-likelihood ratio where the hull touches at each vertex: between those of the edges beside it."""
+    """Return the llr at which a line touches the hull at each vertex: the mean of the adjacent edges."""
     ends = np.concatenate(([llr[0]], llr, [llr[-1]]))
     finite = np.clip(ends, -300.0, 300.0)
     return np.asarray((finite[:-1] + finite[1:]) / 2)
 
 
 def _entropy(costs: LinearCosts, log_odds: FloatArray, *, best: bool) -> FloatArray | None:
-    """Costs of cells at every prior; none where they are infinite: no weight of a unit changes that."""
+    """Return the costs of cells at every prior; None if a cost is infinite, since no weight of a unit changes that."""
     columns = [costs.of_means(bits_at(float(x)), best=best) for x in log_odds]
     found = np.stack(columns, axis=2)
     return found if np.abs(found).max() <= LARGEST else None
 
 
-Band: TypeAlias = tuple[FloatArray, FloatArray]
+Band: TypeAlias = FloatPair
 """Lower and upper bounds at every place."""
 
 
 _RATES = {"tar_above": "p_miss", "non_above": "p_fa"}
-"""Error rates of the curves that are shares of trials: the share itself, or what it lacks to 1."""
+"""Error rates of the curves that are shares of trials, or 1 minus such a share."""
 
 
 def reach_of(known: Uncertainty) -> float:
-    """Return the standard errors on both sides: the t quantile at the level."""
+    """Return the number of standard errors on both sides: the t quantile at the level."""
     return t_quantile(known.level, known.degrees)
 
 
 def band_of(one: OneSystem, name: str, values: FloatArray) -> Band | None:
-    """The band around a curve of an evaluation; None where nothing is known of it.
+    """Return the band around a curve of an evaluation; None if its uncertainty is unknown.
 
     Parameters
     ----------
     one : Evaluation or ClassEvaluation
     name : str
-        Of the curve, as in `deciban.evaluation.Curves`.
+        Name of the curve in `deciban.evaluation.Curves`.
     values : array
         The curve.
 
@@ -331,7 +339,7 @@ def band_of(one: OneSystem, name: str, values: FloatArray) -> Band | None:
 def _cost_band(
     known: Uncertainty, name: Figure, axis: FloatArray, values: FloatArray, most: float | FloatArray
 ) -> Band | None:
-    """Return the band around a curve of costs, which do not exceed ``most``, from the error rates that they add up."""
+    """Return the band around a cost curve from its error rates; costs are at most ``most``."""
     if len(axis) != len(values):
         return None
     places, rates = known.error_rates[name]
@@ -340,12 +348,12 @@ def _cost_band(
 
 
 def _bounds(values: FloatArray, reach: FloatArray, scale: Scale) -> Band:
-    at_end = (values == 0.0) & (scale == "log")  # nothing was seen that moves it
+    at_end = (values == 0.0) & (scale == "log")  # no error was seen that could move it
     return bounds_on_scale(values, values, np.where(at_end, 0.0, reach), scale)
 
 
 def detector_bands(one: ClassEvaluation, target: int) -> tuple[Band, Band] | None:
-    """Bands around the actual and the least Bayes error rates of a class against the rest.
+    """Return bands around the actual and the minimum Bayes error rates of a class against the rest.
 
     Parameters
     ----------
@@ -356,7 +364,7 @@ def detector_bands(one: ClassEvaluation, target: int) -> tuple[Band, Band] | Non
     Returns
     -------
     (low, high), (low, high) or None
-        At every prior of the curves; None where units are not known.
+        At every prior of the curves; None if units are unknown.
 
     Examples
     --------
@@ -380,15 +388,15 @@ def detector_bands(one: ClassEvaluation, target: int) -> tuple[Band, Band] | Non
 
 
 def hull_bands(one: Evaluation) -> tuple[Band, Band] | None:
-    """False-alarm and miss rates of the convex hull at both ends of what is likely.
+    """Return false-alarm and miss rates of the convex hull at both ends of its uncertainty.
 
-    Where the hull is touched by a line of equal cost, that cost is uncertain by so much: both error rates move with it,
-    by the same factor on their odds.
+    At each vertex, a line of equal cost touches the hull. Both error rates move with the interval of this cost, by the
+    same factor on their odds.
 
     Returns
     -------
     (low p_fa, low p_miss), (high p_fa, high p_miss) or None
-        Of every vertex.
+        At every vertex.
     """
     known = one.uncertainty
     if known is None or known.design is None or not known.design.are_enough:
@@ -404,19 +412,19 @@ def hull_bands(one: Evaluation) -> tuple[Band, Band] | None:
 
 
 _LEAST = 1e-6
-"""Of a cost, what is left at least."""
+"""The lower end of a cost as a share of it, at least."""
 
 
 def _moved(rate: FloatArray, log_factor: FloatArray) -> FloatArray:
-    """Rates with odds by a factor larger; 0 and 1 stay."""
+    """Return rates after multiplying their odds by a factor; 0 and 1 stay."""
     return np.asarray(special.expit(special.logit(rate) + log_factor))
 
 
-def rate_intervals(one: Evaluation) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """Intervals of both error rates at every place of `AtPriors`; empty where units are not known.
+def rate_intervals(one: Evaluation) -> dict[str, FloatPair]:
+    """Return intervals of both error rates at every place of `AtPriors`; empty if units are unknown.
 
-    At operating points they are those of the evaluation. Between them, what units add to the variance of a rate (the
-    design effect) is taken from the places of bands: every seventh prior of the curves, on a straight line between.
+    At operating points these are the intervals of the evaluation. Between them, the design effect (the factor by which
+    units increase the variance of a rate) is interpolated from the bands, at every seventh prior of the curves.
 
     Parameters
     ----------
@@ -456,26 +464,26 @@ def rate_intervals(one: Evaluation) -> dict[str, tuple[FloatArray, FloatArray]]:
 
 
 _NEAR = 1.0
-"""Nats of llr within which blocks share what they know of their units."""
+"""Width in nats of llr over which design effects of blocks are smoothed."""
 
 
 _FURTHEST = 20.0
-"""Nats: blocks of one class have infinite llrs."""
+"""Limit of llrs in nats, since blocks of one class have infinite llrs."""
 
 
 def consistency_of(one: OneSystem, level: float | None = None) -> Consistency | None:
-    """Between which bounds the reliability curve would lie if posteriors were right, by units where these are known.
+    """Return the bounds of the reliability curve under correct posteriors, by units if these are known.
 
     Parameters
     ----------
     one : Evaluation or ClassEvaluation
     level : float, optional
-        At each posterior by itself; that of the evaluation when left out.
+        Level at each posterior. By default, the level of the evaluation.
 
     Returns
     -------
     Consistency or None
-        Its ``noun`` says by which units. None where trials weigh, and of many classes.
+        Its ``noun`` names the units. None for weighted trials and for multiclass.
 
     Raises
     ------
@@ -484,9 +492,9 @@ def consistency_of(one: OneSystem, level: float | None = None) -> Consistency | 
 
     Notes
     -----
-    The design effect of a PAV block is the variance of its llr by units over that of as many independent trials, at
-    least 1, smoothed over blocks within about a nat. In the band so many fewer trials are drawn. Where scores of 60
-    speakers are calibrated, and trials of a speaker share none, half or 80 % of the variance, bands at 90 % hold 93, 88
+    The design effect of a PAV block is the variance of its llr by units, divided by the variance for independent
+    trials, at least 1, and smoothed over blocks within about a nat. The band assumes fewer trials by this factor.
+    In simulations with 60 speakers whose trials share none, half or 80 % of the variance, bands at 90 % contain 93, 88
     and 86 % of the curve, and 91, 78 and 70 % if trials count as independent.
 
     Examples
@@ -510,7 +518,7 @@ def consistency_of(one: OneSystem, level: float | None = None) -> Consistency | 
 
 
 def _design_effect(one: Evaluation, errors: FloatArray) -> FloatArray:
-    """Variance of the llr of every PAV block by units, over that by trials."""
+    """Return the variance of the llr of every PAV block by units, divided by that by trials."""
     pav = one.curves.pav
     by_trial = np.zeros(len(pav.llr))
     for count in (pav.n_tar, pav.n_non):

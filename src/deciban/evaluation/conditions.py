@@ -1,4 +1,4 @@
-"""Results by condition: those of every part of the trials, and those in which every part counts alike."""
+"""Results by condition, and results with equal weight of every condition."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from deciban.evaluation.uncertainty import Figure
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """The trials with one combination of values, and the figures of a system on them.
+    """The trials with one combination of values, and the metrics of a system on them.
 
     Attributes
     ----------
     name : str
-        In words: ``gender f · channel tel``.
+        For example ``gender f · channel tel``.
     values : mapping of str to str or None
-        By column; None where the key says nothing.
+        Value of each column; None if the key has no value.
     trials : mapping of str to number
-        How many there are of each class, or what they weigh: ``{"targets": 12, "non-targets": 300}``.
+        Number or total weight of the trials of each class: ``{"targets": 12, "non-targets": 300}``.
     found : Evaluation, ClassEvaluation or None
-        None where trials of a class are lacking.
+        None if a class has no trials.
     """
 
     name: str
@@ -35,12 +35,12 @@ class Condition:
 
     @property
     def lacking(self) -> tuple[str, ...]:
-        """Classes of which it has no trial."""
+        """Classes without trials."""
         return tuple(name for name, n in self.trials.items() if not n)
 
     @property
     def why_none(self) -> str:
-        """Why there are no figures; empty where there are some."""
+        """Reason why there are no metrics; empty if there are metrics."""
         if self.found is not None:
             return ""
         some = {name: n for name, n in self.trials.items() if n}
@@ -56,7 +56,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class ConditionDifference:
-    """A figure in two conditions, and its difference by the units of both.
+    """The difference of a metric between two conditions, with an interval by the units of both.
 
     Attributes
     ----------
@@ -66,11 +66,11 @@ class ConditionDifference:
         Another one; None for the mean of all others.
     figure : str, or (str, place)
     values : (float, float)
-        Of the first, and of the second or the mean of the others.
+        Value in the first, and in the second or the mean over the others.
     interval : Interval
         First minus second.
     holm : float
-        P-value, corrected for all differences of this figure that were asked of the partition.
+        P-value with Holm's correction for all differences of this metric in the partition.
     """
 
     first: str
@@ -98,7 +98,7 @@ class ConditionDifference:
 
 
 def _enumerated(names: Sequence[str]) -> str:
-    """The first of them; what all are parts of is said once.
+    """Join the first names in a phrase, without repeating their common noun.
 
     >>> _enumerated(["segments of a", "segments of b", "segments of c", "segments of d"])
     'segments of a, of b, of c and 1 more'
@@ -111,7 +111,7 @@ def _enumerated(names: Sequence[str]) -> str:
 
 
 def _with_number(n: float, name: str) -> str:
-    """How many there are of what is called by a plural.
+    """Return a phrase with a count and a noun, which is given in the plural.
 
     >>> _with_number(1, "non-targets"), _with_number(1, "segments of class s"), _with_number(1200, "targets")
     ('1 non-target', '1 segment of class s', '1,200 targets')
@@ -120,13 +120,13 @@ def _with_number(n: float, name: str) -> str:
 
 
 _PLURAL = re.compile(r"s\b")
-"""Of the first word that ends so, which is the noun."""
+"""End of the first word that ends with s, the noun."""
 
 _MOST_NAMES = 3
 """Classes named in a sentence."""
 
 _SAME = re.compile(r"^([\d,.e+]+ )?\w+ of ")
-"""A count, and what is counted of a class."""
+"""An optional count and a noun before the name of a class."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,15 +136,15 @@ class ByConditions:
     Attributes
     ----------
     title : str
-        By what trials are split: ``gender × channel``.
+        Name of the split: ``gender × channel``.
     columns : tuple of str
     conditions : tuple of Condition
     differences : tuple of ConditionDifference
         Between conditions, and between each and the mean of the others.
     no_differences : str
-        Why there are none.
+        Reason why there are none.
     trials : mapping of str to number
-        How many there are of each class in all, or what they weigh; some may count in several conditions.
+        Number or total weight of all trials of each class. A trial can belong to several conditions.
     """
 
     title: str
@@ -156,7 +156,7 @@ class ByConditions:
 
     @property
     def evaluated(self) -> tuple[Any, ...]:
-        """Evaluations of the conditions that have figures, whose names are those of the conditions."""
+        """Evaluations of the conditions that have metrics, named like the conditions."""
         return tuple(one.found for one in self.conditions if one.found is not None)
 
     @property
@@ -170,7 +170,7 @@ class ByConditions:
         >>> for line in ByConditions("attack", ("attack",), tuple(parts)).without_figures:
         ...     print(line)
         2 of 2 conditions are left out of the table: 1 without non-targets (attack 0), 1 without targets (attack 1)
-        no condition has trials of all classes; all targets have attack 0: --by 'attack+0' counts them in every one
+        no condition has trials of all classes; all targets have attack 0: use --by 'attack+0' to count them in each
         """
         lacking = [one for one in self.conditions if one.found is None]
         if not lacking:
@@ -189,7 +189,7 @@ class ByConditions:
         return found
 
     def _way_out(self, lacking: Sequence[Condition]) -> str:
-        """What to do where no condition has figures."""
+        """Return advice for a partition without metrics in any condition."""
         if self.columns == (self.title,):  # neither crossed nor bins
             for name in lacking[0].trials if len(lacking[0].trials) == 2 else ():
                 having = [one for one in lacking if one.trials[name]]
@@ -197,25 +197,26 @@ class ByConditions:
                 if len(having) == 1:
                     said = "have nothing in" if value is None else "have"
                     what = f"all {name} {said} {self.title}{'' if value is None else f' {value}'}"
-                    return f"{what}: --by '{self.title}+{value or ''}' counts them in every one"
+                    return f"{what}: use --by '{self.title}+{value or ''}' to count them in each"
             values = [value for one in lacking[:2] for value in one.values.values() if value is not None]
             if len(values) > 1:
-                return f"several values are taken together by --where ({self.title}='{'|'.join(values)}')"
-        return "several values are taken together by --where"
+                return f"combine several values with --where ({self.title}='{'|'.join(values)}')"
+        return "combine several values with --where"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Equalized:
-    """A system with every condition of a partition counting alike.
+    """A system evaluated with equal weight of every condition of a partition.
 
     Attributes
     ----------
     title : str
     columns : tuple of str
     conditions : tuple of Condition
-        Without figures.
+        Without metrics.
     found : Evaluation or ClassEvaluation
-        Of trials of which each weighs as the largest condition of its class does over its own.
+        Results of weighted trials: the weight is the size of the largest condition of the class divided by the
+        size of the condition of the trial.
     """
 
     title: str
@@ -225,16 +226,16 @@ class Equalized:
 
     @property
     def trials(self) -> dict[str, int | float]:
-        """How many there are of each class, or what they weigh."""
+        """Number or total weight of the trials of each class."""
         return {name: sum(one.trials[name] for one in self.conditions) for name in self.conditions[0].trials}
 
     @property
     def rule(self) -> str:
-        """What was averaged, in words; it names conditions that lack a class."""
+        """Description of the average; it names conditions without trials of a class."""
         n = len(self.conditions)
         words = (
-            f"in each class, every one of the {n} conditions counts alike: error rates at any threshold are means over "
-            "conditions; a minimum has one threshold for all, and is never above the actual cost"
+            f"each of the {n} conditions has equal weight in each class: error rates at any threshold are means over "
+            "conditions; the minimum uses one threshold for all, and is never above the actual cost"
         )
         partial = [f"{one.name} has no {_enumerated(one.lacking)}" for one in self.conditions if one.lacking]
         if partial:
@@ -254,12 +255,12 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SystemConditions:
-    """What is known of one system by condition.
+    """Results of one system by condition.
 
     Attributes
     ----------
     pooled : Evaluation or ClassEvaluation
-        Of all trials together.
+        Evaluation of all trials.
     partitions : tuple of ByConditions
     equalized : tuple of Equalized
     """
@@ -269,7 +270,7 @@ class SystemConditions:
     equalized: tuple[Equalized, ...] = ()
 
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
-        """Every evaluation, with the partition and the condition that it is of: the rows of data frames."""
+        """Return every evaluation with the labels of its partition and condition: the rows of data frames."""
         found: list[tuple[Mapping[str, str], Any]] = [({"by": "", "condition": "pooled"}, self.pooled)]
         for part in self.partitions:
             found += [({"by": part.title, "condition": one.name}, one) for one in part.evaluated]
@@ -277,7 +278,7 @@ class SystemConditions:
         return [(labels, replace(one, name=self.pooled.name)) for labels, one in found]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what JSON says of a system besides its pooled figures."""
+        """Return the fields that JSON has besides the pooled metrics."""
         found: dict[str, Any] = {}
         if self.partitions:
             found["conditions"] = [one.to_dict() for part in self.partitions for one in part.conditions]

@@ -1,4 +1,4 @@
-"""Numbers behind pictures: curves, and errors of Bayes decisions over a grid of priors and at any threshold."""
+"""Points of curves, errors of Bayes decisions over a grid of priors, and errors at any threshold."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import numpy as np
 from scipy.special import expit, logit, ndtr
 
 from deciban.core.by_value import ByValue
-from deciban.core.ranks.counts import CountTable, SortedClass, corners
+from deciban.core.ranks.counts import SortedClass, corners
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import detection_cost, effective_log_odds
 from deciban.core.resampling.intervals import ROUNDING
-from deciban.core.resampling.linearised import Cells, in_cells
+from deciban.core.resampling.linearised import ScoreBins, in_cells
 from deciban.core.rules.expected import cross_entropy_curve
 from deciban.evaluation.reliability import Reliability, reliability_of
 from deciban.evaluation.summary import Summary
 from deciban.metrics.scores import ScoredTrials
-from deciban.types import CountArray, FloatArray, IntArray
+from deciban.types import CountArray, FloatArray, FloatPair, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.uncertainty import Uncertainty
@@ -32,17 +32,17 @@ _HALF_WIDTH = 7.0
 _GRID = 561
 _ENTROPY_GRID = 101
 _WIDEST = 25.0
-"""An operating point further out does not stretch the axis of all plots; its costs are in the tables."""
+"""Largest log odds of an axis. Costs of operating points further out are in the tables only."""
 _LEVELS = 1001
 _MANY = 8192
 _CELLS_PER_NAT = 64
 _LINEAR_BEYOND = 40.0
-"""Log odds beyond which ln(1 + e^x) is x or 0 to the last digit: no cells are needed there."""
+"""Log odds beyond which ln(1 + e^x) is x or 0 to the last digit, so that no cells are needed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curves(ByValue):
-    """The points that plots draw. Where there are many they are thinned below the size of a pixel.
+    """The points of plots, thinned to a spacing below the size of a pixel.
 
     Attributes
     ----------
@@ -51,26 +51,26 @@ class Curves(ByValue):
     hull_p_fa, hull_p_miss : (n,) arrays
         Vertices of the convex hull.
     prior_log_odds : (m,) array
-        Grid in nats for the two that follow.
+        Grid in nats for the next two.
     act_error, min_error : (m,) arrays
         Bayes error rate, normalized by that of llr 0.
     entropy_log_odds : (e,) array
-        Grid in nats for the two that follow.
+        Grid in nats for the next two.
     act_cross_entropy, min_cross_entropy : (e,) arrays
-        In bits. With more than 8192 trials the actual one is computed from cells of 1/64 nat, which moves it by
+        In bits. With more than 8192 trials the actual one is computed from cells of 1/64 nat, which changes it by
         less than 2e-5 bits.
     pav : Pav
         Blocks of scores and their log-likelihood ratios.
     bins : (b + 1,) array
-        Edges of score bins; equal in width, infinite scores left out.
+        Edges of score bins of equal width, without infinite scores.
     tar_density, non_density : (b,) arrays
         Share of the class in each bin, divided by the width of the bin.
     levels : (k,) array
-        Score levels for the two that follow.
+        Score levels for the next two.
     tar_above, non_above : (k,) arrays
         Share of the class at or above each level (Tippett).
     reliability : Reliability
-        Posteriors against what PAV makes of them.
+        Posteriors and their recalibration by PAV.
     """
 
     roc_p_fa: FloatArray
@@ -94,19 +94,23 @@ class Curves(ByValue):
 
 
 def draw_curves(summary: Summary, trials: ScoredTrials) -> Curves:
-    """Return the points of every plot; the prior axis reaches every operating point that is not extreme.
+    """Return the points of every plot; the prior axis includes all operating points that are not extreme.
 
     Parameters
     ----------
     summary : Summary
     trials : ScoredTrials
-        Of the summary, as `trials_in_cells` has them.
+        Trials of the summary, from `trials_in_cells`.
     """
     log_odds = prior_axis(summary.figures.thresholds)
     half_width = float(log_odds[-1])
     entropy_log_odds = np.linspace(-half_width, half_width, _ENTROPY_GRID)
     errors = summary.errors(-log_odds)
-    roc_p_fa, roc_p_miss = _thinned_roc(summary.table)
+    # The corners next to each of 4096 lines on both probit axes; other corners differ by less than a pixel
+    n_fa, n_miss = corners(summary.table.n_tar, summary.table.n_non)
+    crossed = corners_to_draw(n_fa, n_miss)
+    kept = np.unique(np.clip(np.concatenate((crossed - 1, crossed, [0, len(n_fa) - 1])), 0, len(n_fa) - 1))
+    roc_p_fa, roc_p_miss = n_fa[kept] / n_fa[0], n_miss[kept] / n_miss[-1]
     bins, tar_density, non_density = _histogram(summary)
     levels = np.linspace(*_score_range(summary), _LEVELS)
     above = summary.errors(levels)
@@ -133,32 +137,24 @@ def draw_curves(summary: Summary, trials: ScoredTrials) -> Curves:
 
 
 def prior_axis(thresholds: Sequence[float], n_places: int = _GRID) -> FloatArray:
-    """Prior log odds of a plot, both sides of 0, that reach the Bayes thresholds that are not extreme."""
+    """Return prior log odds for a plot, symmetric around 0, that include all Bayes thresholds that are not extreme."""
     half_width = min(max([_HALF_WIDTH, *(math.ceil(abs(threshold)) + 1.0 for threshold in thresholds)]), _WIDEST)
     return np.linspace(-half_width, half_width, n_places)
 
 
 def _bits(trials: ScoredTrials, log_odds: FloatArray) -> FloatArray:
-    with np.errstate(over="ignore"):  # nats near the largest float
+    with np.errstate(over="ignore"):  # costs near the largest float
         return cross_entropy_curve(trials.tar, trials.non, log_odds) / math.log(2)
 
 
-def _thinned_roc(table: CountTable) -> tuple[FloatArray, FloatArray]:
-    """The corners next to each of 4096 lines on either probit axis: what lies between is smaller than a pixel."""
-    n_fa, n_miss = corners(table.n_tar, table.n_non)
-    crossed = corners_to_draw(n_fa, n_miss)
-    kept = np.unique(np.clip(np.concatenate((crossed - 1, crossed, [0, len(n_fa) - 1])), 0, len(n_fa) - 1))
-    return n_fa[kept] / n_fa[0], n_miss[kept] / n_miss[-1]
-
-
 def drawn_lines() -> FloatArray:
-    """Rates beside which the corners of the ROC are drawn, ascending."""
+    """Return rates, ascending, next to which the corners of the ROC are drawn."""
     found: FloatArray = ndtr(np.linspace(-6.0, 6.0, 4097))
     return found
 
 
 def corners_to_draw(n_fa: CountArray, n_miss: CountArray) -> IntArray:
-    """The first corner of the ROC beyond each line of either axis; the one before it is drawn, too.
+    """Return the first corner of the ROC beyond each line of both axes; the corner before it is drawn, too.
 
     Parameters
     ----------
@@ -172,7 +168,7 @@ def corners_to_draw(n_fa: CountArray, n_miss: CountArray) -> IntArray:
 
 
 def _score_range(summary: Summary) -> tuple[float, float]:
-    """Lowest and highest finite score, halved where their difference would overflow; (0, 0) if there is none."""
+    """Return the lowest and highest finite score, halved if their difference would overflow; (0, 0) without scores."""
     low, high = summary.finite_range or (0.0, 0.0)
     return (low, high) if math.isfinite(high - low) else (low / 2, high / 2)
 
@@ -191,10 +187,10 @@ def _histogram(summary: Summary) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def trials_in_cells(summary: Summary) -> ScoredTrials:
-    """Many trials as few weighted ones: all trials of a narrow cell of scores become their mean.
+    """Return few weighted trials instead of many: each narrow cell of scores becomes its mean.
 
-    The logarithmic cost bends by at most 1/4 per nat squared, so a cell of width h moves a mean by less than
-    h^2 / 32 nats; where the cost is a straight line or 0, beyond ``_LINEAR_BEYOND``, cells may be wide.
+    The second derivative of the logarithmic cost is at most 1/4 per nat squared, so a cell of width h changes a mean by
+    less than h^2 / 32 nats. Beyond ``_LINEAR_BEYOND`` the cost is linear or 0, so cells may be wide.
     """
     if summary.n_tar + summary.n_non <= _MANY:
         return summary.ranks.trials
@@ -204,27 +200,27 @@ def trials_in_cells(summary: Summary) -> ScoredTrials:
 
 
 def _class_in_cells(trials: SortedClass, edges: FloatArray) -> tuple[FloatArray, CountArray]:
-    """Mean scores and trials of the cells that are filled; infinite scores have cells of their own."""
+    """Return mean scores and trials of the filled cells; infinite scores have their own cells."""
     largest = np.finfo(np.float64).max
-    counts, means = in_cells(trials, Cells(np.concatenate(([-largest], edges, [np.inf]))))
+    counts, means = in_cells(trials, ScoreBins(np.concatenate(([-largest], edges, [np.inf]))))
     return means[counts > 0], counts[counts > 0]
 
 
 _FARTHEST, _APART = 10.0, 0.05
-"""The grid reaches so far on both sides of log odds 0, in such steps: in nats."""
+"""Reach of the grid on both sides of log odds 0, and its step, in nats."""
 
 _DIGITS = 4
-"""Of the priors of the grid, so that they can be written and typed."""
+"""Digits of the priors of the grid, so that they are short to type."""
 
 _COMMON = ((0.01, 10.0, 1.0), (0.95, 1.0, 10.0))
-"""Points of known evaluations with unequal costs. Round priors, as all other plans have, are in the grid anyway."""
+"""Operating points of known evaluations with unequal costs. The round priors of other protocols are in the grid."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AtPriors(ByValue):
     """Bayes decisions of one system at every prior of a grid, with unit costs.
 
-    Whoever has other costs looks at the prior with the same effective log odds: ``logit p_target + log(c_miss/c_fa)``.
+    For other costs, look up the prior with the same effective log odds: ``logit p_target + log(c_miss/c_fa)``.
     The Bayes threshold is minus these log odds.
 
     Attributes
@@ -237,8 +233,8 @@ class AtPriors(ByValue):
     p_miss, p_fa : (n_places,) arrays
         The same as fractions of the trials of each class.
     act_dcf, min_dcf : (n_places,) arrays
-        Costs of these errors and of those at the best threshold, normalized by the default cost. After one pass over
-        trials that do not fit in memory the minimum may be unknown: NaN.
+        Costs of these errors and minimum costs, normalized by the default cost. The minimum is NaN if one pass over
+        data larger than memory does not determine it.
     """
 
     log_odds: FloatArray
@@ -250,7 +246,7 @@ class AtPriors(ByValue):
     min_dcf: FloatArray
 
     def nearest(self, log_odds: float) -> int:
-        """Position of the place that is nearest to effective prior log odds.
+        """Return the position of the place that is nearest to effective prior log odds.
 
         Examples
         --------
@@ -265,7 +261,7 @@ class AtPriors(ByValue):
 
 @cache
 def _grid() -> tuple[float, ...]:
-    """Log odds of the grid: of priors that are short to write, and of round ones."""
+    """Return the log odds of the grid: priors with few digits, and round priors."""
     steps = expit(np.arange(-round(_FARTHEST / _APART), 1) * _APART)
     small = {float(f"{p:.{_DIGITS - 1}e}") for p in steps}
     small |= {float(f"{digit}e{-power}") for power in range(1, 5) for digit in (1, 2, 5)}
@@ -275,7 +271,7 @@ def _grid() -> tuple[float, ...]:
 
 
 def priors_of(thresholds: list[float]) -> FloatArray:
-    """The grid, and the log odds of such Bayes thresholds.
+    """Return the grid with the log odds of additional Bayes thresholds.
 
     Examples
     --------
@@ -295,15 +291,13 @@ def at_priors(summary: Summary) -> AtPriors:
     return AtPriors(log_odds, errors.n_miss, errors.n_fa, errors.p_miss, errors.p_fa, act, least)
 
 
-def rate_bounds(
-    known: Uncertainty, name: str, rates: FloatArray, variances: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return Wilson limits of many error rates of a class; see `deciban.core.resampling.intervals.ClassSize`.
+def rate_bounds(known: Uncertainty, name: str, rates: FloatArray, variances: FloatArray) -> FloatPair:
+    """Return Wilson limits of error rates of a class; see `deciban.core.resampling.intervals.ClassSize`.
 
     Parameters
     ----------
     known : Uncertainty
-        With intervals of this rate.
+        Uncertainty with an interval for this rate.
     name : {"p_miss", "p_fa"}
     rates, variances : (n,) arrays
 
@@ -314,14 +308,14 @@ def rate_bounds(
     >>> known = evaluate([1.0, 2.0, 2.0, -0.5, 3.0], [0.0, 1.0, -1.0, -2.0, -1.0], **units).uncertainty
     >>> low, high = rate_bounds(known, "p_miss", np.array([0.0, 0.5]), np.array([0.0, 0.1]))
     >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.0, 0.066], [0.607, 0.934])
+    ([0.0, 0.044], [0.607, 0.956])
     """
     size = known.size_of(name)
     return (np.zeros_like(rates), np.ones_like(rates)) if size is None else size.limits(rates, variances, known.level)
 
 
 def spread_of_rates(rates: FloatArray, errors: FloatArray) -> FloatArray:
-    """Standard errors as a share of ``sqrt(p (1 - p))``; of rates of 0 or 1 that of the next other one.
+    """Return standard errors divided by ``sqrt(p (1 - p))``; rates of 0 or 1 get the value of the nearest other rate.
 
     Examples
     --------
@@ -337,10 +331,10 @@ def spread_of_rates(rates: FloatArray, errors: FloatArray) -> FloatArray:
 
 
 REACH = 30.0
-"""Nats on both sides of 0 in which thresholds lie: priors down to 1e-13."""
+"""Largest threshold in nats on both sides of 0: priors down to 1e-13."""
 
 _MOST = 1 << 16
-"""Scores that are kept."""
+"""Scores that are kept at most."""
 
 _REACH_OF_GRID, _STEP = 16.0, 2.0**-8
 
@@ -352,12 +346,12 @@ class ErrorSteps(ByValue):
     Attributes
     ----------
     thresholds : (n,) array
-        Ascending, in nats: all different scores, or a grid.
+        Ascending, in nats: all distinct scores, or a grid.
     n_miss, n_fa : (n + 1,) arrays
         Errors at every threshold, and at one above the last.
     is_exact : bool
-        True if a threshold between two neighbours makes the errors of the upper one: they are scores. Otherwise its
-        errors lie between those of both.
+        True if thresholds are scores: then a threshold between two neighbours has the errors of the upper one.
+        Otherwise its errors are between the errors of both.
     """
 
     thresholds: FloatArray
@@ -367,11 +361,11 @@ class ErrorSteps(ByValue):
 
     @property
     def reach(self) -> float:
-        """Thresholds up to which errors are known, on both sides of 0."""
+        """Largest threshold with known errors, on both sides of 0."""
         return REACH if self.is_exact else _REACH_OF_GRID
 
     def thinned(self, every: int) -> ErrorSteps:
-        """Return the errors at one of so many thresholds.
+        """Return the errors at every ``every``-th threshold.
 
         Examples
         --------
@@ -386,7 +380,7 @@ class ErrorSteps(ByValue):
 
 
 def grid_of_thresholds() -> FloatArray:
-    """Thresholds at which errors of many trials are counted; the last one ends the grid.
+    """Return thresholds for counting errors of many trials; the last one ends the grid.
 
     Examples
     --------

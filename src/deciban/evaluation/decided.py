@@ -1,4 +1,4 @@
-"""Hard decisions on trials of known truth: error rates and costs, sums of class means, with intervals by units."""
+"""Evaluation of hard decisions on trials of known class: error rates and costs, with intervals by units."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 
 from deciban.core.by_value import ByValue
 from deciban.core.resampling.class_sums import ClassMeans
-from deciban.core.resampling.clusters import Groups
+from deciban.core.resampling.clusters import ClassGroups
 from deciban.core.resampling.intervals import NothingSeen
 from deciban.core.resampling.units import TrialUnits
 from deciban.decisions import Application
-from deciban.evaluation.multiclass.class_figures import ALL, ClassFigure, Gathered
-from deciban.evaluation.multiclass.portions import MEMORY, Told, bootstrap_of, drawn_at_hand
+from deciban.evaluation.multiclass.class_figures import ALL, ClassFigure, CollectedMetrics
+from deciban.evaluation.multiclass.portions import MEMORY, CostedFigures, bootstrap_of, drawn_at_hand
 from deciban.evaluation.one_system import plain, with_intervals
 from deciban.evaluation.summary import Resampling
 from deciban.evaluation.uncertainty import Figure, Uncertainty
@@ -27,15 +27,15 @@ Pair: TypeAlias = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class DecisionCost:
-    """What decisions cost in one application.
+    """Cost of decisions in one application.
 
     Attributes
     ----------
     name : str
     cost : float
-        Class means of the costs, weighted by the prior.
+        Means of the costs in each class, weighted by the prior.
     by_prior : float
-        What the best action costs that is always taken.
+        Cost of the best constant action.
     """
 
     name: str
@@ -44,7 +44,7 @@ class DecisionCost:
 
     @property
     def normalized(self) -> float:
-        """The cost divided by that of deciding by the prior; above 1 it is better not to listen."""
+        """The cost divided by that of deciding by the prior; above 1, it is better to ignore the decisions."""
         if self.by_prior == 0.0:
             return 0.0 if self.cost == 0.0 else np.inf
         return self.cost / self.by_prior
@@ -52,7 +52,7 @@ class DecisionCost:
 
 @dataclass(frozen=True, eq=False)
 class DecisionEvaluation(ByValue):
-    """What decisions come to on trials of known truth.
+    """Results of decisions on trials of known class.
 
     Attributes
     ----------
@@ -60,13 +60,13 @@ class DecisionEvaluation(ByValue):
     kind : {"two-class", "classes"}
     actions, classes : tuple of str
     counts : (n_actions, n_classes) array
-        How often each action was taken in trials of each class; sums of weights if trials are weighted.
+        Number, or total weight, of trials of each class with each action.
     rates : mapping of str to float
-        Fractions: ``p_miss`` and ``p_fa`` of two classes; ``error_rate``, the mean over classes, and ``c_avg`` of many.
+        Fractions. Two classes: ``p_miss`` and ``p_fa``. Multiclass: ``error_rate`` (mean over classes) and ``c_avg``.
     costs : tuple of DecisionCost
-        Of two classes at each operating point, then of the costs that were asked for.
+        For two classes at each operating point, then for each requested cost matrix.
     uncertainty : Uncertainty or None
-        Where units are known: of rates by their names, and ``("cost", k)``.
+        If units are known: of rates by their names, and of ``("cost", k)``.
     """
 
     name: str
@@ -80,11 +80,11 @@ class DecisionEvaluation(ByValue):
 
     @property
     def shares(self) -> FloatArray:
-        """How often each action is taken in trials of each class, (n_actions, n_classes); columns sum to 1."""
+        """Share of each action in the trials of each class, (n_actions, n_classes); columns sum to 1."""
         return np.asarray(self.counts / self.counts.sum(axis=0))
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers as plain JSON types."""
+        """Return the numbers as plain JSON types."""
         costs = [{**plain(one), "normalized": one.normalized} for one in self.costs]
         found: dict[str, Any] = {"kind": self.kind, "name": self.name, "actions": self.actions, "classes": self.classes}
         found |= {"counts": self.counts, "rates": dict(self.rates), "costs": costs}
@@ -93,18 +93,18 @@ class DecisionEvaluation(ByValue):
 
 @dataclass(frozen=True, slots=True)
 class DecisionProblem:
-    """What may be decided about what.
+    """Actions and classes of a decision problem.
 
     Attributes
     ----------
     actions, classes : tuple of str
-        Of two classes the first one is the target; error rates are those of ``accept`` and ``reject``, if there are no
-        other actions. Of many, an action with the name of a class says that class.
+        With two classes, the first one is the target; error rates are computed if the actions are ``accept`` and
+        ``reject``. In multiclass problems, an action with the name of a class decides for that class.
     kind : {"two-class", "classes"}
     p_target : float
-        Prior of a target in C_avg of many classes.
+        Prior of a target in multiclass C_avg.
     accepts : (n_actions, n_classes) bool array, optional
-        Which classes an action accepts, if that may be any number of them: decisions about each class by itself.
+        Classes that each action accepts, if an action can accept any number of classes.
     """
 
     actions: tuple[str, ...]
@@ -115,12 +115,12 @@ class DecisionProblem:
 
     @property
     def is_detection(self) -> bool:
-        """Whether targets are accepted or rejected, so that all metrics are sums of two error rates."""
+        """True if targets are accepted or rejected, so that all metrics are sums of two error rates."""
         return self.kind == "two-class" and self.actions == ("accept", "reject")
 
     @property
     def accepted(self) -> FloatArray:
-        """Which classes each action accepts, 0 or 1: left out, the one whose name it has."""
+        """Classes that each action accepts, 0 or 1; by default, the class with the name of the action."""
         if self.accepts is not None:
             return self.accepts.astype(np.float64)
         return np.array([[float(one == other) for other in self.classes] for one in self.actions])
@@ -141,14 +141,14 @@ def evaluate_decisions(
     Parameters
     ----------
     action, label : (n_trials,) int arrays
-        What was done, and the true class: positions in those of the problem.
+        Actions taken and true classes, as positions in the problem.
     problem : DecisionProblem
     name : str
     applications : mapping of str to Application
-        Costs of the actions at a prior, by what they are called.
+        Costs of the actions at a prior, by name.
     weights : (n_trials,) array, optional
     resampling : Resampling, optional
-        With units, every figure has an interval.
+        With units, every metric has an interval.
 
     Returns
     -------
@@ -181,7 +181,7 @@ def evaluate_decisions(
 
 
 def _rates(problem: DecisionProblem) -> Iterator[tuple[Figure, FloatArray]]:
-    """Error rates as costs (n_actions, n_classes), whose means by class add up to them."""
+    """Yield each error rate as costs (n_actions, n_classes): the rate is the sum of their class means."""
     classes, p_target = problem.classes, problem.p_target
     if problem.kind == "two-class":
         if problem.is_detection:
@@ -191,7 +191,7 @@ def _rates(problem: DecisionProblem) -> Iterator[tuple[Figure, FloatArray]]:
     accepted, n = problem.accepted, len(classes)
     others = accepted.sum(axis=1, keepdims=True) - accepted
     yield "error_rate", ((accepted == 0.0) | (others > 0.0)) / n
-    # A target is missed where its class is not accepted, and each other class that is accepted is a false alarm.
+    # A trial whose class is not accepted is a miss, and each other accepted class is a false alarm.
     yield "c_avg", ((1.0 - accepted) * p_target + others * (1.0 - p_target) / (n - 1)) / n
 
 
@@ -205,7 +205,7 @@ def _uncertainty(
 ) -> Uncertainty | None:
     action, label = decided
     units = resampling.units
-    assert units is not None  # noqa: S101  # who calls this knows
+    assert units is not None  # noqa: S101  # checked by the caller
     counted = np.arange(len(label)) if weights is None else np.flatnonzero(weights > 0)
     order = counted[np.argsort(label[counted], kind="stable")]
     own: TrialUnits = units.take(order)
@@ -214,7 +214,7 @@ def _uncertainty(
     design = means.design.clusters
     if design.n_units < 2:
         return None
-    shares, groups = counts / counts.sum(axis=0), Groups.apart(len(design.seen))
+    shares, groups = counts / counts.sum(axis=0), ClassGroups.apart(len(design.seen))
     few = int(design.effective.min())
     made = list[ClassFigure]()
     for name, costs in figures.items():
@@ -227,9 +227,9 @@ def _uncertainty(
             least = np.zeros(len(least))
             how["nothing_seen"] = NothingSeen(few, above=float(costs.max()), ceiling=float(most.sum()))
         made.append(ClassFigure(name, value, (costs - least)[action, label], groups, **how))
-    gathered, told = Gathered(means.design, set()), Told.of((ALL, 0), made)
-    gathered.add((ALL, 0), told.figures, told.sums(means.block, means.design))
-    draw = partial(drawn_at_hand, means.block, lambda _: [told], len(design.seen), resampling.seed)
+    gathered, costed = CollectedMetrics(means.design, set()), CostedFigures.of((ALL, 0), made)
+    gathered.add((ALL, 0), costed.figures, costed.sums(means.block, means.design))
+    draw = partial(drawn_at_hand, means.block, lambda _: [costed], len(design.seen), resampling.seed)
     drawn = bootstrap_of(MEMORY, draw, gathered, resampling)
     return gathered.known(own, _NAMES if problem.is_detection else problem.classes, resampling.level, drawn)
 

@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 from scipy.special import expit, logit
 
 from deciban.core.ranks.hull import Rocch
-from deciban.core.ranks.operating import beyond, evidence_bounds
+from deciban.core.ranks.operating import ErrorsAt, beyond, evidence_bounds
+from deciban.core.resampling import linearised
 from deciban.core.resampling.clusters import ClassRate, ClassVariances
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, Scale
-from deciban.core.resampling.linearised import (
-    BestDecisions,
-    CellCosts,
-    LinearCosts,
-    bits_at,
-    brier_costs_at,
-    crossing_slopes,
-    crossing_weights,
-    dcf_weights,
-    log_costs_at,
-)
+from deciban.core.resampling.linearised import BestDecisions, LinearCosts
 from deciban.core.resampling.unit_counts import Table, UnitCounts, cumulated
-from deciban.evaluation.requested import RuleCosts
+from deciban.evaluation.requested import RuleCosts, decision_metrics
 from deciban.evaluation.uncertainty import Figure, LimitedRate
-from deciban.types import CountArray, FloatArray, IntArray
+from deciban.types import CountArray, FloatArray, FloatPair, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.results import Evaluation
@@ -38,42 +29,42 @@ if TYPE_CHECKING:
 
 
 LARGEST = 1e140
-"""Of figures and costs whose squares can be added up: others have no intervals."""
+"""Largest metrics and costs that have intervals: squares of larger ones cannot be added up."""
 
 
 OF_THRESHOLDS, OF_MAPS = 1.0, 2.0 / 3.0
-"""Rates at which optimism falls: see `deciban.evaluation.influences`."""
+"""Exponents with which optimism falls: see `deciban.evaluation.influences`."""
 
 
 Least: TypeAlias = Callable[[BestDecisions], FloatArray]
-"""Costs (2, n_tables, n_cells) of decisions that are the best for some trials."""
+"""Function that returns the costs (2, n_tables, n_cells) of the best decisions for some trials."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearFigure:
-    """A figure as costs of cells, whose means add up to it.
+    """A metric as the sum of class means of cell costs.
 
     Attributes
     ----------
     name : Figure
     value : float
     costs : (2, n_cells) array, or 0
-        What does not depend on what is best.
+        The part that does not depend on the best decisions.
     scale : {"log", "logit", "identity", "complement"}
     nothing_seen : NothingSeen or None
-        What is known if no unit moves the figure.
+        Interval of the metric if no unit moves it.
     least : callable or None
-        What is found as a minimum over thresholds or maps, from `BestDecisions`.
+        Function that returns the part that is minimized over thresholds or maps, from `BestDecisions`.
     limits : (float, float)
-        What the figure cannot leave.
+        Bounds of the metric.
     rate : float
-        Its optimism is taken to fall with the number of units n as ``n ** -rate``.
+        Exponent of the assumed decrease of optimism with the number of units n: ``n ** -rate``.
     sums : tuple of ClassRate
         The error rates that add up to the metric; empty if it is no such sum.
     also : float or None
-        Another reading of the same metric, to which the rates add up.
+        Another convention of the same metric, to which the rates add up.
     limited : (int, float) or None
-        Of which class an error rate is limited, 0 for targets, and to what: the threshold is found there.
+        The class of a limited error rate, 0 for targets, and its limit; the limit sets the threshold.
     """
 
     name: Figure
@@ -90,17 +81,17 @@ class LinearFigure:
 
     @property
     def is_mean_cost(self) -> bool:
-        """Whether the metric is a mean of costs of scores, or what calibration loses: no area, rate or minimum."""
+        """True if the metric is a mean of costs of scores, or calibration loss; False for areas, rates and minima."""
         is_mean = self.least is None and self.scale in ("log", "complement")
         return not self.sums and (is_mean or self.scale == "identity")
 
     def costs_by(self, best: BestDecisions) -> FloatArray:
-        """Costs of cells, (2, n_tables, n_cells), if what is best is decided by the trials of each of some tables."""
+        """Return costs of cells, (2, n_tables, n_cells), with the decisions that are best for each table of trials."""
         fixed = self.costs[:, None] if isinstance(self.costs, np.ndarray) else self.costs
         return np.asarray(fixed if self.least is None else fixed + self.least(best))
 
     def estimate(self, variance: ClassVariances[Figure], shift: float | None) -> Estimate:
-        """Return the metric with its standard error, and with what to add for new units, if that is known."""
+        """Return the metric with its standard error, and with its correction for new units if that is known."""
         corrected = None if shift is None else min(max(self.value + shift, self.limits[0]), self.limits[1])
         return variance.estimate(
             self.name,
@@ -115,7 +106,7 @@ class LinearFigure:
         )
 
     def limited_rate(self, found: Estimate) -> LimitedRate | None:
-        """Return how many independent errors the limit allows; None if it moves nothing."""
+        """Return the number of independent errors at the limit; None if the limited rate is uncertain by no unit."""
         if self.limited is None or found.rates is None:
             return None
         kind, limit = self.limited
@@ -124,23 +115,23 @@ class LinearFigure:
 
 
 class FiguresOfEvaluation:
-    """All figures of an evaluation, in cells.
+    """All metrics of an evaluation, as costs of cells.
 
     Parameters
     ----------
     summary : Summary
     found : Evaluation
-        Of this summary.
+        Evaluation of this summary.
     costs : LinearCosts
     n_units : (int, int)
-        How many units have trials of each class.
+        Number of units with trials of each class.
     """
 
     def __init__(self, summary: Summary, found: Evaluation, costs: LinearCosts, n_units: tuple[int, int]) -> None:
         self.summary, self.found, self.costs, self.n_units = summary, found, costs, n_units
 
     def __iter__(self) -> Iterator[LinearFigure]:
-        """Those that are finite, and not so large that their squares are not."""
+        """Iterate over the metrics that are finite and have finite squares."""
         parts = (self._ranks, self._rules, self._told, self._points, self._errors, self._requested)
         return (one for part in parts for one in part() if abs(one.value) <= LARGEST)
 
@@ -163,11 +154,11 @@ class FiguresOfEvaluation:
         yield LinearFigure("prbep", found.prbep, 0.0, "log", None, least, sums=sums)
 
     def _crossing(self, ratio: float, factor: float = 1.0) -> tuple[Least, tuple[ClassRate, ...]]:
-        """See `crossing_of`."""
+        """Return the result of `crossing_of` for these trials."""
         return crossing_of(self.costs.rocch, ratio, self.n_units, factor)
 
     def _rules(self) -> Iterator[LinearFigure]:
-        found, bits = self.found, bits_at(0.0)
+        found, bits = self.found, linearised.bits_at(0.0)
         entropy = NothingSeen(min(self.n_units), is_entropy=True) if found.min_cllr <= ROUNDING else None
         values = found.cllr, found.min_cllr, found.calibration_loss
         names = "cllr", "min_cllr", "calibration_loss"
@@ -178,7 +169,7 @@ class FiguresOfEvaluation:
         names: Sequence[Figure],
         values: Sequence[float],
         total: FloatArray,
-        costs: CellCosts,
+        costs: linearised.CellCosts,
         nothing_seen: NothingSeen | None,
         *,
         limits: tuple[float, float] = (0.0, math.inf),
@@ -194,7 +185,7 @@ class FiguresOfEvaluation:
         for k, one in enumerate(self.found.information_at):
             log_odds = math.log(one.prior[0]) - math.log(one.prior[1])
             unknown = _constant_costs(one.entropy, log_odds, self.costs.cells.n_cells)
-            bits, top = bits_at(log_odds), (-math.inf, one.entropy)
+            bits, top = linearised.bits_at(log_odds), (-math.inf, one.entropy)
             actual = unknown - self.costs.of_means(bits)
             yield LinearFigure(("information", k), one.delivered, actual, "complement", limits=top)
             if one.available is not None:
@@ -208,7 +199,7 @@ class FiguresOfEvaluation:
         all_odds = [-point.threshold for point in points]
         for k, (point, log_odds) in enumerate(zip(points, all_odds, strict=True)):
             act.append(self.costs.dcf(log_odds, point.threshold))
-            weights = dcf_weights(log_odds)
+            weights = linearised.dcf_weights(log_odds)
             fixed = _rates(weights, point.p_miss, point.p_fa)
             best = () if _is_chance(self.costs.rocch) else _rates(weights, point.min_p_miss, point.min_p_fa)
             for name, rates in (("act_dcf", fixed), ("min_dcf", best)):
@@ -235,7 +226,7 @@ class FiguresOfEvaluation:
         asked, costs = self.found.requested, self.costs
         least, crossing = self._crossing(1.0)
         for name, value in asked.eer_conventions.items():
-            # They differ by less than one trial, so their derivatives are the same.
+            # Conventions differ by less than one trial, so their derivatives are the same.
             at = "eer_conventions", name
             yield (
                 LinearFigure(at, value, 0.0, "logit", None, least, (0.0, 0.5), sums=crossing)
@@ -260,29 +251,53 @@ class FiguresOfEvaluation:
             yield LinearFigure(("at_thresholds_hter", k), errors.hter, halves, "logit", limits=(0.0, 1.0), sums=sums)
         for k, scores in enumerate(asked.posterior_scores):
             log_odds = math.log(scores.p_target) - math.log1p(-scores.p_target)
-            for name, one, of in (("log_loss", scores.log_loss, log_costs_at), ("brier", scores.brier, brier_costs_at)):
+            for name, one, of in (
+                ("log_loss", scores.log_loss, linearised.log_costs_at),
+                ("brier", scores.brier, linearised.brier_costs_at),
+            ):
                 names = [(name, k), (f"{name}_discrimination_loss", k), (f"{name}_calibration_loss", k)]
                 values, by_cell = ((one.total, one.discrimination_loss, one.calibration_loss), of(log_odds))
                 unbounded = NothingSeen(min(self.n_units), math.inf)
                 yield from self._calibrated(names, values, costs.of_means(by_cell), by_cell, unbounded)
         for k, by_rule in enumerate(asked.rule_costs):
             yield from self._by_rule(k, by_rule)
+        for of_classifier in asked.classifier:
+            yield from self._classifier(of_classifier)
+
+    def _classifier(self, found: Mapping[str, float]) -> Iterator[LinearFigure]:
+        """Yield metrics of classifier papers, at the given share of targets; binned errors have no intervals."""
+        share, step = found["p_target"], 1e-6
+        log_odds = float(logit(share))
+        errors = ErrorsAt.of(self.summary.ranks.tar, self.summary.ranks.non, -log_odds)
+        around = ((step, 0.0), (-step, 0.0), (0.0, step), (0.0, -step))
+        ends = [decision_metrics(share, errors.p_miss + a, errors.p_fa + b) for a, b in around]
+        has_errors = 0.0 < errors.p_miss < 1.0 and 0.0 < errors.p_fa < 1.0  # otherwise a class seems to be certain
+        for name in ends[0] if has_errors else ():
+            slopes = [(ends[k][name] - ends[k + 1][name]) / (2.0 * step) for k in (0, 2)]
+            scale: Scale = "identity" if name == "matthews" else "logit"
+            limits = (-1.0, 1.0) if name == "matthews" else (0.0, 1.0)
+            yield LinearFigure((name, 0), found[name], self.costs.rates(-log_odds, *slopes), scale, limits=limits)
+        precision = self.costs.average_precision()
+        yield LinearFigure(("average_precision", 0), found["average_precision"], precision, "logit", limits=(0.0, 1.0))
+        for name, of in (("sample_log_loss", linearised.log_costs_at), ("sample_brier", linearised.brier_costs_at)):
+            unbounded = NothingSeen(min(self.n_units), math.inf)
+            yield LinearFigure((name, 0), found[name], self.costs.of_means(of(log_odds)), "log", unbounded)
 
     def _by_rule(self, k: int, found: RuleCosts) -> Iterator[LinearFigure]:
-        rule, told, log_odds = found.rule, found.to_dict(), float(logit(found.p_target))
+        rule, named, log_odds = found.rule, found.to_dict(), float(logit(found.p_target))
         costs = partial(_costs_by_rule, rule, log_odds=log_odds)
-        total, unknown_cost = self._total_by_rule(rule, log_odds, costs), told["default"]
-        below = unknown_cost if told["minimum"] >= (1.0 - ROUNDING) * unknown_cost else 0.0  # nothing is told, or less
-        # Nobody need pay more than for the prior alone.
+        total, unknown_cost = self._total_by_rule(rule, log_odds, costs), named["default"]
+        below = unknown_cost if named["minimum"] >= (1.0 - ROUNDING) * unknown_cost else 0.0  # at most no information
+        # Decisions by the prior alone limit the minimum.
         unseen = NothingSeen(min(self.n_units), rule.largest_cost(log_odds), below, ceiling=unknown_cost)
         parts = "cost", "minimum", "calibration_loss"
-        names, values = [(f"rule_{part}", k) for part in parts], [told[part] for part in parts]
+        names, values = [(f"rule_{part}", k) for part in parts], [named[part] for part in parts]
         yield from self._calibrated(names, values, total, costs, unseen, limits=(0.0, unknown_cost))
         unknown, top = _constant_costs(unknown_cost, log_odds, self.costs.cells.n_cells), (-math.inf, unknown_cost)
-        yield LinearFigure(("rule_information", k), told["information"], unknown - total, "complement", limits=top)
+        yield LinearFigure(("rule_information", k), named["information"], unknown - total, "complement", limits=top)
 
-    def _total_by_rule(self, rule: ThresholdRule, log_odds: float, costs: CellCosts) -> FloatArray:
-        """Return costs of cells whose means add up to the cost: exact at the thresholds of a rule that has some."""
+    def _total_by_rule(self, rule: ThresholdRule, log_odds: float, costs: linearised.CellCosts) -> FloatArray:
+        """Return costs of cells whose class means add up to the cost; exact at the thresholds of a rule."""
         if not len(rule.jumps(log_odds)):
             return self.costs.of_means(costs)
         p, eta, weights = float(expit(log_odds)), rule.eta, rule.values
@@ -297,7 +312,7 @@ class FiguresOfEvaluation:
 
 
 def _costs_by_rule(rule: ThresholdRule, tar: FloatArray, non: FloatArray, *, log_odds: float) -> FloatArray:
-    """Costs of llrs of targets and of non-targets, weighted by the prior, (2, ...); those that are NaN cost nothing."""
+    """Return costs of target and non-target llrs, weighted by the prior, (2, ...); NaN costs nothing."""
     both = []
     for k, (llr, prior) in enumerate(((tar, expit(log_odds)), (non, expit(-log_odds)))):
         x = np.nan_to_num(llr, nan=0.0, posinf=math.inf, neginf=-math.inf).ravel() + log_odds
@@ -307,7 +322,7 @@ def _costs_by_rule(rule: ThresholdRule, tar: FloatArray, non: FloatArray, *, log
 
 
 def _constant_costs(entropy: float, log_odds: float, n_cells: int) -> FloatArray:
-    """Costs (2, n_cells) of targets and non-targets whose means add up to an entropy, whatever the scores."""
+    """Return costs (2, n_cells) of targets and non-targets whose means add up to an entropy for any scores."""
     shares = np.array([[expit(log_odds)], [expit(-log_odds)]])
     return np.repeat(shares * entropy, n_cells, axis=1)
 
@@ -316,8 +331,8 @@ def crossing_of(
     rocch: Rocch, ratio: float, n_units: tuple[int, int], factor: float = 1.0
 ) -> tuple[Least, tuple[ClassRate, ...]]:
     """Return ``factor * p_fa`` where ``p_fa = ratio * p_miss``: as a minimum, and as a sum of both error rates."""
-    p_fa, *slopes = crossing_slopes(rocch, ratio, n_units)
-    of_tar, of_non = (factor * one for one in crossing_weights(rocch, ratio, n_units))
+    p_fa, *slopes = linearised.crossing_slopes(rocch, ratio, n_units)
+    of_tar, of_non = (factor * one for one in linearised.crossing_weights(rocch, ratio, n_units))
     sums: tuple[ClassRate, ...] = (ClassRate(0, of_tar, p_fa / ratio), ClassRate(1, of_non, p_fa))
     if _is_chance(rocch):
         sums = ()
@@ -330,7 +345,7 @@ def _is_chance(rocch: Rocch) -> bool:
 
 
 def _rates(weights: tuple[float, float], p_miss: float, p_fa: float) -> tuple[ClassRate, ...]:
-    """Return the miss rate and the false-alarm rate as summands."""
+    """Return the miss rate and the false-alarm rate as terms of a sum."""
     return ClassRate(0, weights[0], p_miss), ClassRate(1, weights[1], p_fa)
 
 
@@ -349,42 +364,40 @@ class WithoutGroups:
     Attributes
     ----------
     shifts : (n_figures,) array
-        What to add to each minimum for new units.
+        Correction of each minimum for new units.
     group : (n_units,) int array
     costs : pair of (n_groups, n_cells, n_figures) arrays
-        Of one target and one non-target by what is best without each group, less the mean of those that took no part
-        in a choice, as shares of all trials of their class.
+        Costs of one target and one non-target by the best decisions without each group, minus the mean over the
+        held-out trials, as shares of all trials of their class.
     own : pair of (n_groups, n_cells) arrays
         Targets and non-targets of each group.
     best : BestDecisions
-        What is best without each group, for other trials.
+        Best decisions without each group, for other trials.
     totals : (float, float)
         Trials of the classes.
     """
 
     shifts: FloatArray
     group: IntArray
-    costs: tuple[FloatArray, FloatArray]
+    costs: FloatPair
     own: tuple[CountArray, CountArray]
     best: BestDecisions
     totals: tuple[float, float]
 
     @classmethod
-    def of(
-        cls, figures: Sequence[LinearFigure], tar: UnitCounts, non: UnitCounts, costs: LinearCosts
-    ) -> WithoutGroups | None:
+    def of(cls, figures: Sequence[LinearFigure], tar: UnitCounts, non: UnitCounts, costs: LinearCosts) -> Self | None:
         """Leave out groups of units in turn.
 
-        None if a group has a unit in all trials of a class, or there are no two groups: then nothing can be left out.
+        Return None if a group has all trials of a class, or if there are fewer than two groups.
 
         Parameters
         ----------
         figures : sequence of LinearFigure
-            Those that are found as a minimum.
+            The metrics that are minima.
         tar, non : UnitCounts
-            Of all trials, in the same cells.
+            Counts of all trials, in the same cells.
         costs : LinearCosts
-            Of all trials.
+            Costs of all trials.
         """
         own = (tar.by_group(), non.by_group())
         left = (tar.without_groups(own[0]), non.without_groups(own[1]))
@@ -408,19 +421,17 @@ class WithoutGroups:
             totals=totals,
         )
 
-    def influence(
-        self, part: slice, of_tar: Table, of_non: Table, factors: tuple[FloatArray, FloatArray]
-    ) -> FloatArray:
+    def influence(self, part: slice, of_tar: Table, of_non: Table, factors: FloatPair) -> FloatArray:
         """Return influences of the units of a block on each minimum, (n, n_figures), by decisions made without them.
 
         Parameters
         ----------
         part : slice
-            Which units.
+            The units.
         of_tar, of_non : (n, n_cells) arrays or sparse matrices
             Their trials.
         factors : pair of (n_units,) arrays
-            Of influences through each class: `TrialsInCells.small_sample`.
+            Small-sample factors of influences through each class: `TrialsInCells.small_sample`.
         """
         group = self.group[part]
         found = np.zeros((len(group), len(self.shifts)))
@@ -430,38 +441,41 @@ class WithoutGroups:
                 found[rows] += factors[k][part][rows, None] * (table[rows] @ self.costs[k][number])
         return found
 
+    def means_below(self, at: IntArray) -> FloatPair:
+        """Return the shares of both classes below the thresholds that were chosen without them, (n_places,) each.
+
+        ``at`` is the number of cells below the best thresholds without each group, (n_groups, n_places).
+        """
+        tar, non = (
+            np.take_along_axis(cumulated(counts.T), at.T, axis=0).sum(axis=1) / counts.sum() for counts in self.own
+        )
+        return tar, non
+
     def influence_on_rates(
-        self,
-        at: IntArray,
-        part: slice,
-        below: tuple[FloatArray, FloatArray],
-        weights: tuple[FloatArray, FloatArray],
-        factors: tuple[FloatArray, FloatArray],
+        self, rows: IntArray, below: FloatPair, means: FloatPair, weights: FloatPair, factors: Sequence[FloatArray]
     ) -> FloatArray:
         """Return influences of units on weighted error rates, (n_places, n), by thresholds chosen without these units.
 
         Parameters
         ----------
-        at : (n_groups, n_places) int array
-            How many cells lie below the best thresholds without each group.
-        part : slice
-            Which units.
-        below : pair of (n_cells + 1, n) arrays
-            Their targets and non-targets in the first 0, 1, ... cells.
+        rows : (n_places, n) int array
+            Rows of ``below`` for the thresholds of each unit.
+        below : pair of (n_rows, n) arrays
+            Targets and non-targets of the units below places in ascending order; the last row is all of them.
+        means : pair of (n_places,) arrays
+            See `means_below`.
         weights : pair of (n_places,) arrays
-            Of misses and of false alarms.
-        factors : pair of (n_units,) arrays
-            Of influences through each class: `TrialsInCells.small_sample`.
+            Weights of misses and of false alarms.
+        factors : pair of (n,) arrays
+            Small-sample factors of influences through each class: `TrialsInCells.small_sample`.
         """
-        places, shares = at.T[:, self.group[part]], []
-        given = zip(below, self.own, weights, self.totals, factors, strict=True)
-        for table, counts, weight, total, factor in given:
-            mean = np.take_along_axis(cumulated(counts.T), at.T, axis=0).sum(axis=1) / counts.sum()
-            own = np.take_along_axis(table, places, axis=0)
+        shares = []
+        for table, mean, weight, total, factor in zip(below, means, weights, self.totals, factors, strict=True):
+            own = np.take_along_axis(table, rows, axis=0)
             own -= np.outer(mean, table[-1])
-            own *= weight[:, None] / total * factor[part]
+            own *= weight[:, None] / total * factor
             shares.append(own)
-        return np.asarray(shares[0] - shares[1])  # false alarms are what is not rejected
+        return np.asarray(shares[0] - shares[1])  # false alarms are the complement of rejected non-targets
 
 
 def chosen_without(
@@ -470,21 +484,21 @@ def chosen_without(
     whole: tuple[CountArray, CountArray],
     left: tuple[CountArray, CountArray],
     best: BestDecisions | None = None,
-) -> tuple[FloatArray, FloatArray]:
-    """What to add to minima, and what decisions cost that were made without each of at least two groups.
+) -> FloatPair:
+    """Return corrections of minima, and costs of decisions that were made without each of at least two groups.
 
     Parameters
     ----------
     figures : sequence of LinearFigure
-        Those that are found as a minimum.
+        The metrics that are minima.
     costs : LinearCosts
-        Of all trials.
+        Costs of all trials.
     whole : pair of (n_cells,) arrays
         All targets and non-targets in the cells.
     left : pair of (n_groups, n_cells) arrays
-        Those without each group, in the same unit as the costs have them.
+        Targets and non-targets without each group, in the unit of the costs.
     best : BestDecisions, optional
-        What is best for the latter, if it is known.
+        Best decisions for ``left``, if known.
 
     Returns
     -------
@@ -502,7 +516,7 @@ def chosen_without(
 def shifts_of(whole: FloatArray, parts: FloatArray, rates: FloatArray | float) -> FloatArray:
     """Return the correction of minima, (n_figures,), from the minima without each group, (n_groups, ...).
 
-    A minimum is never too high, and what remains when one is taken away is never too low.
+    A minimum is never too high, and the rest after its removal is never too low.
 
     Examples
     --------
@@ -515,12 +529,12 @@ def shifts_of(whole: FloatArray, parts: FloatArray, rates: FloatArray | float) -
 
 
 def _minima(figures: Sequence[LinearFigure], best: BestDecisions, counts: tuple[CountArray, CountArray]) -> FloatArray:
-    """Mean costs of the decisions that are best for each table in the same table, (n_tables, n_figures)."""
+    """Return mean costs of the best decisions for each table, in the same table, (n_tables, n_figures)."""
     costs = np.stack([one.least(best) for one in figures if one.least is not None], axis=-1)
     tables = [np.atleast_2d(one) for one in counts]
     return np.asarray(sum(_sums(one, own) / one.sum(axis=1)[:, None] for one, own in zip(tables, costs, strict=True)))
 
 
 def _sums(counts: CountArray, costs: FloatArray) -> FloatArray:
-    """Costs of all trials of each table, (n_tables, n_figures)."""
+    """Return the total cost of the trials of each table, (n_tables, n_figures)."""
     return np.asarray(np.matmul(counts[:, None, :].astype(np.float64), costs)[:, 0])

@@ -1,4 +1,4 @@
-"""The metrics of evaluations in one table: names, labels, units, directions, and where each applies."""
+"""Registry of metrics: names, labels, units, directions, and kinds of scores."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal, TypeAlias
 
-from deciban.errors import InputError
+from deciban.errors import InputError, counted
 from deciban.evaluation.uncertainty import Figure
-from deciban.messages import counted
 
 Per: TypeAlias = Literal[
-    "system", "point", "prior", "rule prior", "requested prior", "factor", "threshold", "application"
+    "system", "point", "prior", "rule prior", "requested prior", "factor", "threshold", "application", "share"
 ]
-"""What a metric has one value for: the system, or each operating point, prior, and so on."""
+"""Index of the values of a metric: one for the system, or one for each operating point, prior, and so on."""
 
 TWO, CLASSES, BOTH = ("two-class",), ("classes",), ("two-class", "classes")
 
@@ -27,29 +26,31 @@ class Metric:
     Attributes
     ----------
     name : str
-        As attributes of results and JSON have it.
+        Name of the attribute in results and of the JSON key.
     label : str
         Heading in tables and plots.
     kinds : tuple of str
         Kinds of scores that have the metric.
     per : str
-        What it has one value for.
+        Index of its values.
     in_percent : bool
     digits : int
-        Decimals where it is not in percent.
+        Decimals if it is not in percent.
     larger_is_better : bool
     is_minimum : bool
-        True for a minimum over thresholds or maps, and for what it leaves of the actual cost: it is optimistic.
+        True for a minimum over thresholds or maps, and for the rest of the actual cost: it is optimistic.
     is_of_ranks : bool
-        True if the metric of two classes follows from the order of the scores alone.
+        True if the two-class metric depends on the order of the scores only.
     needs_llrs : bool
-        True if the metric of two classes is meaningless for scores that are not log-likelihood ratios.
+        True if the two-class metric is meaningless for scores that are not log-likelihood ratios.
     tables : {"all", "comparisons", "none"}
-        Tables that have it without being asked: summaries and comparisons, comparisons alone, or neither.
+        Tables that have it by default: summaries and comparisons, comparisons only, or neither.
     by_condition : bool
         True if differences between conditions are shown.
+    has_interval : bool
+        False if there are no intervals, so that systems are not compared by it.
     json : (str, str)
-        Where JSON has it if not by its name: a list with one entry for each place, and the key in each entry.
+        Place in JSON if it is not the name: a list with one entry for each place, and the key in each entry.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Metric:
     needs_llrs: bool = False
     tables: Literal["all", "comparisons", "none"] = "all"
     by_condition: bool = False
+    has_interval: bool = True
     json: tuple[str, str] = ("", "")
 
     def written(self, value: float, *, sign: bool = False) -> str:
@@ -96,6 +98,19 @@ def _by_rule(name: str, label: str, *, larger_is_better: bool = False) -> Metric
     return Metric(name, f"{label} by own rule", TWO, "rule prior", digits=4, tables="comparisons", json=place, **more)
 
 
+OF_CLASSIFIERS = (
+    {
+        "accuracy": "accuracy",
+        "balanced_accuracy": "balanced accuracy",
+        "f1": "F1",
+        "matthews": "MCC",
+        "best_f1": "best F1",
+        "average_precision": "average precision",
+    },
+    {"ece": "ECE", "ace": "ACE", "smooth_ece": "smooth ECE", "sample_log_loss": "log loss", "sample_brier": "Brier"},
+)
+"""Names and labels of metrics of classifier papers: of decisions and ranks, and of posteriors."""
+
 METRICS = (
     Metric("eer", "EER (ROCCH)", in_percent=True, is_minimum=True, is_of_ranks=True, by_condition=True),
     Metric("min_dcf", "minDCF", per="point", is_minimum=True, is_of_ranks=True, by_condition=True),
@@ -110,6 +125,7 @@ METRICS = (
     Metric("min_c_avg", "min C_avg", CLASSES, "point", digits=4, is_minimum=True),
     Metric("error_rate", "error rate", CLASSES, in_percent=True, by_condition=True),
     Metric("brier", "Brier", CLASSES),
+    Metric("macro_f1", "macro F1", CLASSES, larger_is_better=True, tables="none", has_interval=False),
     Metric("cross_entropy", "cross-entropy", CLASSES),
     Metric("auc", "AUC", digits=4, larger_is_better=True, is_of_ranks=True),
     _by_rule("rule_cost", "cost"),
@@ -139,17 +155,38 @@ METRICS = (
         for part in ("", "_discrimination_loss", "_calibration_loss")
     ),
     _on_request("cost", "application", ("costs", "cost"), BOTH),
+    *(
+        Metric(name, label, per="share", larger_is_better=good, json=("classifier", name), tables="none")
+        for good, metrics in zip((True, False), OF_CLASSIFIERS, strict=True)
+        for name, label in metrics.items()
+    ),
 )
-"""All metrics, in the order of tables; what a system lacks is left out there."""
+"""All metrics, in the order of tables; tables leave out metrics that a system lacks."""
 
-_BY_NAME = {metric.name: metric for metric in reversed(METRICS)}
+SPOOFING = (
+    Metric("min_t_dcf", "min t-DCF", digits=4, is_of_ranks=True),
+    Metric("act_t_dcf", "act t-DCF", digits=4, needs_llrs=True),
+    Metric("min_a_dcf", "min a-DCF", digits=4, is_of_ranks=True),
+    Metric("act_a_dcf", "act a-DCF", digits=4, needs_llrs=True),
+    Metric("cm_eer", "EER", in_percent=True, is_of_ranks=True),
+    Metric("t_eer", "t-EER", in_percent=True, is_of_ranks=True),
+    Metric("sasv_eer", "SASV-EER", in_percent=True, is_of_ranks=True),
+    Metric("sv_eer", "SV-EER", in_percent=True, is_of_ranks=True),
+    Metric("spf_eer", "SPF-EER", in_percent=True, is_of_ranks=True),
+)
+"""Metrics that only protocols of spoofing have."""
+
+_BY_NAME = {metric.name: metric for metric in reversed((*METRICS, *SPOOFING))}
+
+RANKING_NAMES = frozenset(_BY_NAME)
+"""Names of metrics, as opposed to other numbers in JSON such as thresholds and counts."""
 
 JSON_PLACES = {metric.name: metric.json for metric in METRICS if metric.json[0]}
 """Lists in JSON that hold metrics with several places, and keys in their entries, by the name of the metric."""
 
 
 def metric_of(key: Figure) -> Metric:
-    """Return the metric of a name, or of a name and a place; one that the table lacks is smaller where it is better."""
+    """Return the metric of a name, or of a name and a place; for unregistered metrics, smaller is better."""
     name = name_of(key)
     return _BY_NAME.get(name) or Metric(name, name.replace("_", " "), tables="none")
 
@@ -160,14 +197,14 @@ def name_of(key: Figure) -> str:
 
 
 def keys_of(metrics: Iterable[Metric], kind: str, n_places: Mapping[str, int]) -> list[Figure]:
-    """Return the metrics of a kind of scores, those with several places once for each.
+    """Return the keys of metrics for a kind of scores, one for each place.
 
     Parameters
     ----------
     metrics : iterable of Metric
     kind : {"two-class", "classes"}
     n_places : mapping of str to int
-        Number of points, priors and so on; none of those that it lacks.
+        Number of points, priors and so on; missing entries count as 0.
 
     Examples
     --------
@@ -186,19 +223,19 @@ _AT = re.compile(r"(?P<name>\w+)(?:@(?P<point>[1-9]\d*))?")
 
 
 def key_among(known: Collection[Figure], text: str, whose: str, argument: str = "figure") -> Figure:
-    """Return a metric by its name, at the first operating point, or ``min_dcf@2`` for the second one.
+    """Return the key of a metric by its name, at the first operating point, or ``min_dcf@2`` for the second one.
 
     Parameters
     ----------
     known : collection of metrics
     text : str
     whose, argument : str
-        For the message: of what there is no such metric, and what asked for it.
+        For the message: the owner of the metrics, and the argument that named the metric.
 
     Raises
     ------
     InputError
-        If it is not among them.
+        If ``known`` does not contain it.
 
     Examples
     --------
@@ -215,15 +252,16 @@ def key_among(known: Collection[Figure], text: str, whose: str, argument: str = 
         if found["point"] is None and name in known:
             return name
         if n_points := at_points.count(name):
-            raise InputError(f"{argument}: {text!r} asks for more than {counted(n_points, 'operating point')}.")
+            raise InputError(f"{argument}: {text!r} needs more than {counted(n_points, 'operating point')}.")
     raise InputError(
-        f"{argument}: {text!r} is no figure of {whose}. There are {', '.join(dict.fromkeys(map(name_of, known)))}; at "
-        f"the second one of several operating points, write {(*at_points, 'min_dcf')[0]}@2."
+        f"{argument}: {text!r} is not a metric of {whose}. Use one of "
+        f"{', '.join(dict.fromkeys(map(name_of, known)))}; for the second operating point, write "
+        f"{(*at_points, 'min_dcf')[0]}@2."
     )
 
 
 def name_with_place(key: Figure) -> str:
-    """Write a metric in one word, as `key_among` takes it.
+    """Write the key of a metric as one word, in the notation of `key_among`.
 
     >>> name_with_place("eer"), name_with_place(("min_dcf", 1))
     ('eer', 'min_dcf@2')

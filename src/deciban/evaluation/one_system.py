@@ -1,4 +1,4 @@
-"""What results of both kinds share: JSON, tables, data frames and plots by name, and intervals of their metrics."""
+"""Common parts of all results: JSON, tables, data frames, plots by name, and intervals of metrics."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 import numpy as np
 
 from deciban._lazy import registered
+from deciban._validate.classes import LIKE_POSTERIORS, LIKE_PROBABILITIES
 from deciban.core.by_value import ByValue
 from deciban.core.resampling.intervals import LINEARISED, RATES, RULE_OF_THREE, Estimate, Interval
 from deciban.core.resampling.units import INDEPENDENT
+from deciban.errors import counted, topic_of
 from deciban.evaluation.metrics import JSON_PLACES, METRICS, key_among, keys_of, metric_of, name_of
 from deciban.evaluation.requested import InformationAt, RuleCosts
 from deciban.evaluation.uncertainty import Figure, Uncertainty, no_units
-from deciban.messages import counted, topic_of
 from deciban.types import FloatArray
 
 SCHEMA = 2
-"""Version of the JSON layout; it changes when a name or a meaning does."""
+"""Version of the JSON layout; it changes if a name or a meaning changes."""
 
 
 class Jsonable(ABC):
@@ -36,18 +37,18 @@ class Jsonable(ABC):
         """Return the numbers as plain JSON types."""
 
     def to_json(self) -> str:
-        """Return `to_dict` as JSON text; what a terminal would obey is escaped, as JSON can."""
+        """Return `to_dict` as JSON text, with escaped control characters."""
         return json_text(self.to_dict())
 
 
 def json_text(value: Any, default: Callable[[Any], Any] | None = None) -> str:
-    """Write plain types as JSON; what a terminal would obey is escaped, as JSON can.
+    """Write plain types as JSON, with escaped control characters.
 
     Parameters
     ----------
     value : plain types
     default : function, optional
-        Makes plain types of anything else.
+        Converts any other object to plain types.
 
     Examples
     --------
@@ -65,7 +66,7 @@ def _escaped(line: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return what JSON can hold: infinite numbers as words, null for NaN, objects as their ``to_dict`` or fields."""
+    """Return a value for JSON: infinite numbers as words, null for NaN, objects as their ``to_dict`` or fields."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, float) and not math.isfinite(value):
@@ -83,14 +84,14 @@ def plain(value: Any) -> Any:
 
 
 def with_intervals(found: Mapping[str, Any], known: Uncertainty | None) -> dict[str, Any]:
-    """The metrics of a system with ``units`` and ``intervals``, and intervals in the entries of lists of metrics.
+    """Return the metrics of a system with ``units`` and ``intervals``, and intervals in entries of lists of metrics.
 
     Parameters
     ----------
     found : mapping
-        Figures by name, as `to_dict` of an evaluation has them.
+        Metrics by name, from `to_dict` of an evaluation.
     known : Uncertainty or None
-        None: ``units`` are None, and there are no intervals.
+        If None, ``units`` is None, and there are no intervals.
 
     Examples
     --------
@@ -112,30 +113,30 @@ def with_intervals(found: Mapping[str, Any], known: Uncertainty | None) -> dict[
 
 
 def as_object(found: Interval) -> dict[str, Any]:
-    """An interval as JSON has it."""
+    """Return an interval as in JSON."""
     names = ("low", "high", "standard_error", "corrected", "level", "method")
     return {name: plain(getattr(found, name)) for name in names}
 
 
 def _copied(value: Any) -> Any:
-    """Return a value, of a list of metrics a copy to which intervals can be added."""
+    """Return the value; of a list of metrics, a copy to which intervals can be added."""
     return [dict(one) if isinstance(one, dict) else one for one in value] if isinstance(value, list) else value
 
 
 def _place(made: Mapping[str, Any], figure: Figure) -> tuple[dict[str, Any], str] | None:
-    """Into what the interval of a figure goes, and by which name; None for one of very many."""
+    """Return the dictionary and key for the interval of a metric; None if JSON has no place for it."""
     own: dict[str, Any] = made["intervals"]
     if isinstance(figure, str):
         return own, figure
     kind, at = figure[0], figure[1]
-    if len(figure) == 3:  # of each target against the rest; those of each pair of classes are N squared
+    if len(figure) == 3:  # each target against the rest; pairs of classes are left out, since there are N squared
         targets = made.get(kind) or () if kind == "detectors" else ()
         entry = next((one for one in targets if one["target"] == at), None)
         return None if entry is None else (entry.setdefault("intervals", {}), figure[2])
     if not isinstance(at, int):
         return own.setdefault(kind, {}), at
     where, name = JSON_PLACES.get(kind, ("operating_points", kind))
-    if kind == "rates_at":  # first those with limited false matches
+    if kind == "rates_at":  # false-match limits come first
         n_first = len(made.get("fnmr_at_fmr") or ())
         where, name = ("fnmr_at_fmr", "fnmr") if at < n_first else ("fmr_at_fnmr", "fmr")
         at -= 0 if at < n_first else n_first
@@ -152,7 +153,7 @@ class Tabular(ABC):
 
     @abstractmethod
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
-        """Every evaluation, with columns that tell it from the others beside its name."""
+        """Return every evaluation, with columns that distinguish it from other evaluations of the same name."""
 
     def table(self, style: str = "plain", *, width: int | None = None, all_classes: bool = False) -> str:
         """Return the table that the command line prints.
@@ -161,9 +162,9 @@ class Tabular(ABC):
         ----------
         style : {"plain", "csv", "markdown", "latex", "html"}
         width : int, optional
-            Of a plain table, in letters: what does not fit stands in a second block below. Left out, a row is one line.
+            Characters in a row of a plain table; other columns follow in a second block. By default, unlimited.
         all_classes : bool
-            Many classes: whether every class has a row where there are more than 30, and not ten of them alone.
+            Multiclass: show a row for every class. By default, tables with more than 30 classes show ten.
 
         Returns
         -------
@@ -172,7 +173,7 @@ class Tabular(ABC):
         Raises
         ------
         InputError
-            If the style is none.
+            If the style is unknown.
 
         Examples
         --------
@@ -183,24 +184,33 @@ class Tabular(ABC):
         written: str = registered("table")(self, style, width=width, all_classes=all_classes)
         return written
 
+    def to_latex(self, *, all_classes: bool = False) -> str:
+        """Return the table in LaTeX, with booktabs rules; see `table`.
+
+        Parameters
+        ----------
+        all_classes : bool
+        """
+        return self.table("latex", all_classes=all_classes)
+
     def to_arrow(self, by: By = "system") -> Any:
-        """Return the figures as an Arrow table.
+        """Return the metrics as an Arrow table.
 
         Parameters
         ----------
         by : {"system", "point", "class"}
-            What a row is of: a system; a system at an operating point; of many classes also a class of a system.
+            Rows: systems; systems at each operating point; multiclass also classes of each system.
 
         Returns
         -------
         pyarrow.Table
-            Columns are called as in `to_dict`; figures of a figure have both names, as in ``dr30_misses``. Error rates
-            are fractions, Cllr is in bits; infinite figures are infinite numbers. Null is what is not known.
+            Columns have the names of `to_dict`; nested metrics have both names, such as ``dr30_misses``. Error rates
+            are fractions, Cllr is in bits; infinite metrics are infinite numbers. Null means unknown.
 
         Raises
         ------
         InputError
-            If rows are to be of something that there is none of.
+            If the results have no such rows.
 
         Examples
         --------
@@ -212,7 +222,7 @@ class Tabular(ABC):
         return registered("arrow")(self, by)
 
     def to_frame(self, by: By = "system") -> Any:
-        """Return the figures as a pandas data frame; see `to_arrow`.
+        """Return the metrics as a pandas data frame; see `to_arrow`.
 
         Parameters
         ----------
@@ -237,7 +247,7 @@ class Tabular(ABC):
 
     @property
     def metrics(self) -> Any:
-        """All metrics, one in each row: a sequence with ``to_arrow()`` and ``to_frame()``.
+        """All metrics, one per row: a sequence with ``to_arrow()`` and ``to_frame()``.
 
         Returns
         -------
@@ -254,19 +264,51 @@ class Tabular(ABC):
         """
         return registered("metrics")(self)
 
+    def log_to(self, run: Any, *, prefix: str = "", page: bool = True, step: int | None = None) -> None:
+        """Log all metrics with bounds, and the page of ``deciban report``, to a run of MLflow or Weights & Biases.
+
+        Parameters
+        ----------
+        run : module, run or client
+            The module ``mlflow`` (its active run), a run of ``mlflow.start_run``, a pair ``(MlflowClient, run_id)``, or
+            a run of ``wandb.init``.
+        prefix : str
+            Start of the names of metrics and of the page, such as ``"test/"``.
+        page : bool
+            Whether to log the page as an artifact.
+        step : int, optional
+            Step of the run.
+
+        Raises
+        ------
+        InputError
+            If the run is of another kind.
+
+        Examples
+        --------
+        >>> class Run:  # stands for a run of wandb.init
+        ...     def log(self, metrics): print({name: round(metrics[name], 3) for name in ("eer", "cllr")})
+        ...     def log_artifact(self, path, name, type): print(name, type)
+        >>> import deciban
+        >>> deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]).log_to(Run())
+        {'eer': 0.167, 'cllr': 0.694}
+        deciban report
+        """
+        registered("log")(self, run, prefix=prefix, page=page, step=step)
+
     def explore(self, *, title: str | None = None, height: int = 720) -> Any:
-        """Show the page that ``deciban report`` writes inside a notebook.
+        """Show the page of ``deciban report`` inside a notebook.
 
         Parameters
         ----------
         title : str, optional
-            Heading of the page; by default it names the systems.
+            Heading of the page; by default, the names of the systems.
         height : int
-            Of the frame, in pixels.
+            Height of the frame in pixels.
 
         Returns
         -------
-        deciban.report.rendering.Exploration
+        deciban.report.files.Exploration
             Notebooks show it as a frame; ``save(path)`` writes the page to a file.
 
         Examples
@@ -278,17 +320,17 @@ class Tabular(ABC):
         return registered("page")(self, title=title, height=height)
 
     def _repr_html_(self) -> str:
-        """What notebooks show: the table, and small pictures."""
+        """Return the table and small plots for notebooks."""
         written: str = registered("html")(self)
         return written
 
     def _repr_markdown_(self) -> str:
-        """What is shown where there is no HTML."""
+        """Return the table for viewers without HTML."""
         return self.table("markdown")
 
 
 PLOTS = {"two-class": "KINDS", "classes": "CLASS_KINDS", "comparison": "COMPARISON_KINDS"}
-"""Under which name `deciban.plots` lists the plots of each kind of results."""
+"""Name in `deciban.plots` of the list of plots of each kind of results."""
 
 
 class Plotter:
@@ -304,7 +346,7 @@ class Plotter:
         self._result, self._kind = result, kind
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # what copy and pickle look for
+        if name.startswith("__"):  # looked up by copy and pickle
             raise AttributeError(name)
         if name not in dir(self):
             raise AttributeError(f"no plot {name!r} of {self._kind} results; there are {', '.join(dir(self))}")
@@ -318,20 +360,20 @@ class Plotter:
         return list(getattr(registered("plots")(), PLOTS[self._kind]))
 
 
-class Shown(Tabular, Jsonable):
-    """Mixin of results that plots show."""
+class PlottedResult(Tabular, Jsonable):
+    """Mixin of results with plots."""
 
     __slots__ = ()
 
     @property
     def plot(self) -> Plotter:
-        """Plots of this by name, as functions of `deciban.plots`: ``result.plot.NAME()``."""
+        """Plots by name, as functions of `deciban.plots`: ``result.plot.NAME()``."""
         own: Any = self
         return Plotter(own, own.kind)
 
 
-class OneSystem(ByValue, Shown):
-    """What evaluations of both kinds have: a name, notes, and a kind with its conventions."""
+class OneSystem(ByValue, PlottedResult):
+    """Base class of evaluations: a name, notes, and a kind with its conventions."""
 
     __slots__ = ()
     name: str
@@ -352,36 +394,36 @@ class OneSystem(ByValue, Shown):
 
     @property
     def information_at(self) -> tuple[InformationAt, ...]:
-        """How much the scores tell, in bits, prior by prior."""
+        """Information that the scores deliver, in bits, for each prior."""
         return ()
 
     @property
     def rule_costs(self) -> Sequence[RuleCosts]:
-        """Costs by a custom rule, prior by prior."""
+        """Costs by a custom rule, for each prior."""
         return ()
 
     @property
     def estimates(self) -> Mapping[Figure, Estimate]:
-        """Metrics with their standard errors; none if units are unknown."""
+        """Metrics with their standard errors; empty if units are unknown."""
         return {} if self.uncertainty is None else self.uncertainty.estimates
 
     def value(self, key: Figure) -> float:
-        """Return a metric of the system, or at one of its operating points."""
+        """Return a metric of the system, or of one of its operating points."""
         owner = self if isinstance(key, str) else self.cost_points[int(key[1])]
         return float(getattr(owner, name_of(key)))
 
     def key_called(self, text: str) -> Figure:
-        """Return the metric of a name that has an interval; see `key_among`.
+        """Return the key of a metric that has an interval, by its name; see `key_among`.
 
         Raises
         ------
         InputError
-            If the system has none of this name.
+            If the system has no such metric.
         """
         return key_among(self.estimates, text, f"{self.name} that has an interval")
 
     def words(self, key: Figure) -> str:
-        """Return the label of a metric, with its operating point or prior where it has one."""
+        """Return the label of a metric, with its operating point or prior if it has one."""
         metric = metric_of(key)
         if isinstance(key, str):
             return metric.label
@@ -394,32 +436,31 @@ class OneSystem(ByValue, Shown):
 
     @property
     def minima(self) -> list[Figure]:
-        """Metrics that are optimistic, as they were minimized on the same trials."""
+        """Metrics that are optimistic, because they were minimized on the same trials."""
         found = (one for one in METRICS if one.is_minimum)
         return keys_of(found, self.kind, {"point": len(self.cost_points)})
 
     def summary_keys(self) -> list[Figure]:
-        """Return the metrics of summary tables: costs at an operating point if there is one alone."""
+        """Return the metrics of summary tables; with costs if there is exactly one operating point."""
         n_points = len(self.cost_points)
         shown = (one for one in METRICS if one.tables == "all")
         return keys_of(shown, self.kind, {"point": n_points if n_points == 1 else 0})
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """The notes, and what a reader of the intervals must know besides."""
+        """The notes, with notes on the intervals."""
         return self.notes if self.uncertainty is None else (*self.notes, *self.uncertainty.notes)
 
     def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
-        """Between which bounds the true value of a figure should lie, by units such as speakers.
+        """Return a confidence interval of a metric, by units such as speakers.
 
         Parameters
         ----------
         figure : str, or (str, place)
-            A name, such as ``"eer"`` or ``"min_cllr"``; of figures at operating points ``"act_dcf"`` for the first and
-            ``("act_dcf", 1)`` for the second one.
+            A name, such as ``"eer"`` or ``"min_cllr"``. At operating points, ``"act_dcf"`` is the metric at the first
+            and ``("act_dcf", 1)`` at the second one.
         level : float, optional
-            Share of draws of units in which such an interval holds the true value; that of the evaluation, mostly 0.95,
-            when left out.
+            Confidence level. By default, the level of the evaluation, which is 0.95 unless set.
 
         Returns
         -------
@@ -428,7 +469,7 @@ class OneSystem(ByValue, Shown):
         Raises
         ------
         InputError
-            If units are not known or fewer than two, there is no such figure or it is infinite, or the level is not
+            If units are unknown or fewer than two, there is no such metric or it is infinite, or the level is not
             inside (0, 1).
         """
         if self.uncertainty is None:
@@ -436,7 +477,7 @@ class OneSystem(ByValue, Shown):
         return self.uncertainty.interval(figure, level=level)
 
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
-        """Itself alone."""
+        """Return the evaluation itself, without labels."""
         return [({}, self)]
 
 
@@ -445,11 +486,19 @@ def has_llrs(one: OneSystem) -> bool:
     return not any(topic_of(note) in ("no-llrs", "ratios") for note in one.notes)
 
 
+def advice_before_calibration(one: OneSystem) -> str:
+    """Return the advice of the notes on scores that look like probabilities or likelihood ratios; empty for others."""
+    if any(topic_of(note) == "ratios" for note in one.notes):
+        return "for likelihood ratios add --lr, otherwise "
+    is_like = any(note in (LIKE_PROBABILITIES, LIKE_POSTERIORS) for note in one.notes)
+    return "for probabilities add --probabilities PRIOR, otherwise " if is_like else ""
+
+
 S = TypeVar("S", bound=OneSystem)
 
 
 def shared_notes(systems: Sequence[S]) -> list[tuple[list[S], str]]:
-    """Return the notes on systems, each once, with the systems that it is about; the most important notes first.
+    """Return the notes on systems, each once, with the systems that it applies to; the most important notes first.
 
     Examples
     --------
@@ -467,22 +516,22 @@ def shared_notes(systems: Sequence[S]) -> list[tuple[list[S], str]]:
 
 
 def shown_interval(one: OneSystem, figure: Figure) -> Interval | None:
-    """The interval of a figure of an evaluation; None if there is none."""
+    """Return the interval of a metric of an evaluation, or None."""
     known = one.uncertainty
     return None if known is None or figure not in known.estimates else known.interval(figure)
 
 
 def bounds_in_words(found: Interval, *, in_percent: bool = False, beside: str = "") -> tuple[str, str]:
-    """Write both bounds with so many digits that their difference has two, but no more than the figure beside them.
+    """Write both bounds so that their difference has two digits, with at most the digits of the metric beside them.
 
     Parameters
     ----------
     found : Interval
     in_percent : bool
-        Whether the figure is written in percent; the sign is left out.
+        True if the metric is written in percent; the percent sign is left out.
     beside : str
-        The figure as it is written: bounds have its decimals at most, what is less than the last of them is written as
-        less (``<0.001``), and bounds of a figure with an exponent have exponents. By default there is no such limit.
+        The text of the metric. Bounds have at most its decimals; a bound below the last decimal is written like
+        ``<0.001``. Bounds of a metric with an exponent have exponents. By default, there is no limit.
 
     Examples
     --------
@@ -511,7 +560,7 @@ def bounds_in_words(found: Interval, *, in_percent: bool = False, beside: str = 
 
 
 def in_more_digits(found: Interval, text: str, ends: Sequence[str], *, in_percent: bool) -> tuple[str, str, str]:
-    """Write a figure and both bounds with the decimals that tell them apart; as they are if that takes too many.
+    """Write a metric and both bounds with enough decimals to distinguish them; unchanged if that takes too many.
 
     Examples
     --------
@@ -533,18 +582,18 @@ _MOST_DIGITS = 6
 
 
 def _holds(estimate: float, low: float, high: float, digits: int) -> bool:
-    """Whether bounds with so many decimals contain the estimate, if the exact ones do."""
+    """Return True if bounds with ``digits`` decimals contain the estimate, or the exact bounds do not."""
     return (low > estimate or round(low, digits) <= estimate) and (high < estimate or round(high, digits) >= estimate)
 
 
 def _decimals(text: str) -> int | None:
-    """Decimals of a figure as it is written; None where it is no number with decimals."""
+    """Return the number of decimals of a written number; None if it has no decimals."""
     found = re.search(r"\d\.(\d+)", text)
     return None if found is None else len(found[1])
 
 
 def _no_false_zero(value: float, digits: int) -> str:
-    """A number with so many decimals; one that they would hide is written as less than the last of them."""
+    """Write a number with ``digits`` decimals; one that rounds to 0 is written as less than the last decimal."""
     text = f"{value:z.{digits}f}"
     if value == 0.0 or float(text) != 0.0:
         return text
@@ -552,13 +601,13 @@ def _no_false_zero(value: float, digits: int) -> str:
 
 
 def caption_of(systems: Sequence[OneSystem], *, with_rates: bool = False) -> str:
-    """Say what stands in brackets: intervals by their level and their units; empty if nothing does.
+    """Return a caption for intervals in brackets, with their level and units; empty if there are no intervals.
 
     Parameters
     ----------
     systems : sequence of OneSystem
     with_rates : bool
-        Whether error rates of one class are shown, too: they may have intervals where other metrics have none.
+        True if error rates of one class are shown: they can have intervals even if other metrics have none.
 
     Examples
     --------
@@ -591,14 +640,14 @@ def _counts(numbers: Sequence[int], noun: str) -> str:
 
 
 def _method(known: Uncertainty) -> str:
-    """Return how intervals were found, if not all without replicates; of a bootstrap not of which kind."""
+    """Return the name of the method that found the intervals; of a bootstrap, without its kind."""
     each = (known.interval(figure).method for figure in known.estimates)
     found = next((method for method in each if method not in (RATES, RULE_OF_THREE)), LINEARISED)
     return found.partition(",")[0]
 
 
 def corrected_of(one: OneSystem, figure: Figure) -> float | None:
-    """Return what to expect of a minimum on new units; None if that is not known."""
+    """Return the expected value of a minimum on new units; None if unknown."""
     known = one.uncertainty
     return None if known is None or figure not in known.estimates else known.estimates[figure].corrected
 
@@ -609,7 +658,7 @@ def are_corrected(systems: Sequence[OneSystem]) -> bool:
 
 
 def optimism_in_words(systems: Sequence[OneSystem], *, corrected: bool = False) -> str:
-    """Return what a caption states about minima with intervals; empty if none has a corrected value.
+    """Return a caption on the optimism of minima with intervals; empty if no minimum has a corrected value.
 
     Parameters
     ----------
@@ -622,22 +671,23 @@ def optimism_in_words(systems: Sequence[OneSystem], *, corrected: bool = False) 
     nouns = dict.fromkeys(one.uncertainty.noun for one in systems if one.uncertainty is not None)
     new = f"on new {' and '.join(f'{noun}s' for noun in nouns)}"
     if corrected:
-        return f"corrected: to expect {new}"
-    return f"minima are optimistic: eval --corrected shows what to expect {new}"
+        return f"corrected: expected {new}"
+    what = "EER and minima" if any("eer" in one.minima for one in systems) else "minima"
+    return f"{what} are optimistic: eval --corrected shows what to expect {new}"
 
 
 PERCENT = " %"
 
 
 class WithInterval(str):
-    """A figure with its interval, as people read it: ``4.87 % [4.1, 5.9]``.
+    """A written metric with its interval: ``4.87 % [4.1, 5.9]``.
 
     Parameters
     ----------
     estimate : str
-        The figure alone.
+        The metric without interval.
     low, high : str
-        In the unit of the figure, without a sign of percent.
+        Bounds in the unit of the metric, without a percent sign.
     digits : (str, str), optional
         The bounds with all the digits of their width, for programs.
     """
@@ -657,12 +707,12 @@ class WithInterval(str):
 
     @property
     def bracket(self) -> str:
-        """The interval alone."""
+        """The interval in brackets."""
         return _bracket(self.low, self.high)
 
     @property
     def without_percent(self) -> WithInterval:
-        """The same without the sign."""
+        """The same without percent signs."""
         return WithInterval(self.estimate.removesuffix(PERCENT), self.low, self.high, digits=self.digits)
 
 
@@ -671,17 +721,17 @@ def _bracket(low: str, high: str) -> str:
 
 
 def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[str], str] = str) -> str:
-    """A figure of an evaluation, written as text, with its interval if it has one.
+    """Append the interval of a metric to its text, if it has one.
 
     Parameters
     ----------
     text : str
-        The figure; bounds are in percent if it ends so.
+        The written metric; bounds are in percent if it ends with a percent sign.
     one : Evaluation or ClassEvaluation
     figure : str, or (str, place)
-        Its name, as in `OneSystem.interval`.
+        Name of the metric, as in `OneSystem.interval`.
     typeset : function
-        Changes how the bounds are written.
+        Changes the text of each bound.
     """
     found = shown_interval(one, figure)
     if found is None:
@@ -712,7 +762,7 @@ def information_in_words(one: OneSystem) -> str:
             available = with_interval(_three_digits(at.available), one, ("available", k))
             words += f" ({available}{'' if k else ' after calibration'})"
         parts.append(words)
-    most = one.capacity if one.kind == "classes" else None  # type: ignore[attr-defined]  # of two classes JSON has it
+    most = one.capacity if one.kind == "classes" else None  # type: ignore[attr-defined]  # for two classes only in JSON
     if most is not None:
         parts.append(
             f"at the best prior: {_three_digits(most.bits)} bits after calibration ({_listed(one, most.prior)})"
@@ -721,18 +771,18 @@ def information_in_words(one: OneSystem) -> str:
 
 
 _SHOWN = 5
-"""Classes of greatest prior that are named."""
+"""Number of classes with the greatest prior that are named."""
 
 
 def _listed(one: Any, prior: FloatArray) -> str:
-    """The classes of greatest prior."""
+    """List the classes with the greatest prior."""
     order = np.argsort(-prior, kind="stable")
     words = [f"{one.classes[k]} {prior[k]:.2g}" for k in order[:_SHOWN].tolist()]
     return ", ".join(words) + (f", {len(order) - _SHOWN} more" if len(order) > _SHOWN else "")
 
 
 def _at(one: InformationAt) -> str:
-    """Name the prior; of two classes that of a target."""
+    """Name the prior; for two classes, the prior of a target."""
     if len(one.prior) == 2:
         return f"prior {one.prior[0]:.4g}"
     return "the flat prior" if len(set(one.prior)) == 1 else "the given prior"

@@ -1,4 +1,4 @@
-"""Plans of evaluations, by name or from a file, and the number by which a plan ranks systems."""
+"""Protocols of evaluations, by name or from a file, and the primary metric that ranks systems."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import json
 import math
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from deciban._files import read_short_text, toml_of
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.intervals import Interval
 from deciban.errors import FormatError, InputError
@@ -20,67 +20,73 @@ from deciban.evaluation.one_system import as_object, plain, shown_interval, with
 from deciban.evaluation.uncertainty import Figure
 
 PresetLike: TypeAlias = "Preset | str | os.PathLike[str]"
-"""A plan, its name, or the path of a file of one."""
+"""A protocol, its name, or the path of its file."""
 
 FORM = 1
-"""Version of the form of plans."""
+"""Version of the file format of protocols."""
 
 PRIMARY = {
     "act_dcf": "actual DCF, normalized",
     "min_dcf": "minimum DCF, normalized",
     "eer": "EER (ROCCH)",
+    "cllr": "Cllr in bits",
     "fnmr_at_fmr": "FNMR",
     "c_avg": "C_avg",
     "normalized_c_avg": "C_avg, normalized",
     "cluster_c_avg": "C_avg among the classes of a cluster",
-    "pair_cost": "actual cost of telling the worst pairs of classes apart",
+    "pair_cost": "actual cost of distinguishing the worst pairs of classes",
 }
-"""What the primary number of a plan is, in words."""
+"""Names of primary metrics."""
+
+CLOSEST_EER = ("eer_conventions", "closest_mean")
+"""Key of the equal error rate of challenges on spoofing."""
 
 _NEXT_COLUMN = re.compile(r"\s*,\s*(?![-+]?[\d.]+(?:[eE][-+]?\d+)?\s*(?:,|$))")
-"""Between columns, and not between borders of bins."""
+"""Separator between columns, but not between borders of bins."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """The plan of one evaluation, where it comes from, and whether that was checked.
+    """An evaluation protocol, with its source.
 
     Attributes
     ----------
     name : str
     points : tuple of OperatingPoint
-        Of many classes: priors of a target in C_avg, with costs of 1.
+        Multiclass: priors of a target in C_avg, with costs of 1.
     source : str
     status : {"verified", "unverified"}
-        Whether the numbers were checked against a paper or a scorer.
+        Verified if the numbers were checked against a paper or a scorer.
     kind : {"two-class", "classes"}
-        What scores it is for.
+        Kind of scores.
     p_out_of_set : float or None
         Prior of the last class in C_avg, if it is out of set.
     aliases : tuple of str
-        Other names: those of single years.
+        Other names, such as names of single years.
     title : str
     checked : str
-        What was checked against what, and what was not.
+        Checks against sources, and numbers that were not checked.
     positive : str
-        What a target is.
+        Meaning of a target.
     primary : str
-        One of `PRIMARY`: what ranks systems. Of several points it is the mean.
+        A key of `PRIMARY`: the metric that ranks systems. With several points, it is the mean.
     false_match_rates : tuple of float
-        At which rates of false matches that of false non-matches is wanted.
+        False-match rates at which the false non-match rate is reported.
     equalize : str or None
-        Columns of the key whose combinations of values count alike in each class.
+        Columns of the key; each combination of their values has equal weight in each class.
     non_target_shares : mapping of str to float
-        What non-targets of each value of a column weigh together; of what is left out, nothing.
+        Total weight of non-targets with each value of a column; other non-targets have weight 0.
     share_column : str
-        That column.
+        The column of ``non_target_shares``.
     clusters : mapping of str to tuple of str
-        Classes that are told apart among each other.
+        Classes that are distinguished within each cluster.
     worst_pairs : int or None
-        Of how many pairs of classes the primary number is the mean.
+        Number of pairs of classes over which the primary metric is averaged.
     formats : tuple of str
-        Formats in which its scores and keys come.
+        Formats of its scores and keys.
     remarks : tuple of str
+    spoofing : mapping of str to value
+        Metrics of countermeasures and of single scores, with priors and costs; empty for other protocols.
     """
 
     name: str
@@ -102,45 +108,47 @@ class Preset:
     worst_pairs: int | None = None
     formats: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    spoofing: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_verified(self) -> bool:
-        """Whether the numbers were checked."""
+        """True if the numbers were checked."""
         return self.status == "verified"
 
     @property
     def is_rate(self) -> bool:
-        """Whether the primary number is written in percent."""
+        """True if the primary metric is written in percent."""
         return self.primary in ("eer", "fnmr_at_fmr")
 
     @property
     def is_minimum(self) -> bool:
-        """Whether the primary number is by the best threshold, and not by that of the plan."""
+        """True if the primary metric uses the best threshold instead of the threshold of the protocol."""
         return self.primary in ("min_dcf", "eer")
 
     @property
     def class_figures(self) -> dict[str, Any]:
-        """Arguments of `deciban.evaluate_classes`, for a plan of many classes."""
+        """Arguments of `deciban.evaluate_classes`, for a multiclass protocol."""
         figures: dict[str, Any] = {"p_target": [point.p_target for point in self.points]}
         return figures if self.p_out_of_set is None else {**figures, "p_out_of_set": self.p_out_of_set}
 
     @property
     def figures(self) -> dict[str, Any]:
-        """Arguments of an evaluation of its kind: what the plan asks for, and nothing else.
+        """Arguments of the evaluation function of its kind, without defaults.
 
         Examples
         --------
-        >>> preset("iso19795").figures, preset("lre17").figures
+        >>> preset("iso19795-fmr1e-3").figures, preset("lre17").figures
         ({'fnmr_at': [0.001]}, {'p_target': [0.5, 0.1]})
         """
         if self.kind == "classes":
             return self.class_figures
         found: dict[str, Any] = {"operating_points": list(self.points)} if self.points else {}
+        found |= {"eer_conventions": True} if self.spoofing else {}
         return found | ({"fnmr_at": list(self.false_match_rates)} if self.false_match_rates else {})
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns of the key that the primary number needs, with the borders of bins.
+        """Columns of the key that the primary metric needs, with the borders of bins.
 
         Examples
         --------
@@ -153,31 +161,33 @@ class Preset:
 
     @property
     def alike(self) -> str:
-        """What counts alike where partitions do, in words."""
+        """Name of the conditions that have equal weight."""
         return f"every {'combination' if len(self.columns) > 1 else 'value'} of {', '.join(self.columns)}"
 
     @property
     def primary_in_words(self) -> str:
-        """What the primary number is.
+        """Description of the primary metric.
 
         Examples
         --------
         >>> preset("sre12").primary_in_words
         'mean over 2 points of the actual DCF, normalized'
         >>> preset("lre17").primary_in_words
-        'mean over 2 points of the C_avg, normalized, every value of data_source counting alike'
+        'mean over 2 points of the C_avg, normalized, with equal weight of every value of data_source'
         """
         words = PRIMARY[self.primary]
-        if self.primary == "fnmr_at_fmr":
+        if self.primary == "eer" and self.spoofing:
+            words = "EER, mean of both error rates where they are closest"
+        elif self.primary == "fnmr_at_fmr":
             words = f"{words} at FMR {self.false_match_rates[0]:g}"
         elif self.primary == "pair_cost":
             words = f"mean {words} ({self.worst_pairs} pairs)"
         elif self.primary == "cluster_c_avg":
             words = f"mean over {len(self.clusters)} clusters of the {words}"
-        elif len(self.points) > 1 and self.primary != "eer":
+        elif len(self.points) > 1 and self.primary not in ("eer", "cllr"):
             words = f"mean over {len(self.points)} points of the {words}"
         if self.equalize:
-            words += f", {self.alike} counting alike"
+            words += f", with equal weight of {self.alike}"
         if self.non_target_shares:
             shares = ", ".join(f"{value} {share:g}" for value, share in self.non_target_shares.items())
             words += f", non-targets by {self.share_column} in shares ({shares})"
@@ -188,11 +198,12 @@ class Preset:
         if self.kind == "classes":
             parts[0] = f"C_avg at {parts[0]}"
         parts += [] if self.p_out_of_set is None else [f"the last class out of set with prior {self.p_out_of_set:g}"]
-        return f"{self.name} ({'; '.join(parts)}), {self.status}: {self.source}"
+        points = f" ({'; '.join(parts)})" if parts else ""
+        return f"{self.name}{points}, {self.status}: {self.source}"
 
 
 def presets() -> dict[str, Preset]:
-    """Return the plans that deciban knows, by name.
+    """Return the protocols of deciban, by name.
 
     Returns
     -------
@@ -205,16 +216,16 @@ def presets() -> dict[str, Preset]:
     >>> [name for name, one in presets().items() if one.kind == "classes"]
     ['lre05-09', 'lre05-09-open', 'lre11', 'lre15', 'lre17', 'lre22']
     """
-    return {name: _of_text(text, name, f"preset {name}") for name, text in _texts().items()}
+    return {name: _of_text(text, name, f"preset {name}", is_own=True) for name, text in _texts().items()}
 
 
 def preset(given: PresetLike) -> Preset:
-    """Return one plan.
+    """Return one protocol.
 
     Parameters
     ----------
     given : str or path
-        Its name, or that of one of its years: ``lre09`` is ``lre05-09``; or a file, whose name ends in ``.toml``.
+        A name, such as ``lre05-09``, the name of a single year, such as ``lre09``, or a file that ends in ``.toml``.
 
     Returns
     -------
@@ -223,9 +234,9 @@ def preset(given: PresetLike) -> Preset:
     Raises
     ------
     InputError
-        If there is none of this name.
+        If the name is unknown.
     FormatError, OSError
-        If a file holds no plan, or cannot be read.
+        If the file contains no protocol, or cannot be read.
 
     Examples
     --------
@@ -241,13 +252,13 @@ def preset(given: PresetLike) -> Preset:
         if given == one.name or given in one.aliases:
             return one
     raise InputError(
-        f"preset: {given!r} is not known. There are {', '.join(known)}. A plan of your own is a file whose name ends "
-        "in .toml."
+        f"preset: {given!r} is not known. There are {', '.join(known)}. You can also name a .toml file with "
+        "your own plan."
     )
 
 
 def is_file(name: str) -> bool:
-    """Whether a preset is named by its file.
+    """Return True if the name of a preset is the name of a file.
 
     Examples
     --------
@@ -258,7 +269,7 @@ def is_file(name: str) -> bool:
 
 
 def text_of(name: str) -> str:
-    """Return the file of a plan that deciban knows: what one's own can begin with.
+    """Return the file of a protocol, for use as a template.
 
     Examples
     --------
@@ -275,29 +286,20 @@ def _texts() -> dict[str, str]:
 
 
 def _by_kind_and_year(name: str) -> tuple[bool, bool, str]:
-    """Speakers first, then what else has two classes, then languages."""
+    """Return a sort key: speaker recognition first, then other two-class protocols, then languages."""
     return name.startswith("lre"), not name.startswith("sre"), name.replace("sre96", "sre02")
 
 
 def _of_file(path: Path) -> Preset:
-    """Read a plan of a user's own."""
-    most = 1 << 20
-    with path.open("rb") as stream:
-        content = stream.read(most + 1)
-    if len(content) > most:
-        raise FormatError(f"{path}: more than {most:,} bytes, and a plan is a page of text.")
-    try:
-        return _of_text(content.decode("utf-8"), path.stem, str(path))
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path}: no text in UTF-8 ({error.reason} at byte {error.start}).") from error
+    """Read a protocol from a file."""
+    return _of_text(read_short_text(path), path.stem, str(path))
 
 
-def _of_text(text: str, name: str, where: str) -> Preset:
-    try:
-        row = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise FormatError(f"{where}: {error}. A plan is TOML: deciban presets sre12 --toml shows one.") from error
-    _validate(row, where)
+def _of_text(text: str, name: str, where: str, *, is_own: bool = False) -> Preset:
+    """Read a protocol; those of deciban are valid, as a test ensures."""
+    row = toml_of(text, where, "deciban presets sre12 --toml shows a protocol.")
+    if not is_own:
+        _validate(row, where)
     shares = dict(row.get("non_target_shares", {}))
     column = shares.pop("column", "")
     if shares and not math.isclose(math.fsum(shares.values()), 1.0):
@@ -315,6 +317,7 @@ def _of_text(text: str, name: str, where: str) -> Preset:
         clusters={cluster: tuple(classes) for cluster, classes in row.get("clusters", {}).items()},
         worst_pairs=row.get("worst_pairs"),
         positive=row.get("positive", ""),
+        spoofing=row.get("spoofing", {}),
         **known,
     )
 
@@ -333,14 +336,14 @@ def _validate(row: dict[str, Any], where: str) -> None:
         rule = f"{about} " if about else ""
         wrong = "has no place here" if error.validator == "not" else error.message[:200]
         raise FormatError(
-            f"{where}: {place}: {wrong}. {rule}deciban presets NAME --toml shows plans that are whole, "
-            "and docs/presets.md what each field means."
+            f"{where}: {place}: {wrong}. {rule}deciban presets NAME --toml prints complete plans, "
+            "and docs/presets.md explains each field."
         )
     for name, value in row.items():
         try:
             json.dumps(value, allow_nan=False)
         except ValueError:
-            raise FormatError(f"{where}: {name}: {value} has numbers that are not finite.") from None
+            raise FormatError(f"{where}: {name}: {value} contains infinite numbers or NaN.") from None
 
 
 _AT_POINTS = {"dcf": ("act_dcf", "min_dcf"), "c_avg": ("c_avg", "min_c_avg"), "norm": ("normalized", "normalized_min")}
@@ -348,23 +351,23 @@ _AT_POINTS = {"dcf": ("act_dcf", "min_dcf"), "c_avg": ("c_avg", "min_c_avg"), "n
 _MOST_PARTS = 8
 
 ESTIMATORS = (
-    "actual and minimum are different estimators: the one is of mean error rates of the conditions at the threshold of "
-    "the plan, the other of one threshold for all trials, weighted by largest condition over own"
+    "actual and minimum are different estimators: the actual value averages the error rates of the conditions at the "
+    "threshold of the plan; the minimum uses one threshold for all trials, weighted so that conditions count equally"
 )
-"""Said where both stand beside each other and conditions count alike."""
+"""Caption of tables with both metrics and equal weight of conditions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanFigure:
-    """A figure of a plan: its value, and how sure it is.
+    """A metric of a protocol: its value and interval.
 
     Attributes
     ----------
     value : float
     of : Evaluation, ClassEvaluation or None
-        The evaluation that it is a figure of, where it is one.
+        The evaluation that contains the metric, if one does.
     name : str or (str, place)
-        What it is called there.
+        Name of the metric there.
     """
 
     value: float
@@ -373,36 +376,36 @@ class PlanFigure:
 
     @property
     def interval(self) -> Interval | None:
-        """How sure it is; None where there is no interval, or it is no metric of one evaluation."""
+        """Interval of the metric; None if unknown, or if no single evaluation has the metric."""
         return None if self.of is None else shown_interval(self.of, self.name)
 
     def written(self, write: Callable[[float], str], typeset: Callable[[str], str] = str) -> str:
-        """As tables show it: with its interval."""
+        """Return the text of the metric with its interval."""
         text = write(self.value)
         return text if self.of is None else with_interval(text, self.of, self.name, typeset)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what JSON says of it."""
+        """Return the JSON object."""
         interval = self.interval
         return {"value": self.value, "interval": None if interval is None else as_object(interval)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Primary:
-    """The primary number of a plan for one system.
+    """The primary metric of a protocol for one system.
 
     Attributes
     ----------
     plan : Preset
     system : str
     actual, minimum : PlanFigure or None
-        By decisions at the threshold of the plan, and by the best ones; None where the plan has no such figure.
+        Values at the threshold of the protocol and at the best threshold; None if the protocol lacks them.
     how : str
-        Of which trials, where this is not simply all of them.
+        Trials used, if not simply all.
     departs : str
-        Why this is not what the plan asks for; empty where it is.
+        Departure from the protocol; empty if there is none.
     parts : mapping of str to float
-        What it is the mean of, by name.
+        Values that are averaged, by name.
     """
 
     plan: Preset
@@ -415,7 +418,7 @@ class Primary:
 
     @property
     def figure(self) -> PlanFigure:
-        """That which ranks systems."""
+        """Metric that ranks systems."""
         chosen = self.minimum if self.actual is None or self.plan.is_minimum else self.actual
         if chosen is None:
             raise ValueError("a primary number has a figure")
@@ -423,7 +426,7 @@ class Primary:
 
     @property
     def shown(self) -> list[tuple[str, PlanFigure]]:
-        """What tables show of it, that which ranks systems first, with headings."""
+        """Metrics for tables with headings, the one that ranks systems first."""
         pairs = [("actual", self.actual), ("minimum", self.minimum)]
         there = [(name, one) for name, one in pairs if one is not None]
         there.sort(key=lambda pair: pair[1] is not self.figure)
@@ -433,7 +436,7 @@ class Primary:
 
     @property
     def remarks(self) -> list[str]:
-        """Of which trials it is, of what it is the mean, and why it is not the number of the plan."""
+        """Remarks on the trials, on the averaged values, and on departures from the protocol."""
         found = [f"not the primary number of {self.plan.name}: {self.departs}"] if self.departs else []
         found += [f"{self.plan.name}: {self.how}"] if self.how else []
         both = self.actual is not None and self.minimum is not None
@@ -446,21 +449,21 @@ class Primary:
 
     @property
     def value(self) -> float:
-        """That which ranks systems."""
+        """Value that ranks systems."""
         return self.figure.value
 
     @property
     def status(self) -> str:
-        """Whether the plan was checked, in words that stand beside the number.
+        """Verification status of the protocol, as text beside the metric.
 
-        Empty where it was, and the number is not that of the plan: nothing about this one was checked.
+        Empty if the protocol was verified but the metric departs from it.
         """
         if not self.plan.is_verified:
             return "unverified: check it with the plan before you quote it"
         return "" if self.departs else "verified"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what JSON says of it."""
+        """Return the JSON object."""
         found: dict[str, Any] = {
             "plan": self.plan.name,
             "status": self.plan.status,
@@ -473,12 +476,12 @@ class Primary:
 
 
 def primary_of(plan: Preset, found: Any, *, how: str = "", departs: str = "") -> Primary:
-    """Return the primary number of a plan from an evaluation that has all of its points, and maybe others.
+    """Return the primary metric of a protocol from an evaluation at all of its points, and maybe others.
 
     Parameters
     ----------
     plan : Preset
-        Not of clusters or pairs of classes, whose numbers are of parts of the scores.
+        Without clusters or pairs of classes, whose metrics use parts of the scores.
     found : Evaluation or ClassEvaluation
     how, departs : str
         See `Primary`.
@@ -486,7 +489,7 @@ def primary_of(plan: Preset, found: Any, *, how: str = "", departs: str = "") ->
     Raises
     ------
     InputError
-        If a point of the plan is not among those of the evaluation.
+        If the evaluation lacks a point of the protocol.
 
     Examples
     --------
@@ -500,6 +503,12 @@ def primary_of(plan: Preset, found: Any, *, how: str = "", departs: str = "") ->
     pair: tuple[PlanFigure | None, PlanFigure | None]
     if plan.primary == "eer":
         pair = None, PlanFigure(found.eer, found, "eer")
+        if plan.spoofing:
+            conventions = found.requested.eer_conventions
+            _require(bool(conventions), plan, found.name)
+            pair = None, PlanFigure(conventions[CLOSEST_EER[1]], found, CLOSEST_EER)
+    elif plan.primary == "cllr":
+        pair = PlanFigure(found.cllr, found, "cllr"), PlanFigure(found.min_cllr, found, "min_cllr")
     elif plan.primary == "fnmr_at_fmr":
         places = [k for k, one in enumerate(found.requested.rates_at) if one.limited == "fmr"]
         at = [k for k in places if found.requested.rates_at[k].limit == plan.false_match_rates[0]]
@@ -513,7 +522,7 @@ def primary_of(plan: Preset, found: Any, *, how: str = "", departs: str = "") ->
 
 
 def _means(plan: Preset, found: Any, names: tuple[str, str]) -> tuple[PlanFigure, PlanFigure]:
-    """Means over the points of the plan, of actual costs and of minimum costs."""
+    """Return means over the points of the protocol, of actual costs and of minimum costs."""
     known = [(one.p_target, getattr(one, "c_miss", 1), getattr(one, "c_fa", 1)) for one in found.cost_points]
     wanted = [(one.p_target, one.c_miss, one.c_fa) for one in plan.points]
     _require(set(wanted) <= set(known), plan, found.name)
@@ -531,6 +540,6 @@ def _means(plan: Preset, found: Any, names: tuple[str, str]) -> tuple[PlanFigure
 def _require(is_there: bool, plan: Preset, name: str) -> None:  # noqa: FBT001  # one answer
     if not is_there:
         raise InputError(
-            f"preset: {name} was not evaluated at all points of {plan.name}, of which the primary number is made. "
+            f"preset: {name} was not evaluated at all points of {plan.name}, which the primary number needs. "
             "Evaluate it with this preset."
         )

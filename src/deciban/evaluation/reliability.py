@@ -1,13 +1,13 @@
-"""Reliability of posteriors, and whether scores can be log-likelihoods or their ratios at all.
+"""Reliability of posteriors, and detection of scores that are not log-likelihoods or their ratios.
 
-The curve is that of Dimitriadis, Gneiting and Jordan ("Stable reliability diagrams for probabilistic classifiers", PNAS
-118, 2021): monotone, piecewise constant, with as many pieces as the trials support. Two classes and many have the same:
-of two it is about the posterior of a target, of many about that of the class that is recognized.
+The curve is by Dimitriadis, Gneiting and Jordan ("Stable reliability diagrams for probabilistic classifiers", PNAS 118,
+2021): monotone, piecewise constant, with as many steps as the trials support. With two classes it shows the posterior
+of a target, in multiclass evaluations the posterior of the recognized class.
 
-Badly calibrated scores are not yet something else, and a few that are wrong and certain do not make all others so. Four
-things together do: the best scale is above 4 or below 1/4, or all scores have one sign; with the best scale and offset
-the scores tell most of what any increasing map could make of them; as they are they tell less than half of that; and
-all that is no matter of chance, by the likelihood ratio of 30 trials or more of each class.
+Bad calibration alone does not mean that scores are no log-likelihoods, nor do a few wrong scores of high confidence.
+A note appears only if all of the following holds. The best scale is above 4 or below 1/4, or all scores have one sign.
+With the best scale and offset, the scores deliver most of the information of the best increasing map. Without them,
+they deliver less than half of it. Chance is excluded by a likelihood ratio on at least 30 trials of each class.
 """
 
 from __future__ import annotations
@@ -19,43 +19,42 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from deciban._validate.probabilities import LIKE_PROBABILITIES, LIKE_RATIOS, like_probabilities, like_ratios
+from deciban._validate.classes import LIKE_PROBABILITIES, LIKE_RATIOS, like_probabilities, like_ratios
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.hull import FEW_ERRORS, pool
 from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.errors import InputError
+from deciban.errors import InputError, Note
 from deciban.evaluation.summary import Summary
-from deciban.messages import Note
 from deciban.metrics import SortedScores
-from deciban.types import AnyArray, FloatArray, IntArray
+from deciban.types import AnyArray, FloatArray, FloatPair, IntArray
 
 _BINS = 40
 _EVEN = 0.5
-"""Prior of a target where none is asked for."""
+"""Default prior of a target."""
 
 EDGES = np.linspace(0.0, 1.0, _BINS + 1)
-"""Of the bins of posteriors: for the histogram alone."""
+"""Edges of the bins of posteriors, which are used for the histogram only."""
 
 _PLACES = np.linspace(-12.0, 12.0, 401)
 _MIDDLES = np.concatenate(([_PLACES[0]], (_PLACES[1:] + _PLACES[:-1]) / 2, [_PLACES[-1]]))
-"""Between cells of posterior log odds, and in them: what the band is drawn for."""
+"""Cells of posterior log odds: borders, and the middles at which the band is drawn."""
 
 N_REPLICATES, SEED = 400, 0
-"""Of the band."""
+"""Number of replicates of the band, and their seed."""
 
 PLACES = logit(EDGES[1:-1])
-"""The same as posterior log odds, without both ends."""
+"""Inner edges as posterior log odds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reliability(ByValue):
-    """Posterior probabilities of an event, and how often it happens.
+    """Posterior probabilities of an event, and its observed frequency.
 
     Attributes
     ----------
     prior : tuple of float
-        Of a target, or of each class where there are many.
+        Prior of a target; multiclass: prior of each class.
     low, high : (n_blocks,) arrays
         Lowest and highest posterior in each PAV block, ascending.
     observed : (n_blocks,) array
@@ -63,11 +62,11 @@ class Reliability(ByValue):
     bins : (b + 1,) array
         Edges of bins of posteriors.
     happened, failed : (b,) arrays
-        Share of trials in each bin with which it happened and did not, at the prior; together they add up to 1.
+        Share of trials in each bin with and without the event, at the prior; together they add up to 1.
     n_tar, n_trials : int
-        How many trials there are of two classes, of targets and in all; 0 where trials weigh, and of many classes.
+        Two classes: number of targets and of all trials. 0 for weighted trials and for multiclass.
     n_in_cells : (n_cells,) int array or None
-        Trials in cells of posterior log odds at the proportion of the trials themselves; None where they weigh.
+        Trials in cells of posterior log odds, at the proportion of targets among the trials; None for weighted trials.
     """
 
     prior: tuple[float, ...]
@@ -84,22 +83,22 @@ class Reliability(ByValue):
     def consistency(
         self, level: float = LEVEL, *, design_effect: FloatArray | None = None, noun: str = "trial"
     ) -> Consistency | None:
-        """Between which bounds the curve would lie if posteriors were right; see `Consistency`.
+        """Return the bounds of the curve under correct posteriors; see `Consistency`.
 
         Parameters
         ----------
         level : float
-            At each posterior by itself.
+            Level at each posterior.
         design_effect : (n_blocks,) array, optional
-            How many trials of each block say as much as one that shares its units with no other; at least 1. Left out,
-            trials count as independent. `deciban.evaluation.reliability.consistency_of` finds it.
+            Number of trials of each block that carry as much information as one independent trial; at least 1. By
+            default, trials count as independent. `deciban.evaluation.bands.consistency_of` computes it.
         noun : str
-            What the units are called that it is about.
+            Name of the units of the design effect.
 
         Returns
         -------
         Consistency or None
-            None where trials weigh, and of many classes.
+            None for weighted trials and for multiclass.
 
         Raises
         ------
@@ -126,14 +125,14 @@ class Reliability(ByValue):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Consistency(ByValue):
-    """Where a reliability curve lies by chance alone, at each posterior by itself, if posteriors are right.
+    """Pointwise range of a reliability curve by chance if posteriors are correct.
 
-    Labels of all trials are drawn again, 400 times from seed 0: that of a trial is a target with the posterior that its
-    llr says, at the share of targets among the trials; PAV of these trials is one curve, which is moved from that share
-    to the prior as the posteriors are. Posteriors are told apart to 0.06 nats of log odds. Where trials share units, so
-    many are drawn as say the same without units in common, and each stands for several; without units trials count as
-    independent, and the band is too narrow where speakers have many. Source: Dimitriadis, Gneiting and Jordan, Stable
-    reliability diagrams for probabilistic classifiers, PNAS 118, 2021 (consistency bands by resampling).
+    The labels of all trials are drawn 400 times from seed 0. A trial becomes a target with the posterior of its llr, at
+    the share of targets among the trials. PAV of each draw gives a curve, which is moved from this share to the prior.
+    Posteriors are resolved to 0.06 nats of log odds. If trials share units, fewer trials are drawn, according to the
+    design effect, and each counts several times. Without units, trials count as independent, and the band is too narrow
+    if speakers have many trials. Source: Dimitriadis, Gneiting and Jordan, Stable reliability diagrams for
+    probabilistic classifiers, PNAS 118, 2021 (consistency bands by resampling).
 
     Attributes
     ----------
@@ -142,7 +141,7 @@ class Consistency(ByValue):
     low, high : (n,) arrays
     level : float
     noun : str
-        Of the units by which it was found: ``"trial"`` where trials count as independent.
+        Name of the units of the band: ``"trial"`` if trials count as independent.
     """
 
     posterior: FloatArray
@@ -153,14 +152,14 @@ class Consistency(ByValue):
 
 
 def _rounded(n: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Whole numbers in every replicate, up or down by chance, so that their means are these."""
+    """Round numbers up or down at random in every replicate, so that their means stay the same."""
     down = np.floor(n)
     found: IntArray = (down + (rng.random((N_REPLICATES, len(n))) < n - down)).astype(np.int64)
     return found
 
 
 def _refitted(tar: AnyArray, non: AnyArray, shift: float) -> FloatArray:
-    """PAV of counts, a table of cells in each row: the share of targets in every cell, moved by log odds."""
+    """Fit PAV to each row of counts, and return the share of targets in every cell, moved by log odds."""
     n_rows, n_cells = tar.shape
     is_first = np.zeros(tar.shape, np.bool_)
     is_first[:, 0] = True
@@ -174,7 +173,7 @@ def _refitted(tar: AnyArray, non: AnyArray, shift: float) -> FloatArray:
 
 
 def reliability_of(summary: Summary) -> Reliability:
-    """Of the posterior of a target, at the first prior that was asked for, or at even odds."""
+    """Return the reliability of the posterior of a target, at the first requested prior, or at even odds."""
     prior = (*summary.figures.posteriors_at, _EVEN)[0]
     tau, pav = float(logit(prior)), summary.pav
     with np.errstate(over="ignore"):
@@ -185,7 +184,7 @@ def reliability_of(summary: Summary) -> Reliability:
 
 
 def _cells(summary: Summary) -> dict[str, Any]:
-    """What `Reliability` holds of numbers of trials: of targets, in all, in each cell; nothing where they weigh."""
+    """Return the numbers of trials for `Reliability`: targets, all, and in each cell; empty for weighted trials."""
     tar, non = summary.ranks.tar, summary.ranks.non
     if summary.is_weighted:
         return {}
@@ -198,12 +197,12 @@ def _cells(summary: Summary) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PooledOdds:
-    """Posterior log odds of the recognized class of all trials, with weights of classes, in PAV blocks and in bins.
+    """Posterior log odds of the recognized classes of all trials, with class weights, in PAV blocks and in bins.
 
     Attributes
     ----------
     n_right, n_wrong : (n_blocks,) arrays
-        Weight of the trials that were recognized, and of the others.
+        Weight of correctly and wrongly recognized trials.
     low, high : (n_blocks,) arrays
         Lowest and highest posterior log odds.
     happened, failed : (b,) arrays
@@ -219,7 +218,7 @@ class PooledOdds:
 
     @classmethod
     def of(cls, scores: SortedScores) -> PooledOdds:
-        """From posterior log odds: those of trials that were recognized are on the side of the targets."""
+        """Create blocks from posterior log odds, with correctly recognized trials as targets."""
         table = scores.table
         starts = pool(table.n_tar, table.n_non)
         n_right, n_wrong = (np.add.reduceat(counts, starts) for counts in (table.n_tar, table.n_non))
@@ -227,44 +226,44 @@ class PooledOdds:
 
 
 def reliability_of_classes(found: PooledOdds, prior: FloatArray) -> Reliability:
-    """Of the posterior of the recognized class, by all trials."""
+    """Return the reliability of the posterior of the recognized class, on all trials."""
     observed, total = found.n_right / (found.n_right + found.n_wrong), found.happened.sum() + found.failed.sum()
     shares = found.happened / total, found.failed / total
     return Reliability(tuple(prior.tolist()), expit(found.low), expit(found.high), observed, EDGES, *shares)
 
 
 def _in_bins(trials: SortedClass, shift: float = 0.0) -> FloatArray:
-    """Number (or weight) of trials in each bin of posteriors; those at 1 are in the last one."""
+    """Return the number (or weight) of trials in each bin of posteriors; the last bin includes 1."""
     inner = trials.below(PLACES - shift)
     return np.diff(np.concatenate(([0], inner, [trials.total]))).astype(np.float64)
 
 
 FARTHEST = 4.0
-"""By how much scores may be multiplied, or divided, by their best calibration and still be log-likelihood ratios."""
+"""Largest factor by which the best calibration multiplies or divides log-likelihood ratios."""
 
 _TOLD = 0.5
-"""Share of what the scores hold that they must tell as they are."""
+"""Least share of the available information that log-likelihood ratios deliver."""
 
 _CHANCE = 20.0
-"""Twice the logarithm of a likelihood ratio: exceeded by chance in one of 20,000 sets (two parameters)."""
+"""Twice the logarithm of a likelihood ratio, exceeded by chance in one of 20,000 data sets (two parameters)."""
 
 _MENDED = 0.75
-"""Share of what the scores hold that the best scale and offset make them tell."""
+"""Least share of the available information that the best scale and offset deliver."""
 
 _RIDGE = 1e-3
-"""Penalty on the scale, so that there is a best one for classes that do not overlap."""
+"""Penalty on the scale, so that a best scale exists for separated classes."""
 
 _SHOWN = 4096
-"""Scores of a class that stand for all of them, at equal distances in their order."""
+"""Scores that represent a class, at equal distances in sorted order."""
 
 
 def remark_on_llrs(summary: Summary) -> str:
-    """Return a note on two-class scores that are not log-likelihood ratios; empty if they may be.
+    """Return a note on two-class scores that are not log-likelihood ratios; empty if they can be.
 
     Parameters
     ----------
     summary : Summary
-        Of scores that favour targets.
+        Summary of scores that favour targets.
     """
     if ratios := _remark_on_ratios(summary):
         return ratios
@@ -275,7 +274,7 @@ def remark_on_llrs(summary: Summary) -> str:
     lowest, highest = summary.finite_range
     n_least, least = min(summary.n_tar, summary.n_non), summary.recalibrated.cllr()
     if not far_off(summary.cllr, least, 1.0, n_least, 2):
-        return ""  # no scale and offset can do better than the best increasing map
+        return ""  # no scale and offset can be better than the best increasing map
     scale, mended = _best_scale(summary.ranks.tar, summary.ranks.non)
     if 1.0 - mended < _MENDED * (1.0 - least) or not far_off(summary.cllr, mended, 1.0, n_least, 2):
         return ""
@@ -301,7 +300,7 @@ def _remark_on_ratios(summary: Summary) -> str:
 
 
 def remark_on_range(summary: Summary) -> str:
-    """Return the note on scores of two classes that all lie in [0, 1]; empty if they do not."""
+    """Return the note on two-class scores that are all in [0, 1]; empty if they are not."""
     if summary.n_infinite or summary.finite_range is None:
         return ""
     are_alike = like_probabilities(*summary.finite_range, summary.n_tar + summary.n_non)
@@ -309,7 +308,7 @@ def remark_on_range(summary: Summary) -> str:
 
 
 def beyond(scale: float) -> str:
-    """Why a best scale is not that of log-likelihoods; empty if it may be.
+    """Return the reason why a best scale is not plausible for log-likelihoods; empty if it is.
 
     >>> beyond(10.0), beyond(0.4)
     ('calibration would multiply them by more than 4', '')
@@ -327,12 +326,12 @@ def no_log_likelihoods(what: str, why: str) -> str:
 
 
 def far_off(cllr: float, mended: float, silent: float, n_least: float, n_classes: int) -> bool:
-    """Whether scores tell less than half of what they hold, and not by chance.
+    """Return True if scores deliver less than half of the available information, beyond chance.
 
     Parameters
     ----------
     cllr, mended, silent : float
-        Bits of the scores as they are, after a calibration, and of scores that say nothing.
+        In bits: Cllr of the scores, Cllr after calibration, and Cllr of scores without information.
     n_least : int or float
         Trials of the rarest class.
     n_classes : int
@@ -348,8 +347,8 @@ def far_off(cllr: float, mended: float, silent: float, n_least: float, n_classes
 
 
 def _best_scale(tar: SortedClass, non: SortedClass) -> tuple[float, float]:
-    """The best scale of scores, with an offset, and Cllr after both; nothing is gained where there is no best one."""
-    from deciban.core.training.linear_training import train  # evaluations of llrs need none of it
+    """Return the best scale with an offset, and Cllr after both; (1, inf) if there is none."""
+    from deciban.core.training.linear_training import train  # loads slowly, and most evaluations do not need it
 
     (of_tar, w_tar), (of_non, w_non) = _thinned(tar), _thinned(non)
     is_target = np.arange(len(of_tar) + len(of_non)) < len(of_tar)
@@ -361,12 +360,12 @@ def _best_scale(tar: SortedClass, non: SortedClass) -> tuple[float, float]:
     return float(found.weights[0]), found.objective / math.log(2)
 
 
-def _thinned(one: SortedClass) -> tuple[FloatArray, FloatArray]:
+def _thinned(one: SortedClass) -> FloatPair:
     if one.weights is not None and len(one.scores) <= _SHOWN:
         return one.scores.astype(np.float64), one.weights.astype(np.float64)
     n = min(len(one.scores), _SHOWN)
     lines = (np.arange(n) + 0.5) * one.total / n
     rows = lines.astype(np.int64)
-    if one.cumulated is not None:  # the entries in which these trials are
+    if one.cumulated is not None:  # positions of these trials among weighted entries
         rows = np.searchsorted(one.cumulated, lines, side="right") - 1
     return one.scores[rows].astype(np.float64), np.ones(n)

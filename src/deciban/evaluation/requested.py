@@ -1,11 +1,12 @@
-"""Metrics of two classes on request, and the information that scores deliver at a prior.
+"""Two-class metrics on request, and the information that scores deliver at a prior.
 
-All of them are functions of the summary: counts at thresholds, and sums of costs.
+All are functions of the summary: counts at thresholds, and sums of costs.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,11 +15,14 @@ import numpy as np
 from scipy.special import expit, logit
 
 from deciban.core.by_value import ByValue
+from deciban.core.ranks.hull import CoarseTable
 from deciban.core.ranks.operating import ErrorKind, ErrorsAt, eer_readings, limited
 from deciban.core.resampling.intervals import ROUNDING
 from deciban.core.rules.expected import cross_entropy_curve, mixed
+from deciban.errors import DecibanWarning, InputError
 from deciban.evaluation.summary import CUSTOM, Summary
-from deciban.metrics.rules import RULES, ScoreParts, parts_of
+from deciban.metrics import classification
+from deciban.metrics.costs import RULES, ScoreParts, parts_of
 from deciban.metrics.scores import ScoredTrials
 
 if TYPE_CHECKING:
@@ -28,16 +32,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RateAt:
-    """The least rate of one error while the other one is limited; see `deciban.metrics.fnmr_at_fmr`.
+    """The minimum rate of one error at a limit of the other; see `deciban.metrics.fnmr_at_fmr`.
 
     Attributes
     ----------
     limited : {"fmr", "fnmr"}
-        Which rate is limited.
+        The limited rate.
     limit : float
-        What it may not exceed, a fraction.
+        Its maximum, a fraction.
     errors : ErrorsAt
-        At the threshold that does it.
+        Errors at the threshold with the minimum.
     """
 
     limited: str
@@ -50,7 +54,7 @@ class RateAt:
         return self.errors.p_miss if self.limited == "fmr" else self.errors.p_fa
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers by name."""
+        """Return the numbers by name."""
         other = "fnmr" if self.limited == "fmr" else "fmr"
         return {self.limited: self.limit, other: self.rate, **errors_in_words(self.errors)}
 
@@ -62,7 +66,7 @@ class AtThreshold:
     Attributes
     ----------
     name : str
-        Where the threshold comes from.
+        Source of the threshold.
     errors : ErrorsAt
     """
 
@@ -70,7 +74,7 @@ class AtThreshold:
     errors: ErrorsAt
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers by name."""
+        """Return the numbers by name."""
         return {"name": self.name, **errors_in_words(self.errors), "hter": self.errors.hter}
 
 
@@ -93,7 +97,7 @@ class PosteriorScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Requested(ByValue):
-    """Figures that were asked for; empty where they were not.
+    """Requested metrics; empty if not requested.
 
     Attributes
     ----------
@@ -104,7 +108,9 @@ class Requested(ByValue):
     at_thresholds : tuple of AtThreshold
     posterior_scores : tuple of PosteriorScores
     rule_costs : tuple of RuleCosts
-        By a custom rule.
+        Costs by a custom rule.
+    classifier : tuple of dict
+        Metrics of classifier papers, as one entry: ``p_target``, the share of targets in the data, and metrics at it.
     """
 
     eer_conventions: Mapping[str, float]
@@ -112,9 +118,10 @@ class Requested(ByValue):
     at_thresholds: tuple[AtThreshold, ...]
     posterior_scores: tuple[PosteriorScores, ...]
     rule_costs: tuple[RuleCosts, ...] = ()
+    classifier: tuple[Mapping[str, float], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers by name, without what is empty."""
+        """Return the numbers by name, without empty entries."""
         found = {
             "eer_conventions": self.eer_conventions,
             "fnmr_at_fmr": [one for one in self.rates_at if one.limited == "fmr"],
@@ -122,26 +129,70 @@ class Requested(ByValue):
             "at_thresholds": self.at_thresholds,
             "posterior_scores": self.posterior_scores,
             "rule_costs": self.rule_costs,
+            "classifier": self.classifier,
         }
         return {name: value for name, value in found.items() if value}
 
 
 NOTHING = Requested({}, (), (), ())
-"""Where nothing was asked for."""
+"""Result without requests."""
 
 
 def requested_of(summary: Summary) -> Requested:
-    """Make the figures that a summary was asked for."""
+    """Compute the requested metrics of a summary."""
     asked, ranks = summary.figures, summary.ranks
     rates = [RateAt("fmr", *row) for row in _limited(summary, asked.fnmr_at, "fa")]
     rates += [RateAt("fnmr", *row) for row in _limited(summary, asked.fmr_at, "miss")]
     scores = [
         PosteriorScores(p, *(parts_of(sums[name], summary.recalibrated, name, float(logit(p))) for name in RULES))
-        for p, sums in zip(asked.posteriors_at, summary.posterior_costs, strict=False)  # then come those of a rule
+        for p, sums in zip(asked.posteriors_at, summary.posterior_costs, strict=False)  # the rest is for a custom rule
     ]
     at = [AtThreshold(name, ErrorsAt.of(ranks.tar, ranks.non, place)) for name, place in asked.at_thresholds]
     readings = eer_readings(summary.rocch.eer(), ranks.tar, ranks.non) if asked.eer_conventions else {}
-    return Requested(readings, tuple(rates), tuple(at), tuple(scores), _rule_costs(summary))
+    found = _classifier_metrics(summary) if asked.classifier else ()
+    return Requested(readings, tuple(rates), tuple(at), tuple(scores), _rule_costs(summary), found)
+
+
+def _classifier_metrics(summary: Summary) -> tuple[Mapping[str, float], ...]:
+    """Return the metrics of classifier papers at the share of targets in the data.
+
+    Raises
+    ------
+    InputError
+        If the scores are not in memory.
+    """
+    if isinstance(summary.table, CoarseTable):
+        raise InputError("classifier: these metrics need all scores in memory. Leave them out, or allow more memory.")
+    tar, non = summary.ranks.tar, summary.ranks.non
+    scores = tar.scores, non.scores
+    weights: dict[str, Any] = {"tar_weights": tar.weights, "non_weights": non.weights}
+    share = float(summary.n_tar / (summary.n_tar + summary.n_non))
+    errors = ErrorsAt.of(tar, non, -float(logit(share)))
+    found = {"p_target": share, **decision_metrics(share, errors.p_miss, errors.p_fa)}
+    found["best_f1"] = classification.best_decision_of(summary.ranks, "f1").value
+    found["average_precision"] = classification.precision_recall_of(summary.ranks).average
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DecibanWarning)  # notes state that scores look like probabilities
+        found["ece"] = classification.ece(*scores, prior=share, **weights)
+        found["ace"] = classification.ece(*scores, prior=share, scheme="mass", **weights)
+        found["smooth_ece"] = classification.smooth_ece(*scores, prior=share, **weights)
+    trials, log_odds = summary.ranks.trials, float(logit(share))
+    for name, rule in zip(("sample_log_loss", "sample_brier"), RULES, strict=True):
+        found[name] = mixed(*RULES[rule](trials.tar, trials.non, log_odds), log_odds)
+    return (found,)
+
+
+def decision_metrics(share: float, p_miss: float, p_fa: float) -> dict[str, float]:
+    """Return metrics of decisions from their error rates, at a share of targets.
+
+    Examples
+    --------
+    >>> {name: round(value, 3) for name, value in decision_metrics(0.5, 0.1, 0.2).items()}
+    {'accuracy': 0.85, 'balanced_accuracy': 0.85, 'f1': 0.857, 'matthews': 0.704}
+    """
+    counts = share * (1.0 - p_miss), share * p_miss, (1.0 - share) * p_fa, (1.0 - share) * (1.0 - p_fa)
+    means = {"accuracy": counts[0] + counts[3], "balanced_accuracy": 1.0 - 0.5 * (p_miss + p_fa)}
+    return means | {name: float(classification.OF_COUNTS[name](*counts)) for name in ("f1", "matthews")}
 
 
 def _limited(summary: Summary, limits: tuple[float, ...], which: ErrorKind) -> list[tuple[float, ErrorsAt]]:
@@ -149,7 +200,7 @@ def _limited(summary: Summary, limits: tuple[float, ...], which: ErrorKind) -> l
 
 
 def errors_in_words(errors: ErrorsAt) -> dict[str, Any]:
-    """Threshold, rates and counts by name."""
+    """Return threshold, rates and counts by name."""
     rates = {"p_miss": errors.p_miss, "p_fa": errors.p_fa}
     return {"threshold": errors.threshold, **rates, "n_miss": errors.n_miss, "n_fa": errors.n_fa}
 
@@ -163,9 +214,9 @@ class RuleCosts:
     p_target : float
         The prior.
     told : Information
-        Default, actual and least cost.
+        Default, actual and minimum cost.
     rule : ThresholdWeights or ThresholdDensity
-        The rule, so that costs by other rules are not taken for the same.
+        The rule, to distinguish costs by different rules.
     """
 
     p_target: float
@@ -173,9 +224,9 @@ class RuleCosts:
     rule: ThresholdRule
 
     def to_dict(self) -> dict[str, float]:
-        """The numbers by name."""
+        """Return the numbers by name."""
         loss = self.told.lost_by_calibration
-        assert self.told.minimum is not None and loss is not None  # noqa: S101, PT018  # two classes have a minimum
+        assert self.told.minimum is not None and loss is not None  # noqa: S101, PT018  # always known for two classes
         return {
             "p_target": self.p_target,
             "cost": self.told.cost,
@@ -187,7 +238,7 @@ class RuleCosts:
 
 
 def _rule_costs(summary: Summary) -> tuple[RuleCosts, ...]:
-    """Return the costs by a custom rule at the prior of each operating point, each once."""
+    """Return the costs by a custom rule at each distinct prior of the operating points."""
     asked = summary.figures
     if asked.rule is None:
         return ()
@@ -204,19 +255,19 @@ def _rule_costs(summary: Summary) -> tuple[RuleCosts, ...]:
 
 @dataclass(frozen=True, slots=True)
 class InformationAt:
-    """How much scores tell at one prior, in bits.
+    """Information that scores deliver at one prior, in bits.
 
     Attributes
     ----------
     prior : tuple of float
-        Probabilities of the classes; of two classes target, then non-target.
+        Probabilities of the classes; with two classes target, then non-target.
     entropy : float
-        Of the prior: what there is to tell.
+        Entropy of the prior, the maximum.
     delivered : float
-        What the scores tell, the entropy less the cross-entropy; below 0 where the prior alone is better, ``-inf``
-        where a trial has infinite evidence for a wrong class.
+        Entropy minus cross-entropy. Negative if the scores are worse than the prior alone; ``-inf`` if a trial has
+        infinite evidence for a wrong class.
     available : float or None
-        What they would tell after the best recalibration on the same trials; None where that is not known.
+        Information after the best recalibration on the same trials; None if unknown.
     """
 
     prior: tuple[float, ...]
@@ -229,27 +280,27 @@ EVEN = 0.0
 """Log odds of the prior at which Cllr is a cross-entropy."""
 
 
-def priors_told(thresholds: Sequence[float]) -> list[float]:
-    """Prior log odds at which information is shown: even odds, and the first operating point.
+def information_priors(thresholds: Sequence[float]) -> list[float]:
+    """Return prior log odds at which information is shown: even odds, and the first operating point.
 
     Examples
     --------
-    >>> priors_told([4.5, 2.0]), priors_told([0.0])
+    >>> information_priors([4.5, 2.0]), information_priors([0.0])
     ([0.0, -4.5], [0.0])
     """
     return list(dict.fromkeys([EVEN, *(-threshold + 0.0 for threshold in thresholds[:1])]))
 
 
 def information_of(summary: Summary, trials: ScoredTrials) -> tuple[InformationAt, ...]:
-    """How much the scores of two classes tell: at even odds, and at the effective prior of the first operating point.
+    """Return the information of two-class scores, at even odds and at the effective prior of the first operating point.
 
     Parameters
     ----------
     summary : Summary
     trials : ScoredTrials
-        The trials, many of them in narrow cells, which moves a cross-entropy by less than 2e-5 bits.
+        The trials; if many, in narrow cells, which changes a cross-entropy by less than 2e-5 bits.
     """
-    log_odds, nothing = np.array(priors_told(summary.figures.thresholds)), (np.zeros(1), None)
+    log_odds, nothing = np.array(information_priors(summary.figures.thresholds)), (np.zeros(1), None)
     with np.errstate(over="ignore"):
         entropy, actual, least = (
             cross_entropy_curve(tar, non, log_odds) / math.log(2)
@@ -260,10 +311,10 @@ def information_of(summary: Summary, trials: ScoredTrials) -> tuple[InformationA
             )
         )
     actual[0], least[0] = summary.cllr, summary.recalibrated.cllr()
-    available = np.maximum(entropy - least, 0.0)  # what rounding leaves below
+    available = np.maximum(entropy - least, 0.0)  # rounding can be negative
     delivered = entropy - actual
     delivered[np.abs(delivered) <= ROUNDING * entropy] = 0.0
-    delivered[1:] = np.minimum(delivered, available)[1:]  # the same, of cells
+    delivered[1:] = np.minimum(delivered, available)[1:]  # cells can exceed the maximum slightly
     return tuple(
         InformationAt((float(expit(at)), float(expit(-at))), *numbers)
         for at, *numbers in zip(

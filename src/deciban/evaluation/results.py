@@ -1,4 +1,4 @@
-"""What an evaluation found: frozen numbers with their counts and conventions, ready for tables, plots and JSON."""
+"""Results of evaluations: frozen numbers with their counts and conventions, for tables, plots and JSON."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 import numpy as np
 
 from deciban.core.ranks.operating import OperatingPoint
-from deciban.errors import InputError
+from deciban.errors import InputError, Message, as_objects, counted, shortened
 from deciban.evaluation.curves import AtPriors, Curves, ErrorSteps
-from deciban.evaluation.one_system import SCHEMA, OneSystem, Shown, plain, shared_notes, with_intervals
+from deciban.evaluation.one_system import SCHEMA, OneSystem, PlottedResult, plain, shared_notes, with_intervals
 from deciban.evaluation.requested import NOTHING, InformationAt, Requested, RuleCosts
 from deciban.evaluation.uncertainty import Uncertainty
-from deciban.messages import Message, as_objects, counted, shortened
 from deciban.metrics.scores import MisleadingEvidence, ScoredTrials
 from deciban.types import Axis
 
@@ -34,7 +33,7 @@ CONVENTIONS = {
     "dcf": "normalized by the better of accept-all and reject-all",
     "eer": "on the convex hull of the ROC (ROCCH)",
     "auc": "P(target > non-target) + P(tie) / 2",
-    "eer_threshold": "lowest score accepted; of the two hull vertices beside the EER that with nearer error rates",
+    "eer_threshold": "lowest score accepted, at the hull vertex beside the EER whose error rates differ less",
     "min_threshold": "lowest score accepted; inf rejects all",
     "misleading_evidence": "targets with LR < 1 / factor, non-targets with LR > factor",
     "prbep": "count of misses = count of false alarms, on the ROCCH",
@@ -63,7 +62,7 @@ class AffineCalibration:
 
 
 def affine_of(trials: ScoredTrials) -> AffineCalibration | None:
-    """Return the best scale and offset of scores, or None if there are no finite ones.
+    """Return the best scale and offset of scores, or None if no finite ones are best.
 
     There are none if the classes are separated, all scores are equal, or some are infinite.
 
@@ -82,7 +81,7 @@ def affine_of(trials: ScoredTrials) -> AffineCalibration | None:
     >>> affine_of(overconfident).scale < 1.0
     True
     """
-    from deciban.core.training.linear_training import train  # loads the training: only on request
+    from deciban.core.training.linear_training import train  # loads slowly
 
     scores = np.concatenate([trials.tar[0], trials.non[0]]).astype(np.float64)
     weights = np.concatenate([np.ones(len(s)) if w is None else w for s, w in (trials.tar, trials.non)])
@@ -102,10 +101,10 @@ def affine_of(trials: ScoredTrials) -> AffineCalibration | None:
 class PointResult:
     """Costs and error counts at one operating point; both costs are normalized.
 
-    ``threshold`` is the Bayes threshold in nats; ``p_miss``, ``p_fa``, ``n_miss``, ``n_fa`` are the actual errors
-    there (sums of weights if trials are weighted). ``min_threshold`` is the lowest score that is accepted where the
-    cost is ``min_dcf``, ``inf`` where that is rejecting all; see `deciban.metrics.min_dcf_threshold`. ``min_p_miss``
-    and ``min_p_fa`` are the errors there.
+    ``threshold`` is the Bayes threshold in nats; ``p_miss``, ``p_fa``, ``n_miss``, ``n_fa`` are the actual errors at
+    this threshold (sums of weights if trials are weighted). ``min_threshold`` is the lowest accepted score at which the
+    cost is ``min_dcf``, ``inf`` if rejecting all is best; see `deciban.metrics.min_dcf_threshold`. ``min_p_miss`` and
+    ``min_p_fa`` are the errors at that threshold.
     """
 
     p_target: float
@@ -124,15 +123,15 @@ class PointResult:
     min_p_fa: float
 
     def __str__(self) -> str:
-        """Name the operating point, as tables and legends call it."""
+        """Return the name of the operating point in tables and legends."""
         return str(OperatingPoint(self.p_target, self.c_miss, self.c_fa))
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation(OneSystem):
-    """Everything a table, a plot or a report says about the scores of one system.
+    """All results for the scores of one system.
 
-    Two of the same scores, name and figures are equal, and so are their hashes.
+    Evaluations with the same scores, name and requests are equal and have equal hashes.
 
     Attributes
     ----------
@@ -153,30 +152,31 @@ class Evaluation(OneSystem):
         Prior log odds left of which fewer than 30 false alarms, right of which fewer than 30 misses remain.
     operating_points : tuple of PointResult
     notes : tuple of str
-        What a reader must know before quoting the numbers.
+        Warnings to read before quoting the numbers.
     curves : Curves
     eer_threshold : float
-        Threshold that stands for the EER; see `deciban.metrics.eer_threshold`.
+        Threshold with error rates close to the EER; see `deciban.metrics.eer_threshold`.
     eer_p_miss, eer_p_fa : float
-        Fractions: errors at this threshold, which are mostly near the EER on both sides of it.
+        Fractions: error rates at this threshold, mostly close to the EER on both sides.
     misleading : tuple of MisleadingEvidence
-        How often, and how strongly, llrs favour the wrong class.
+        Frequency and strength of llrs that favour the wrong class.
     is_weighted : bool
-        Whether trials were weighted: all numbers of trials are sums of weights then.
+        True if trials were weighted; then all numbers of trials are sums of weights.
     requested : Requested
-        Figures that were asked for beside these.
+        Additional requested metrics.
     information_at : tuple of InformationAt
-        How much the scores tell, in bits: at even odds, and at the effective prior of the first operating point.
+        Information that the scores deliver, in bits: at even odds, and at the effective prior of the first operating
+        point.
     axis : {"nats", "log10"}
-        Unit in which plots and tables write llrs; all numbers here are in nats.
+        Unit of llrs in plots and tables; all numbers here are in nats.
     uncertainty : Uncertainty or None
-        How sure the figures are, where it is known which units trials share.
+        Uncertainty of the metrics, if the units of the trials are known.
     cells : ScoredTrials or None
-        The trials, many of them in narrow cells of scores.
+        The trials; if many, in narrow cells of scores.
     at_priors : AtPriors or None
         Errors and costs of Bayes decisions at priors of a fine grid.
     error_steps : ErrorSteps or None
-        Errors at any threshold; None where scores were not kept.
+        Errors at any threshold; None if scores were not kept.
     """
 
     name: str
@@ -220,27 +220,27 @@ class Evaluation(OneSystem):
 
     @property
     def rule_costs(self) -> tuple[RuleCosts, ...]:
-        """Costs by a custom rule, prior by prior."""
+        """Costs by a custom rule, for each prior."""
         return self.requested.rule_costs
 
     @property
     def calibration_loss(self) -> float:
         """``cllr - min_cllr`` in bits."""
         if math.isinf(self.cllr):
-            return self.cllr  # whatever the minimum is
-        return max(self.cllr - self.min_cllr, 0.0)  # rounding alone can put the minimum an ulp above
+            return self.cllr  # for any minimum
+        return max(self.cllr - self.min_cllr, 0.0)  # rounding can put the minimum an ulp above
 
     @property
     def capacity(self) -> Capacity:
-        """The most that the scores tell at any prior, after the best recalibration; see `deciban.rules.capacity`."""
-        from deciban.rules.delivered import capacity_of  # which searches: only for who asks
+        """Maximum information over priors, after the best recalibration; see `deciban.rules.capacity`."""
+        from deciban.rules.delivered import capacity_of  # searches, so only on request
 
         tar, n_tar, non, n_non = self.curves.pav.as_trials()
         return capacity_of((tar, n_tar), (non, n_non))
 
     @property
     def affine(self) -> AffineCalibration | None:
-        """The best scale and offset on the same trials; None if no finite ones are best. See `AffineCalibration`."""
+        """Best scale and offset on the same trials; None if no finite ones are best. See `AffineCalibration`."""
         return None if self.cells is None else affine_of(self.cells)
 
     @property
@@ -255,7 +255,7 @@ class Evaluation(OneSystem):
 
     @property
     def mean_act_dcf(self) -> float:
-        """Mean normalized actual cost over the operating points (``C_primary`` where a plan has several)."""
+        """Mean normalized actual cost over the operating points (``C_primary`` of protocols with several)."""
         return float(np.mean([point.act_dcf for point in self.operating_points]))
 
     @property
@@ -290,25 +290,25 @@ else:
 
 
 @dataclass(frozen=True)
-class Results(Shown, Generic[E]):
-    """The evaluations of several systems on the same trials, and how the trials were found.
+class Results(PlottedResult, Generic[E]):
+    """The evaluations of several systems on the same trials, with information about the input.
 
     Attributes
     ----------
     systems : tuple of Evaluation, or of ClassEvaluation
-        All of one kind, and of the same classes.
+        All of one kind, and with the same classes.
     join : JoinReport, optional
-        How key and scores met.
+        Counts of the join of key and scores.
     messages : tuple of Message
-        What was read and assumed; lines of text will do as well.
+        Input files and assumptions; plain lines of text are allowed, too.
     before : Results, optional
-        Of the scores as they are, where ``systems`` is what a trained model makes of them.
+        Results of the original scores, if ``systems`` are results after a trained model.
     conditions : tuple of SystemConditions
-        Of each system by condition, where that was asked for.
+        Results by condition of each system, if requested.
     primaries : tuple of Primary
-        The primary number of each system, where the plan of an evaluation was named.
+        The primary metric of each system, if a protocol was named.
     worst : tuple of WorstTrials
-        The most misleading trials of each system, where these were asked for.
+        The most misleading trials of each system, if requested.
     """
 
     systems: tuple[E, ...]
@@ -325,7 +325,7 @@ class Results(Shown, Generic[E]):
         return f"Results({counted(len(self.systems), 'system')}{joined}: {names})"
 
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
-        """Every evaluation; with a model, those before it as well."""
+        """Return every evaluation; with a model, also the evaluations before it."""
         if self.before is None:
             every = [row for one in self.conditions for row in one.labelled()]
             return every or [({}, one) for one in self.systems]
@@ -334,12 +334,12 @@ class Results(Shown, Generic[E]):
 
     @property
     def message_lines(self) -> tuple[str, ...]:
-        """What was read and assumed, a line each."""
+        """Input files and assumptions, one line each."""
         return tuple(map(str, self.messages))
 
     @property
     def note_lines(self) -> tuple[str, ...]:
-        """What a reader must know of the systems, a line for each note, which names all systems that it is on."""
+        """Notes on the systems, one line each, with the names of all systems that it applies to."""
         notes = shared_notes(self.systems)
         return tuple(f"{' · '.join(one.name for one in some)}: {note}" for some, note in notes)
 
@@ -350,16 +350,16 @@ class Results(Shown, Generic[E]):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Names of the classes where there are many; empty for targets and non-targets."""
+        """Names of the classes of multiclass scores; empty for targets and non-targets."""
         return getattr(self.systems[0], "classes", ()) if self.systems else ()
 
     @property
     def conventions(self) -> Mapping[str, str]:
-        """What the numbers mean."""
+        """Conventions of the numbers."""
         return self.systems[0].conventions if self.systems else Evaluation.conventions
 
     def systems_to_dicts(self) -> list[dict[str, Any]]:
-        """Return every system as JSON has it, with its conditions where there are some."""
+        """Return the JSON object of every system, with its conditions if there are any."""
         found = [one.to_dict() for one in self.systems]
         planned = [{"primary": one.to_dict()} for one in self.primaries]
         for more in ([one.to_dict() for one in self.conditions], planned, [one.to_dict() for one in self.worst]):

@@ -1,11 +1,11 @@
-"""The summary of one system's scores: everything that tables, curves and notes are made of, and mergeable.
+"""Mergeable summary of the scores of one system: the source of all tables, curves and notes.
 
-It holds what one sort of the scores tells (counts of ranks) and the sums of the costs that are asked for. Where the
-scores come from (arrays, a condition of a key, one part of a data set, later a stream) does not show in it, and what
-stands above it sees nothing else.
+A summary contains the counts from one sort of the scores, and the sums of the requested costs. It does not depend on
+the source of the scores: arrays, a condition of a key, a part of a data set, or a stream. All later steps use only the
+summary.
 
-The options of an evaluation are here, too: operating points, units, and how they are resampled. With units, trials are
-counted by unit as soon as the thresholds of the metrics are known.
+This module also has the options of an evaluation: operating points, units and resampling. If units are known, trials
+are counted by unit as soon as the thresholds of the metrics are known.
 """
 
 from __future__ import annotations
@@ -27,29 +27,20 @@ from deciban.core.by_value import added
 from deciban.core.ranks.counts import CountTable, SortedClass
 from deciban.core.ranks.hull import Pav, Rocch
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
+from deciban.core.resampling import unit_counts
 from deciban.core.resampling.clusters import ClusterDesign
 from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.core.resampling.unit_counts import (
-    CountedByUnit,
-    SingleFacts,
-    SingleSums,
-    StratifiedCounts,
-    UnitCounts,
-    groups_of_units,
-    in_strata,
-    joined_units,
-    merged_units,
-)
+from deciban.core.resampling.unit_counts import UnitCounts
 from deciban.core.resampling.units import Keys, TrialUnits, units_of_classes
-from deciban.core.rules.expected import ErrorCounts, MeanCost, log_cost, mixed
+from deciban.core.rules.expected import ErrorCounts, MeanCost, WeightedScores, log_cost, mixed
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
-from deciban.metrics.rules import RULES
+from deciban.metrics.costs import RULES
 from deciban.metrics.scores import FACTORS, ScoredTrials, factors_of, rates_of, threshold_of
-from deciban.types import Axis, CountArray, FloatArray, IntArray, ScoreArray, Units, Weights
+from deciban.types import Axis, CountArray, FloatArray, FloatPair, IntArray, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
-    from deciban.core.resampling.linearised import Cells, LinearCosts
+    from deciban.core.resampling.linearised import LinearCosts, ScoreBins
     from deciban.core.resampling.replicates import CellSums, FiguresOfTables, Multipliers, Replicated
     from deciban.core.resampling.unit_counts import RowsOfTrials
     from deciban.rules.families import ThresholdRule
@@ -59,33 +50,33 @@ Pair: TypeAlias = tuple[ArrayLike, ArrayLike]
 
 
 N_GROUPS = 10
-"""Groups of units that are left out in turn."""
+"""Groups of units for leaving one group out at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resampling:
-    """What intervals are made of, beside the scores; passed whole.
+    """Options of intervals, passed as one object.
 
     Attributes
     ----------
     units : TrialUnits or None
-        Of all trials in their order; None where the summary has them, or they are not known.
+        Units of all trials, in their order; None if the summary has them, or if they are unknown.
     level : float
     optimism : bool or None
-        Whether minima are corrected for having been found on the same trials; None: of two classes only.
+        Correct minima for the choice of thresholds on the same trials; None: for two classes only.
     keep : bool or None
-        Whether the influences of units are kept, as comparisons need them; None: unless they are very many.
+        Keep the influences of units, which comparisons need; None: keep them unless there are very many.
     bootstrap : int
         Number of replicates of the bootstrap; 0 for none.
     seed : int
-        From which replicates are drawn.
+        Seed of the replicates.
     strata : (n_trials,) int array or None
-        Conditions of all trials in their order, where weights make each count alike in its class whatever is drawn.
+        Conditions of all trials in their order, if weights give each condition the same weight in every replicate.
 
     Raises
     ------
     InputError
-        If the level is not inside (0, 1), or there is no such number of replicates or seed.
+        If the level is not inside (0, 1), or the number of replicates or the seed is invalid.
     """
 
     units: TrialUnits | None = None
@@ -100,7 +91,7 @@ class Resampling:
         """Check the numbers."""
         checked_level(self.level)
         if self.bootstrap or self.seed:
-            from deciban.core.resampling.replicates import checked_replicates  # few ask for it
+            from deciban.core.resampling.replicates import checked_replicates  # loads on request
 
             checked_replicates(self.bootstrap, self.seed)
 
@@ -112,12 +103,12 @@ class TrialsInCells:
     Attributes
     ----------
     costs : LinearCosts
-        Of cells with borders at all thresholds that were wanted.
+        Costs of cells with borders at all requested thresholds.
     tar, non : UnitCounts
     singles : ClusterDesign, optional
-        Of trials, where every trial is a unit and rows of the counts stand for many of them.
+        Design of single trials, if every trial is a unit and rows of the counts represent many trials.
     rows : RowsOfTrials, optional
-        The row of every trial then, where trials are in memory.
+        The row of every trial, if trials are units and in memory.
     """
 
     costs: LinearCosts
@@ -127,47 +118,47 @@ class TrialsInCells:
     rows: RowsOfTrials | None = None
 
     @property
-    def cells(self) -> Cells:
+    def cells(self) -> ScoreBins:
         """The cells."""
         return self.costs.cells
 
     @cached_property
     def design(self) -> ClusterDesign:
-        """Sizes of both classes, and how far they have the same units."""
+        """Sizes of both classes, and overlap of their units."""
         if self.singles is not None:
             return self.singles
         n_tar, n_non = (own.total / one for own, one in zip((self.tar, self.non), self.costs.one_trial, strict=True))
         return ClusterDesign.of_units((self.tar.totals, self.non.totals), (n_tar, n_non))
 
     @property
-    def small_sample(self) -> tuple[FloatArray, FloatArray]:
+    def small_sample(self) -> FloatPair:
         """Factors of the influences of units through each class; see `UnitCounts.small_sample` and `stretches`."""
         of_tar, of_non = self.design.stretch.tolist()
-        if self.singles is not None:  # the rows have the others
+        if self.singles is not None:  # the other factor is in the rows
             return np.full(self.tar.n_units, of_tar), np.full(self.non.n_units, of_non)
         return of_tar * self.tar.small_sample, of_non * self.non.small_sample
 
 
 class TrialsByUnit(ABC):
-    """Trials of both classes with their units, wherever they are: what is counted by unit once thresholds are known."""
+    """Trials of both classes with their units, in memory or not, for counts by unit."""
 
     @property
     @abstractmethod
     def about(self) -> TrialUnits:
-        """The units: their keys, what one is called, and how they were found."""
+        """The units: their keys, noun and source."""
 
     @property
     @abstractmethod
-    def singles(self) -> SingleFacts | None:
-        """What is known of trials each of which is a unit; None where they share units."""
+    def singles(self) -> unit_counts.SingleFacts | None:
+        """Facts about trials if each is a unit; None if trials share units."""
 
     @abstractmethod
     def look(self, look: Callable[[UnitTrials], Any]) -> Any:
-        """Return what a look at all trials finds; it can be pickled, and what it finds of several batches adds up."""
+        """Apply a function to all trials; it must be picklable, and its results for several batches must be addable."""
 
     @abstractmethod
     def drawn(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
-        """See `replicated`: of trials that are units, or have two units each."""
+        """Return `replicated` for trials that are units or have two units each."""
 
     def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
         """Count targets and non-targets by unit and cell.
@@ -175,37 +166,39 @@ class TrialsByUnit(ABC):
         Parameters
         ----------
         ranks : SortedScores
-            Of these trials.
+            Sorted scores of these trials.
         wanted : (n,) array
             Thresholds at which counts must be exact.
         """
         from deciban.core.resampling.linearised import (
             LinearCosts,
-            cells_of,  # who wants no intervals needs none of it
+            cells_of,  # only intervals need it
         )
 
         cells, facts = cells_of(ranks.table, ranks.pav, wanted, self.about.n_units), self.singles
         costs = LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, cells)
         if facts is None:
-            found: CountedByUnit = self.look(partial(UnitTrials.by_unit, cells=cells))
+            found: unit_counts.CountedByUnit = self.look(partial(UnitTrials.by_unit, cells=cells))
             return TrialsInCells(costs.with_trials(found.n_trials), found.tar, found.non)
-        sums: SingleSums = self.look(partial(UnitTrials.single_sums, cells=cells, facts=facts, known=facts.dealt()))
+        sums: unit_counts.SingleSums = self.look(
+            partial(UnitTrials.single_sums, cells=cells, facts=facts, known=facts.dealt())
+        )
         tar, non = sums.counts((costs.n_tar, costs.n_non))
         design = ClusterDesign.of_trials(facts.sizes(costs.with_trials(facts.n).one_trial))
         return TrialsInCells(costs, tar, non, design, sums.rows(self.about.n_units))
 
     def replicated(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
-        """Figures of replicates of the bootstrap, and which replicates have trials of both classes.
+        """Return metrics of the bootstrap replicates, and a mask of the replicates with trials of both classes.
 
         Parameters
         ----------
         figures_of : function
-            From tables of targets and of non-targets, (n_tables, n_cells), to figures, (n_tables, n_figures).
+            Maps tables of targets and of non-targets, (n_tables, n_cells), to metrics, (n_tables, n_figures).
         counted : TrialsInCells
-            What `counted` gave.
+            Result of `counted`.
         asked : Resampling
         """
-        from deciban.core.resampling.replicates import SumsOfUnits  # few ask for it
+        from deciban.core.resampling.replicates import SumsOfUnits  # loads on request
 
         if counted.singles is not None or len(self.about.codes) == 2:
             return self.drawn(figures_of, counted, asked)
@@ -213,14 +206,14 @@ class TrialsByUnit(ABC):
         return replicated_by(sums, figures_of, counted, self.about.keys, asked)
 
     def in_memory(self, what: str) -> UnitTrials:
-        """The trials themselves.
+        """Return the trials themselves.
 
         Raises
         ------
         InputError
-            If they are read in pieces, and ``what`` needs them all at once.
+            If trials are read in batches, since ``what`` needs all at once.
         """
-        raise InputError(f"{what}: needs all trials in memory, and these are read in pieces. Leave it out.")
+        raise InputError(f"{what}: needs all trials in memory, but this data is read in batches. Leave it out.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -230,9 +223,9 @@ class UnitTrials(TrialsByUnit):
     Attributes
     ----------
     scores, units, weights : pairs
-        Of targets and of non-targets; weights may be None. All trials of both classes have the same units.
+        Of targets and of non-targets; weights can be None. All trials of both classes have the same units.
     strata : pair of (n,) int arrays, optional
-        Where trials are weighted so that strata count alike: the stratum of each.
+        Stratum of each trial, if weights give each stratum the same weight.
     n_strata : int
     """
 
@@ -244,12 +237,12 @@ class UnitTrials(TrialsByUnit):
 
     @classmethod
     def of(cls, scores: Pair, units: tuple[Units, Units], weights: tuple[Weights, Weights]) -> UnitTrials | None:
-        """From arguments, of which scores and weights were checked already; None without units.
+        """Create from arguments with checked scores and weights; None without units.
 
         Raises
         ------
         InputError
-            If units of one class are missing, or they are not as many as trials.
+            If units of one class are missing, or their number differs from the number of trials.
         """
         if all(one is None for one in units):
             return None
@@ -263,15 +256,15 @@ class UnitTrials(TrialsByUnit):
 
     @classmethod
     def merged(cls, parts: Sequence[UnitTrials]) -> UnitTrials:
-        """All trials of all parts; a unit may have trials in several."""
+        """Merge trials; units can have trials in several parts."""
         if len(parts) == 1:
             return parts[0]
-        units = merged_units([one for part in parts for one in part.units])
+        units = unit_counts.merged_units([one for part in parts for one in part.units])
         scores, joined, weights = [], [], list[CountArray | None]()
         for k in (0, 1):
             own = units[k::2]
             scores.append(np.concatenate([part.scores[k] for part in parts]))
-            joined.append(joined_units(own))
+            joined.append(unit_counts.joined_units(own))
             given = [part.weights[k] for part in parts]
             full = [np.ones(len(p.scores[k]), np.int64) if w is None else w for p, w in zip(parts, given, strict=True)]
             weights.append(None if all(one is None for one in given) else np.concatenate(full))
@@ -279,47 +272,51 @@ class UnitTrials(TrialsByUnit):
 
     @property
     def about(self) -> TrialUnits:
-        """See `TrialsByUnit.about`."""
+        """Units of the trials; see `TrialsByUnit.about`."""
         return self.units[1]
 
     def in_memory(self, what: str) -> UnitTrials:  # noqa: ARG002  # they are
-        """See `TrialsByUnit.in_memory`."""
+        """Return the trials; see `TrialsByUnit.in_memory`."""
         return self
 
     @property
-    def singles(self) -> SingleFacts | None:
-        """See `TrialsByUnit.singles`."""
+    def singles(self) -> unit_counts.SingleFacts | None:
+        """Facts about trials if each is a unit; see `TrialsByUnit.singles`."""
         if not self.about.are_independent or self.strata is not None:
             return None
         pairs = zip(self.scores, self.weights, strict=True)
         own = [np.ones(len(x)) if w is None else w[w > 0].astype(np.float64) for x, w in pairs]
-        return SingleFacts.of(own, self.about.keys)
+        return unit_counts.SingleFacts.of(own, self.about.keys)
 
     def look(self, look: Callable[[UnitTrials], Any]) -> Any:
-        """See `TrialsByUnit.look`."""
+        """Apply a function to all trials; see `TrialsByUnit.look`."""
         return look(self)
 
-    def by_unit(self, cells: Cells) -> CountedByUnit:
+    def by_unit(self, cells: ScoreBins) -> unit_counts.CountedByUnit:
         """Return targets and non-targets by unit and cell."""
-        found, group = list[UnitCounts](), groups_of_units(self.units[0].keys, N_GROUPS)
+        found, group = list[UnitCounts](), unit_counts.groups_of_units(self.units[0].keys, N_GROUPS)
         for c, (scores, units, weights) in enumerate(zip(self.scores, self.units, self.weights, strict=True)):
             own = UnitCounts.of(scores, units, cells, group, weights)
             if self.strata is not None:
                 shape = self.n_strata, cells.n_cells
-                own = StratifiedCounts.of(own, *in_strata(self.strata[c], cells.of(scores), units, weights, shape))
+                own = unit_counts.StratifiedCounts.of(
+                    own, *unit_counts.in_strata(self.strata[c], cells.of(scores), units, weights, shape)
+                )
             found.append(own)
         pairs = zip(self.scores, self.weights, strict=True)
         n_trials = np.array([len(x) if w is None else np.count_nonzero(w) for x, w in pairs])
-        return CountedByUnit(found[0], found[1], n_trials)
+        return unit_counts.CountedByUnit(found[0], found[1], n_trials)
 
-    def single_sums(self, cells: Cells, facts: SingleFacts, known: Keys | None) -> SingleSums:
-        """Return the trials, each of which is a unit, by group and cell; facts and known keys are of all trials."""
+    def single_sums(
+        self, cells: ScoreBins, facts: unit_counts.SingleFacts, known: Keys | None
+    ) -> unit_counts.SingleSums:
+        """Return trials that are units by group and cell; ``facts`` and ``known`` are about all trials."""
         places = [cells.of(scores).astype(np.int64, copy=False) for scores in self.scores]
-        return SingleSums.of(places, self.units, self.weights, facts, known, (N_GROUPS, cells.n_cells))
+        return unit_counts.SingleSums.of(places, self.units, self.weights, facts, known, (N_GROUPS, cells.n_cells))
 
     def drawn(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
-        """See `TrialsByUnit.drawn`."""
-        from deciban.core.resampling.replicates import cell_sums  # few ask for it
+        """Return replicates; see `TrialsByUnit.drawn`."""
+        from deciban.core.resampling.replicates import cell_sums  # loads on request
 
         cells = counted.cells
         tar, non = (
@@ -332,7 +329,7 @@ class UnitTrials(TrialsByUnit):
 def replicated_by(
     sums: tuple[CellSums, CellSums], figures_of: FiguresOfTables, counted: TrialsInCells, keys: Keys, asked: Resampling
 ) -> Replicated:
-    """See `TrialsByUnit.replicated`: of units whose weights can be drawn at once, with what adds them up in cells."""
+    """Return `TrialsByUnit.replicated` for units whose weights can be drawn at once, from their sums in cells."""
     from deciban.core.resampling.replicates import of_both_classes, replicates_of
 
     whole = counted.costs.n_tar, counted.costs.n_non
@@ -344,38 +341,41 @@ def replicated_by(
 
 
 DEFAULT_POINTS = (OperatingPoint(0.01),)
-"""Where detection costs are reported if nothing is said."""
+"""Default operating points of detection costs."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class TwoClassFigures:
-    """What is asked of the scores of two classes; checked when it is made, and passed whole.
+    """Requested two-class metrics, checked at creation and passed as one object.
 
     Parameters
     ----------
     operating_points : iterable
-        Where detection costs are wanted: each an `OperatingPoint`, a ``p_target``, or ``(p_target, c_miss, c_fa)``.
+        Points at which to report detection costs: each an `OperatingPoint`, a ``p_target``, or
+        ``(p_target, c_miss, c_fa)``.
     eer_conventions : bool
-        Whether equal error rates by the conventions of other tools are wanted; `deciban.metrics.eer_conventions`.
+        Report equal error rates by the conventions of other tools; `deciban.metrics.eer_conventions`.
+    classifier : bool
+        Report metrics of classifier papers at the share of targets in the data: `deciban.evaluation.requested`.
     fnmr_at, fmr_at : float or sequence of float
-        False match rates to give the false non-match rate at, and the reverse; `deciban.metrics.fnmr_at_fmr`.
+        False match rates at which to report the false non-match rate, and the reverse; `deciban.metrics.fnmr_at_fmr`.
     at_thresholds : mapping of str to float
-        Thresholds that were chosen elsewhere, by name: errors and half total error rate are wanted there.
+        Thresholds from other data, by name, at which to report errors and the half total error rate.
     posteriors_at : float or sequence of float
-        Priors of a target at which log-loss and Brier score are wanted; the plot of reliability shows posteriors at the
+        Priors of a target at which to report log loss and Brier score. The reliability plot shows posteriors at the
         first of them, or at 0.5.
     factors : float or sequence of float
-        Likelihood ratios beyond which misleading evidence is counted; `deciban.metrics.misleading_evidence`.
+        Likelihood ratios beyond which to count misleading evidence; `deciban.metrics.misleading_evidence`.
     rule : ThresholdWeights or ThresholdDensity, optional
-        A rule of your own of `deciban.rules`; its costs are wanted at the prior of each operating point.
+        A custom scoring rule of `deciban.rules`; its costs are reported at the prior of each operating point.
     axis : {"nats", "log10"}
-        Unit in which plots and tables write log-likelihood ratios. All numbers of results are in nats.
+        Unit of log-likelihood ratios in plots and tables. All numbers of results are in nats.
 
     Raises
     ------
     InputError
-        If no operating point is given, or one has a prior outside (0, 1) or a cost that is not positive; if a rate is
-        outside [0, 1], a factor is below 1, a threshold is no number, or there is no such axis.
+        If there is no operating point, or one has a prior outside (0, 1) or a cost that is not positive; if a rate is
+        outside [0, 1], a factor is below 1, a threshold is not a number, or the axis is unknown.
 
     Examples
     --------
@@ -387,6 +387,7 @@ class TwoClassFigures:
 
     operating_points: tuple[OperatingPoint, ...]
     eer_conventions: bool
+    classifier: bool
     fnmr_at: tuple[float, ...]
     fmr_at: tuple[float, ...]
     at_thresholds: tuple[tuple[str, float], ...]
@@ -400,6 +401,7 @@ class TwoClassFigures:
         operating_points: Iterable[PointLike] = DEFAULT_POINTS,
         *,
         eer_conventions: bool = False,
+        classifier: bool = False,
         fnmr_at: ArrayLike = (),
         fmr_at: ArrayLike = (),
         at_thresholds: Mapping[str, float] | None = None,
@@ -422,6 +424,7 @@ class TwoClassFigures:
         found = {
             "operating_points": points,
             "eer_conventions": bool(eer_conventions),
+            "classifier": bool(classifier),
             "fnmr_at": _listed(rates_of(fnmr_at, "fnmr_at")),
             "fmr_at": _listed(rates_of(fmr_at, "fmr_at")),
             "at_thresholds": tuple((name, threshold_of(place, "at_thresholds")) for name, place in places),
@@ -440,18 +443,18 @@ class TwoClassFigures:
 
     @property
     def has_requests(self) -> bool:
-        """Whether figures are wanted that evaluations do without."""
-        asked = self.eer_conventions, self.fnmr_at, self.fmr_at, self.at_thresholds, self.posteriors_at, self.rule
-        return any(map(bool, asked))
+        """True if metrics are requested that evaluations do not have by default."""
+        asked = self.eer_conventions, self.classifier, self.fnmr_at, self.fmr_at, self.at_thresholds
+        return any(map(bool, (*asked, self.posteriors_at, self.rule)))
 
     @property
     def rule_priors(self) -> tuple[float, ...]:
-        """Where the costs of the rule are wanted: the prior of each operating point, each once."""
+        """Distinct priors of the operating points, for the costs of the rule."""
         return tuple(dict.fromkeys(point.p_target for point in self.operating_points)) if self.rule else ()
 
     @classmethod
     def of(cls, asked: TwoClassFigures | Iterable[PointLike]) -> TwoClassFigures:
-        """From operating points, or what was made of some already."""
+        """Return requests from operating points; requests are returned unchanged."""
         return asked if isinstance(asked, TwoClassFigures) else cls(asked)
 
     def __str__(self) -> str:
@@ -462,7 +465,7 @@ PosteriorCosts: TypeAlias = Mapping[str, tuple[MeanCost, MeanCost]]
 """Sums of the costs of targets and of non-targets at one prior, by the name of the scoring rule."""
 
 CUSTOM = "custom"
-"""Name of a custom rule among those of posteriors."""
+"""Name of a custom rule among the rules of posterior costs."""
 
 
 def posterior_costs_of(trials: ScoredTrials, figures: TwoClassFigures) -> tuple[PosteriorCosts, ...]:
@@ -480,27 +483,27 @@ def posterior_costs_of(trials: ScoredTrials, figures: TwoClassFigures) -> tuple[
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What is known of the scores of one system for two classes.
+    """Summary of the two-class scores of one system.
 
-    ``a + b`` (and `merged` of many) is the summary of the trials of both, as if all had been sorted at once: counts and
-    all figures of ranks to the bit, sums of costs to about 1e-16 (and with fractional weights everything up to the
-    rounding of their sums). A part may lack a class; an evaluation needs both.
+    ``a + b`` (and `merged` of many) is the summary of the trials of both, as if all had been sorted at once. Counts and
+    rank metrics are identical to the bit, sums of costs to about 1e-16 (with fractional weights, all numbers up to
+    rounding of the sums). A part can lack a class; an evaluation needs both.
 
     Attributes
     ----------
     figures : TwoClassFigures
-        What was asked for.
+        Requested metrics.
     ranks : SortedScores
-        The count table, and what follows from it.
+        The count table and derived results.
     cost_tar, cost_non : MeanCost
-        Logarithmic costs of the two classes at even odds, in nats: what Cllr is made of.
+        Logarithmic costs of the two classes at even odds, in nats; Cllr is their mean.
     is_weighted : bool
-        Whether trials had weights: numbers of trials are sums of weights then.
+        True if trials had weights; then numbers of trials are sums of weights.
     posterior_costs : tuple of dict
-        Sums of costs of both classes by the name of their rule: at each prior at which posteriors are requested, then
-        those of a custom rule at each of its priors.
+        Sums of costs of both classes by the name of their rule: at each requested prior of posteriors, then for a
+        custom rule at each of its priors.
     units : TrialsByUnit or None
-        The trials with the speakers or other units that they share, where these are known.
+        The trials with their speakers or other units, if these are known.
     """
 
     figures: TwoClassFigures
@@ -520,7 +523,7 @@ class Summary:
         is_weighted: bool = False,
         units: UnitTrials | None = None,
     ) -> Summary:
-        """From sorted scores."""
+        """Summarize sorted scores."""
         trials = scores.trials
         costs = (log_cost(trials.tar, 0.0, sign=-1), log_cost(trials.non, 0.0, sign=1))
         posterior_costs = posterior_costs_of(trials, figures)
@@ -553,7 +556,7 @@ class Summary:
 
     @property
     def n_tied(self) -> int | float:
-        """Trials (or weight) whose score is that of a trial of the other class."""
+        """Trials (or weight) whose score equals the score of a trial of the other class."""
         return self.table.n_tied
 
     @property
@@ -563,12 +566,12 @@ class Summary:
 
     @property
     def cllr(self) -> float:
-        """In bits."""
+        """Cllr in bits."""
         return mixed(self.cost_tar, self.cost_non, 0.0) / math.log(2)
 
     @cached_property
     def recalibrated(self) -> ScoredTrials:
-        """The blocks of PAV as trials: their costs are the least that there are."""
+        """PAV blocks as trials, which have the minimum costs."""
         return self.ranks.recalibrated
 
     @cached_property
@@ -578,7 +581,7 @@ class Summary:
         return (min(ends), max(ends)) if ends else None
 
     def errors(self, thresholds: FloatArray) -> ErrorCounts:
-        """Misses and false alarms at any thresholds; a score equal to a threshold is accepted."""
+        """Return misses and false alarms at any thresholds; a score equal to a threshold is accepted."""
         return self.ranks.error_counts(thresholds)
 
     def __add__(self, other: object) -> Summary:
@@ -595,19 +598,19 @@ def summarize(
     tar_units: Units = None,
     non_units: Units = None,
 ) -> Summary:
-    """Sort the scores of one part of the trials, or of all, once.
+    """Sort and summarize the scores of all trials, or of a part.
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target. Infinite scores are legal. A part of the trials
-        may have none of a class, or no trial at all.
+        Scores of target and non-target trials; larger favours target. Infinite scores are allowed. A part can have no
+        trials of a class, or no trials at all.
     figures : TwoClassFigures, optional
-        What is asked for; the same for all parts.
+        Requested metrics; the same for all parts.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
     tar_units, non_units : (n,) or (n, 2) array_like, optional
-        Speakers or other units that trials share: see `deciban.evaluation.evaluate`.
+        Speakers or other units of the trials: see `deciban.evaluation.evaluate`.
 
     Returns
     -------
@@ -616,7 +619,7 @@ def summarize(
     Raises
     ------
     InputError
-        If a score is NaN or no number, or weights do not fit.
+        If a score is NaN or not a number, or weights do not fit.
 
     Examples
     --------
@@ -625,8 +628,8 @@ def summarize(
     >>> evaluation_of(merged(parts)) == evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])
     True
     """
-    tar_class = _sorted(tar, tar_weights, "tar")
-    scores = SortedScores.of_sorted(tar_class, _sorted(non, non_weights, "non"))
+    classes = _checked(tar, tar_weights, "tar"), _checked(non, non_weights, "non")
+    scores = SortedScores.of_sorted(*SortedClass.of_both(*classes))
     is_weighted = tar_weights is not None or non_weights is not None
     chosen = TwoClassFigures() if figures is None else figures
     if not isinstance(chosen, TwoClassFigures):
@@ -650,7 +653,7 @@ def merged(summaries: Iterable[Summary]) -> Summary:
     Raises
     ------
     InputError
-        If there is none, or they were asked for different things.
+        If there is no summary, or they have different requests.
 
     Examples
     --------
@@ -664,12 +667,12 @@ def merged(summaries: Iterable[Summary]) -> Summary:
     for at, part in enumerate(parts):
         if part.figures != first:
             raise InputError(
-                f"summaries: the first was asked for {first}, that at index {at} for {part.figures}. Sums of different "
-                "things do not add up: make all parts with the same figures."
+                f"summaries: the first one has {first}, the one at index {at} has {part.figures}. "
+                "Use the same figures for all parts."
             )
     have_units = {part.units is not None for part in parts}
     if len(have_units) > 1:
-        raise InputError("summaries: units are known of some, not of others. Name the units of all parts, or of none.")
+        raise InputError("summaries: only some parts have units. Give the units of all parts, or of none.")
     tar = SortedClass.merged([part.ranks.tar for part in parts])
     non = SortedClass.merged([part.ranks.non for part in parts])
     return Summary(
@@ -686,12 +689,12 @@ def merged(summaries: Iterable[Summary]) -> Summary:
 
 
 def _threshold_rule(rule: Any) -> ThresholdRule:
-    from deciban.rules.families import ThresholdRule  # few have a custom rule
+    from deciban.rules.families import ThresholdRule  # loads on request
 
     if not isinstance(rule, ThresholdRule):
         raise InputError(
-            f"rule: got {type(rule).__name__}. It is a ThresholdWeights or ThresholdDensity of deciban.rules; "
-            "deciban.io.read_rule makes one of a file."
+            f"rule: got {type(rule).__name__}. Pass a ThresholdWeights or ThresholdDensity of deciban.rules; "
+            "deciban.io.read_rule reads one from a file."
         )
     return rule
 
@@ -701,7 +704,7 @@ def _listed(values: FloatArray) -> tuple[float, ...]:
 
 
 def _priors(values: ArrayLike) -> FloatArray:
-    """Priors as probabilities; none is possible, unlike where one is needed."""
+    """Return checked priors; there can be none."""
     priors = _validate.finite(values, "posteriors_at")
     wrong = priors[(priors <= 0.0) | (priors >= 1.0)]
     if len(wrong):
@@ -709,16 +712,16 @@ def _priors(values: ArrayLike) -> FloatArray:
     return priors
 
 
-def _sorted(scores: ArrayLike, weights: ArrayLike | None, name: str) -> SortedClass:
-    """Sort a class that may be empty, or have nothing but weights of 0."""
+def _checked(scores: ArrayLike, weights: Weights, name: str) -> WeightedScores:
+    """Return the scores and weights of a class that can be empty, or have only weights of 0."""
     given = _validate.array(scores, name)
     if given.shape != (0,):
         checked = _validate.scores(given, name)
         kept = None if weights is None else _validate.array(weights, f"{name}_weights")
         if kept is None or kept.dtype.kind not in "biuf" or kept.any():
-            return SortedClass.of(checked, _validate.weights(kept, len(checked), f"{name}_weights"))
+            return checked, _validate.weights(kept, len(checked), f"{name}_weights")
     if weights is not None and np.shape(weights) != given.shape:
         raise InputError(
             f"{name}_weights: {np.size(weights)} weights for {given.size} trials. Give one weight per trial."
         )
-    return SortedClass.of(np.zeros(0), None if weights is None else np.zeros(0, np.int64))
+    return np.zeros(0), None if weights is None else np.zeros(0, np.int64)

@@ -1,4 +1,4 @@
-"""Evaluation of two classes: scores in, results out, with the sentences that must stand beside the numbers."""
+"""Evaluation of two-class scores, with notes on the results."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ from scipy.special import expit, logit
 from deciban.core.ranks.hull import FEW_ERRORS, Rocch
 from deciban.core.ranks.operating import WORSE_THAN_NONE, PointLike, detection_cost, effective_log_odds
 from deciban.core.resampling.intervals import LEVEL
-from deciban.errors import InputError
+from deciban.errors import InputError, Note
 from deciban.evaluation.curves import Curves, at_priors, draw_curves, error_steps, trials_in_cells
 from deciban.evaluation.reliability import remark_on_llrs, remark_on_range
 from deciban.evaluation.requested import NOTHING, information_of, requested_of
 from deciban.evaluation.results import Evaluation, PointResult
 from deciban.evaluation.summary import DEFAULT_POINTS, Resampling, Summary, TwoClassFigures, UnitTrials, summarize
-from deciban.messages import Note
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import misleading_of
 from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray, Units, Weights
 
 _GAP = 10
-"""Places of the prior axis (a quarter of a nat): bad intervals that are no further apart are one."""
+"""Places of the prior axis (a quarter of a nat): intervals of bad priors this close are merged."""
 
 _SHOWN = 4
-"""Operating points, or intervals of priors, that a note names one by one."""
+"""Operating points, or intervals of priors, that a note names."""
 
 
 def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) -> tuple[str, ...]:
@@ -37,11 +36,12 @@ def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) ->
     auc, dr30, notes = summary.table.auc(), summary.rocch.few_errors(FEW_ERRORS), list[str]()
     no_llrs = ""
     if auc < 0.5:
-        notes.append(
+        words = (
             f"Scores look reversed: the target has the higher score in only {auc:.1%} of target/non-target pairs. If "
             "lower scores indicate targets, as for distances, change their sign (--negate, negate=True; if you did, "
             "leave it out). Otherwise check which label means target."
         )
+        notes.append(Note(words, "reversed"))
         no_llrs = remark_on_range(summary)
         notes.extend([no_llrs] if no_llrs else [])
     elif no_llrs := remark_on_llrs(summary):
@@ -63,15 +63,14 @@ def _infinite(summary: Summary) -> list[str]:
 
 
 def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are_llrs: bool) -> list[str]:
-    """Which errors are few, counted at the actual threshold, as tables show them, and at the best one.
+    """Return notes on errors that are few, at the actual threshold as in tables, and at the best one.
 
-    Where scores are no llrs, the actual threshold is of no interest. Points of which the same is to be said share a
-    sentence.
+    The actual threshold is ignored if scores are not llrs. Points with the same sentence share it.
     """
     false_alarms, misses = dr30
     if false_alarms > misses:
-        neither = f"{FEW_ERRORS} misses and {FEW_ERRORS} false alarms"
-        return [Note(f"Rule of {FEW_ERRORS}: no prior has {neither}, so all metrics are rough.", "few-errors")]
+        words = f"at no prior does the best threshold make {FEW_ERRORS} misses and {FEW_ERRORS} false alarms"
+        return [Note(f"Rule of {FEW_ERRORS}: {words}, so all metrics are rough estimates.", "few-errors")]
     few, said = f"fewer than {FEW_ERRORS}", dict[str, list[str]]()
     for point in points:
         actual = _kinds(point.n_fa < FEW_ERRORS, point.n_miss < FEW_ERRORS) if are_llrs else ""
@@ -90,7 +89,7 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
 
 
 def _priors(names: Sequence[str]) -> str:
-    """Effective priors, by name."""
+    """Name effective priors."""
     named = _first(list(dict.fromkeys(names)), "points")
     if len(named) == 1:
         return f"effective prior {named[0]}"
@@ -102,11 +101,11 @@ def _kinds(few_false_alarms: bool, few_misses: bool) -> str:  # noqa: FBT001  # 
 
 
 _MOST_DIGITS = 7
-"""Decimals of a prior near 1; beyond these what it lacks to 1 is written."""
+"""Decimals of a prior near 1; beyond these, the difference to 1 is written."""
 
 
 def prior_name(log_odds: float) -> str:
-    """Write the prior with these log odds: two digits of it, or as many as what it lacks to 1 needs.
+    """Write the prior with these log odds: two digits of it, or of its difference to 1.
 
     Examples
     --------
@@ -126,23 +125,25 @@ def prior_name(log_odds: float) -> str:
 
 
 def _badly_calibrated(points: Sequence[PointResult], curves: Curves) -> list[str]:
-    """Where actual decisions are worse than none: at the points that were asked for, then in which priors."""
+    """Return notes on decisions that cost more than ignoring the scores: at operating points, then by prior."""
     bad = curves.act_error > WORSE_THAN_NONE
     if bad.all():
-        words = "Decisions cost more than ignoring the scores at every prior."
-        return [Note(words, "calibration")]
-    asked = [f"{point} (cost {point.act_dcf:.4g})" for point in points if point.act_dcf > WORSE_THAN_NONE]
+        return [Note("At every prior, decisions cost more than ignoring the scores.", "calibration")]
+    asked = [f"{point} (normalized cost {point.act_dcf:.4g})" for point in points if point.act_dcf > WORSE_THAN_NONE]
     intervals = _intervals(curves.prior_log_odds, bad)
     if not asked and not intervals:
         return []
-    places = [f"at {', '.join(_first(asked, 'points'))}"] if asked else []
-    places += [" and ".join(_first(intervals, "intervals of priors"))] if intervals else []
-    words = f"Decisions cost more than ignoring the scores {'; '.join(places)}."
-    return [Note(words, "calibration")]
+    places = [", ".join(_first(asked, "points"))] if asked else []
+    ranges = " or ".join(_first(intervals, "ranges"))
+    places += [ranges if ranges.startswith(_NEARLY) else f"priors {ranges}"] if ranges else []
+    return [Note(f"At {' and at '.join(places)}, decisions cost more than ignoring the scores.", "calibration")]
+
+
+_NEARLY = "nearly every prior"
 
 
 def _intervals(log_odds: FloatArray, bad: BoolArray) -> list[str]:
-    """Ranges of priors, the widest first; those with little between them are one."""
+    """Return ranges of priors, the widest first; ranges close to each other are merged."""
     found = np.flatnonzero(bad)
     if not len(found):
         return []
@@ -155,12 +156,12 @@ def _intervals(log_odds: FloatArray, bad: BoolArray) -> list[str]:
 def _interval(log_odds: FloatArray, first: int, last: int) -> str:
     low, high = prior_name(log_odds[first]), prior_name(log_odds[last])
     if first == 0 and last == len(log_odds) - 1:
-        return "at nearly every prior"
+        return _NEARLY
     if first == 0:
-        return f"below prior {prior_name(log_odds[last + 1])}"
+        return f"below {prior_name(log_odds[last + 1])}"
     if last == len(log_odds) - 1:
-        return f"above prior {prior_name(log_odds[first - 1])}"
-    return f"near prior {low}" if low == high else f"between priors {low} and {high}"
+        return f"above {prior_name(log_odds[first - 1])}"
+    return f"near {low}" if low == high else f"from {low} to {high}"
 
 
 def _first(places: Sequence[str], what: str) -> list[str]:
@@ -186,32 +187,32 @@ def evaluate(
     bootstrap: int = 0,
     seed: int = 0,
 ) -> Evaluation:
-    """Evaluate the scores of one system: every number and curve of a report, from one sort.
+    """Evaluate the scores of one system: all metrics and curves, from one sort.
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target. Cllr, actual costs and everything else that
-        needs calibrated scores takes them as natural-log likelihood ratios. Infinite scores are legal.
+        Scores of target and non-target trials; larger favours target. Cllr, actual costs and other metrics that need
+        calibrated scores treat them as natural-log likelihood ratios. Infinite scores are allowed.
     name : str
-        What tables and legends call the system.
+        Name of the system in tables and legends.
     operating_points : iterable, or TwoClassFigures
-        Where detection costs are wanted: each an `OperatingPoint`, a ``p_target``, or ``(p_target, c_miss, c_fa)``.
-        Whatever else one may ask for stands in `deciban.evaluation.TwoClassFigures`.
+        Points at which to report detection costs: each an `OperatingPoint`, a ``p_target``, or
+        ``(p_target, c_miss, c_fa)``. `deciban.evaluation.TwoClassFigures` has further requests.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
     tar_units, non_units : (n,) or (n, 2) array_like, optional
-        Which speakers, sources or other units each trial is of: one, or one for each side; names or whole numbers. The
-        same name is the same unit, on both sides and in both classes. With them every figure has an interval.
+        Speakers, sources or other units of each trial: one, or one for each side; names or whole numbers. The same
+        name is the same unit, on both sides and in both classes. With units, metrics have intervals.
     level : float
-        Of these intervals.
+        Level of the intervals.
     optimism : bool, optional
-        Whether minima are corrected for having been found on the same trials, by a jackknife over groups of units. Left
-        out, they are.
+        Correct minima for the choice of thresholds on the same trials, by a jackknife over groups of units. By
+        default, they are corrected.
     bootstrap : int
-        Number of replicates by units, from which intervals are taken then; see `deciban.evaluation.Bootstrap`.
+        Number of bootstrap replicates for the intervals; see `deciban.evaluation.Bootstrap`.
     seed : int
-        From which replicates are drawn; the same seed draws the same.
+        Seed of the replicates.
 
     Returns
     -------
@@ -220,8 +221,8 @@ def evaluate(
     Raises
     ------
     InputError
-        If a class is empty or holds NaN, weights or units do not fit, or an operating point has a prior outside (0, 1)
-        or a cost that is not positive.
+        If a class is empty or contains NaN, weights or units do not fit, or an operating point has a prior outside
+        (0, 1) or a cost that is not positive.
 
     Examples
     --------
@@ -245,16 +246,16 @@ def evaluate(
 
 
 def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampling | None = None) -> Evaluation:
-    """Evaluate what is known of the scores of one system: every number, curve and note.
+    """Evaluate a summary of the scores of one system: all metrics, curves and notes.
 
     Parameters
     ----------
     summary : Summary
-        Of all trials: see `summarize` and `merged`.
+        Summary of all trials: see `summarize` and `merged`.
     name : str
-        What tables and legends call the system.
+        Name of the system in tables and legends.
     resampling : Resampling, optional
-        What intervals are wanted, where the summary has units.
+        Options of intervals, if the summary has units.
 
     Returns
     -------
@@ -274,7 +275,7 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
     """
     for total, kind in ((summary.n_tar, "target"), (summary.n_non, "non-target")):
         if not total:
-            raise InputError(f"summary: holds no {kind} trial. Evaluation needs at least one of each class.")
+            raise InputError(f"summary: no {kind} trials. Evaluation needs at least one of each class.")
     rocch = summary.ranks.rocch
     vertex = rocch.eer_vertex()
     points = _at_points(summary, rocch)
@@ -309,7 +310,7 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
     )
     uncertainty = None
     if summary.units is not None:
-        from deciban.evaluation.influences import uncertainty_of  # most evaluations of arrays do without
+        from deciban.evaluation.influences import uncertainty_of  # loads on request
 
         uncertainty = uncertainty_of(summary, found, resampling or Resampling())
     return replace(found, uncertainty=uncertainty)
@@ -324,7 +325,7 @@ def evaluate_labelled(
     operating_points: TwoClassFigures | Iterable[PointLike] = DEFAULT_POINTS,
     resampling: Resampling | None = None,
 ) -> Evaluation:
-    """Evaluate trials of both classes in one array, with their labels and maybe weights and units; see `evaluate`."""
+    """Evaluate trials of both classes in one array, with labels and optional weights and units; see `evaluate`."""
     (tar, tar_weights), (non, non_weights) = (
         (score[some], None if weight is None else weight[some]) for some in (is_target, ~is_target)
     )

@@ -1,4 +1,4 @@
-"""Uncertainty of the metrics of an evaluation: estimates, intervals, replicates, bounds in words, and captions."""
+"""Uncertainty of the metrics of an evaluation: estimates, intervals, replicates, and notes."""
 
 from __future__ import annotations
 
@@ -9,22 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
+from deciban.core.resampling import intervals
 from deciban.core.resampling.clusters import ClusterDesign, degrees_of
-from deciban.core.resampling.intervals import (
-    FEWEST_CLUSTERS,
-    LEVEL,
-    ROUNDING,
-    ClassSize,
-    Estimate,
-    Interval,
-    NothingSeen,
-    RateSum,
-    checked_level,
-)
+from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate, Interval
 from deciban.core.resampling.units import FEW_UNITS, Keys, is_independent
-from deciban.errors import InputError
-from deciban.messages import counted
-from deciban.types import BoolArray, FloatArray, IntArray
+from deciban.errors import InputError, counted
+from deciban.types import BoolArray, FloatArray, FloatPair, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.summary import Resampling
@@ -34,7 +24,7 @@ BootstrapKind = Literal["percentile", "basic"]
 
 
 _ENOUGH = 10
-"""Replicates that should lie beyond each bound."""
+"""Replicates that should be beyond each bound."""
 
 
 _ROUNDING = 1e-12
@@ -42,26 +32,26 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bootstrap:
-    """Figures of replicates in which every unit counts a Poisson number of times.
+    """Metrics of replicates in which every unit counts a Poisson number of times.
 
     Attributes
     ----------
     seed : int
-        That replicates were drawn from.
+        Seed of the replicates.
     n_replicates : int
-        That were drawn.
+        Number of drawn replicates.
     left_out : int
-        Replicates without a trial of some class, which have no figures.
+        Replicates without a trial of some class, which have no metrics.
     values : mapping of figure to (n_replicates - left_out,) array
         Empty if fewer than two replicates are left: they have no spread, and intervals stay linearised.
     numbers : (n_replicates - left_out,) int array
-        Which replicates these are.
+        Indices of these replicates.
     estimates : mapping of figure to Estimate
-        The figures themselves, with their linearised standard errors.
+        The metrics on the original trials, with their linearised standard errors.
     level : float
-        Of intervals.
+        Level of intervals.
     found_anew : frozenset of figures
-        Minima over thresholds and maps, and what is left beside them, that were looked for in each replicate.
+        Minima over thresholds and maps, and calibration losses, that were minimized in each replicate.
     """
 
     seed: int
@@ -70,7 +60,7 @@ class Bootstrap:
     values: Mapping[Figure, FloatArray]
     numbers: IntArray
     estimates: Mapping[Figure, Estimate]
-    level: float = LEVEL
+    level: float = intervals.LEVEL
     found_anew: frozenset[Figure] = frozenset()
 
     @classmethod
@@ -82,18 +72,18 @@ class Bootstrap:
         resampling: Resampling,
         found_anew: Iterable[Figure] = (),
     ) -> Bootstrap:
-        """From replicates of figures as they can be resampled.
+        """Create from replicates of metrics.
 
         Parameters
         ----------
         replicates : mapping of figure to ((n_replicates,) array, float)
-            And the same at weights of 1. What this rounds is its difference to the figure itself, and is added to all
-            replicates.
+            Replicates, and the same computation at weights of 1. Its difference to the exact metric, due to rounding,
+            is added to all replicates.
         has_figures : (n_replicates,) array
-            In which replicates figures exist.
+            Mask of the replicates that have metrics.
         estimates : mapping of figure to Estimate
         resampling : Resampling
-            What was asked for.
+            Options.
         found_anew : iterable of figures
         """
         numbers = np.flatnonzero(has_figures)
@@ -108,30 +98,29 @@ class Bootstrap:
         return cls(resampling.seed, n, left_out, values, numbers, estimates, level, frozenset(found_anew))
 
     def has(self, figure: Figure) -> bool:
-        """Whether there are replicates of a figure."""
+        """Return True if a metric has replicates."""
         return figure in self.values or (figure, 0) in self.values
 
     def interval(self, figure: Figure, *, kind: BootstrapKind | None = None, level: float | None = None) -> Interval:
-        """Return the interval of a figure from its replicates.
+        """Return the interval of a metric from its replicates.
 
         Parameters
         ----------
         figure : str, or (str, place)
             As for `deciban.evaluation.Uncertainty.interval`.
         kind : {"percentile", "basic"}, optional
-            Between quantiles of the replicates (Efron 1979), or these mirrored at the estimate, ``2 estimate - q``: as
-            far below it as replicates lie above. Left out, minima have basic intervals, as they are lower still in
-            replicates than they are here, and all else has percentile intervals. No bound leaves the range of the
-            figure, and the interval contains the figure. Error rates of which no unit shows an error add the distance
-            of their Wilson limits, in squares. Where all replicates are alike, as without any error, the interval
-            without replicates stands.
+            Percentile intervals are between quantiles of the replicates (Efron 1979). Basic intervals mirror these at
+            the estimate, ``2 estimate - q``. By default, minima have basic intervals, since minima of replicates are
+            lower still, and other metrics have percentile intervals. Bounds stay in the range of the metric, and the
+            interval contains the metric. If no unit has an error, the distance of Wilson limits is added in squares.
+            If all replicates are equal, the interval is linearised.
         level : float, optional
-            That of this object when left out.
+            By default, the level of this object.
 
         Raises
         ------
         InputError
-            If there is no such figure or kind, or the level is not inside (0, 1).
+            If there is no such metric or kind, or the level is not inside (0, 1).
 
         Examples
         --------
@@ -148,7 +137,7 @@ class Bootstrap:
         values, estimate = looked_up(self.values, figure), looked_up(self.estimates, figure)
         if kind is None:
             kind = "basic" if {figure, (figure, 0)} & self.found_anew else "percentile"
-        level = self.level if level is None else checked_level(level)
+        level = self.level if level is None else intervals.checked_level(level)
         if kind not in get_args(BootstrapKind):
             raise InputError(f"kind: got {kind!r}. It is 'percentile' or 'basic'.")
         if float(np.ptp(values)) <= _ROUNDING * abs(estimate.value):
@@ -156,7 +145,7 @@ class Bootstrap:
         bounds = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
         if kind == "basic":
             bounds = 2.0 * estimate.value - bounds[::-1]
-        if estimate.rates is not None:  # errors that no unit shows are in no replicate
+        if estimate.rates is not None:  # replicates contain no errors that no unit has
             below, above = estimate.rates.unseen(level)
             ends = min(bounds[0], estimate.value), max(bounds[1], estimate.value)
             bounds = estimate.value + np.array([-math.hypot(estimate.value - ends[0], below), 0.0])
@@ -178,28 +167,24 @@ class Bootstrap:
             return (f"{out}: intervals are linearised.",)
         found = [f"{out}."] if self.left_out else []
         if left < wanted:
-            rule = f"with fewer than {wanted:,} bounds at level {self.level:g} are rough"
+            rule = f"bounds at level {self.level:g} are rough with fewer than {wanted:,}"
             found.append(f"Bootstrap of {left:,} replicates: {rule}.")
         return tuple(found)
 
 
 Known = TypeVar("Known")
 
-
 Figure: TypeAlias = str | tuple[str, int | str] | tuple[str, int | str, str]
-"""Name of a figure; of several of a name with the position of its operating point or the name of its class."""
-
-
-"""Figures that are not known exactly, with the lowest and the highest value that they can have."""
+"""Name of a metric, with the position of its operating point or the name of its class if there are several."""
 
 
 KEPT_CURVES = 1 << 21
-"""Influences on curves that are kept without being asked for."""
+"""Influences on curves that are kept by default, at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurveInfluences:
-    """A curve over prior log odds, with what every unit does to it: what differences of curves are made of.
+    """A curve over prior log odds with the influence of every unit, for differences of curves.
 
     Attributes
     ----------
@@ -209,12 +194,12 @@ class CurveInfluences:
     influences : (n_places, n_units) array
         Derivatives in the weight of each unit.
     unseen : (2, n_places, 2) array
-        How far the curve would rise, and how far it would fall, if all units showed an error of a class that none
-        shows, or none showed what all show.
+        Rise of the curve if all units had an error of a class that none has, and fall if none had an error that
+        all have.
     n_seen : (int, int)
         Units with trials of each class.
     ceiling : float
-        What the curve cannot exceed.
+        Maximum of the curve.
     """
 
     log_odds: FloatArray
@@ -224,15 +209,15 @@ class CurveInfluences:
     n_seen: tuple[int, int]
     ceiling: float = math.inf
 
-    def reach(self, level: float) -> tuple[FloatArray, FloatArray]:
-        """How far the curve may rise and fall by what no unit shows: the rule of three, see `NothingSeen`."""
-        shares = [NothingSeen(n).share(level) for n in self.n_seen]
+    def reach(self, level: float) -> FloatPair:
+        """Return the rise and fall of the curve by unseen errors, by the rule of three; see `NothingSeen`."""
+        shares = [intervals.NothingSeen(n).share(level) for n in self.n_seen]
         rise, fall = self.unseen @ np.array(shares)
         return np.minimum(rise, np.maximum(self.ceiling - self.values, 0.0)), fall
 
 
 def bounded_by_cllr(estimates: Mapping[Figure, Estimate]) -> dict[Figure, Estimate]:
-    """Let minima of Cllr, and what calibration loses of it, have no upper bound above that of Cllr; of classes, too."""
+    """Limit the upper bounds of min Cllr and calibration loss by the upper bound of Cllr, also for single classes."""
     found = dict(estimates)
     for name in estimates:
         place = name[:-1] if isinstance(name, tuple) else ()
@@ -244,39 +229,39 @@ def bounded_by_cllr(estimates: Mapping[Figure, Estimate]) -> dict[Figure, Estima
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Uncertainty:
-    """How sure the figures of one system are, by units.
+    """Uncertainty of the metrics of one system, by units.
 
     Attributes
     ----------
     n_units : int
     noun : str
-        What a unit is called.
+        Name of a unit.
     source : str
-        How units were found.
+        Source of the units.
     keys : (n_units,) uint64 array
-        Of the units, in the order of influences.
+        Keys of the units, in the order of influences.
     estimates : mapping of figure to Estimate
     influences : mapping of figure to (n_units,) array
-        Derivatives in the weight of each unit; empty where units are too many to be kept.
+        Derivatives in the weight of each unit; empty if there are too many units to keep.
     curves : mapping of str to array
-        Standard errors of curves at the places of `deciban.evaluation.Curves`, on the scale that is said there; of many
-        classes ``"c_avg"``.
+        Standard errors of curves at the places of `deciban.evaluation.Curves`, on the scale defined there; multiclass:
+        of ``"c_avg"``.
     level : float
-        Of the intervals that are shown.
+        Level of displayed intervals.
     bootstrap : Bootstrap or None
-        Replicates, where they were asked for: intervals that are shown are theirs.
+        Replicates, if requested; then displayed intervals come from them.
     curve_influences : mapping of str to CurveInfluences
-        Of curves that comparisons show; empty where units are too many to be kept.
+        Influences on curves that comparisons show; empty if there are too many units to keep.
     design : ClusterDesign or None
-        Of targets and non-targets; None of many classes.
+        Design of targets and non-targets; None for multiclass.
     error_rates : mapping of str, or of ("detectors", class, str), to ((n_places,) array, RateSum)
-        Of the curves ``"act_error"`` and ``"min_error"`` over prior log odds, and of vertices of the hull by number:
-        places, and the error rates there with their variances. Of many classes those of ``"c_avg"``, and both curves
-        of each class against the rest.
+        Places and error rates with their variances: of the curves ``"act_error"`` and ``"min_error"`` over prior log
+        odds, and of the vertices of the hull by number. Multiclass: of ``"c_avg"``, and of both curves of each class
+        against the rest.
     too_few : mapping of str to float
-        Effective units of classes that have fewer than five: what needs these has no interval.
+        Effective units of classes with fewer than five: metrics that need these classes have no interval.
     remarks : tuple of str
-        Sentences on intervals that are refused for another reason, or may be too narrow.
+        Notes on intervals that are refused for another reason, or can be too narrow.
     """
 
     n_units: int
@@ -286,45 +271,45 @@ class Uncertainty:
     estimates: Mapping[Figure, Estimate]
     influences: Mapping[Figure, FloatArray] = field(default_factory=dict)
     curves: Mapping[Figure, FloatArray] = field(default_factory=dict)
-    level: float = LEVEL
+    level: float = intervals.LEVEL
     bootstrap: Bootstrap | None = None
     curve_influences: Mapping[str, CurveInfluences] = field(default_factory=dict)
     design: ClusterDesign | None = None
-    error_rates: Mapping[Figure, tuple[FloatArray, RateSum]] = field(default_factory=dict)
+    error_rates: Mapping[Figure, tuple[FloatArray, intervals.RateSum]] = field(default_factory=dict)
     too_few: Mapping[str, float] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
     def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
-        """Return the interval of a figure: by the bootstrap where there is one with the figure, or linearised.
+        """Return the interval of a metric, from bootstrap replicates of the metric if there are any, else linearised.
 
         Parameters
         ----------
         figure : str, or (str, place)
             Such as ``"eer"``, ``"act_dcf"`` (at the first operating point), ``("act_dcf", 1)`` (at the second one).
         level : float, optional
-            That of this object when left out.
+            By default, the level of this object.
 
         Raises
         ------
         InputError
-            If there is no such figure, or it is infinite, or the level is not inside (0, 1).
+            If there is no such metric, or it is infinite, or the level is not inside (0, 1).
         """
         if self.bootstrap is None or not self.bootstrap.has(figure):
             return self.linearised(figure, level=level)
         return self.bootstrap.interval(figure, level=self.level if level is None else level)
 
     def linearised(self, figure: Figure, *, level: float | None = None) -> Interval:
-        """Return the linearised interval of a figure, also where there is a bootstrap; see `interval`.
+        """Return the linearised interval of a metric, even if there is a bootstrap; see `interval`.
 
         Raises
         ------
         InputError
-            As `interval`.
+            As for `interval`.
         """
         found = looked_up(self.estimates, figure)
-        return found.interval(self.level if level is None else checked_level(level))
+        return found.interval(self.level if level is None else intervals.checked_level(level))
 
-    def size_of(self, rate: str) -> ClassSize | None:
+    def size_of(self, rate: str) -> intervals.ClassSize | None:
         """Return the size of the class of an error rate, ``"p_miss"`` or ``"p_fa"``; None if it has no intervals."""
         found = None if self.design is None else self.design.sizes[rate == "p_fa"]
         return found if found is not None and found.is_enough else None
@@ -336,14 +321,14 @@ class Uncertainty:
 
     @property
     def units_in_words(self) -> str:
-        """How many units there are: ``100 speakers``, or ``100 trials taken as independent``."""
-        from deciban.core.resampling.units import number_of_units  # words are for who looks at them
+        """Number of units: ``100 speakers``, or ``100 trials taken as independent``."""
+        from deciban.core.resampling.units import number_of_units  # loads on request
 
         return number_of_units(self.n_units, self.noun, self.source)
 
     @property
     def are_independent(self) -> bool:
-        """Whether the units are the trials themselves."""
+        """True if the units are the trials themselves."""
         return is_independent(self.source)
 
     @property
@@ -365,26 +350,26 @@ class Uncertainty:
 
 
 def looked_up(known: Mapping[Figure, Known], figure: Figure) -> Known:
-    """What is known of a figure; a name alone is that at the first operating point.
+    """Return the entry of a metric; a name alone is the metric at the first operating point.
 
     Raises
     ------
     InputError
-        If there is nothing.
+        If there is no entry.
     """
     found = known.get(figure, known.get((figure, 0)) if isinstance(figure, str) else None)
     if found is None:
         names = ", ".join(dict.fromkeys(one if isinstance(one, str) else one[0] for one in known))
         raise InputError(
-            f"figure: no interval of {figure!r}. There are those of {names or 'nothing'}. Metrics that are infinite "
-            f"or constant, or rest on fewer than {FEWEST_CLUSTERS:g} effective units of a class have none; nor have "
-            "error rates at a threshold that was chosen on the same trials (that of the EER or of minDCF)."
+            f"figure: no interval for {figure!r}. Metrics with intervals: {names or 'none'}. There are no intervals "
+            f"for metrics that are infinite or constant, or rest on fewer than {FEWEST_CLUSTERS:g} effective units of "
+            "a class, and for error rates at a threshold that was chosen on the same trials (by EER or minDCF)."
         )
     return found
 
 
 _MOST_NAMED = 3
-"""Classes with too few units that have a note each."""
+"""Maximum of classes with too few units that have separate notes."""
 
 
 def too_few_in_words(name: str, n: float, noun: str) -> str:
@@ -404,38 +389,38 @@ def too_few_in_words(name: str, n: float, noun: str) -> str:
 
 
 def no_units(name: str) -> InputError:
-    """What to say of intervals where units are unknown."""
+    """Return the error for intervals without units."""
     return InputError(
-        f"{name}: which speakers or other units the trials share is not known, so there are no intervals. Name the "
-        "units (tar_units and non_units of arrays, units= of files and data frames, --units): at least two."
+        f"{name}: no intervals, because the units of the trials, such as speakers, are unknown. Pass at least two "
+        "units: tar_units and non_units for arrays, units= for files and data frames, --units on the command line."
     )
 
 
 FEWEST_EXPECTED = 10.0
-"""Independent errors that a limit must allow: with fewer, the threshold that it sets is chance."""
+"""Independent errors that a limit must allow; with fewer, its threshold is random."""
 
 
 FEW_ERRORS = 30.0
-"""The rule of 30: with fewer independent errors at a limit, the interval of the other rate is rough."""
+"""Rule of 30: with fewer independent errors at a limit, the interval of the other rate is rough."""
 
 
 _FEW_ERRORS, _LOW_EER = 5, 0.03
 
 
 _UNEQUAL = 0.65
-"""Effective units of a class, as a share of all that have trials of it."""
+"""Effective units of a class, as a share of all units with trials of the class."""
 
 
 @dataclass(frozen=True, slots=True)
 class LimitedRate:
-    """An error rate where that of the other class is limited.
+    """An error rate at a limit of the other error rate.
 
     Attributes
     ----------
     limited : {"fmr", "fnmr"}
     limit : float
     expected : float
-        How many of the independent trials of the limited class may be errors.
+        Number of independent trials of the limited class that can be errors.
     """
 
     limited: str
@@ -444,16 +429,16 @@ class LimitedRate:
 
     @property
     def is_enough(self) -> bool:
-        """Whether the trials show where the limit lies."""
+        """True if there are enough trials to find the threshold of the limit."""
         return self.expected >= FEWEST_EXPECTED
 
     @property
     def is_rough(self) -> bool:
-        """Whether there are so few errors that intervals are too short in simulations, or refused."""
+        """True if intervals are too short in simulations with so few errors, or refused."""
         return self.expected < FEW_ERRORS
 
     def __str__(self) -> str:
-        """Write why there is no interval, or a rough one, and what to do.
+        """Return the note on a missing or rough interval, with advice.
 
         Examples
         --------
@@ -464,25 +449,25 @@ class LimitedRate:
         rate = f"{other} at {self.limited.upper()} {self.limit:g}"
         shown = round(self.expected, 1)
         if shown in (FEWEST_EXPECTED, FEW_ERRORS) and self.expected < shown:
-            shown -= 0.1  # 29.97 are fewer than 30
+            shown -= 0.1  # 29.97 is below 30
         allowed = f"the limit allows {shown:.1f} independent {errors}"
         if self.is_enough:
             return f"The interval of {rate} may be too narrow: {allowed}, fewer than {FEW_ERRORS:g}."
         return (
             f"No confidence interval for {rate}: {allowed}, and at least {FEWEST_EXPECTED:g} are needed to find its "
-            f"threshold. Limit the {self.limited.upper()} to more, or ask for rates at a fixed threshold."
+            f"threshold. Raise the {self.limited.upper()} limit, or report rates at a fixed threshold."
         )
 
 
 def is_separated(auc: float) -> bool:
-    """Return whether no target scores below a non-target, so that costs say nothing of errors."""
-    return auc >= 1.0 - ROUNDING
+    """Return True if no target has a lower score than a non-target, so that the cost of errors is unknown."""
+    return auc >= 1.0 - intervals.ROUNDING
 
 
 def notes_on_intervals(
     auc: float, eer: float, rates: tuple[float, float], design: ClusterDesign, noun: str, limited: Sequence[LimitedRate]
 ) -> tuple[str, ...]:
-    """Return the notes.
+    """Return the notes on intervals of two-class metrics.
 
     Parameters
     ----------
@@ -491,7 +476,7 @@ def notes_on_intervals(
         Misses and false alarms at the threshold of the EER.
     design : ClusterDesign
     noun : str
-        What a unit is called.
+        Name of a unit.
     limited : sequence of LimitedRate
     """
     found = [str(one) for one in limited if one.is_rough]
@@ -502,7 +487,7 @@ def notes_on_intervals(
 
 
 def few_errors(eer: float, rates: tuple[float, float], design: ClusterDesign) -> list[str]:
-    """Return how many errors there are of each kind of which nearly separated classes show too few to know their cost.
+    """Return phrases with the numbers of errors that are too few to estimate their cost, for nearly separated classes.
 
     Parameters
     ----------
@@ -521,8 +506,7 @@ def _few_errors(auc: float, eer: float, rates: tuple[float, float], design: Clus
     if is_separated(auc):
         yield (
             "Targets and non-targets are perfectly separated: no confidence intervals for means of costs (Cllr, "
-            "information, log loss, Brier score, calibration loss), as no error was seen that could show how costly "
-            "one would be."
+            "information, log loss, Brier score, calibration loss), because no error shows how much an error costs."
         )
         return
     if few := few_errors(eer, rates, design):

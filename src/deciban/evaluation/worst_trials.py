@@ -1,4 +1,4 @@
-"""The most misleading trials, and speakers as animals of a zoo: who is hard to recognize, who is taken for others."""
+"""The most misleading trials, and the biometric menagerie of speakers."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation.one_system import plain
-from deciban.multiclass.tables import detection_llr
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Weights
 
 
 @dataclass(frozen=True, slots=True)
 class WorstTrial:
-    """A trial and what its scores say against it.
+    """A trial with misleading scores.
 
     Attributes
     ----------
     names : tuple of str
-        What identifies it.
+        Names that identify the trial.
     truth : str
         Its class.
     taken_for : str
-        The other class that is most likely by its scores.
+        The other class with the highest likelihood.
     llr : float
-        Of its class against the others at equal shares, in nats.
+        Log-likelihood ratio of its class against the others at equal shares, in nats.
     cost : float
-        Logarithmic cost at the flat prior, in bits; infinite for certainty in another class.
+        Logarithmic cost at the flat prior, in bits; infinite if another class is certain.
     """
 
     names: tuple[str, ...]
@@ -51,9 +50,10 @@ class WorstTrials:
     ----------
     system : str
     sides : tuple of str
-        What names of trials are.
+        Kinds of the names.
     trials : tuple of WorstTrial
-        Of two classes targets, then non-targets, of many classes all together; the worst first, equal ones by name.
+        Two classes: targets, then non-targets; multiclass: all together. The worst come first, ties are in the order
+        of names.
     """
 
     system: str
@@ -61,7 +61,7 @@ class WorstTrials:
     trials: tuple[WorstTrial, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON types."""
+        """Return plain JSON types."""
         rows = [
             {
                 "names": dict(zip(self.sides, one.names, strict=True)),
@@ -77,12 +77,12 @@ class WorstTrials:
 
 
 def headings_of(one: WorstTrials, classes: Sequence[str]) -> list[str]:
-    """Headings of a table of `rows_of`; with many classes there is one for the class that a trial is taken for."""
+    """Return the headings for a table of `rows_of`; multiclass tables have a column for the decision."""
     return [*one.sides, "class", *(["taken for"] if classes else []), "llr", "cost"]
 
 
 def rows_of(one: WorstTrials, classes: Sequence[str], write: Callable[[float], str]) -> list[tuple[str, ...]]:
-    """Rows of such a table, of which the last two cells are numbers.
+    """Return the rows of the table; their last two cells are numbers.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def rows_of(one: WorstTrials, classes: Sequence[str], write: Callable[[float], s
     classes : sequence of str
         Empty for targets and non-targets.
     write : function
-        From a number to text.
+        Converts a number to text.
     """
     return [
         (*row.names, row.truth, *([row.taken_for] if classes else []), write(row.llr), write(row.cost))
@@ -99,7 +99,7 @@ def rows_of(one: WorstTrials, classes: Sequence[str], write: Callable[[float], s
 
 
 def true_llrs(loglik: FloatArray, truth: IntArray) -> FloatArray:
-    """Evidence of each trial for its own class against the others at equal shares, in nats.
+    """Return the evidence of each trial for its own class against the others at equal shares, in nats.
 
     Parameters
     ----------
@@ -111,6 +111,8 @@ def true_llrs(loglik: FloatArray, truth: IntArray) -> FloatArray:
     >>> true_llrs(np.array([[2.0, 0.0], [2.0, 0.0]]), np.array([0, 1])).tolist()
     [2.0, -2.0]
     """
+    from deciban.multiclass.tables import detection_llr  # loads only if these trials are requested
+
     found = np.empty(len(truth))
     for k in range(loglik.shape[1]):
         rows = np.flatnonzero(truth == k)
@@ -133,16 +135,16 @@ def worst_trials(
     Parameters
     ----------
     loglik : (n_trials, n_classes) array
-        In nats; of two classes the log-likelihood ratio and 0.
+        In nats; for two classes, the columns are the log-likelihood ratio and 0.
     truth : (n_trials,) int array
     most : int
-        How many; of two classes of each of them.
+        Number of trials; for two classes, number of each class.
     classes : sequence of str
-        What the columns are called.
+        Names of the columns.
     names_of : function
-        From a row to the names of its trial.
+        Returns the names of a trial from its row.
     counting : (n_trials,) bool array, optional
-        Trials that count, where some do not.
+        Mask of the trials to use.
 
     Examples
     --------
@@ -172,9 +174,9 @@ def merged_worst(parts: Iterable[WorstTrial], most: int, groups: Sequence[str]) 
     ----------
     parts : iterable of WorstTrial
     most : int
-        How many; of each group.
+        Number of trials in each group.
     groups : sequence of str
-        Classes of which the worst trials are listed apart; empty if all are listed together.
+        Classes with separate lists; empty for one list of all.
 
     Examples
     --------
@@ -190,7 +192,7 @@ def merged_worst(parts: Iterable[WorstTrial], most: int, groups: Sequence[str]) 
 def _least(
     llr: FloatArray, rows: AnyArray, most: int, names_of: Callable[[int], tuple[str, ...]]
 ) -> list[tuple[int, tuple[str, ...]]]:
-    """Rows with the least evidence and their names; of equal ones at the border those whose names come first."""
+    """Return the rows with the least evidence, and their names; ties at the border are broken by name."""
     n = min(most, len(rows))
     if not n:
         return []
@@ -204,23 +206,23 @@ QUARTER = 0.25
 """Share of speakers beyond a limit."""
 
 LEAST = 4
-"""Speakers: a quarter of fewer is nobody."""
+"""Least number of speakers; a quarter of fewer is less than one."""
 
 ANIMALS = ("doves", "chameleons", "phantoms", "worms")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Menagerie:
-    """Mean scores of speakers, of those who have target and non-target trials.
+    """Mean scores of speakers with both target and non-target trials.
 
     Attributes
     ----------
     name : str
-        Of the system.
+        Name of the system.
     noun : str
-        What a unit is called: a speaker mostly.
+        Name of a unit, usually a speaker.
     tar_mean, non_mean : (n_units,) arrays
-        Of the target and the non-target trials of each unit.
+        Mean scores of the target and the non-target trials of each unit.
     tar_limits, non_limits : (float, float)
         Lower and upper quartile of these means.
     n_left_out : int
@@ -236,7 +238,7 @@ class Menagerie:
     n_left_out: int
 
     def members(self, animal: str) -> BoolArray:
-        """Which units are animals of a kind.
+        """Return a mask of the units in an animal group.
 
         Parameters
         ----------
@@ -254,7 +256,7 @@ class Menagerie:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``deciban plot zoo --json`` prints of the system."""
+        """Return the JSON object of the system in ``deciban plot zoo --json``."""
         values = {name: getattr(self, name) for name in self.__slots__}
         return values | {"members": {animal: int(self.members(animal).sum()) for animal in ANIMALS}}
 
@@ -264,21 +266,21 @@ def menagerie(
     is_target: ArrayLike,
     units: ArrayLike | TrialUnits,
     *,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights = None,
     name: str = "scores",
 ) -> Menagerie:
-    """Mean target and non-target score of every speaker, with the quartiles that part kinds of speakers.
+    """Compute mean target and non-target scores of every speaker, with the quartiles that define animal groups.
 
     Parameters
     ----------
     scores : (n_trials,) array_like
     is_target : (n_trials,) array_like
     units : (n_trials,) or (n_trials, 2) array_like, or TrialUnits
-        The speaker of each trial, or those of its two sides: a trial counts for both, but once for each.
+        The speaker of each trial, or the speakers of its two sides. A trial counts once for each of its speakers.
     sample_weight : (n_trials,) array_like, optional
-        How much each trial counts in the means of its speakers: 2 like two copies, 0 like none. Speakers count alike.
+        Weight of each trial in the means of its speakers: 2 like two copies, 0 like none. Speakers have equal weight.
     name : str
-        Of the system.
+        Name of the system.
 
     Returns
     -------
@@ -291,10 +293,10 @@ def menagerie(
 
     Notes
     -----
-    With the upper and lower quarter of the mean target scores, and those of the mean non-target scores: doves are high
-    and low, chameleons high and high, phantoms low and low, worms low and high. Were both means independent, each
-    would be one speaker of 16. Source: Yager and Dunstone, The biometric menagerie, IEEE Transactions on Pattern
-    Analysis and Machine Intelligence 32, 2010.
+    The groups are defined by the upper and lower quarters of mean target scores and of mean non-target scores. Doves
+    are high and low, chameleons high and high, phantoms low and low, worms low and high. If both means were
+    independent, each group would have one of 16 speakers. Source: Yager and Dunstone, The biometric menagerie, IEEE
+    Transactions on Pattern Analysis and Machine Intelligence 32, 2010.
 
     Examples
     --------
@@ -310,16 +312,16 @@ def menagerie(
     weight = np.ones(len(values)) if weight is None else np.asarray(weight, np.float64)
     own = units if isinstance(units, TrialUnits) else TrialUnits.of(units)
     if own.n_trials != len(values):
-        raise InputError(f"units: of {own.n_trials} trials, but there are {len(values)}. Give one for each trial.")
+        raise InputError(f"units: {own.n_trials} units for {len(values)} trials. Give one for each trial.")
     n_wrong = int(np.count_nonzero(~np.isfinite(values[weight > 0.0])))
     if n_wrong:
-        raise InputError(f"scores: {n_wrong} are infinite, and means of these say nothing. Give finite scores.")
+        raise InputError(f"scores: {n_wrong} are infinite, so means are undefined. Give finite scores.")
     tar, non = (_means(values, weight, chosen & (weight > 0.0), own) for chosen in (truth, ~truth))
     known = ~(np.isnan(tar) | np.isnan(non))
     if np.count_nonzero(known) < LEAST:
         raise InputError(
             f"units: {np.count_nonzero(known)} of {own.n_units} {own.noun}s have target and non-target trials; "
-            f"quarters need {LEAST}. Name those that trials share (units=)."
+            f"quarters need {LEAST}. Pass the speakers of the trials (units=)."
         )
     tar, non = tar[known], non[known]
     return Menagerie(name, own.noun, tar, non, _quartiles(tar), _quartiles(non), own.n_units - len(tar))
@@ -331,7 +333,7 @@ def _quartiles(means: FloatArray) -> tuple[float, float]:
 
 
 def _means(values: FloatArray, weight: FloatArray, chosen: AnyArray, units: TrialUnits) -> FloatArray:
-    """Mean of some trials for each unit on any of their sides; NaN for units without any."""
+    """Return the mean of the chosen trials of each unit, on any of their sides; NaN for units without trials."""
     rows = np.flatnonzero(chosen)
     trial, codes = units.take(rows).entries()
     own = rows[trial]

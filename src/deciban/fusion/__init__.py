@@ -1,4 +1,4 @@
-"""Fusion: the scores of several systems become one log-likelihood ratio per trial, or one for each of many classes."""
+"""Fusion of the scores of several systems to log-likelihood ratios, or to multiclass log-likelihoods."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 from deciban.fusion.linear import LinearFusion as LinearFusion
 from deciban.fusion.linear import posterior_divergence as posterior_divergence
-from deciban.fusion.multiclass import MulticlassFusion as MulticlassFusion
 from deciban.fusion.quality import QualityFusion as QualityFusion
 from deciban.fusion.quality_measures import quality_vectors as quality_vectors
+from deciban.fusion.spoofing import SpoofingFusion as SpoofingFusion
 from deciban.fusion.subset import SubsetFusion as SubsetFusion
 from deciban.fusion.union_hull import HullVertex as HullVertex
 from deciban.fusion.union_hull import RandomizedRule as RandomizedRule
 from deciban.fusion.union_hull import UnionHull as UnionHull
+from deciban.models.multiclass import MulticlassFusion as MulticlassFusion

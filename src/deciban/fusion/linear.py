@@ -1,4 +1,4 @@
-"""Linear fusion of two-class systems, what all fusions share, and the divergence of posteriors of systems."""
+"""Linear fusion of two-class systems, common functions of fusions, and divergence of the posteriors of systems."""
 
 from __future__ import annotations
 
@@ -11,45 +11,42 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from deciban._validate import arrays as _validate
+from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import MeanCost
 from deciban.core.training.linear_objective import length_bound
-from deciban.errors import InputError
-from deciban.models.model import ParameterCovariance, Plain, checked_units
-from deciban.models.score_model import scores_alone
-from deciban.models.two_class import Fusion, results_of
+from deciban.models.model import ParameterCovariance, Plain, scores_alone
+from deciban.models.score_model import Fusion, penalized, require_systems, results_of
 from deciban.trials.sources import Chunk, Columns, ShardSource, in_memory
-from deciban.types import FloatArray, IntArray, ScoreArray
+from deciban.types import FloatArray, IntArray, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
-    from deciban.core.resampling.units import TrialUnits
-    from deciban.core.training.linear_training import Fit
     from deciban.models.sources import SourceTrials
 
 
 def source_of_systems(
     scores: ArrayLike,
     is_target: ArrayLike,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights = None,
     units: Any = None,
     quality: Mapping[str, FloatArray] | None = None,
     *,
     missing: bool = False,
 ) -> ShardSource:
-    """Return a source of one batch of what a user passed: checked scores of several systems on the same trials.
+    """Return a source of one batch from a user's arrays: checked scores of several systems on the same trials.
 
     Parameters
     ----------
     scores, is_target, sample_weight, units
-        As in ``fit`` of fusions.
+        See ``fit`` of fusions.
     quality : mapping of str to (n_trials, n_measures) array, optional
         Checked measures.
     missing : bool
-        Whether NaN stands for a score that is not there.
+        Accept NaN for missing scores.
 
     Raises
     ------
     InputError
-        If a score is NaN, shapes do not fit, labels are no booleans, or a class is empty or weightless.
+        If a score is NaN, shapes do not match, labels are not boolean, or a class is empty or has no weight.
     """
     matrix = _validate.matrix(scores, "scores", "system")
     if missing:
@@ -57,38 +54,18 @@ def source_of_systems(
     elif not length_bound(matrix) < np.inf:
         _validate.require_no_nan(matrix, "scores")
     truth, weight = _validate.labels(is_target, sample_weight, len(matrix))
-    chunk = Chunk(Columns.of(matrix), truth, checked_units(units, len(matrix)), weight, quality)
+    chunk = Chunk(Columns.of(matrix), truth, TrialUnits.checked(units, len(matrix)), weight, quality)
     return in_memory(chunk, incomplete=missing)
 
 
 def with_one_nan(table: ScoreArray) -> ScoreArray:
-    """The same numbers; NaN has many forms, with signs and payloads, of which a fingerprint should see one."""
+    """Return the numbers with a single NaN bit pattern, so that fingerprints do not depend on NaN payloads."""
     missing = np.isnan(table)
     return np.where(missing, table.dtype.type(np.nan), table) if missing.any() else table
 
 
-def require_systems(scores: ScoreArray, n_systems: int, what: str = "fusion") -> None:
-    """Refuse scores of more or fewer systems than those of training.
-
-    Raises
-    ------
-    InputError
-        If they are.
-    """
-    if scores.shape[1] != n_systems:
-        raise InputError(
-            f"scores: {scores.shape[1]} systems, but the {what} was trained on {n_systems}. Pass the same systems in "
-            "the same order."
-        )
-
-
-def penalized(fit: Fit, ridge: float) -> float:
-    """What training made as small as it could: the objective with the penalty, which is in its units."""
-    return fit.objective + (0.5 * ridge * float(fit.standardized @ fit.standardized) if ridge > 0.0 else 0.0)
-
-
 def combined(scores: ScoreArray, weights: FloatArray, offset: float, *, numbers: IntArray | None = None) -> FloatArray:
-    """Weighted sum of systems; a system of weight 0 does not count, even where it is infinite.
+    """Return the weighted sum of systems; a system of weight 0 does not count, even if its score is infinite.
 
     Parameters
     ----------
@@ -96,7 +73,7 @@ def combined(scores: ScoreArray, weights: FloatArray, offset: float, *, numbers:
     weights : (n_systems,) array
     offset : float
     numbers : (n_trials,) array, optional
-        The index by which the user knows each trial, if these are a part of what was passed.
+        Indices of the trials in the user's arrays, if these are a selection.
 
     Raises
     ------
@@ -120,38 +97,38 @@ class LinearFusion(Fusion):
     Parameters
     ----------
     p_target : float
-        Prior of the objective, in (0, 1): which operating points matter. Proportions of the data never do.
+        Prior of the objective, in (0, 1); it sets the emphasized operating points. The proportions of the data do not
+        matter.
     alpha, beta : float
-        Member of the beta family of proper scoring rules, each in [0.05, 100]. (1, 1) is the logarithmic rule, and
-        training prior-weighted logistic regression.
+        Member of the beta family of proper scoring rules, each in [0.05, 100]. (1, 1) is the logarithmic rule: training
+        is prior-weighted logistic regression.
     ridge : float
-        Half of it times the squares of the weights on standardized scores (each system divided by its prior-weighted
-        standard deviation) is added to the objective. The offset is never penalized.
+        Half of it times the squared weights on standardized scores (each system divided by its prior-weighted standard
+        deviation) is added to the objective. The offset is never penalized.
 
     Attributes
     ----------
     weights_ : (n_systems,) array
-        Factor of each system's scores. May be negative: a system can tell what another one gets wrong.
+        Factor of each system's scores. It can be negative: a system may correct the errors of another one.
     standardized_weights_ : (n_systems,) array
-        The same for scores divided by their prior-weighted standard deviation in all trials: how much each system moves
-        the result.
+        Weights for scores divided by their prior-weighted standard deviation in all trials: the effect of each system
+        on the result.
     offset_ : float
         In nats.
     objective_ : float
         Expected cost at the optimum, without the penalty.
     penalized_objective_ : float
-        What training made as small as it could: the same with the penalty.
+        Minimum of the objective, including the penalty.
     training_ : Training
-        Counts of trials, a fingerprint of the data, and in ``results`` how training went.
+        Counts of trials, a fingerprint of the data, and ``results`` of training.
     parameter_covariance_ : (n_systems + 1, n_systems + 1) array or None
-        Of the weights and the offset by the draw of units, if ``fit`` was told the units of the trials.
+        Covariance of the weights and the offset by the sampling of units, if ``fit`` received units.
 
     Notes
     -----
-    One system alone is calibrated: the result is that of `deciban.calibration.AffineCalibrator`. Systems that say the
-    same share their weight, a system that is constant, but for rounding, gets weight 0, and classes that the systems
-    separate together are refused unless there is a penalty. Where systems lack scores for some trials, see
-    `SubsetFusion`; quality measures of both sides go into `QualityFusion`.
+    A single system is calibrated, as by `deciban.calibration.AffineCalibrator`. Identical systems share their weight,
+    and a system that is constant up to rounding gets weight 0. Classes that the systems separate together are refused
+    unless there is a penalty. For missing scores, see `SubsetFusion`; for quality measures, see `QualityFusion`.
 
     Examples
     --------
@@ -173,26 +150,21 @@ class LinearFusion(Fusion):
     }
 
     def fit(
-        self,
-        scores: ArrayLike,
-        is_target: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        units: ArrayLike | TrialUnits | None = None,
+        self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: Weights = None, units: Units = None
     ) -> Self:
         """Train on labelled trials.
 
         Parameters
         ----------
         scores : (n_trials, n_systems) array_like
-            Scores of all systems on the same trials; infinite ones stand for certainty.
+            Scores of all systems on the same trials; infinite scores represent certainty.
         is_target : (n_trials,) array_like
             True (or 1) for targets, False (or 0) for non-targets.
         sample_weight : (n_trials,) array_like, optional
             Weight of each trial within its class, at least 0; whole numbers count like copies.
         units : (n_trials,) or (n_trials, 2) array_like, or TrialUnits, optional
-            Which speaker, or other unit, each trial is of, or its two sides are: names or numbers. See
-            `interval` and ``parameter_covariance_``.
+            Speaker or other unit of each trial, or of its two sides: names or numbers. See `interval` and
+            ``parameter_covariance_``.
 
         Returns
         -------
@@ -201,14 +173,14 @@ class LinearFusion(Fusion):
         Raises
         ------
         InputError
-            If a score is NaN, shapes do not fit, a class is empty, the classes are separated and there is no penalty,
-            or infinite scores contradict each other or the truth.
+            If a score is NaN, shapes do not match, a class is empty, the classes are separated and there is no penalty,
+            or infinite scores contradict each other or the true class.
         """
         source = source_of_systems(scores, is_target, sample_weight, units)
-        return self.fit_pieces(source, None, 0, units=source.held_units)
+        return self.fit_source(source, None, 0, units=source.held_units)
 
     def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
-        from deciban.core.training.linear_training import train_trials  # models that are trained need none of it
+        from deciban.core.training.linear_training import train_trials  # only needed for training
 
         fit = train_trials(data.linear(scores_alone), *self._rule(), called=self.called)
         self._note(fit)
@@ -219,9 +191,6 @@ class LinearFusion(Fusion):
     def _uncertainty(self, data: SourceTrials, units: TrialUnits) -> ParameterCovariance:
         found = self._influences(data.linear(scores_alone), units, self.weights_, self.offset_)
         return ParameterCovariance.of(found, units)
-
-    def _slopes_of(self, scores: FloatArray) -> FloatArray:
-        return np.column_stack((scores, np.ones(len(scores))))
 
     def transform(self, scores: ArrayLike) -> FloatArray:
         """Fuse the scores of trials.
@@ -239,19 +208,13 @@ class LinearFusion(Fusion):
         Raises
         ------
         InputError
-            If the fusion was not trained, a score is NaN, the number of systems is another one, or systems contradict
-            each other with infinite scores.
+            If the fusion was not trained, a score is NaN, the number of systems differs, or systems contradict each
+            other with infinite scores.
         """
         self.require_fitted()
         matrix = _validate.score_matrix(scores, "scores")
         require_systems(matrix, self.n_systems_)
         return combined(matrix, self.weights_, self.offset_)
-
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take weights and offset from a file."""
-        if len(parameters["weights"]) != len(parameters["standardized_weights"]):
-            raise InputError("weights and standardized_weights are not equally many.")
-        super().set_parameters(parameters)
 
 
 def linear_like(fusion: Fusion, names: tuple[str, ...]) -> LinearFusion:
@@ -262,9 +225,9 @@ def linear_like(fusion: Fusion, names: tuple[str, ...]) -> LinearFusion:
 
 
 def posterior_divergence(
-    llr: ArrayLike, is_target: ArrayLike, *, p_target: float = 0.5, sample_weight: ArrayLike | None = None
+    llr: ArrayLike, is_target: ArrayLike, *, p_target: float = 0.5, sample_weight: Weights = None
 ) -> FloatArray:
-    """Mean symmetric Kullback-Leibler divergence between the posteriors of every two systems, in bits.
+    """Return the mean symmetric Kullback-Leibler divergence between the posteriors of each pair of systems, in bits.
 
     Parameters
     ----------
@@ -280,27 +243,26 @@ def posterior_divergence(
     Returns
     -------
     (n_systems, n_systems) array
-        Symmetric, 0 on the diagonal, at least 0; infinite where a system is certain in a trial and the other one is
-        not, or of the contrary.
+        Symmetric, at least 0, with 0 on the diagonal. Infinite if one system is certain in a trial and the other one is
+        not, or is certain of the opposite.
 
     Raises
     ------
     InputError
-        If an llr is NaN, shapes do not fit, a class is empty, or the prior is out of range.
+        If an llr is NaN, shapes do not match, a class is empty, or the prior is out of range.
 
     Warns
     -----
     DecibanWarning
-        If 10 scores or more all lie in [0, 1]: these are no log-likelihood ratios, but perhaps probabilities, of which
-        `deciban.decisions.llr_from_probability` makes some.
+        If at least 10 scores are all in [0, 1]: they are probably probabilities instead of log-likelihood ratios;
+        convert them by `deciban.decisions.llr_from_probability`.
 
     Notes
     -----
-    With posteriors ``q = sigma(llr + logit p_target)`` of two systems, the divergence in a trial is the mean of
-    ``KL(q1 || q2)`` and ``KL(q2 || q1)``, the two outcomes being target and non-target. That is half of
-    ``(q1 - q2) (llr1 - llr2)``, in nats. The mean over trials is taken in each class, and the two means are
-    weighted by ``p_target`` and ``1 - p_target``: the proportions of classes do not enter. Two llrs that are both
-    ``inf``, or both ``-inf``, do not differ.
+    With posteriors ``q = sigma(llr + logit p_target)`` of two systems, the divergence in a trial is the mean of ``KL(q1
+    || q2)`` and ``KL(q2 || q1)`` over the outcomes target and non-target. This equals half of ``(q1 - q2) (llr1 -
+    llr2)``, in nats. The means over the trials of each class are weighted by ``p_target`` and ``1 - p_target``, so that
+    class proportions do not matter. Two llrs that are both ``inf``, or both ``-inf``, do not differ.
 
     Examples
     --------
@@ -310,7 +272,7 @@ def posterior_divergence(
            [0.   , 0.   , 0.235],
            [0.235, 0.235, 0.   ]])
     """
-    from deciban._validate.probabilities import tell_of_two  # fusions need none of it
+    from deciban._validate.classes import tell_of_two  # not needed for fusions
 
     trials = source_of_systems(llr, is_target, sample_weight).held
     tell_of_two(trials.stacked)
@@ -325,7 +287,7 @@ def posterior_divergence(
 
 
 def _class_means(trials: Chunk, one: int, other: int, log_odds: float) -> Iterator[tuple[float, float]]:
-    """Prior and mean divergence in nats of each class."""
+    """Yield prior and mean divergence in nats of each class."""
     for truth, prior in ((trials.labels, expit(log_odds)), (~trials.labels, expit(-log_odds))):
         rows = truth if trials.weight is None else truth & (trials.weight > 0)
         weight = None if trials.weight is None else trials.weight[rows]
@@ -335,7 +297,7 @@ def _class_means(trials: Chunk, one: int, other: int, log_odds: float) -> Iterat
 
 
 def _divergence(one: FloatArray, other: FloatArray, log_odds: float) -> FloatArray:
-    """Divergence in each trial, in nats; ``q1 - q2`` without cancellation."""
+    """Return the divergence in each trial, in nats; ``q1 - q2`` without cancellation."""
     high, low = np.maximum(one, other), np.minimum(one, other)
     with np.errstate(over="ignore", invalid="ignore"):
         gap = high - low

@@ -1,4 +1,4 @@
-"""Fusion that takes the quality of both sides of a trial into account."""
+"""Fusion with quality measures of both sides of a trial."""
 
 from __future__ import annotations
 
@@ -12,33 +12,21 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.linear_objective import Trials
+from deciban.core.training.linear_objective import TrainingTrials
 from deciban.core.training.moments import equal_classes, moments, ranges
 from deciban.core.training.separation import undecided
 from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError
-from deciban.fusion.linear import LinearFusion, combined, linear_like, penalized, require_systems, source_of_systems
-from deciban.fusion.quality_measures import (
-    Measures,
-    QualityTerms,
-    combined_measures,
-    matrices_of,
-    no_trial_with_all,
-    plain_combination,
-    quality_part,
-    raw_sizes,
-    require_fitting,
-    require_matrix,
-)
+from deciban.fusion import quality_measures
+from deciban.fusion.linear import LinearFusion, combined, linear_like, source_of_systems
+from deciban.fusion.quality_measures import Measures, QualityTerms
+from deciban.models import score_model
 from deciban.models.loading import model_of
 from deciban.models.model import Bounds, ParameterCovariance, Plain
-from deciban.models.score_model import ARGUMENTS, ParameterRow, objective_line, tell_lacking, tell_missing
+from deciban.models.score_model import objective_line, penalized, require_systems
 from deciban.models.sources import SourceTrials
-from deciban.models.two_class import Fusion, results_of
-from deciban.trials.passes import Engine
-from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
-from deciban.trials.speakers import UnitsOfPieces
-from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
+from deciban.trials.sources import Chunk, SourcePartition, TrialFields
+from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
     from deciban.core.training.batches import PartsOfTrials
@@ -51,14 +39,14 @@ _MATRIX = {"type": "array", "minItems": 1, "items": {**_NUMBERS, "minItems": 1}}
 
 
 def slopes_of_quality(fusion: QualityFusion, scores: FloatArray, measures: Measures) -> FloatArray:
-    """Derivatives of the llrs of trials that have all measures by the parameters, (n_trials, n_parameters).
+    """Return derivatives of the llrs in the parameters, (n_trials, n_parameters), for trials with all measures.
 
     Parameters
     ----------
     fusion : QualityFusion
     scores : (n_trials, n_systems) array
     measures : Measures
-        Of these trials, combined.
+        Combined measures of these trials.
     """
     n, is_one = len(scores), np.ones((len(scores), 1))
     sides = list[FloatArray]()
@@ -75,12 +63,12 @@ def slopes_of_quality(fusion: QualityFusion, scores: FloatArray, measures: Measu
     return np.hstack((scores, is_one, *(column[:, None] for column in columns), *of_trial))
 
 
-class QualityFusion(Fusion):
+class QualityFusion(score_model.Fusion):
     """Log-likelihood ratio ``offset + sum_k weight_k score_k + q' W r`` (BOSARIS paper, eq. 30).
 
-    ``q`` and ``r`` are measures of the enrolment and of the test side with a constant 1 appended, so that ``W`` also
-    holds what each side adds alone. Its last corner is 0, for that is the offset; in all there are ``(Q + 1) (Q + 2) /
-    2 - 1`` independent weights for ``Q`` measures of both sides.
+    ``q`` and ``r`` are measures of the enrolment and of the test side with a constant 1 appended. So ``W`` also
+    contains the additive effects of each side. Its last corner is 0, because this is the offset. In total, there are
+    ``(Q + 1) (Q + 2) / 2 - 1`` independent weights for ``Q`` measures of both sides.
 
     Parameters
     ----------
@@ -89,16 +77,16 @@ class QualityFusion(Fusion):
     alpha, beta : float
         Member of the beta family of proper scoring rules, each in [0.05, 100].
     ridge : float
-        Half of it times the squares of the weights of systems and of the independent weights in ``W`` is added to the
-        objective, each in units of the prior-weighted standard deviation of what it is multiplied by; products are of
-        measures relative to their mean, so that units and zeros of measures do not matter. The offset is never
-        penalized.
+        Half of it times the squared weights of systems and squared independent weights in ``W`` is added to the
+        objective. The unit of each weight is the prior-weighted standard deviation of its factor. Products use measures
+        relative to their mean, so that units and zeros of measures do not matter. The offset is never penalized.
     symmetric : bool
-        Whether ``W`` is symmetric: both sides have the same measures in the same order, and it does not matter which
-        of two segments was enrolled. False takes different measures of the two sides, of any number each.
+        If True, ``W`` is symmetric: both sides have the same measures in the same order, and exchanging the sides does
+        not matter. If False, the two sides have different measures, of any numbers.
     combine : (n_new, n_measures) array_like, or mapping of str to such, optional
-        Matrix that makes the measures of ``W`` out of those that are passed: row ``i`` holds the weights of new measure
-        ``i``. One for all, or one each for ``enroll``, ``test`` and ``trial``. A row with a single 1 selects a measure.
+        Matrix that computes the measures of ``W`` from the measures that are passed: row ``i`` contains the weights of
+        new measure ``i``. One matrix for all, or one each for ``enroll``, ``test`` and ``trial``. A row with a single 1
+        selects a measure.
 
     Attributes
     ----------
@@ -107,43 +95,44 @@ class QualityFusion(Fusion):
     offset_ : float
         In nats.
     quality_weights_ : (n_enroll_measures + 1, n_test_measures + 1) array
-        ``W``, for measures as they are. If it is symmetric and only one side has measures, it is as if the other side
-        had the same number of measures, all 0: ``W`` is 0 but for its last row and column.
+        ``W``, for measures without standardization. If it is symmetric and only one side has measures, the other side
+        has the same number of measures, all 0: only the last row and column of ``W`` are not 0.
     trial_quality_weights_ : (n_trial_measures,) array
-        Factors of measures of the trial as a whole.
+        Factors of measures of the whole trial.
     standardized_quality_weights_, standardized_trial_quality_weights_ : arrays
-        In the same places the weights that the penalty is on: of measures relative to their mean and of products of
-        such, divided by their standard deviation.
+        Penalized weights, in the same places: of measures relative to their mean, and of products of such measures,
+        divided by their standard deviation.
     quality_sides_ : tuple of str
-        Which of ``enroll`` and ``test`` have measures.
+        Sides with measures: ``enroll`` or ``test`` or both.
     backoff_ : LinearFusion
-        What fuses trials that lack a measure.
+        Fusion of trials that lack a measure.
     objective_, penalized_objective_ : float
-        Expected cost at the optimum, without and with the penalty, of trials that have all measures.
+        Expected cost at the optimum, without and with the penalty, of trials with all measures.
     parameter_covariance_ : (n_parameters, n_parameters) array or None
-        Of what is trained, in the order of ``parameter_names``, by the draw of units, if ``fit`` was told them; means
-        of measures, relative to which a penalty is, count as known.
+        Covariance of the trained parameters, in the order of ``parameter_names``, by the sampling of units, if ``fit``
+        received units. The means of measures in the penalty count as constants.
     training_ : Training
-        Counts of all trials, a fingerprint of the data, and in ``results`` how training went: ``n_without_quality`` is
-        the number of trials that lack a measure.
+        Counts of all trials, a fingerprint of the data, and ``results`` of training: ``n_without_quality`` is the
+        number of trials that lack a measure.
 
     Notes
     -----
-    NaN stands for a measure that is missing. A trial that lacks one, on either side, is left out when ``W`` is trained,
-    and is fused by `backoff_`: a linear fusion of the same systems with the same settings, trained on all trials. Their
-    number is told in a warning, each time. (The linear terms of the formula above would not do. They are for measures
-    of 0, which may be far from those of any trial: a signal to noise ratio of 0 dB, or a voice of 0 seconds.)
+    NaN means that a measure is missing. A trial with a missing measure on either side is not used to train ``W``. It is
+    fused by `backoff_`: a linear fusion of the same systems with the same settings, trained on all trials. A warning
+    states the number of these trials each time. (The linear terms of the formula above are no substitute: they are for
+    measures of 0, which may be far from all trials, such as a signal-to-noise ratio of 0 dB, or 0 seconds of speech.)
 
-    Files of measures by segment become matrices with one row per trial by `quality_vectors`. Make few measures out of
-    many by ``combine``, which the model remembers, or before (`deciban.trials.Quality.select` and
-    ``Quality.combine_measures``): the number of weights grows with the square of that of measures.
+    `quality_vectors` converts files of measures by segment to matrices with one row per trial. To reduce the number of
+    measures, use ``combine``, which is saved in the model, or `deciban.trials.Quality.select` and
+    ``Quality.combine_measures`` beforehand: the number of weights grows with the square of the number of measures.
 
-    The fusion follows affine changes of measures: other units or zeros lead to another ``W`` and the same llrs. Where a
-    measure is so far from 0, some 1e5 standard deviations, that this would cost more than 1e-6 nats, it is refused.
+    The fusion does not depend on affine changes of measures: other units or zeros change ``W``, but not the llrs. A
+    measure is refused if it is so far from 0 (about 1e5 standard deviations) that rounding would cost more than 1e-6
+    nats.
 
     Examples
     --------
-    Noise, which both measures tell of, raises all scores:
+    Noise affects both measures and raises all scores:
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
@@ -195,13 +184,13 @@ class QualityFusion(Fusion):
     ) -> None:
         super().__init__(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
         self.symmetric = symmetric
-        self.combine: Any = plain_combination(combine)
+        self.combine: Any = quality_measures.plain_combination(combine)
         self._is_symmetric()
 
     def _is_symmetric(self) -> bool:
-        """The setting, checked; it is an attribute and may have been changed."""
+        """Return the checked setting; it is an attribute, which may have changed."""
         if not isinstance(self.symmetric, bool):
-            raise InputError(f"symmetric: got {self.symmetric!r}. It is True or False.")
+            raise InputError(f"symmetric: got {self.symmetric!r}. It must be True or False.")
         return self.symmetric
 
     def fit(
@@ -212,25 +201,25 @@ class QualityFusion(Fusion):
         enroll_quality: ArrayLike | None = None,
         test_quality: ArrayLike | None = None,
         trial_quality: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        units: ArrayLike | TrialUnits | None = None,
+        sample_weight: Weights = None,
+        units: Units = None,
     ) -> Self:
         """Train on labelled trials.
 
         Parameters
         ----------
         scores : (n_trials, n_systems) array_like
-            Scores of all systems on the same trials; infinite ones stand for certainty.
+            Scores of all systems on the same trials; infinite scores represent certainty.
         is_target : (n_trials,) array_like
             True (or 1) for targets, False (or 0) for non-targets.
         enroll_quality, test_quality : (n_trials, n_measures) array_like, optional
-            Measures of both sides, or of one; finite, or NaN where there is none.
+            Measures of both sides, or of one side; finite, or NaN if missing.
         trial_quality : (n_trials, n_measures) array_like, optional
-            Measures of the trial as a whole, such as a side score: each is multiplied by a weight and added.
+            Measures of the whole trial, such as a side score: each is multiplied by a weight and added.
         sample_weight : (n_trials,) array_like, optional
             Weight of each trial within its class, at least 0; whole numbers count like copies.
         units : (n_trials,) or (n_trials, 2) array_like, or TrialUnits, optional
-            Which speaker, or other unit, each trial is of, or its two sides are; see `interval`.
+            Speaker or other unit of each trial, or of its two sides; see `interval`.
 
         Returns
         -------
@@ -239,9 +228,9 @@ class QualityFusion(Fusion):
         Raises
         ------
         InputError
-            If a score is NaN, a measure is infinite, shapes do not fit, a class is empty or has no trial with all
-            measures, the classes are separated and there is no penalty, or infinite scores contradict each other or
-            the truth.
+            If a score is NaN, a measure is infinite, shapes do not match, a class is empty or has no trial with all
+            measures, the classes are separated and there is no penalty, or infinite scores contradict each other or the
+            true class.
 
         Warns
         -----
@@ -249,30 +238,28 @@ class QualityFusion(Fusion):
             If trials lack a measure.
         """
         n_trials = len(_validate.matrix(scores, "scores", "system"))
-        given = dict(zip(ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
+        given = dict(zip(score_model.ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
         quality = Measures.of(n_trials, given).arguments
         source = source_of_systems(scores, is_target, sample_weight, units, quality)
-        return self.fit_pieces(source, None, 0, units=source.held_units)
+        return self.fit_source(source, None, 0, units=source.held_units)
 
-    def _data(
-        self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | TrialUnits | None
-    ) -> SourceTrials:
-        if not source.quality and engine is not None:
-            raise InputError(f"{type(self).__name__}: needs quality measures, and {source.name} has none.")
-        data: SourceTrials = super()._data(source, engine, memory, units)
-        data.quality = source.quality
+    def _data(self, *given: Any) -> SourceTrials:
+        data: SourceTrials = super()._data(*given)
+        data.quality = data.source.quality
+        if not data.quality and data.engine is not None:
+            raise InputError(f"{type(self).__name__}: needs quality measures, but {data.source.name} has none.")
         return data
 
     def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
-        from deciban.core.training.linear_training import train_trials  # models that are trained need none of it
+        from deciban.core.training.linear_training import train_trials  # only needed for training
 
         symmetric = self._is_symmetric()
-        lacking: _Lacking = data.look(partial(_lacking, self.combine, symmetric))
+        lacking: _MissingMeasures = data.look(partial(_lacking, self.combine, symmetric))
         n_measures = dict(lacking.n_measures)
         terms = _terms_of_source(data, self.combine, n_measures, symmetric=symmetric)
         alone = data.source.map(_without_quality, quality=())
         backoff = linear_like(self, self.system_names)
-        backoff.fit_pieces(alone, data.engine, data.memory or 0, units=data.units)
+        backoff.fit_source(alone, data.engine, data.memory or 0, units=data.units)
         fit = train_trials(self._of_terms(data, terms), *self._rule(), called=self.called)
         self._note(fit)
         self._in_terms = terms, fit
@@ -292,11 +279,11 @@ class QualityFusion(Fusion):
         n_lacking, n = (int(one) for one in lacking.sums.total)
         if n_lacking:
             where = "" if data.batch is None else f", the first at index {lacking.first}"
-            tell_lacking("QualityFusion", n_lacking, n, where, "left out where the quality part was trained")
-        return results_of(fit) | {"n_without_quality": n_lacking}
+            score_model.warn_lacking("QualityFusion", n_lacking, n, where, "not used to train the quality part")
+        return score_model.results_of(fit) | {"n_without_quality": n_lacking}
 
-    def _of_terms(self, data: SourceTrials, terms: QualityTerms) -> Trials | PartsOfTrials:
-        """Scores, measures of trials and terms of measures, as columns to train on."""
+    def _of_terms(self, data: SourceTrials, terms: QualityTerms) -> TrainingTrials | PartsOfTrials:
+        """Return scores, measures of trials and terms of measures, as columns to train on."""
         return data.made_by(partial(_measured, self.combine, terms), key="terms")
 
     def _uncertainty(self, data: SourceTrials, units: TrialUnits) -> ParameterCovariance:
@@ -306,13 +293,13 @@ class QualityFusion(Fusion):
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
-        """What `parameter_rows` names, but for the fusion of trials without measures."""
+        """Names of the parameters in `parameter_rows`, without the fusion of trials without measures."""
         n_parameters = self.n_systems_ + 1 + len(quality_entries(self)) + len(self.trial_quality_weights_)
         return (*super().parameter_names, *(row.name for row in rows_of_quality(self)))[:n_parameters]
 
     def _bounds(self, scores: Any, llr: FloatArray, level: float, **quality: Any) -> Bounds:
         matrix = np.asarray(scores, np.float64)
-        measures = combined_measures(Measures.of(len(matrix), quality), self.combine)
+        measures = quality_measures.combined_measures(Measures.of(len(matrix), quality), self.combine)
         known, found = measures.present, self._require_uncertainty()
         assert isinstance(found, ParameterCovariance)  # noqa: S101  # this kind has nothing else
         low, high = np.empty(len(llr)), np.empty(len(llr))
@@ -325,20 +312,6 @@ class QualityFusion(Fusion):
                 matrix[~known], llr[~known], level
             )
         return low, high
-
-    def fit_transform(
-        self,
-        scores: ArrayLike,
-        is_target: ArrayLike,
-        *,
-        enroll_quality: ArrayLike | None = None,
-        test_quality: ArrayLike | None = None,
-        trial_quality: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> FloatArray:
-        """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
-        measures = {"enroll_quality": enroll_quality, "test_quality": test_quality, "trial_quality": trial_quality}
-        return self.fit(scores, is_target, sample_weight=sample_weight, **measures).transform(scores, **measures)
 
     def transform(
         self,
@@ -355,7 +328,7 @@ class QualityFusion(Fusion):
         scores : (n_trials, n_systems) array_like
             Systems in the order of training.
         enroll_quality, test_quality, trial_quality : (n_trials, n_measures) array_like
-            Those that training had, in the same order; NaN where there is none.
+            The measures of training, in the same order; NaN if missing.
 
         Returns
         -------
@@ -365,8 +338,8 @@ class QualityFusion(Fusion):
         Raises
         ------
         InputError
-            If the fusion was not trained, a score is NaN, a measure is infinite, systems or measures are others than
-            those of training, or systems contradict each other with infinite scores.
+            If the fusion was not trained, a score is NaN, a measure is infinite, systems or measures differ from
+            training, or systems contradict each other with infinite scores.
 
         Warns
         -----
@@ -376,10 +349,10 @@ class QualityFusion(Fusion):
         self.require_fitted()
         matrix = _validate.score_matrix(scores, "scores")
         require_systems(matrix, self.n_systems_)
-        given = dict(zip(ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
+        given = dict(zip(score_model.ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
         measures = Measures.of(len(matrix), given)
-        measures.require(raw_sizes(self.combine, self._n_measures()))
-        measures = combined_measures(measures, self.combine)
+        measures.require(quality_measures.raw_sizes(self.combine, self._n_measures()))
+        measures = quality_measures.combined_measures(measures, self.combine)
         if measures.present.all():
             return self._fused(matrix, measures, np.arange(len(matrix)))
         llr = np.empty(len(matrix))
@@ -387,32 +360,32 @@ class QualityFusion(Fusion):
         llr[known] = self._fused(matrix[known], measures.take(known), known)
         alone = self.backoff_
         llr[lacking] = combined(matrix[lacking], alone.weights_, alone.offset_, numbers=lacking)
-        tell_missing("QualityFusion", measures.present, "fused by their scores alone")
+        score_model.warn_missing("QualityFusion", measures.present, "fused by their scores alone")
         return llr
 
     def _n_measures(self) -> dict[str, int]:
-        """How many measures have weights, of each kind."""
+        """Return the number of measures with weights, of each kind."""
         sizes = zip(("enroll", "test"), self.quality_weights_.shape, strict=True)
         of_sides = {side: size - 1 for side, size in sizes if side in self.quality_sides_}
         return {**of_sides, "trial": len(self.trial_quality_weights_)}
 
     @property
     def quality_arguments(self) -> tuple[str, ...]:
-        """Arguments of `transform` for the measures that it was trained with."""
+        """Names of the arguments of `transform` for the measures in training."""
         of_trial = ("trial",) if len(self.trial_quality_weights_) else ()
         return tuple(f"{side}_quality" for side in (*self.quality_sides_, *of_trial))
 
     @property
     def without_quality(self) -> LinearFusion:
-        """What fuses the trials that have no quality measures."""
+        """The fusion of trials without quality measures."""
         return self.backoff_
 
-    def parameter_rows(self) -> tuple[ParameterRow, ...]:
-        """Weights of systems and measures and the offset; then those of the fusion of trials without measures."""
+    def parameter_rows(self) -> tuple[score_model.ParameterRow, ...]:
+        """Return weights of systems and measures and the offset, then of the fusion of trials without measures."""
         return (*super().parameter_rows(), *rows_of_quality(self))
 
     def training_lines(self) -> list[str]:
-        """How training went, with measures and without."""
+        """Return sentences on training, with and without measures."""
         training, alone = self.training_, self.backoff_.training_
         results = {} if training is None else dict(training.results)
         n = 0 if training is None else sum(training.counts.values()) - int(results["n_without_quality"] or 0)
@@ -425,47 +398,47 @@ class QualityFusion(Fusion):
         return [*lines, *self.uncertainty_lines()]
 
     def _fused(self, scores: ScoreArray, measures: Measures, numbers: IntArray) -> FloatArray:
-        """Llrs of trials that have all measures."""
+        """Return llrs of trials with all measures."""
         llr = combined(scores, self.weights_, self.offset_, numbers=numbers)
-        part = quality_part(self.quality_weights_, measures)
+        part = quality_measures.quality_part(self.quality_weights_, measures)
         if (of_trial := measures.tables.get("trial")) is not None:
             with np.errstate(over="ignore", invalid="ignore"):
                 part += of_trial @ self.trial_quality_weights_
-        words = "quality: measures of {n} trials are so large that their products do not fit a float, the first "
-        _validate.refuse_trials(~np.isfinite(part), words, ". Were those of training in another unit?", numbers)
+        words = "quality: measures of {n} trials are so large that their products exceed double precision, the first "
+        _validate.refuse_trials(~np.isfinite(part), words, ". Were the training measures in another unit?", numbers)
         llr += part
         return llr
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take weights and offset from a file."""
+        """Set weights and offset from a file."""
         backoff = model_of(parameters["backoff"], "backoff")
         if not isinstance(backoff, LinearFusion):
-            raise InputError(f"backoff: a model of kind {backoff.kind!r}, where a linear fusion is expected.")
+            raise InputError(f"backoff: expected a linear fusion, got a model of kind {backoff.kind!r}.")
         if not len(parameters["weights"]) == len(parameters["standardized_weights"]) == len(backoff.weights_):
-            raise InputError("weights, standardized_weights and those of backoff are not equally many.")
+            raise InputError("weights, standardized_weights and the weights of backoff have different lengths.")
         sides = tuple(side for side in ("enroll", "test") if side in parameters["quality_sides"])
         for name in ("quality_weights", "standardized_quality_weights"):
-            require_matrix(parameters[name], sides, symmetric=self._is_symmetric(), name=name)
+            quality_measures.require_matrix(parameters[name], sides, symmetric=self._is_symmetric(), name=name)
         for like in ("quality_weights", "trial_quality_weights"):
             if np.shape(parameters[name := f"standardized_{like}"]) != np.shape(parameters[like]):
-                raise InputError(f"{name}: not as many as there are weights.")
+                raise InputError(f"{name}: shape differs from the weights.")
         super().set_parameters({n: v for n, v in parameters.items() if n not in ("quality_sides", "backoff")})
         self.quality_sides_, self.backoff_ = sides, backoff
-        require_fitting(self.combine, self._n_measures())
+        quality_measures.require_fitting(self.combine, self._n_measures())
 
     def _in_units_of_measures(self, terms: QualityTerms, influences: FloatArray) -> FloatArray:
-        """From influences on what was trained those on what the fusion holds, which is linear in it.
+        """Return influences on the parameters of the fusion from influences on the trained terms (a linear map).
 
         Parameters
         ----------
         terms : QualityTerms
         influences : (n_units, n_columns + 1) array
-            On weights of systems, of measures of trials and of terms, and on the offset beside these.
+            Influences on weights of systems, of measures of trials and of terms, and on the offset with these terms.
 
         Returns
         -------
         (n_units, n_parameters) array
-            Of weights of systems, the offset, entries of ``W``, and weights of measures of trials.
+            Influences on weights of systems, the offset, entries of ``W``, and weights of measures of trials.
         """
         n_systems, n_linear = self.n_systems_, self.n_systems_ + len(self.trial_quality_weights_)
         of_terms, places = influences[:, n_linear:-1], quality_entries(self)
@@ -477,13 +450,12 @@ class QualityFusion(Fusion):
 
 
 def sums_of_measures(fusion: QualityFusion) -> dict[str, list[tuple[str, str]]]:
-    """What a fusion takes of the quality measures of each side.
+    """Return the names and formulas of the quality measures of each side.
 
     Returns
     -------
     dict of side to list of (name, sum)
-        ``q3`` for a measure that is taken as it is, by its number from 1; ``combined 1``, with the sum that it is, for
-        one that is made of others.
+        ``q3`` for an unchanged measure, by its number from 1; ``combined 1``, with its sum, for a combined measure.
 
     Examples
     --------
@@ -496,7 +468,7 @@ def sums_of_measures(fusion: QualityFusion) -> dict[str, list[tuple[str, str]]]:
     """
     n_rows, n_columns = fusion.quality_weights_.shape
     sizes = {"enroll": n_rows - 1, "test": n_columns - 1, "trial": len(fusion.trial_quality_weights_)}
-    matrices = matrices_of(fusion.combine)
+    matrices = quality_measures.matrices_of(fusion.combine)
     listed = {}
     for side, size in sizes.items():
         if size and (side == "trial" or side in fusion.quality_sides_):
@@ -511,7 +483,7 @@ def sums_of_measures(fusion: QualityFusion) -> dict[str, list[tuple[str, str]]]:
 
 
 def weighted_sum(weights: Sequence[float], names: Sequence[str]) -> str:
-    """A sum as people write it.
+    """Return a weighted sum as text.
 
     >>> weighted_sum([1.0, 0.0, -2.0], ["snr", "age", "speech"]), weighted_sum([0.0], ["snr"])
     ('snr - 2 speech', '0')
@@ -524,8 +496,8 @@ def weighted_sum(weights: Sequence[float], names: Sequence[str]) -> str:
     return text or "0"
 
 
-def rows_of_quality(fusion: QualityFusion) -> Iterator[ParameterRow]:
-    """What q' W r adds, entry by entry, a symmetric matrix once; then the fusion of trials without quality."""
+def rows_of_quality(fusion: QualityFusion) -> Iterator[score_model.ParameterRow]:
+    """Yield the entries of q' W r (a symmetric matrix once); then the fusion of trials without quality."""
     measures = {side: [name for name, _ in listed] for side, listed in sums_of_measures(fusion).items()}
     matrix, standardized = fusion.quality_weights_, fusion.standardized_quality_weights_
     errors = iter(fusion.errors_in_order[fusion.n_systems_ + 1 :])
@@ -535,16 +507,16 @@ def rows_of_quality(fusion: QualityFusion) -> Iterator[ParameterRow]:
         name = " * ".join(f"{measures[side][k]} of {side}" for side, k in _factors(fusion, i, j).items())
         if both and i != j:
             name = _of_either(measures, i) if j == n_test else f"{name}, and the reverse"
-        yield ParameterRow(name, float(matrix[i, j]), float(standardized[i, j]), next(errors, None))
+        yield score_model.ParameterRow(name, float(matrix[i, j]), float(standardized[i, j]), next(errors, None))
     of_trial = fusion.trial_quality_weights_.tolist(), fusion.standardized_trial_quality_weights_.tolist()
     for name, value, standard in zip(measures.get("trial", []), *of_trial, strict=True):
-        yield ParameterRow(f"{name} of the trial", value, standard, next(errors, None))
+        yield score_model.ParameterRow(f"{name} of the trial", value, standard, next(errors, None))
     for one in fusion.backoff_._rows(fusion.trained_systems):  # noqa: SLF001
         yield replace(one, name=f"without quality: {one.name}")
 
 
 def quality_entries(fusion: QualityFusion) -> list[tuple[int, int]]:
-    """Where in ``W`` its independent weights stand, those of a symmetric one once."""
+    """Return the positions of the independent weights in ``W``; for a symmetric matrix, each once."""
     both = fusion.symmetric and len(fusion.quality_sides_) == 2
     places = np.ndindex(fusion.quality_weights_.shape)
     found = [(i, j, set(_factors(fusion, i, j))) for i, j in places if not (both and i > j)]
@@ -552,13 +524,13 @@ def quality_entries(fusion: QualityFusion) -> list[tuple[int, int]]:
 
 
 def _factors(fusion: QualityFusion, i: int, j: int) -> dict[str, int]:
-    """Of which measures an entry of ``W`` is the weight, by side."""
+    """Return the measures of an entry of ``W``, by side."""
     n_enroll, n_test = (size - 1 for size in fusion.quality_weights_.shape)
     return ({"enroll": i} if i < n_enroll else {}) | ({"test": j} if j < n_test else {})
 
 
 def _of_either(measures: Mapping[str, Sequence[str]], k: int) -> str:
-    """A measure of both sides, which may be another one on each."""
+    """Return the name of a measure of both sides, which may differ between the sides."""
     enroll, test = measures["enroll"][k], measures["test"][k]
     return f"{enroll} of either side" if enroll == test else f"{enroll} of enroll, or {test} of test"
 
@@ -566,17 +538,20 @@ def _of_either(measures: Mapping[str, Sequence[str]], k: int) -> str:
 def _terms_of_source(
     data: SourceTrials, combine: Any, n_measures: Mapping[str, int], *, symmetric: bool
 ) -> QualityTerms:
-    """Terms around the means of the measures of both sides.
+    """Return terms relative to the means of the measures of both sides.
 
     Raises
     ------
     InputError
-        If no trial of a class has all measures, or these are too large or small.
+        If no trial of a class has all measures, or measures are too large or small.
     """
     parts, amounts = undecided(data.made_by(partial(_measured, combine, None), key="measures"), 1.0, 1.0)
     for amount, name in zip(amounts.total, ("non-target", "target"), strict=True):
         if not amount:
-            raise no_trial_with_all(name)
+            raise InputError(
+                f"quality: no {name} trial that counts has all measures. Training needs both classes; leave out the "
+                "measure that is missing."
+            )
     center, width = moments(equal_classes(parts))
     low, high = ranges(parts) if len(center) else (center, center)
     of_side, ends, begin = {}, {}, 0
@@ -591,43 +566,43 @@ def _terms_of_source(
 
 
 def _measures_of(chunk: Chunk, combine: Any) -> Measures:
-    """The combined measures of a piece."""
-    return combined_measures(Measures.of(len(chunk.scores[0]), chunk.quality or {}), combine)
+    """Return the combined measures of a batch."""
+    return quality_measures.combined_measures(Measures.of(len(chunk.scores[0]), chunk.quality or {}), combine)
 
 
-def _without_quality(piece: Piece, wanted: Wanted) -> Chunk:
-    return replace(piece.read(wanted), quality=None)
+def _without_quality(partition: SourcePartition, wanted: TrialFields) -> Chunk:
+    return replace(partition.read(wanted), quality=None)
 
 
 def _counting(chunk: Chunk, measures: Measures) -> BoolArray | slice:
-    """The trials that count and have all measures."""
+    """Return the trials that count and have all measures."""
     counts = measures.present if chunk.weight is None else measures.present & (chunk.weight > 0)
     return slice(None) if counts.all() else counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Lacking:
-    """How many trials lack a measure, of how many; and how many measures there are."""
+class _MissingMeasures:
+    """Numbers of trials that lack a measure and of all trials, and numbers of measures."""
 
     sums: Sums
     n_measures: tuple[tuple[str, int], ...]
     first: int
 
-    def __add__(self, other: _Lacking) -> _Lacking:
-        return _Lacking(self.sums + other.sums, self.n_measures, self.first)
+    def __add__(self, other: _MissingMeasures) -> _MissingMeasures:
+        return _MissingMeasures(self.sums + other.sums, self.n_measures, self.first)
 
 
-def _lacking(combine: Any, symmetric: bool, chunk: Chunk) -> _Lacking:  # noqa: FBT001
-    """Count trials of a piece without measures."""
+def _lacking(combine: Any, symmetric: bool, chunk: Chunk) -> _MissingMeasures:  # noqa: FBT001
+    """Count trials of a batch without measures."""
     measures = _measures_of(chunk, combine)
     if symmetric:
         measures.require_same()
     sums = Sums.of([float(np.count_nonzero(~measures.present)), float(len(measures.present))])
-    return _Lacking(sums, tuple(measures.n_measures.items()), int(np.argmin(measures.present)))
+    return _MissingMeasures(sums, tuple(measures.n_measures.items()), int(np.argmin(measures.present)))
 
 
-def _measured(combine: Any, terms: QualityTerms | None, chunk: Chunk) -> tuple[Trials, BoolArray | slice]:
-    """Make trials of the measures of a piece, those of both sides; or of scores and terms of measures."""
+def _measured(combine: Any, terms: QualityTerms | None, chunk: Chunk) -> tuple[TrainingTrials, BoolArray | slice]:
+    """Return trials of the measures of both sides of a batch; or of scores and terms of measures."""
     measures = _measures_of(chunk, combine)
     rows = _counting(chunk, measures)
     own, weight = measures.take(rows), chunk.float_weight
@@ -637,11 +612,11 @@ def _measured(combine: Any, terms: QualityTerms | None, chunk: Chunk) -> tuple[T
     else:
         of_trial = list(own.tables["trial"].T) if "trial" in own.tables else []
         columns = [*(one[rows] for one in chunk.scores), *of_trial, *terms.columns_of(own)]
-    return Trials.of(columns, chunk.labels[rows], weights=None if weight is None else weight[rows]), rows
+    return TrainingTrials.of(columns, chunk.labels[rows], weights=None if weight is None else weight[rows]), rows
 
 
 def _lost(combine: Any, terms: QualityTerms, weights: FloatArray, chunk: Chunk) -> Ends | None:
-    """Find by how much rounding changes llrs of a piece."""
+    """Return the largest effect of rounding on llrs of a batch."""
     measures = _measures_of(chunk, combine)
     own = measures.take(_counting(chunk, measures))
     return Ends.up_to(terms.lost_of(weights, own)) if len(own.present) else None

@@ -13,7 +13,7 @@ from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.fusion.linear import with_one_nan
 from deciban.models.score_model import ARGUMENTS, measure_table
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, IntArray, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.trials import Key, Quality, Trials
@@ -23,7 +23,7 @@ QualitySide: TypeAlias = Literal["enroll", "test", "trial"]
 
 
 QUALITY_SIDES: tuple[QualitySide, ...] = get_args(QualitySide)
-"""What quality measures may be of: a side of the trial, or the trial as a whole."""
+"""Kinds of quality measures: of a side of the trial, or of the whole trial."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,10 +33,10 @@ class Measures:
     Attributes
     ----------
     tables : mapping of side to (n_trials, n_measures) array
-        Measures of ``enroll``, ``test`` and ``trial`` (the trial as a whole), where there are some, in this order; NaN
-        where one is missing, never infinite.
+        Measures of ``enroll``, ``test`` and ``trial`` (the whole trial), if any, in this order; NaN if missing, never
+        infinite.
     present : (n_trials,) bool array
-        Whether nothing is missing.
+        True for trials without missing measures.
     """
 
     tables: Mapping[str, ScoreArray]
@@ -44,18 +44,18 @@ class Measures:
 
     @classmethod
     def of(cls, n_trials: int, given: Mapping[str, ArrayLike | None]) -> Measures:
-        """Check what a user passed.
+        """Check measures from a user.
 
         Parameters
         ----------
         n_trials : int
         given : mapping of str to array_like or None
-            Measures by the arguments of fusions: ``enroll_quality``, ``test_quality``, ``trial_quality``.
+            Measures by argument of fusions: ``enroll_quality``, ``test_quality``, ``trial_quality``.
 
         Raises
         ------
         InputError
-            As `deciban.models.score_model.measure_table`.
+            See `deciban.models.score_model.measure_table`.
         """
         tables: dict[str, ScoreArray] = {}
         for side, name in zip(QUALITY_SIDES, ARGUMENTS, strict=True):
@@ -65,12 +65,12 @@ class Measures:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The measures by the arguments of fusions."""
+        """Measures by argument of fusions."""
         return {f"{side}_quality": table for side, table in self.tables.items()}
 
     @classmethod
     def in_tables(cls, tables: Mapping[str, ScoreArray], n_trials: int) -> Measures:
-        """Checked measures."""
+        """Create from checked tables."""
         present = np.ones(n_trials, np.bool_)
         for table in tables.values():
             for column in table.T:
@@ -79,35 +79,35 @@ class Measures:
 
     @property
     def n_measures(self) -> dict[str, int]:
-        """How many measures there are of each kind: ``enroll``, ``test`` and ``trial``."""
+        """Number of measures of each kind: ``enroll``, ``test`` and ``trial``."""
         return {side: self.tables[side].shape[1] if side in self.tables else 0 for side in QUALITY_SIDES}
 
     @property
     def columns(self) -> list[ScoreArray]:
-        """All measures, one after the other; views, not copies."""
+        """Return all measures in a row, as views."""
         return [column for table in self.tables.values() for column in table.T]
 
     def take(self, rows: BoolArray | IntArray | slice) -> Measures:
-        """Those of some of the trials."""
+        """Return the measures of some of the trials."""
         return Measures({side: table[rows] for side, table in self.tables.items()}, self.present[rows])
 
     def require_same(self) -> None:
-        """Refuse more measures of one side than of the other.
+        """Refuse different numbers of measures on both sides.
 
         Raises
         ------
         InputError
-            If both sides have measures, and not equally many.
+            If both sides have measures, but different numbers.
         """
         enroll, test, _ = self.n_measures.values()
         if enroll and test and enroll != test:
             raise InputError(
-                f"enroll_quality, test_quality: {enroll} and {test} measures. A symmetric matrix needs the same ones "
-                "in the same order on both sides; pass symmetric=False (--asymmetric) for others."
+                f"enroll_quality, test_quality: {enroll} and {test} measures. A symmetric matrix needs the same "
+                "measures in the same order on both sides; otherwise pass symmetric=False (--asymmetric)."
             )
 
     def require(self, wanted: Mapping[str, int]) -> None:
-        """Refuse other numbers of measures than those of training.
+        """Refuse numbers of measures that differ from training.
 
         Raises
         ------
@@ -117,38 +117,30 @@ class Measures:
             if n_given != (n := wanted.get(name, 0)):
                 raise InputError(
                     f"{name}_quality: {n_given or 'no'} measures, but the fusion was trained on {n or 'none'}. "
-                    "Pass the same ones in the same order; NaN stands for a measure that a trial does not have."
+                    "Pass the same measures in the same order; use NaN for a missing measure."
                 )
 
 
-def no_trial_with_all(name: str) -> InputError:
-    """The error of a class of which no trial has all measures."""
-    return InputError(
-        f"quality: no {name} trial that counts has all measures. Training needs both classes; leave out the measure "
-        "that is missing."
-    )
-
-
 def quality_vectors(quality: Quality, trials: Trials | Key) -> tuple[FloatArray | None, FloatArray | None]:
-    """Quality vectors of both sides of every trial, as `QualityFusion` takes them.
+    """Return quality vectors of both sides of every trial, for `QualityFusion`.
 
     Parameters
     ----------
     quality : deciban.trials.Quality
-        Measures by name, from a file of `deciban.io` for example. ``quality.select`` chooses among them, and
-        ``quality.combine_measures`` makes new ones by a matrix, before they are laid out over trials.
+        Measures by name, for example from a file of `deciban.io`. Before this call, ``quality.select`` can select
+        measures, and ``quality.combine_measures`` can compute new ones by a matrix.
     trials : deciban.trials.Trials, or deciban.trials.Key
-        Which trials, in which order: those of the scores.
+        Trials of the scores, in their order.
 
     Returns
     -------
     enroll, test : (n_trials, n_measures) array or None
-        None for a side without measures; a row of NaN for a name that has none, which is then fused without quality.
+        None for a side without measures; a row of NaN for a name without measures, which is then fused without quality.
 
     Raises
     ------
     InputError
-        If the trials have no such sides.
+        If the trials do not have these sides.
 
     Examples
     --------
@@ -172,12 +164,12 @@ def quality_vectors(quality: Quality, trials: Trials | Key) -> tuple[FloatArray 
 
 
 def plain_combination(given: Any) -> Any:
-    """Check what a user passed for ``combine``, and return it as a model file holds it.
+    """Check ``combine`` from a user, and return it in the form of a model file.
 
     Parameters
     ----------
     given : None, (n_new, n_measures) array_like, or mapping of str to such
-        One matrix for all measures that there are, or one for each of ``enroll``, ``test`` and ``trial``.
+        One matrix for all measures, or one for each of ``enroll``, ``test`` and ``trial``.
 
     Returns
     -------
@@ -186,7 +178,7 @@ def plain_combination(given: Any) -> Any:
     Raises
     ------
     InputError
-        If it is none of these.
+        If the argument has another form.
     """
     if given is None:
         return None
@@ -194,13 +186,13 @@ def plain_combination(given: Any) -> Any:
         return _matrix(given, "combine").tolist()
     if not given or set(given) - set(QUALITY_SIDES):
         raise InputError(
-            f"combine: expected a matrix, or matrices of {', '.join(QUALITY_SIDES)}; got those of {[*given]}."
+            f"combine: expected a matrix, or matrices of {', '.join(QUALITY_SIDES)}; got matrices of {[*given]}."
         )
     return {kind: _matrix(given[kind], f"combine[{kind!r}]").tolist() for kind in QUALITY_SIDES if kind in given}
 
 
 def matrices_of(combine: Any) -> dict[str, FloatArray]:
-    """The matrix of each kind of measures that is to be combined; checked, for a setting may have been changed."""
+    """Return the matrix of each kind of measures to combine; checked, because a setting may have changed."""
     checked = plain_combination(combine)
     if checked is None:
         return {}
@@ -209,30 +201,32 @@ def matrices_of(combine: Any) -> dict[str, FloatArray]:
 
 
 def combined_measures(measures: Measures, combine: Any) -> Measures:
-    """Combine the measures of trials; a measure that is missing does not matter where its weight is 0.
+    """Combine the measures of trials; a missing measure does not matter if its weight is 0.
 
     Raises
     ------
     InputError
-        If a matrix does not fit, there is one for measures that are not there, or a sum is no finite number.
+        If a matrix does not match, there is a matrix for absent measures, or a sum is not finite.
     """
     tables = dict(measures.tables)
     for kind, matrix in matrices_of(combine).items():
         if kind in tables:
             tables[kind] = _combined(tables[kind], matrix, kind)
         elif isinstance(combine, Mapping):
-            raise InputError(f"combine: a matrix for {kind} measures, but there are none. Leave it out, or pass them.")
+            raise InputError(
+                f"combine: a matrix for {kind} measures, but no such measures. Leave it out, or pass measures."
+            )
     return Measures.in_tables(tables, len(measures.present))
 
 
 def raw_sizes(combine: Any, n_measures: Mapping[str, int]) -> dict[str, int]:
-    """How many measures of each kind a fusion takes, that uses so many after they were combined."""
+    """Return the number of input measures of each kind, given the numbers after combination."""
     matrices = matrices_of(combine)
     return {kind: matrices[kind].shape[1] if n and kind in matrices else n for kind, n in n_measures.items()}
 
 
 def require_fitting(combine: Any, n_measures: Mapping[str, int]) -> None:
-    """Refuse matrices that make more or fewer measures than have weights.
+    """Refuse matrices whose number of new measures differs from the number of weights.
 
     Raises
     ------
@@ -240,7 +234,7 @@ def require_fitting(combine: Any, n_measures: Mapping[str, int]) -> None:
     """
     for kind, matrix in matrices_of(combine).items():
         if (n := n_measures.get(kind, 0)) and len(matrix) != n:
-            raise InputError(f"combine: makes {len(matrix)} {kind} measures, but {n} have weights.")
+            raise InputError(f"combine: computes {len(matrix)} {kind} measures, but {n} have weights.")
 
 
 def _matrix(values: Any, name: str) -> FloatArray:
@@ -248,7 +242,7 @@ def _matrix(values: Any, name: str) -> FloatArray:
     if rows.ndim != 2 or not rows.size or rows.dtype.kind not in "biuf" or not np.isfinite(rows).all():
         raise InputError(
             f"{name}: expected a matrix of finite numbers with one row for each new measure and one column for each "
-            f"that there is, got shape {rows.shape} of {rows.dtype} values."
+            f"existing one, got shape {rows.shape} of {rows.dtype} values."
         )
     return rows.astype(np.float64)
 
@@ -256,8 +250,8 @@ def _matrix(values: Any, name: str) -> FloatArray:
 def _combined(table: ScoreArray, matrix: FloatArray, kind: str) -> FloatArray:
     if matrix.shape[1] != table.shape[1]:
         raise InputError(
-            f"combine: {matrix.shape[1]} weights in a row for {table.shape[1]} {kind} measures. Give one for each "
-            "measure, 0 for those that are not wanted."
+            f"combine: {matrix.shape[1]} weights in a row for {table.shape[1]} {kind} measures. Pass one for each "
+            "measure; use 0 for unwanted measures."
         )
     new = np.empty((len(table), len(matrix)))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -266,7 +260,7 @@ def _combined(table: ScoreArray, matrix: FloatArray, kind: str) -> FloatArray:
             new[:, k] = table[:, used] @ weights[used]
     missing = [np.isnan(table[:, np.flatnonzero(weights)]).any(axis=1) for weights in matrix]
     if not (np.isfinite(new) | np.column_stack(missing)).all():
-        raise InputError(f"combine: weighted sums of {kind} measures do not fit a float. Take another unit.")
+        raise InputError(f"combine: weighted sums of {kind} measures exceed double precision. Use another unit.")
     return new
 
 
@@ -277,16 +271,16 @@ _SIDES = ("enroll", "test")
 
 
 _LOST = 1e-6
-"""Nats by which rounding may change an llr."""
+"""Limit of changes of an llr by rounding, in nats."""
 
 
 _SIZES = (1e-100, 1e100)
-"""What distances of measures from their mean must be within, so that products of two are numbers."""
+"""Allowed range of distances of measures from their mean, so that products of two are finite."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Measure:
-    """One measure relative to its mean, in slices; one that is constant but for rounding has no rounding here."""
+    """One measure relative to its mean, in slices; exactly constant if it is constant up to rounding."""
 
     values: ScoreArray
     center: float
@@ -301,7 +295,7 @@ class _Measure:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Term:
-    """What one parameter is multiplied by: a sum of products of measures, computed in slices when it is asked for."""
+    """Factor of one parameter: a sum of products of measures, computed in slices on access."""
 
     products: tuple[tuple[_Measure, ...], ...]
 
@@ -320,7 +314,7 @@ class _Term:
         for i in range(0, len(column), _BLOCK):
             rows = slice(i, i + _BLOCK)
             column[rows] = self[rows]
-        return column.astype(dtype, copy=False)  # always new, which any value of copy allows
+        return column.astype(dtype, copy=False)  # always new, which is allowed for any value of copy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -330,25 +324,25 @@ class QualityTerms:
     Attributes
     ----------
     centers : (n_enroll,), (n_test,) arrays
-        Means that the terms take measures relative to.
+        Means that are subtracted from measures in the terms.
     widths : (n_enroll,), (n_test,) arrays
         Standard deviations of measures.
     symmetric : bool
-        Whether ``W`` is.
+        True if ``W`` is symmetric.
     constants : tuple of two tuples of float or None
-        Values of measures that are constant but for rounding.
+        Values of measures that are constant up to rounding.
     indices : tuple of (int, int)
-        Where in ``W`` the parameter of each term stands.
+        Position of the parameter of each term in ``W``.
     """
 
-    centers: tuple[FloatArray, FloatArray]
-    widths: tuple[FloatArray, FloatArray]
+    centers: FloatPair
+    widths: FloatPair
     symmetric: bool
     constants: tuple[tuple[float | None, ...], tuple[float | None, ...]]
 
     @classmethod
-    def around(cls, moments: Mapping[str, tuple[FloatArray, FloatArray]], *, symmetric: bool) -> QualityTerms:
-        """Terms of measures with this mean and standard deviation on each side; without their columns."""
+    def around(cls, moments: Mapping[str, FloatPair], *, symmetric: bool) -> QualityTerms:
+        """Return terms for measures with this mean and standard deviation on each side."""
         nothing = np.zeros(0), np.zeros(0)
         (own_enroll, enroll_width), (own_test, test_width) = (moments.get(side, nothing) for side in _SIDES)
         enroll, test = own_enroll, own_test
@@ -362,13 +356,13 @@ class QualityTerms:
 
     @property
     def indices(self) -> tuple[tuple[int, int], ...]:
-        """Where in ``W`` each independent parameter stands: all places but the last corner, which is the offset."""
+        """Positions of independent parameters in ``W``: all except the last corner, which is the offset."""
         n_enroll, n_test = map(len, self.centers)
         places = np.ndindex(n_enroll + 1, n_test + 1)
         return tuple(at for at in places if at != (n_enroll, n_test) and (at[0] <= at[1] or not self._is_of_both))
 
     def columns_of(self, measures: Measures) -> tuple[_Term, ...]:
-        """The terms of these trials, columns to train on."""
+        """Return the terms of these trials, as columns to train on."""
         sides = []
         for side, center, constant in zip(_SIDES, self.centers, self.constants, strict=True):
             table = measures.tables.get(side)
@@ -380,29 +374,29 @@ class QualityTerms:
             for i, j in self.indices
         )
 
-    def require_sizes(self, ends: Mapping[str, tuple[FloatArray, FloatArray]]) -> None:
-        """Refuse measures between these ends of which the product of two would not fit a float.
+    def require_sizes(self, ends: Mapping[str, FloatPair]) -> None:
+        """Refuse measures with this range if products of two could exceed double precision.
 
         Raises
         ------
         InputError
-            If there are such.
+            If there are any.
         """
         for side, center in zip(_SIDES, self.centers, strict=True):
             if side in ends:
                 _require_size(*ends[side], center, f"{side}_quality")
 
     def matrix(self, weights: FloatArray) -> tuple[FloatArray, float]:
-        """``W`` for measures as they are, with its last corner 0, and what that adds to the offset instead."""
+        """Return ``W`` for the original measures, with its last corner 0, and the change of the offset."""
         enroll, test = self.centers
         raw = _relative_to(enroll).T @ self._placed(weights) @ _relative_to(test)
         offset, raw[-1, -1] = float(raw[-1, -1]), 0.0
         if self._is_of_both:
-            raw = 0.5 * raw + 0.5 * raw.T  # equal but for rounding
+            raw = 0.5 * raw + 0.5 * raw.T  # equal up to rounding
         return self._whole(raw), offset
 
     def lost_of(self, weights: FloatArray, measures: Measures) -> float:
-        """By how much rounding changes the llr of a trial, at most."""
+        """Return the largest change of an llr by rounding."""
         columns = self.columns_of(measures)
         matrix, offset = self.matrix(weights)
         in_units, lost = quality_part(matrix, measures) + offset, 0.0
@@ -413,12 +407,12 @@ class QualityTerms:
         return lost
 
     def refuse_lost(self, lost: float) -> None:
-        """Refuse measures whose rounding changes llrs by so much.
+        """Refuse measures whose rounding changes llrs by too much.
 
         Raises
         ------
         InputError
-            If it is more than `_LOST`.
+            If the change is more than `_LOST`.
         """
         if not lost > _LOST:
             return
@@ -428,21 +422,21 @@ class QualityTerms:
         k, name = int(np.argmax(away[side])), ("enroll_quality", "test_quality")[side]
         raise InputError(
             f"{name}: measure {k} is {away[side][k]:.1e} standard deviations away from 0, so that rounding of its "
-            f"products changes llrs by up to {lost:.1e}. Subtract the same number from this measure in all trials, in "
-            "training and use; its mean, for example."
+            f"products changes llrs by up to {lost:.1e}. Subtract a constant from this measure in all trials, in "
+            "training and use, for example its mean."
         )
 
     def standardized(self, weights: FloatArray) -> FloatArray:
-        """The weights of terms divided by their standard deviation, where ``W`` has those of the terms."""
+        """Return the weights of terms divided by their standard deviation, in the positions of ``W``."""
         return self._whole(self._placed(weights))
 
     @property
     def _is_of_both(self) -> bool:
-        """Whether the same weights are for both sides."""
+        """True if both sides have the same weights."""
         return self.symmetric and all(len(center) > 0 for center in self.centers)
 
     def _placed(self, weights: FloatArray) -> FloatArray:
-        """Parameters where they stand in the matrix."""
+        """Return parameters in their positions in the matrix."""
         enroll, test = self.centers
         own = np.zeros((len(enroll) + 1, len(test) + 1))
         for (i, j), weight in zip(self.indices, weights.tolist(), strict=True):
@@ -452,7 +446,7 @@ class QualityTerms:
         return own
 
     def _whole(self, own: FloatArray) -> FloatArray:
-        """The same as a symmetric matrix, if it must be one and only one side has measures."""
+        """Return a symmetric matrix, if required and only one side has measures."""
         if not self.symmetric or self._is_of_both:
             return own
         line = own.ravel()
@@ -462,7 +456,7 @@ class QualityTerms:
 
 
 def _relative_to(center: FloatArray) -> FloatArray:
-    """The matrix that turns measures with a 1 appended into those relative to ``center``, with a 1 appended."""
+    """Return the matrix that subtracts ``center`` from measures with a 1 appended."""
     matrix = np.eye(len(center) + 1)
     matrix[:-1, -1] = -center
     return matrix
@@ -475,12 +469,13 @@ def _require_size(lowest: FloatArray, highest: FloatArray, center: FloatArray, n
     if (wrong := np.flatnonzero((size != 0.0) & ~((size >= _SIZES[0]) & (size <= _SIZES[1])))).size:
         raise InputError(
             f"{name}: measure {wrong[0]} differs from its mean by up to {size[wrong[0]]:.1e}, so that products of two "
-            f"do not fit a float. That must be 0 or within {_SIZES[0]:g} and {_SIZES[1]:g}: take another unit."
+            f"exceed double precision. Differences must be 0 or within {_SIZES[0]:g} and {_SIZES[1]:g}: use another "
+            "unit."
         )
 
 
 def quality_part(matrix: FloatArray, measures: Measures) -> FloatArray:
-    """``q' W r`` of each trial; a side without measures has zeros before the 1."""
+    """Return ``q' W r`` of each trial; a side without measures has zeros before the 1."""
     n_trials, tables = len(measures.present), (measures.tables.get("enroll"), measures.tables.get("test"))
     total = np.empty(n_trials)
     inner, of_enroll, of_test = matrix[:-1, :-1], matrix[:-1, -1], matrix[-1, :-1]
@@ -497,22 +492,22 @@ def quality_part(matrix: FloatArray, measures: Measures) -> FloatArray:
 
 
 def require_matrix(rows: Sequence[Sequence[float]], sides: tuple[str, ...], *, symmetric: bool, name: str) -> None:
-    """Refuse a ``W`` from a file, or a matrix of the same form, that does not have the form that it must have.
+    """Refuse a ``W`` from a file, or a matrix of the same form, with an invalid form.
 
     Raises
     ------
     InputError
-        If it does not.
+        If the form is invalid.
     """
     if len({len(row) for row in rows}) > 1:
         raise InputError(f"{name}: rows of different lengths.")
     matrix = np.array(rows, np.float64)
     if matrix[-1, -1] != 0.0:
-        raise InputError(f"{name}: the last corner is not 0, but the offset stands elsewhere.")
+        raise InputError(f"{name}: the last corner must be 0; the offset is stored separately.")
     if symmetric and not np.array_equal(matrix, matrix.T):
-        raise InputError(f"{name}: not symmetric, but the setting says so.")
+        raise InputError(f"{name}: not symmetric, but the setting symmetric is true.")
     one_sided = symmetric and len(sides) == 1 and matrix[:-1, :-1].any()
     both_ways = symmetric and sides
     for side, size in zip(("enroll", "test"), matrix.shape, strict=True):
         if (size > 1) != bool(both_ways or side in sides) or one_sided:
-            raise InputError(f"{name}: contradicts quality_sides.")
+            raise InputError(f"{name}: inconsistent with quality_sides.")

@@ -1,4 +1,4 @@
-"""Linear fusion where some systems have no score for some trials: a policy that the user states."""
+"""Linear fusion of systems with missing scores, by a policy of the user."""
 
 from __future__ import annotations
 
@@ -13,42 +13,37 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import WeightedScores
 from deciban.errors import InputError, TrialError
-from deciban.fusion.linear import LinearFusion, combined, linear_like, require_systems, source_of_systems
+from deciban.fusion.linear import LinearFusion, combined, linear_like, source_of_systems
 from deciban.models.loading import model_of
-from deciban.models.mapped import ScoredBy, having, mapped, occurring_subsets, ordered, scored_by
 from deciban.models.model import Bounds, Plain, Training, content_of
-from deciban.models.score_model import ParameterRow
-from deciban.models.sources import SourceTrials
-from deciban.models.two_class import Fusion
-from deciban.trials.passes import Engine, found_in
-from deciban.trials.sources import Chunk, ShardSource, Wanted
-from deciban.trials.speakers import UnitsOfPieces
-from deciban.types import AnyArray, FloatArray, IntArray, ScoreArray
+from deciban.models.score_model import Fusion, ParameterRow, require_systems
+from deciban.models.sources import AvailableSystems, SourceTrials, mapped, occurring_subsets, scored_by
+from deciban.trials.sources import Chunk, Engine, ShardSource, TrialFields, found_in, having, ordered
+from deciban.types import AnyArray, FloatArray, IntArray, ScoreArray, Units, Weights
 
 Subset: TypeAlias = tuple[int, ...]
 """Positions of some of the systems, in increasing order."""
 
 MOST = 4096
-"""Sets of systems that one model may have fusions for."""
+"""Limit of sets of systems that have fusions in one model."""
 
 
 def name_of(subset: Subset) -> str:
-    """As it stands in results: ``0+2`` for example."""
+    """Return the name of a subset in results, such as ``0+2``."""
     return "+".join(map(str, subset))
 
 
 def wanted_subsets(complete: Subset, occurring: Collection[Subset], max_missing: int) -> list[Subset]:
-    """Sets of systems to train for, those of most systems first."""
+    """Return the sets of systems to train fusions for, the largest first."""
     n = len(complete)
     n_lacking = range(min(max_missing, n - 1) + 1) if max_missing else range(0)
     n_sets = sum(math.comb(n, k) for k in n_lacking)
     if max(n_sets, len(occurring)) > MOST:
         raise InputError(
-            f"max_missing: {max(n_sets, len(occurring)):,} fusions of {n} systems, and one model holds at most "
-            f"{MOST:,}. Take a smaller max_missing, or fewer systems."
+            f"max_missing: {max(n_sets, len(occurring)):,} fusions of {n} systems, but one model can contain at most "
+            f"{MOST:,}. Use a smaller max_missing, or fewer systems."
         )
     asked = {subset for k in n_lacking for subset in itertools.combinations(complete, n - k)}
     return sorted(asked | set(occurring), key=lambda subset: (-len(subset), subset))
@@ -57,7 +52,7 @@ def wanted_subsets(complete: Subset, occurring: Collection[Subset], max_missing:
 def require_known(
     occurring: Mapping[Subset, IntArray], known: Collection[Subset], way_out: str, *, called: Callable[[Subset], str]
 ) -> None:
-    """Refuse trials with scores of a set of systems for which there is no fusion.
+    """Refuse trials with scores of a set of systems without a fusion.
 
     Raises
     ------
@@ -72,34 +67,33 @@ def require_known(
     has = f"only of {called(subset)}" if subset else "of no system"
     there_are = ", ".join(map(called, list(known)[:8])) + (", ..." if len(known) > 8 else "")
     raise TrialError(
-        f"scores: no fusion is for the systems that have a score (NaN stands for none) in {n_unknown:,} trials, the "
-        "first ",
+        f"scores: there is no fusion for the systems with scores (not NaN) in {n_unknown:,} trials, the first ",
         int(rows[0]),
-        f": it has scores {has}, and there are fusions of {there_are}. {way_out}.",
+        f": it has scores {has}, but there are fusions of {there_are}. {way_out}.",
     )
 
 
 @dataclass(slots=True, eq=False)
 class ScoredSource:
-    """The trials that fusions are trained on, and which systems scored them.
+    """Trials for training fusions, and the systems that scored them.
 
     Attributes
     ----------
     source : ShardSource
-        Without those that are dropped.
-    seen : ScoredBy or None
-        Which scores they have; None where they have all.
+        Source without dropped trials.
+    seen : AvailableSystems or None
+        Numbers of trials by systems; None if no scores are missing.
     n_dropped : int
     given : ShardSource
-        With those that are dropped.
+        Source with dropped trials.
     engine, memory, units
-        As of `deciban.models.score_model.ScoreModel.fit_pieces`.
+        See `deciban.models.score_model.ScoreModel.fit_source`.
     record : Training or None
-        Of all trials, once they were trained on.
+        Training record of all trials, after training.
     """
 
     source: ShardSource
-    seen: ScoredBy | None
+    seen: AvailableSystems | None
     n_dropped: int
     given: ShardSource
     engine: Engine | None = None
@@ -113,23 +107,23 @@ class ScoredSource:
     def of(
         cls, source: ShardSource, engine: Engine | None, missing: str, called: Callable[[Sequence[int]], str]
     ) -> ScoredSource:
-        """Look which systems scored which trials, and leave out those that ``missing`` says: one pass.
+        """Find the systems that scored each trial, and drop trials according to ``missing``: one pass.
 
         Raises
         ------
         InputError
-            If scores are missing and that is to be an error, a system has none, or a class is left without trials.
+            If scores are missing and the policy is an error, a system has no scores, or a class has no trials left.
         """
         every = tuple(range(len(source.systems)))
         if source.incomplete and missing == "error":
-            wanted = Wanted(every, truth=True)
-            found_in(source, engine, wanted, partial(_require_complete, called), "looking for scores that are missing")
+            wanted = TrialFields(every, truth=True)
+            found_in(source, engine, wanted, partial(_require_complete, called), "looking for missing scores")
         elif not source.incomplete and not source.has_weights:
             return cls(source, None, 0, source)
         seen = scored_by(source, engine)
         silent = [k for k in every if not any(k in subset for subset in seen.counts)]
         if silent:
-            raise InputError(f"scores: {called(silent)}: no score in any trial. Leave such systems out.")
+            raise InputError(f"scores: {called(silent)}: no score in any trial. Leave them out.")
         kept = having(source, every, every=missing == "drop")
         if missing != "drop":
             return cls(kept, seen, seen.n_none, source)
@@ -137,50 +131,50 @@ class ScoredSource:
         for at, name in ((1, "target"), (0, "non-target")):
             if not counts or not counts[every][at]:
                 raise InputError(
-                    f"scores: {seen.n_lacking:,} of {source.n_rows:,} trials were dropped for scores that are missing, "
-                    f"and no {name} is left. Pass missing='subset', or leave out the system that lacks most."
+                    f"scores: {seen.n_lacking:,} of {source.n_rows:,} trials were dropped because of missing scores, "
+                    f"and no {name} is left. Pass missing='subset', or leave out the system with most missing scores."
                 )
         return cls(kept, replace(seen, counts=counts), seen.n_lacking, source)
 
     @property
     def occurring(self) -> list[Subset]:
-        """Sets of systems that trials have scores of."""
+        """Sets of systems that score some trial."""
         every = tuple(range(len(self.source.systems)))
         return [every] if self.seen is None else [subset for subset in self.seen.counts if subset]
 
     def words_of(self, subset: Subset) -> str:
-        """Say how many trials have the scores of some systems."""
+        """Describe the trials with scores of some systems, with their number."""
         if self.seen is None:
             return "all trials"
         counts = [(sum(own), set(subset) <= set(one)) for one, own in self.seen.counts.items() if one]
         n, n_all = sum(own for own, has_them in counts if has_them), sum(own for own, _ in counts)
-        return f"the {n:,} of {n_all:,} trials that have all of their scores"
+        return f"the {n:,} of {n_all:,} trials with all their scores"
 
     def rows_of(self, subset: Subset) -> IntArray:
-        """The positions of these trials among those that were given, which are in memory."""
+        """Return the positions of these trials among all trials in memory."""
         batch = self.given.held
         there = [~np.isnan(batch.scores[k]) for k in subset] if self.seen is not None else []
         there += [] if batch.weight is None or self.seen is None else [batch.weight > 0]
         return np.flatnonzero(np.logical_and.reduce(there)) if there else np.arange(len(batch.labels))
 
     def training(self, results: Mapping[str, Plain]) -> Training:
-        """Return the record of a training on all of them."""
+        """Return the record of a training on all of these trials."""
         made = self.record or SourceTrials(self.source, self.engine, self.memory).training({})
         return replace(made, results=results)
 
     def of_units(self) -> tuple[ScoredSource, None]:
-        """Return no units: each fusion has an uncertainty of its own."""
+        """Return no units, because each fusion has its own uncertainty."""
         return self, None
 
     def trained_on(self, subset: Subset) -> ShardSource:
-        """The trials that have scores of some systems, and these scores."""
+        """Return the trials with scores of some systems, with these scores."""
         if self.seen is None:
             return ordered(self.source, systems=subset)
         return replace(ordered(having(self.source, subset, counting=True), systems=subset), incomplete=False)
 
 
 def _require_complete(called: Callable[[Sequence[int]], str], chunk: Chunk) -> None:
-    """Refuse trials that lack a score."""
+    """Refuse trials with missing scores."""
     way = "Pass missing='drop' or missing='subset', or leave these trials out"
     require_known(occurring_subsets(chunk.stacked), [tuple(range(len(chunk.scores)))], way, called=called)
 
@@ -189,41 +183,40 @@ _POLICIES = ("error", "drop", "subset")
 
 
 class SubsetFusion(Fusion):
-    """Linear fusion of systems of which some may have no score for a trial; NaN stands for such a score.
+    """Linear fusion of systems with missing scores, which are NaN.
 
-    Nothing is put in place of a score that is not there. What happens instead is up to ``missing``.
+    Missing scores are never imputed. The argument ``missing`` sets the policy.
 
     Parameters
     ----------
     missing : str
-        ``error``: a score that is missing is refused, when training and later. ``drop``: trials that lack a score are
-        left out of training, and refused later. ``subset``: each trial is fused by a fusion of the systems that it has.
-        There is one for every set of systems that some training trial has, no more and no fewer; it is trained on all
-        trials that have at least these.
+        ``error``: missing scores are refused, in training and later. ``drop``: trials with missing scores are dropped
+        in training, and refused later. ``subset``: each trial is fused by a fusion of its available systems. There is
+        one fusion for every set of systems in the training trials, and no others. It is trained on all trials with
+        scores of at least these systems.
     max_missing : int
-        With ``subset``, there is also one for every set that lacks at most this many of the systems, whether such a
-        trial occurs or not. The number of systems less 1 gives all sets; there are 2 to the power of the number of
-        systems of them, less 1.
+        With ``subset``, also train a fusion for every set that lacks at most this many of the systems, even if it does
+        not occur. The number of systems minus 1 gives all ``2 ** n_systems - 1`` sets.
     p_target, alpha, beta, ridge : float
-        As in `LinearFusion`, the same for all fusions.
+        See `LinearFusion`; the same for all fusions.
 
     Attributes
     ----------
     fusions_ : dict of tuple of int to LinearFusion
-        By positions of systems in increasing order, ``(0, 2)`` for example; those of more systems come first.
+        Keys are positions of systems in increasing order, such as ``(0, 2)``; larger sets come first.
     n_systems_ : int
     objective_ : float
-        Expected cost of all training trials, each by its own fusion, without the penalty.
+        Expected cost of all training trials, each by its fusion, without the penalty.
     training_ : Training
-        Counts of trials that were trained on, a fingerprint of them, and in ``results``: ``n_dropped``, trials that
-        were left out (with ``subset``: those without any score); for the systems 0 and 2, ``n_exactly_0+2`` trials
-        have these scores and no others, ``n_trained_0+2`` were trained on, and ``status_0+2`` says how that went.
+        Counts and a fingerprint of the training trials, and ``results``. ``n_dropped`` is the number of dropped trials
+        (with ``subset``: trials without any score). For the systems 0 and 2, ``n_exactly_0+2`` trials have exactly
+        these scores, ``n_trained_0+2`` were used in training, and ``status_0+2`` is the status of training.
 
     Notes
     -----
-    Each fusion is right for its own systems: with fewer of them, llrs are smaller, and the offset is another one. That
-    holds as long as a score is missing by chance. Where it is missing because the trial is hard, trials that lack it
-    are not like those that the fusion of fewer systems was trained on.
+    Each fusion is calibrated for its own systems: with fewer systems, llrs are smaller, and the offset differs. This is
+    valid if scores are missing at random. If scores are missing because trials are difficult, these trials differ from
+    the training trials of the fusion of fewer systems.
 
     Examples
     --------
@@ -273,42 +266,36 @@ class SubsetFusion(Fusion):
         beta: float = 1.0,
         ridge: float = 0.0,
     ) -> None:
-        self.missing = missing
-        self.max_missing = max_missing
+        self.missing, self.max_missing = missing, max_missing
         super().__init__(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
         self._policy()
 
     def _policy(self) -> tuple[str, int]:
-        """Both settings, checked; they are attributes and may have been changed."""
+        """Return both checked settings; they are attributes, which may have changed."""
         if self.missing not in _POLICIES:
-            raise InputError(f"missing: got {self.missing!r}. It is one of {', '.join(_POLICIES)}.")
+            raise InputError(f"missing: got {self.missing!r}. It must be one of {', '.join(_POLICIES)}.")
         n: Any = self.max_missing
-        if type(n) is not int or n < 0:  # a bool is none, and others do not fit a model file
-            raise InputError(f"max_missing: got {n!r}. It is a whole number of at least 0.")
+        if type(n) is not int or n < 0:  # neither bool nor other types, which model files cannot contain
+            raise InputError(f"max_missing: got {n!r}. It must be a whole number of at least 0.")
         if n and self.missing != "subset":
-            raise InputError(f"max_missing: of no use with missing={self.missing!r}. Pass missing='subset'.")
+            raise InputError(f"max_missing: not used with missing={self.missing!r}. Pass missing='subset'.")
         return self.missing, n
 
     def fit(
-        self,
-        scores: ArrayLike,
-        is_target: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        units: ArrayLike | TrialUnits | None = None,
+        self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: Weights = None, units: Units = None
     ) -> Self:
         """Train on labelled trials.
 
         Parameters
         ----------
         scores : (n_trials, n_systems) array_like
-            Scores of all systems on the same trials; NaN where a system has none, infinite for certainty.
+            Scores of all systems on the same trials; NaN if missing, infinite for certainty.
         is_target : (n_trials,) array_like
             True (or 1) for targets, False (or 0) for non-targets.
         sample_weight : (n_trials,) array_like, optional
             Weight of each trial within its class, at least 0; whole numbers count like copies.
         units : (n_trials,) or (n_trials, 2) array_like, or TrialUnits, optional
-            Which speaker, or other unit, each trial is of, or its two sides are; see `interval`.
+            Speaker or other unit of each trial, or of its two sides; see `interval`.
 
         Returns
         -------
@@ -317,16 +304,14 @@ class SubsetFusion(Fusion):
         Raises
         ------
         InputError
-            If a score is missing and that is to be an error, if there would be too many fusions, or if one cannot be
-            trained, for want of a class for example; see `LinearFusion.fit`. The message names its systems.
+            If a score is missing and the policy is an error, if there would be too many fusions, or if a fusion cannot
+            be trained, for example without trials of a class; see `LinearFusion.fit`. The message names its systems.
         """
         source = source_of_systems(scores, is_target, sample_weight, units, missing=True)
-        return self.fit_pieces(source, None, 0, units=source.held_units)
+        return self.fit_source(source, None, 0, units=source.held_units)
 
-    def _data(
-        self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | TrialUnits | None
-    ) -> ScoredSource:
-        missing, _ = self._policy()
+    def _data(self, *given: Any) -> ScoredSource:
+        (missing, _), (source, engine, memory, units) = self._policy(), given
         if source.batch is not None:
             source = replace(source, incomplete=any(np.isnan(one).any() for one in source.batch.scores))
         found = ScoredSource.of(source, engine, missing, self.called)
@@ -341,7 +326,7 @@ class SubsetFusion(Fusion):
             fusion = linear_like(self, tuple(self.called([k]) for k in subset))
             try:
                 own = seen.trained_on(subset)
-                fusions[subset] = fusion.fit_pieces(own, seen.engine, seen.memory, units=seen.units)
+                fusions[subset] = fusion.fit_source(own, seen.engine, seen.memory, units=seen.units)
             except InputError as error:
                 names = " + ".join(source.systems[k] for k in subset) if source.name else self.called(subset)
                 before = f"Fusion of {names}, trained on {seen.words_of(subset)}: "
@@ -357,7 +342,7 @@ class SubsetFusion(Fusion):
             self.objective_, counts = self.whole.objective_, {complete: tuple(whole.counts.values())}
         else:
             counting = having(seen.source, complete, every=False, counting=True)
-            self.objective_ = self.cost_of_pieces(mapped(counting, self, "fusion"), seen.engine)
+            self.objective_ = self.cost_of_source(mapped(counting, self, "fusion"), seen.engine)
             counts = seen.seen.counts
         results: dict[str, Plain] = {"objective": self.objective_, "n_dropped": seen.n_dropped}
         for subset, fusion in fusions.items():
@@ -373,7 +358,7 @@ class SubsetFusion(Fusion):
         Parameters
         ----------
         scores : (n_trials, n_systems) array_like
-            Systems in the order of training; NaN where one has no score.
+            Systems in the order of training; NaN if missing.
 
         Returns
         -------
@@ -383,8 +368,8 @@ class SubsetFusion(Fusion):
         Raises
         ------
         InputError
-            If there was no training, the number of systems is another one, trials have scores of a set of systems for
-            which there is no fusion, or systems contradict each other with infinite scores.
+            If the fusion was not trained, the number of systems differs, trials have scores of a set of systems without
+            a fusion, or systems contradict each other with infinite scores.
         """
         self.require_fitted()
         require_systems(matrix := _validate.matrix(scores, "scores", "system"), self.n_systems_)
@@ -394,7 +379,7 @@ class SubsetFusion(Fusion):
 
     @property
     def way_out(self) -> str:
-        """What to do about trials with a set of systems that there is no fusion for."""
+        """Advice for trials with a set of systems without a fusion."""
         ways = {
             "error": "Leave these trials out",
             "drop": "Leave these trials out, as in training, or train with missing='subset' (--missing subset)",
@@ -420,30 +405,30 @@ class SubsetFusion(Fusion):
         return low, high
 
     def uncertainty_lines(self) -> list[str]:
-        """By which units standard errors were found; those of the fusion of all systems."""
+        """Return a sentence on the standard errors of the fusion of all systems."""
         return self.whole.uncertainty_lines()
 
     @property
     def n_systems_(self) -> int:
-        """How many systems it fuses, where all have a score."""
+        """Number of systems."""
         return self._n_systems
 
     @property
     def accepts_missing(self) -> bool:
-        """Whether it fuses trials that some of its systems did not score."""
+        """Return True if the fusion accepts missing scores."""
         return self.missing == "subset"
 
     @property
     def whole(self) -> LinearFusion:
-        """The fusion of trials that all systems scored."""
+        """The fusion of trials with scores of all systems."""
         return self.fusions_[tuple(range(self.n_systems_))]
 
     def penalized_cost(self, tar: WeightedScores, non: WeightedScores) -> float:
-        """Cost of the trials that all systems scored, and the penalty of their fusion."""
+        """Return the cost of the trials with scores of all systems, plus the penalty of their fusion."""
         return self.cost_of(tar, non) + self.whole.penalized_objective_ - self.whole.objective_
 
     def subsets_of(self, scores: AnyArray) -> list[tuple[Subset, int]]:
-        """Sets of fewer than all systems that trials have scores of, with the numbers of trials; the largest first.
+        """Return incomplete sets of systems that trials have scores of, with numbers of trials; the largest first.
 
         Raises
         ------
@@ -457,7 +442,7 @@ class SubsetFusion(Fusion):
         return sorted(lacking, key=lambda one: (-len(one[0]), one[0]))
 
     def parameter_rows(self) -> tuple[ParameterRow, ...]:
-        """Weights and offset of the fusion of each set of systems."""
+        """Return weights and offset of the fusion of each set of systems."""
         names, rows = self.trained_systems, list[ParameterRow]()
         for subset, one in self.fusions_.items():
             own = [names[k] for k in subset]
@@ -465,25 +450,25 @@ class SubsetFusion(Fusion):
         return tuple(rows)
 
     def training_lines(self) -> list[str]:
-        """How the training of each fusion went."""
+        """Return sentences on the training of each fusion."""
         names, results = self.trained_systems, {} if self.training_ is None else self.training_.results
         lines = list[str]()
         for subset, one in self.fusions_.items() if results else ():
             key, systems = name_of(subset), " + ".join(names[k] for k in subset)
             status = "" if one.training_ is None else one.training_.results["status"]
             lines.append(
-                f"{systems}: {results[f'n_exactly_{key}']:,} trials have just these scores, trained on "
-                f"{results[f'n_trained_{key}']:,} that have them; {status}"
+                f"{systems}: {results[f'n_exactly_{key}']:,} trials have exactly these scores, trained on "
+                f"{results[f'n_trained_{key}']:,} trials with at least these; {status}"
             )
         return [*lines, *self.uncertainty_lines()]
 
     def parameters(self) -> dict[str, Any]:
-        """The fusions, each as it would stand in a file of its own."""
+        """Return the fusions, each as in a file of its own."""
         fusions = [{"systems": list(subset), "fusion": content_of(fusion)} for subset, fusion in self.fusions_.items()]
         return {"n_systems": self.n_systems_, "fusions": fusions}
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take the fusions from a file."""
+        """Set the fusions from a file."""
         n_systems, fusions = int(parameters["n_systems"]), {}
         for entry in parameters["fusions"]:
             subset = tuple(int(system) for system in entry["systems"])
@@ -493,10 +478,10 @@ class SubsetFusion(Fusion):
                 )
             fusion = model_of(entry["fusion"], f"fusion of systems {name_of(subset)}")
             if not isinstance(fusion, LinearFusion) or len(fusion.weights_) != len(subset):
-                raise InputError(f"fusions: that of systems {name_of(subset)} is no linear fusion of as many systems.")
+                raise InputError(f"fusions: expected a linear fusion of the systems {name_of(subset)}.")
             fusions[subset] = fusion
         if self.missing != "subset" and list(fusions) != [tuple(range(n_systems))]:
-            raise InputError(f"fusions: with missing={self.missing!r} there is one, of all systems.")
+            raise InputError(f"fusions: with missing={self.missing!r} there must be only one, of all systems.")
         if len(set().union(*fusions)) != n_systems:
             raise InputError(
                 f"n_systems: {n_systems:g}, but there are fusions of {len(set().union(*fusions))} of them."

@@ -1,4 +1,4 @@
-"""Decisions with the best of several systems at each operating point: the convex hull of all their operating points."""
+"""Decisions by the best of several systems at each operating point: the convex hull of all their operating points."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from deciban._validate import arrays as _validate
 from deciban.core.ranks.hull import Rocch, block_llr, pool
 from deciban.core.ranks.operating import effective_log_odds
 from deciban.errors import InputError
-from deciban.fusion.linear import require_systems, source_of_systems
+from deciban.fusion.linear import source_of_systems
 from deciban.metrics import SortedScores
 from deciban.models.loading import NUMBER
 from deciban.models.model import Model
+from deciban.models.score_model import require_systems
 from deciban.trials.sources import Chunk
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray, Weights
 
 _ROUNDING = 1e-11
-"""Sums of the same fractional weights in another order differ by less, relative to their size."""
+"""Relative difference of sums of the same fractional weights in another order is less than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +34,12 @@ class HullVertex:
     p_fa, p_miss : float
         Error rates of the training trials, fractions.
     system : int
-        Column of the scores. Of systems that make the same errors, the first.
+        Column of the scores; the first, if several systems make the same errors.
     threshold : float
-        -inf accepts every trial. The last vertex rejects every trial, infinite scores too: its threshold is ``inf``.
+        -inf accepts every trial. The last vertex rejects every trial, even with infinite scores: its threshold is
+        ``inf``.
     rejects_all : bool
-        Whether this is the last vertex.
+        True for the last vertex.
     """
 
     p_fa: float
@@ -47,25 +49,25 @@ class HullVertex:
     rejects_all: bool = False
 
     def accepts(self, scores: ScoreArray) -> BoolArray:
-        """Decide on rows of checked scores."""
+        """Return True for accepted rows of checked scores."""
         if self.rejects_all:
             return np.zeros(len(scores), np.bool_)
-        # float64, so that float32 scores are compared with the threshold as it is.
+        # float64, so that float32 scores are compared with the exact threshold.
         return np.asarray(scores[:, self.system] >= np.float64(self.threshold))
 
 
 @dataclass(frozen=True, slots=True)
 class RandomizedRule:
-    """Two decision rules and how often each is followed.
+    """Two decision rules with their probabilities.
 
     Attributes
     ----------
     p_fa, p_miss : float
-        Expected error rates of the training trials, fractions: a point on the edge between both.
+        Expected error rates of the training trials, fractions: a point on the edge between the two rules.
     liberal, strict : HullVertex
-        The one with more false alarms, and the one with fewer; the same where no chance is needed.
+        The rule with more false alarms, and the rule with fewer; the same if randomization is not needed.
     p_liberal : float
-        Probability with which a trial is decided by ``liberal``.
+        Probability of deciding a trial by ``liberal``.
     """
 
     p_fa: float
@@ -76,7 +78,7 @@ class RandomizedRule:
 
 
 def union_vertices(trials: Chunk) -> tuple[IntArray, FloatArray, CountArray, CountArray]:
-    """System, threshold, false alarms and misses at each vertex of the hull over all systems."""
+    """Return system, threshold, false alarms and misses at each vertex of the hull of all systems."""
     found = []
     for k, column in enumerate(trials.scores):
         one = SortedScores(**trials.as_sets(column))
@@ -88,13 +90,13 @@ def union_vertices(trials: Chunk) -> tuple[IntArray, FloatArray, CountArray, Cou
 
 
 def _lower_hull(system: IntArray, n_fa: CountArray, n_miss: CountArray) -> IntArray:
-    """Which of the points are vertices of their lower convex hull, from accept-all to reject-all.
+    """Return the indices of the vertices of the lower convex hull of points, from accept-all to reject-all.
 
-    Of equal points the one of the first system stays, where they are equal up to rounding, too.
+    If points are equal (up to rounding), the point of the first system is kept.
     """
     close = 0.0 if n_fa.dtype == n_miss.dtype == np.int64 else _ROUNDING
     order: IntArray = np.lexsort((system, n_miss, -n_fa))
-    # Points that others beat in both rates go first: what is left falls in false alarms and rises in misses.
+    # Drop points that others dominate: the remaining points fall in false alarms and rise in misses.
     least = np.minimum.accumulate(n_miss[order][::-1])[::-1]
     order = order[n_miss[order] <= least * (1 + close)]
     fewer, more = -np.diff(n_fa[order]), np.diff(n_miss[order])
@@ -106,52 +108,47 @@ def _lower_hull(system: IntArray, n_fa: CountArray, n_miss: CountArray) -> IntAr
         starts = pool(more, fewer)
         if len(starts) == len(more):
             return order
-        # Once more: differences of sums of fractional weights are rounded anew.
+        # Repeat, because differences of sums of fractional weights are rounded again.
         order = order[np.append(starts, len(more))]
 
 
-def rocch_of(n_fa: CountArray, n_miss: CountArray) -> Rocch:
-    """The hull with these vertices."""
-    return Rocch(n_fa, n_miss, block_llr(np.diff(n_miss), -np.diff(n_fa)))
-
-
 def counts(values: CountArray) -> CountArray:
-    """Whole numbers as integers, so that comparisons are exact."""
+    """Return whole numbers as integers, so that comparisons are exact."""
     whole = np.array_equal(values, np.rint(values)) and bool(np.max(values) <= 2**53)
     return values.astype(np.int64 if whole else np.float64)
 
 
 class UnionHull(Model):
-    """Decisions by whichever system is best at an operating point (isotonic fusion: the ROCCH over several systems).
+    """Decisions by the best system at each operating point (isotonic fusion: the ROCCH of several systems).
 
-    Every system has a threshold for each of its operating points. The lower convex hull of the points of all systems
-    is never above that of a single one, and each of its vertices is one system with one threshold. At an operating
-    point the vertex of least cost decides (`decide`); a point on the edge between two vertices is reached by tossing a
-    coin for each trial (`decide_at`).
+    Every system has a threshold for each of its operating points. The lower convex hull of the points of all systems is
+    never above the hull of a single system. Each of its vertices is one system with one threshold. At an operating
+    point, the vertex of least cost makes the decisions (`decide`). A point on the edge between two vertices needs a
+    random choice for each trial (`decide_at`).
 
     Attributes
     ----------
     n_systems_ : int
     system_ : (n_vertices,) int array
-        Column of the scores that decides at each vertex, from accept-all to reject-all.
+        Column of the scores that is used at each vertex, from accept-all to reject-all.
     threshold_ : (n_vertices,) array
-        A trial is accepted if its score is at or above it; -inf at the first vertex, ``inf`` at the last one, which
-        rejects every trial.
+        A trial is accepted if its score is at or above the threshold; -inf at the first vertex, ``inf`` at the last
+        one, which rejects every trial.
     n_fa_, n_miss_ : (n_vertices,) arrays
         False alarms and misses of the training trials (sums of weights if trials are weighted).
     training_ : Training
-        Counts of trials, a fingerprint of the data, and in ``results`` the number of vertices, of changes from one
-        system to another along the hull, and the equal error rate.
+        Counts of trials, a fingerprint of the data, and ``results``: the number of vertices, the number of changes of
+        the system along the hull, and the equal error rate.
 
     Notes
     -----
-    It makes decisions and no log-likelihood ratios: the scores of the systems that do not decide are not looked at.
-    `LinearFusion` weighs all of them in every trial, and is usually better. The hull helps where one system is better
-    for few false alarms and another for few misses, each sure of trials that the other one cannot tell, and only
-    decisions are wanted; and it shows at which operating points a system is the best one.
+    The output is decisions, not log-likelihood ratios: the scores of the other systems are ignored. `LinearFusion` uses
+    all scores in every trial, and is usually better. The hull is useful if one system is better at few false alarms and
+    another at few misses, each with clear scores for trials that the other confuses, and if only decisions are needed.
+    It also shows the best system at each operating point.
 
-    With one system it is the ROCCH of that system. Ties are never split. The error rates are those of the training
-    trials: the best of many thresholds of many systems flatters, on few trials by much.
+    With one system, it is the ROCCH of this system. Ties are never split. The error rates of the training trials are
+    optimistic, because they are the best of many thresholds of many systems; with few trials the optimism is large.
 
     References
     ----------
@@ -187,14 +184,14 @@ class UnionHull(Model):
         "n_miss": {"type": "array", "items": {"type": "number", "minimum": 0}},
     }
 
-    def fit(self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
-        """Find the hull of labelled trials.
+    def fit(self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: Weights = None) -> Self:
+        """Compute the hull of labelled trials.
 
         Parameters
         ----------
         scores : (n_trials, n_systems) array_like
-            Scores of all systems on the same trials, larger ones for targets; they need not be calibrated. May be
-            infinite.
+            Scores of all systems on the same trials; larger scores favour target. They need not be calibrated, and may
+            be infinite.
         is_target : (n_trials,) array_like
             True (or 1) for targets, False (or 0) for non-targets.
         sample_weight : (n_trials,) array_like, optional
@@ -207,9 +204,9 @@ class UnionHull(Model):
         Raises
         ------
         InputError
-            If a score is NaN, shapes do not fit, or a class is empty.
+            If a score is NaN, shapes do not match, or a class is empty.
         """
-        from deciban.models.sources import SourceTrials  # hulls that are trained need none of it
+        from deciban.models.sources import SourceTrials  # only needed for training
 
         source = source_of_systems(scores, is_target, sample_weight)
         self.n_systems_ = len(source.systems)
@@ -224,15 +221,15 @@ class UnionHull(Model):
 
     @property
     def hull(self) -> Rocch:
-        """The hull as of one system: equal error rate, minimum costs and the rest, on the training trials.
+        """The hull in the form of a single system, with equal error rate, minimum costs etc. of the training trials.
 
         Raises
         ------
         InputError
-            If there are none yet.
+            If the hull was not trained.
         """
         self.require_fitted()
-        return rocch_of(self.n_fa_, self.n_miss_)
+        return Rocch(self.n_fa_, self.n_miss_, block_llr(np.diff(self.n_miss_), -np.diff(self.n_fa_)))
 
     @property
     def vertices(self) -> tuple[HullVertex, ...]:
@@ -243,7 +240,7 @@ class UnionHull(Model):
         return (*rules, replace(last, rejects_all=True))
 
     def eer(self) -> float:
-        """Equal error rate on the hull, a fraction; reached by tossing a coin, unless a vertex is there."""
+        """Equal error rate on the hull, a fraction; it needs random decisions unless it is at a vertex."""
         return self.hull.eer()
 
     def min_dcf(
@@ -255,7 +252,7 @@ class UnionHull(Model):
         c_fa: float = 1.0,
         normalize: bool = True,
     ) -> float | FloatArray:
-        """Cost of the switched decisions on the training trials; arguments as in `deciban.metrics.min_dcf`."""
+        """Return the cost of the switched decisions on the training trials; see `deciban.metrics.min_dcf`."""
         return self.hull.min_dcf(
             p_target=p_target, prior_log_odds=prior_log_odds, c_miss=c_miss, c_fa=c_fa, normalize=normalize
         )
@@ -268,26 +265,26 @@ class UnionHull(Model):
         c_miss: float = 1.0,
         c_fa: float = 1.0,
     ) -> HullVertex:
-        """The switched rule: the vertex of least cost at an operating point.
+        """Return the switched rule: the vertex of least cost at an operating point.
 
         Parameters
         ----------
         p_target, prior_log_odds : float
-            Prior of a target, one of the two: as a probability, or as log odds in nats.
+            Prior of a target, exactly one of the two: as a probability, or as log odds in nats.
         c_miss, c_fa : float
             Costs of a miss and of a false alarm.
 
         Returns
         -------
         HullVertex
-            Where two cost the same, the one with more false alarms: what lies at the threshold is accepted.
+            In a tie, the vertex with more false alarms, because scores at the threshold are accepted.
 
         Raises
         ------
         InputError
             If a prior or a cost is out of range, there are several priors, or the hull was not trained.
         """
-        way = "Decide for one after the other"
+        way = "Decide for each prior separately"
         log_odds = np.asarray(_validate.single_log_odds(p_target, prior_log_odds, way=way))
         hull = self.hull
         p_miss, p_fa = hull.best_rates(effective_log_odds(log_odds, *_validate.costs(c_miss, c_fa)))
@@ -302,30 +299,30 @@ class UnionHull(Model):
         c_miss: float = 1.0,
         c_fa: float = 1.0,
     ) -> BoolArray:
-        """Accept or reject trials at an operating point, by the system and threshold that are best there.
+        """Accept or reject trials at an operating point, by the best system and threshold.
 
         Parameters
         ----------
         scores : (n_trials, n_systems) array_like
             Systems in the order of training.
         p_target, prior_log_odds, c_miss, c_fa : float
-            The operating point, as in `best_vertex`.
+            The operating point; see `best_vertex`.
 
         Returns
         -------
         (n_trials,) bool array
-            True where the trial is accepted.
+            True for accepted trials.
 
         Raises
         ------
         InputError
-            If a score is NaN, the number of systems is another one, or as in `best_vertex`.
+            If a score is NaN, or the number of systems differs; see also `best_vertex`.
         """
         rule = self.best_vertex(p_target=p_target, prior_log_odds=prior_log_odds, c_miss=c_miss, c_fa=c_fa)
         return rule.accepts(self._checked(scores))
 
     def randomized(self, *, p_fa: float) -> RandomizedRule:
-        """The rule for a wanted rate of false alarms: two neighbouring vertices and their probabilities.
+        """Return the rule for a requested false-alarm rate: two neighbouring vertices and their probabilities.
 
         Parameters
         ----------
@@ -335,16 +332,16 @@ class UnionHull(Model):
         Returns
         -------
         RandomizedRule
-            With as few misses as the hull allows.
+            The rule with the fewest misses on the hull.
 
         Raises
         ------
         InputError
             If ``p_fa`` is out of range, or the hull was not trained.
         """
-        wanted = _validate.in_range(p_fa, "p_fa", 0.0, 1.0, "A rate of false alarms is a fraction in [0, 1]")
+        wanted = _validate.in_range(p_fa, "p_fa", 0.0, 1.0, "A false-alarm rate is a fraction in [0, 1]")
         vertices = self.vertices
-        # From reject-all on, the last vertex at or below the wanted rate has fewest misses among them.
+        # From reject-all on, the last vertex at or below the requested rate has the fewest misses.
         at = next(i for i, vertex in enumerate(vertices) if vertex.p_fa <= wanted)
         strict = vertices[at]
         if strict.p_fa == wanted:
@@ -355,26 +352,26 @@ class UnionHull(Model):
         return RandomizedRule(wanted, p_miss, liberal, strict, share)
 
     def decide_at(self, scores: ArrayLike, *, p_fa: float, rng: np.random.Generator | int) -> BoolArray:
-        """Accept or reject trials with an expected rate of false alarms, by a coin tossed for each trial.
+        """Accept or reject trials with an expected false-alarm rate, by a random choice for each trial.
 
         Parameters
         ----------
         scores : (n_trials, n_systems) array_like
             Systems in the order of training.
         p_fa : float
-            Wanted on average over tosses, for trials like those of training; in [0, 1].
+            Expected false-alarm rate, for trials like the training trials; in [0, 1].
         rng : numpy.random.Generator or int
-            Where chance comes from; an int seeds a new one. One toss for each trial, in their order.
+            Random generator, or the seed of a new one. One draw for each trial, in their order.
 
         Returns
         -------
         (n_trials,) bool array
-            True where the trial is accepted.
+            True for accepted trials.
 
         Raises
         ------
         InputError
-            If a score is NaN, the number of systems is another one, ``rng`` is none, or as in `randomized`.
+            If a score is NaN, the number of systems differs, or ``rng`` is invalid; see also `randomized`.
         """
         rule = self.randomized(p_fa=p_fa)
         matrix = self._checked(scores)
@@ -387,21 +384,21 @@ class UnionHull(Model):
         return matrix
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take vertices from a file."""
+        """Set vertices from a file."""
         system = np.array(parameters["system"], np.int64)
         threshold = _validate.scores(parameters["threshold"], "threshold").astype(np.float64, copy=False)
         n_fa, n_miss = (counts(np.array(parameters[name], np.float64)) for name in ("n_fa", "n_miss"))
         if not len(system) == len(threshold) == len(n_fa) == len(n_miss):
-            raise InputError("system, threshold, n_fa, n_miss: not equally many. Every vertex has one of each.")
+            raise InputError("system, threshold, n_fa, n_miss: different lengths. Every vertex needs one of each.")
         if system.max() >= parameters["n_systems"]:
-            raise InputError(f"system: {system.max()}, but there are {parameters['n_systems']}, counted from 0.")
+            raise InputError(f"system: {system.max()} of {parameters['n_systems']} systems, counted from 0.")
         if threshold[0] != -np.inf or threshold[-1] != np.inf:
-            raise InputError("threshold: the first vertex accepts all (-inf), the last one rejects all (inf).")
+            raise InputError("threshold: the first vertex must accept all (-inf), the last one reject all (inf).")
         if n_fa[0] <= 0 or n_fa[-1] != 0 or n_miss[0] != 0 or n_miss[-1] <= 0:
-            raise InputError("n_fa, n_miss: a hull goes from accept-all (no miss) to reject-all (no false alarm).")
+            raise InputError("n_fa, n_miss: a hull must go from accept-all (no miss) to reject-all (no false alarm).")
         fewer, more = -np.diff(n_fa), np.diff(n_miss)
         if np.any(fewer < 0) or np.any(more < 0) or np.any(fewer + more == 0) or len(pool(more, fewer)) < len(more):
-            raise InputError("n_fa, n_miss: these are not the vertices of a convex hull.")
+            raise InputError("n_fa, n_miss: not the vertices of a convex hull.")
         self.n_systems_ = int(parameters["n_systems"])
         self.system_, self.threshold_, self.n_fa_, self.n_miss_ = system, threshold, n_fa, n_miss
 

@@ -1,4 +1,4 @@
-"""Files in and out: tables of trials in every format that is known, and whole-or-nothing writing."""
+"""Readers for trials in all known formats, and atomic writers."""
 
 from __future__ import annotations
 

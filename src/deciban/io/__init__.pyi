@@ -1,8 +1,9 @@
 from deciban._files import atomic_write as atomic_write
-from deciban.io.contents import Contents as Contents
-from deciban.io.cost_files import CostTable as CostTable
-from deciban.io.cost_files import read_costs as read_costs
-from deciban.io.cost_files import read_rule as read_rule
+from deciban.io.decision_files import CostTable as CostTable
+from deciban.io.decision_files import read_costs as read_costs
+from deciban.io.decision_files import read_rule as read_rule
+from deciban.io.demos import write_demo as write_demo
+from deciban.io.formats import Contents as Contents
 from deciban.io.reader import read_class_key as read_class_key
 from deciban.io.reader import read_class_scores as read_class_scores
 from deciban.io.reader import read_contents as read_contents
@@ -12,5 +13,4 @@ from deciban.io.reader import read_key as read_key
 from deciban.io.reader import read_quality as read_quality
 from deciban.io.reader import read_scores as read_scores
 from deciban.io.reader import read_segment_quality as read_segment_quality
-from deciban.io.synthetic import write_demo as write_demo
 from deciban.io.writing import write as write

@@ -1,4 +1,4 @@
-"""Reading of one input or of several: the format is found, and the contents are checked against what is asked for."""
+"""Reading of one or several inputs: the format is recognized, and the contents are checked."""
 
 from __future__ import annotations
 
@@ -17,18 +17,16 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy
 from deciban._files import PathLike, Readable, display_name, require_file_name
-from deciban._validate.probabilities import unit_of
-from deciban.errors import FormatError, InputError, KeyMismatchError
+from deciban._validate.classes import unit_of
+from deciban.errors import FormatError, InputError, KeyMismatchError, counted, in_lines
+from deciban.io import formats
 from deciban.io.columns.headers import Columns
-from deciban.io.contents import KIND_OF, ContentKind, Contents, field_of
-from deciban.io.formats import BinaryFormat, Format, Options, bare_name, by_name
 from deciban.io.recognition import OpenedFile, Recognized, readable_as, recognize
 from deciban.io.source import Source, TwoFiles, other_file, read_text, refuse_doubles
 from deciban.io.text.reader import Layout, TextBlocks, faults_in, lines_of_rows, parse_blocks
-from deciban.messages import counted, in_lines
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality, Trials
+from deciban.trials.joining import RULES, Renaming, rules_in
 from deciban.trials.joining.join import concatenate
-from deciban.trials.joining.renaming import RULES, Renaming, rules_in
 from deciban.trials.lists import PAIR, ROW
 from deciban.types import ScoreUnit
 
@@ -36,24 +34,24 @@ from deciban.types import ScoreUnit
 def read_contents(
     path: Readable,
     *,
-    need: ContentKind | None = None,
+    need: formats.ContentKind | None = None,
     format: str | None = None,
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
     name: str | None = None,
     log10: bool = False,
     lr: bool = False,
-) -> Contents:
-    """Read everything that an input holds.
+) -> formats.Contents:
+    """Read all tables of an input.
 
     Parameters
     ----------
     path : path
-        A file, compressed or not; an open one; ``-`` for standard input; a folder of Parquet files; or a pattern with
-        ``*`` whose files, in the order of their names, are read as one.
+        A file, compressed or not; an open file; ``-`` for standard input; a folder of Parquet files; or a pattern with
+        ``*``, whose files are read as one, sorted by name.
     need : str, optional
-        What the input must hold: ``scores``, ``key``, ``index``, ``class-scores``, ``class-key``, ``quality``,
-        ``segment-quality`` or ``id-map``. What else is there is read, too.
+        The kind of table that the input must contain: ``scores``, ``key``, ``index``, ``class-scores``, ``class-key``,
+        ``quality``, ``segment-quality`` or ``id-map``. Other tables are read, too.
     format, columns, labels, name, log10, lr : optional
         See `deciban.read_scores`.
 
@@ -75,21 +73,21 @@ _CUT_OFF = "the last line has no line end: the file may be cut off"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Input:
-    """What was read, and how: for those who write it again.
+    """An input that was read, with its format, for writing it again.
 
     Attributes
     ----------
     contents : Contents
     format : Format
-        Of several files, that of the first.
+        For several files, the format of the first.
     source : Source or None
-        The bytes; None if they are those of several files.
+        The bytes; None for several files.
     layout : Layout or None
-        How the lines are read, if this is text; of several files, those of the first.
+        The layout of the lines of a text file; for several files, of the first.
     """
 
-    contents: Contents
-    format: Format
+    contents: formats.Contents
+    format: formats.Format
     source: Source | None = None
     layout: Layout | None = None
 
@@ -97,19 +95,18 @@ class Input:
 def read_input(
     path: Readable | Recognized,
     *,
-    need: ContentKind | None = None,
+    need: formats.ContentKind | None = None,
     format: str | None = None,
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
     name: str | None = None,
     unit: ScoreUnit | None = None,
 ) -> Input:
-    """Read everything that an input holds, and tell how it was read.
+    """Read all tables of an input, and return them with the format.
 
     Parameters, errors
-        As in `read_contents`; ``unit`` is the declared unit of the scores. What was recognized before
-        (`deciban.io.recognition.recognize`) is taken instead of a path: then format, columns and labels are those by
-        which it was recognized.
+        As in `read_contents`; ``unit`` is the declared unit of the scores. ``path`` may be an input that was already
+        recognized (`deciban.io.recognition.recognize`); its format, columns and labels are used.
 
     Returns
     -------
@@ -127,32 +124,32 @@ def read_input(
     contents = found.contents
     if need is not None and need not in contents.kinds:
         raise FormatError(
-            f"{contents.origin.name}: holds {' and '.join(contents.kinds) or 'nothing known'}, but {need} were asked "
-            f"for. It was read as {contents.origin.reading}; --format or --columns can say otherwise."
+            f"{contents.origin.name}: contains {' and '.join(contents.kinds) or 'nothing known'}, but {need} is "
+            f"needed. It was read as {contents.origin.reading}; use --format or --columns to change this."
             f"{in_lines(opened.files[0].ways(need))}"
         )
     return found
 
 
-def _read_one(opened: OpenedFile, options: Options) -> Input:
+def _read_one(opened: OpenedFile, options: formats.InputOptions) -> Input:
     chosen, source, translated = opened.format_for(options.need), opened.source, opened.translated
     options = replace(options, name=_system_name(source.path, options.name))
-    if isinstance(chosen, BinaryFormat):
+    if isinstance(chosen, formats.BinaryFormat):
         return Input(chosen.read(source, options), chosen, source)
     if options.need == "quality":
         raise FormatError(
-            f"{source.name}: a text table, but quality of both sides was asked for. It is read from HDF5 and "
-            "MATLAB files; text files hold the quality of one side (segment-quality)."
+            f"{source.name}: a text table, but quality of both sides is needed. Only HDF5 and MATLAB files contain it; "
+            "text files contain the quality of one side (segment-quality)."
         )
     layout = opened.layout(options.need)
     reading = str(layout) if translated is None else translated.reading(str(layout))
-    # A stream can be read only once: messages count rows instead of lines.
+    # A stream can be read only once, so messages contain rows instead of lines.
     origin = Origin(source.name, reading, _LinesOf(source.path, layout) if source.is_file else None)
     declared = layout.declared(replace(options, need=options.need or layout.holds), source.name)
     contents = parse_blocks(opened.blocks(options.need), origin, options.name or "", declared)
     notes = [_CUT_OFF] if opened.is_cut_off else []
     if layout.format.detection_llr:
-        from deciban.io.units import of_detection_llrs  # most inputs need none of it
+        from deciban.io.units import of_detection_llrs  # not needed for most inputs
 
         contents = of_detection_llrs(contents)
     if layout.format.note_on_key is not None and contents.key is not None:
@@ -161,8 +158,10 @@ def _read_one(opened: OpenedFile, options: Options) -> Input:
     return Input(contents, layout.format, source if translated is None else translated.source, layout)
 
 
-def text_faults(files: Iterable[OpenedFile], need: ContentKind, size: int | None = None) -> Iterator[FormatError]:
-    """Find all lines of score files that cannot be read, in blocks of a size; nothing in files that are no text."""
+def text_faults(
+    files: Iterable[OpenedFile], need: formats.ContentKind, size: int | None = None
+) -> Iterator[FormatError]:
+    """Yield an error for each unreadable line of score files, in blocks of ``size``; skip files without text."""
     for opened in files:
         if not opened.is_text:
             continue
@@ -175,7 +174,7 @@ def text_faults(files: Iterable[OpenedFile], need: ContentKind, size: int | None
 
 @dataclass(frozen=True, slots=True)
 class _LinesOf:
-    """Finds the lines of rows by reading the file again: only for messages, cheaper than to keep all line numbers."""
+    """Function that finds the lines of rows by reading the file again, for messages; cheaper than storing all lines."""
 
     path: PathLike
     layout: Layout
@@ -188,28 +187,28 @@ class _LinesOf:
 
 
 def _system_name(path: PathLike | TwoFiles, given: str | None) -> str:
-    """What to call a system: as the user wants, or as its file without the endings."""
-    return bare_name(display_name(path)) if given is None else given
+    """Return the name of a system: as given, or the name of its file without endings."""
+    return formats.bare_name(display_name(path)) if given is None else given
 
 
 _TABLES = ("index", "key", "class_scores", "class_key", "segment_quality", "id_map")
 
 
-def joined(parts: Sequence[Contents], name: str, system: str) -> Contents:
-    """Put the contents of several files together; a trial that is in two of them is a matter of the join.
+def joined(parts: Sequence[formats.Contents], name: str, system: str) -> formats.Contents:
+    """Concatenate the contents of several files; trials that occur in two files are left to the join.
 
     Parameters
     ----------
     parts : sequence of Contents
     name : str
-        What messages call all of them; rows are still found in the single files.
+        Name of all files for messages; places of rows still name the single files.
     system : str
-        What to call the system, if there is one.
+        Name of the system, if there is one.
 
     Raises
     ------
     FormatError
-        If they do not hold the same kinds of tables and the same systems, or hold quality of both sides.
+        If they differ in the kinds of tables or the systems, or contain quality of both sides.
     InputError
         As in `deciban.trials.joining.join.concatenate`.
     """
@@ -217,7 +216,7 @@ def joined(parts: Sequence[Contents], name: str, system: str) -> Contents:
     parts = _numbered_on(parts)
     first = parts[0]
     if first.quality is not None:
-        raise FormatError(f"{name}: quality of both sides cannot be put together from several files.")
+        raise FormatError(f"{name}: quality of both sides cannot be combined from several files.")
     readings = dict.fromkeys(part.origin.reading for part in parts)
     origin = Origin(name, f"{len(parts)} files, {' or '.join(readings)}")
     listed = {field: [getattr(part, field) for part in parts] for field in _TABLES}
@@ -237,8 +236,8 @@ def joined(parts: Sequence[Contents], name: str, system: str) -> Contents:
     return whole.with_trials(called)
 
 
-def _numbered_on(parts: Sequence[Contents]) -> Sequence[Contents]:
-    """The same; where trials are told apart by their rows, those of each file are counted on from the file before."""
+def _numbered_on(parts: Sequence[formats.Contents]) -> Sequence[formats.Contents]:
+    """Continue the row numbers of trials without names from file to file."""
     lists = [table.trials for part in parts for table in part.tables[:1]]
     if len(lists) < len(parts) or any(trials.sides != ROW for trials in lists):
         return parts
@@ -252,34 +251,34 @@ def _numbered_on(parts: Sequence[Contents]) -> Sequence[Contents]:
     return [part.with_trials(partial(numbered, start=start)) for part, start in zip(parts, starts, strict=False)]
 
 
-def _require_alike(parts: Sequence[Contents]) -> None:
+def _require_alike(parts: Sequence[formats.Contents]) -> None:
     first, names = parts[0], _names(parts[0])
     for part in parts[1:]:
         theirs = _names(part)
-        # Single systems are called by their files; several by their columns.
+        # A single system is named after its file, several systems after their columns.
         if part.kinds != first.kinds or len(theirs) != len(names) or (len(names) > 1 and set(theirs) != set(names)):
             raise FormatError(
-                f"{part.origin.name}: holds {_described(part)}, {first.origin.name} {_described(first)}. Files that "
+                f"{part.origin.name}: contains {_described(part)}, {first.origin.name} {_described(first)}. Files that "
                 "are read as one must be alike."
             )
 
 
-def _names(contents: Contents) -> list[str]:
+def _names(contents: formats.Contents) -> list[str]:
     return [system.name for system in contents.systems]
 
 
-def _described(contents: Contents) -> str:
+def _described(contents: formats.Contents) -> str:
     names = _names(contents)
     systems = f" of {', '.join(names)}" if len(names) > 1 else ""
     return " and ".join(contents.kinds).replace("scores", f"scores{systems}", 1)
 
 
-def _systems(parts: Sequence[Contents], system: str) -> tuple[Scores, ...]:
+def _systems(parts: Sequence[formats.Contents], system: str) -> tuple[Scores, ...]:
     names = _names(parts[0])
     if len(names) == 1:
         return (replace(concatenate([part.systems[0] for part in parts]), name=system),)
-    by_name = [{one.name: one for one in part.systems} for part in parts]
-    return tuple(concatenate([part[name] for part in by_name]) for name in names)
+    by_system = [{one.name: one for one in part.systems} for part in parts]
+    return tuple(concatenate([part[name] for part in by_system]) for name in names)
 
 
 _NAME = "matrix-csv"
@@ -288,10 +287,10 @@ _NAME = "matrix-csv"
 def matrices_by_key(
     scores: Sequence[Recognized], key: Recognized | None
 ) -> tuple[tuple[Recognized, ...], Recognized | None]:
-    """Take score files for matrices of enrolments and test segments where their key lists such pairs.
+    """Read score files as matrices of enrolments and test segments if their key contains such pairs.
 
-    A table with a name in its first column and numbers in all others holds scores of classes or a matrix of trials.
-    A key of pairs has no use for scores of classes; if one of its trials is a row and a column, the table is a matrix.
+    A table with a name in its first column and numbers in all others contains scores of classes or a matrix of trials.
+    With a key of pairs, it cannot be scores of classes; if one of the pairs is a row and a column, it is a matrix.
 
     Parameters
     ----------
@@ -301,12 +300,12 @@ def matrices_by_key(
     Returns
     -------
     scores, key
-        The same, or with the format said.
+        The same, perhaps with this format.
 
     Raises
     ------
     InputError
-        If the key lists pairs, but none of them is a row and a column.
+        If the key contains pairs, but none of them is a row and a column.
     """
     files = [str(one.files[0].source.path) for one in (*scores, *(() if key is None else (key,)))]
     if key is None or not all(Path(file).is_file() for file in files):
@@ -320,7 +319,7 @@ def matrices_by_key(
     try:
         truth = read_input(key, need="key").contents.key
     except (FormatError, InputError):
-        return tuple(scores), key  # reading says what is the matter
+        return tuple(scores), key  # the error is raised when the key is read
     if truth is None or truth.trials.sides != PAIR:
         return tuple(scores), key
     for one, segments in columns.items():
@@ -333,24 +332,24 @@ def matrices_by_key(
         if not all(pc.any(found).as_py() for found in shared):
             raise InputError(
                 f"{file.source.name}: scores of the classes {', '.join(segments[:3])}, ..., or a matrix of trials with "
-                f"these test segments? {key.files[0].source.name} lists pairs of names, the first "
-                f"{truth.trials.name_of(0)}, and none is a row and a column here. Say what it is, and bring a key for "
-                f"it:{in_lines([f'--format {_NAME}', '--kind classes'])}"
+                f"these test segments? {key.files[0].source.name} contains pairs of names, the first "
+                f"{truth.trials.name_of(0)}, and none is a row and a column here. Use one of these options, with a "
+                f"matching key:{in_lines([f'--format {_NAME}', '--kind classes'])}"
             )
     return tuple(_as_matrix(one) if one in columns else one for one in scores), key
 
 
 def _is_free(file: OpenedFile) -> bool:
-    """Whether this is a text file of which nothing is said."""
+    """Return True for a text file without options on its format and columns."""
     return file.asked is None and file.options.columns is None and file.source.kind == "text"
 
 
 def _as_matrix(found: Recognized) -> Recognized:
-    return replace(found, files=tuple(replace(one, asked=by_name(_NAME)) for one in found.files))
+    return replace(found, files=tuple(replace(one, asked=formats.by_name(_NAME)) for one in found.files))
 
 
 def _names_of_classes(found: Recognized) -> list[str]:
-    """The names of all columns but the first in a table of class scores of which nothing is said; else none."""
+    """Return the names of all columns but the first in a table of class scores without options; otherwise empty."""
     if not _is_free(found.files[0]) or readable_as(found, ("scores", "class-scores")) != ("class-scores",):
         return []
     layout = found.files[0].layout("class-scores")
@@ -362,32 +361,32 @@ _SEPARATORS = "-_. "
 
 
 def read_two_files(found: Recognized, *, unit: ScoreUnit | None = None) -> Input:
-    """Read the scores of targets and those of non-targets, with what they are as labels.
+    """Read the scores of targets and of non-targets from two files, with labels.
 
-    Trials that have names keep them. Without names they are known by their rows, those of targets first.
+    Trials with names keep them. Trials without names are identified by their rows, first targets, then non-targets.
 
     Parameters
     ----------
     found : Recognized
-        Of `deciban.io.source.TwoFiles`.
+        An input of `deciban.io.source.TwoFiles`.
     unit : {"nats", "log10", "lr"}, optional
         The declared unit of the scores.
 
     Returns
     -------
     Input
-        The targets, then the non-targets, each in the order of their file.
+        First the targets, then the non-targets, in the order of their files.
 
     Raises
     ------
     FormatError, OSError
-        If a file cannot be read, or one holds what the other does not.
+        If a file cannot be read, or the files contain different tables.
     KeyMismatchError
-        If a file has labels that say otherwise, or the trials of one have names and those of the other have none.
+        If a file contains contradicting labels, or only one of them has names of trials.
     """
     names, sides = found.path, found.sides
     if sides is None or not isinstance(names, TwoFiles):
-        raise InputError(f"{display_name(found.path)}: one input. Name two, of targets and of non-targets.")
+        raise InputError(f"{display_name(found.path)}: one input. Pass two, of targets and of non-targets.")
     tar, non = (read_input(one, need="scores", unit=unit) for one in sides)
     parts = [tar.contents, non.contents]
     lists = [one.systems[0].trials for one in parts]
@@ -396,8 +395,8 @@ def read_two_files(found: Recognized, *, unit: ScoreUnit | None = None) -> Input
     if (lists[0].sides == ROW) != (lists[1].sides == ROW):
         nameless, named = sorted(lists, key=lambda trials: trials.sides != ROW)
         raise KeyMismatchError(
-            f"{named.origin.name} names its trials, {nameless.origin.name} does not. Of targets and non-targets of one "
-            "system, both have names or none; name the columns if they were taken wrongly (--columns)."
+            f"{named.origin.name} contains names of trials, {nameless.origin.name} does not. Both files of a system "
+            "need names, or none; if the wrong columns were used, name the columns (--columns)."
         )
     whole = joined(parts, display_name(names), name_of_both(names))
     trials = whole.systems[0].trials
@@ -409,7 +408,7 @@ def read_two_files(found: Recognized, *, unit: ScoreUnit | None = None) -> Input
 
 
 def name_of_both(files: TwoFiles) -> str:
-    """Return the name of the system of two files: the words that both begin with, else their folder, else both names.
+    """Return the name of the system of two files: their common first words, else their folder, else both names.
 
     Examples
     --------
@@ -431,15 +430,15 @@ def name_of_both(files: TwoFiles) -> str:
 
 def _folder_and_stem(path: PathLike) -> tuple[str, str]:
     folder, _, name = display_name(path).rpartition("/")
-    return folder, bare_name(name)
+    return folder, formats.bare_name(name)
 
 
 class UnpairedError(KeyMismatchError):
-    """Systems in two files each whose trials cannot be paired: each can be evaluated by itself."""
+    """The trials of systems in two files each cannot be paired; each system can be evaluated separately."""
 
 
 def require_as_many(counts: Mapping[str, tuple[int, int]]) -> None:
-    """Refuse systems whose trials are told apart by their rows and are not as many of each class.
+    """Raise if systems have different numbers of trials per class although trials are identified by their rows.
 
     Parameters
     ----------
@@ -455,14 +454,14 @@ def require_as_many(counts: Mapping[str, tuple[int, int]]) -> None:
         other, (m_tar, m_non) = next(pair for pair in others if pair[1] != (n_tar, n_non))
         raise UnpairedError(
             f"{other} has {counted(m_tar, 'target')} and {counted(m_non, 'non-target')}, {name} {n_tar:,} and "
-            f"{n_non:,}. Their trials have no names and are told apart by their rows, so that all systems must have as "
-            "many of each where trials are paired. Name one system at a time, or give the trials names; deciban eval "
-            "evaluates each on its own trials."
+            f"{n_non:,}. Their trials have no names and are matched by row, so all systems must have equal numbers of "
+            "trials. Name one system at a time, or give the trials names; deciban eval evaluates each system on its "
+            "own trials."
         )
 
 
-def _refuse_other_labels(contents: Contents, *, is_target: bool) -> None:
-    """Refuse a file of targets that labels non-targets, or the reverse."""
+def _refuse_other_labels(contents: formats.Contents, *, is_target: bool) -> None:
+    """Raise if a file of targets contains labels of non-targets, or the reverse."""
     if contents.key is None:
         return
     rows = np.flatnonzero(contents.key.is_target != is_target)
@@ -494,27 +493,27 @@ def read_scores(
     ----------
     path : path or open file
         A text table (white space, commas or tabs between the columns, with or without a header; lines that begin with
-        ``#`` or ``;;`` are skipped), HDF5, MATLAB, Parquet, Arrow or NumPy file; gzip, bzip2 and zstd are transparent,
-        ``-`` is standard input. An open file, of bytes or of text, is read to its end. A folder of Parquet files, or a
-        pattern such as ``part-*.txt``, is read as one.
+        ``#`` or ``;;`` are skipped), HDF5, MATLAB, Parquet, Arrow or NumPy file, also compressed with gzip, bzip2 or
+        zstd; ``-`` is standard input. An open file, of bytes or of text, is read to its end. A folder of Parquet files,
+        or a pattern such as ``part-*.txt``, is read as one.
     format : str, optional
-        One of the names in the documentation of formats: ``kaldi``, ``nist-sre``, ``bosaris-hdf5``, ``table``, ... Left
-        out, the contents decide; what was assumed is in ``trials.origin.reading``.
+        A name from the documentation of formats: ``kaldi``, ``nist-sre``, ``bosaris-hdf5``, ``table``, ... By default,
+        the contents decide; ``trials.origin.reading`` contains the assumptions.
     columns : str, sequence or mapping, optional
-        What the columns are, in order (``"enroll,test,score"``, ``-`` for one to ignore) or by header name or number
-        (``"trial=utt,score=llr"``). The roles are enroll, test, side, trial, score, label, class.
+        The roles of the columns, in order (``"enroll,test,score"``, ``-`` to ignore a column) or by header name or
+        number (``"trial=utt,score=llr"``). The roles are enroll, test, side, trial, score, label, class.
     labels : mapping, optional
-        Words for ``target`` and ``nontarget`` if the file has labels, ``|`` between several.
+        Words for ``target`` and ``nontarget`` if the file has labels; ``|`` separates several words.
     name : str, optional
-        What tables and legends call the system; the file name without its endings when left out.
+        Name of the system in tables and legends; by default the file name without its endings.
     log10 : bool
-        Whether the scores are common logarithms of likelihood ratios. They are kept as they are, and taken times ln 10
-        wherever natural logarithms count.
+        True if the scores are common logarithms of likelihood ratios. They are kept, and multiplied by ln 10 wherever
+        natural logarithms are needed.
     lr : bool
-        Whether the scores are likelihood ratios, not logarithms. Their natural logarithms are taken at once; 0 becomes
+        True if the scores are likelihood ratios, not logarithms. Their natural logarithms are taken at once; 0 becomes
         -inf. The column names ``lr`` and ``likelihood_ratio`` declare this, too.
     negate : bool
-        Whether lower scores favour target, as distances do: the signs of all scores are changed.
+        True if lower scores favour targets, as distances do: the signs of all scores are changed.
 
     Returns
     -------
@@ -523,9 +522,9 @@ def read_scores(
     Raises
     ------
     FormatError
-        With file and line, if the file does not hold what it should or could be read in more than one way.
+        If the file does not follow its format, or is ambiguous; the message contains file and line.
     InputError
-        If an argument makes no sense.
+        If an argument is invalid.
     OSError
         If the file cannot be read.
 
@@ -551,17 +550,17 @@ def read_key(
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Key:
-    """Read which trials are targets from a file of any known format; a score file that holds labels will do.
+    """Read the trials and their labels from a file of any known format, for example a score file with labels.
 
     Parameters
     ----------
     path, format, columns, labels
-        See `deciban.read_scores`. A label word that is not known is an error.
+        See `deciban.read_scores`. An unknown label word is an error.
 
     Returns
     -------
     Key
-        Columns that say more about the trials (gender, channel, ...) are in ``trials.conditions``.
+        Other columns (gender, channel, ...) are in ``trials.conditions``.
 
     Raises
     ------
@@ -580,7 +579,7 @@ def read_key(
 
 
 def read_index(path: Readable, *, format: str | None = None, columns: Columns | None = None) -> Index:
-    """Read which trials there are from a file of any known format; a key or a score file will do.
+    """Read the trials from a file of any known format, for example a key or a score file.
 
     Parameters
     ----------
@@ -608,7 +607,7 @@ def read_index(path: Readable, *, format: str | None = None, columns: Columns | 
 
 
 def read_class_scores(path: Readable, *, format: str | None = None, columns: Columns | None = None) -> ClassScores:
-    """Read scores of segments for several classes: a name column and one column of numbers per class, or a matrix.
+    """Read class scores of segments: a column of names and one column of numbers per class, or a matrix.
 
     Parameters
     ----------
@@ -636,7 +635,7 @@ def read_class_scores(path: Readable, *, format: str | None = None, columns: Col
 
 
 def read_class_key(path: Readable, *, format: str | None = None, columns: Columns | None = None) -> ClassKey:
-    """Read which class every segment is of.
+    """Read the true class of each segment.
 
     Parameters
     ----------
@@ -697,7 +696,7 @@ def read_quality(path: Readable, *, format: str | None = None, columns: Columns 
 def read_segment_quality(
     path: Readable, *, format: str | None = None, columns: Columns | None = None
 ) -> SegmentQuality:
-    """Read quality measures of segments; a text file is taken for ``bosaris-quality``.
+    """Read quality measures of segments; text is read as ``bosaris-quality``.
 
     Parameters
     ----------
@@ -726,7 +725,7 @@ def read_segment_quality(
 
 
 def read_id_map(path: Readable, *, format: str | None = None, columns: Columns | None = None) -> IdMap:
-    """Read which names stand for which; a text file of two columns is taken for ``bosaris-idmap``.
+    """Read a map of names to other names; text with two columns is read as ``bosaris-idmap``.
 
     Parameters
     ----------
@@ -754,14 +753,14 @@ def read_id_map(path: Readable, *, format: str | None = None, columns: Columns |
 
 
 def _only(path: Readable, table: type[Table], **options: Any) -> Table:
-    """One kind of what an input holds; it is there, because it was asked for."""
-    kind = KIND_OF[table]
-    found: Table = getattr(read_contents(path, need=kind, **options), field_of(kind))
+    """Return the table of one kind of an input."""
+    kind = formats.KIND_OF[table]
+    found: Table = getattr(read_contents(path, need=kind, **options), formats.field_of(kind))
     return found
 
 
 def is_id_map_file(ids: Any) -> bool:
-    """Whether this names a file, not rules.
+    """Return True for the name of a file, False for rules.
 
     >>> is_id_map_file("map.csv"), is_id_map_file("basename"), is_id_map_file(None)
     (True, False, False)
@@ -770,24 +769,25 @@ def is_id_map_file(ids: Any) -> bool:
 
 
 def read_renaming(ids: Any) -> Renaming | None:
-    """By which names trials are compared.
+    """Return the rules for comparing names of trials, from an argument or a file.
 
     Parameters
     ----------
     ids : str, path, sequence of str, or IdMap, optional
-        As in `deciban.align`; or the file of an id map: what a name on the left, of the scores, is called on the right,
-        in the key.
+        As in `deciban.align`; or the file of an id map, with names of the scores on the left and names of the key on
+        the right.
 
     Returns
     -------
     Renaming or None
-        None if names are compared as they are.
+        None if names are compared without changes.
 
     Raises
     ------
     InputError
-        If there is neither such a rule nor such a file.
+        If it is neither a rule nor an existing file.
     FormatError, OSError
+        If the file cannot be read.
         If the file cannot be read.
 
     Examples
@@ -800,7 +800,7 @@ def read_renaming(ids: Any) -> Renaming | None:
     require_file_name(ids)
     if str(ids) != "-" and not Path(ids).exists():
         raise InputError(
-            f"ids: {display_name(ids)!r} is none of {', '.join(RULES)} (or several of these with commas between them), "
-            "and no file of an id map."
+            f"ids: {display_name(ids)!r} is neither {', '.join(RULES)} (or several of these separated by commas), nor "
+            "the file of an id map."
         )
     return Renaming(display_name(ids), id_map=read_id_map(ids))

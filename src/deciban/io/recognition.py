@@ -1,4 +1,4 @@
-"""An input that is opened once: its files, their format, how their lines are laid out, and what they could be."""
+"""Recognition of an input: its files, their format, the layout of their lines, and possible kinds of tables."""
 
 from __future__ import annotations
 
@@ -17,90 +17,112 @@ import pyarrow as pa
 from deciban._files import PathLike, Readable, is_open_file, looked_ahead
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
+from deciban.io import formats
 from deciban.io.columns.headers import Columns, could_hold, fits_label, role_of
-from deciban.io.contents import ContentKind, Contents, only_format_errors
-from deciban.io.formats import BinaryFormat, Format, Options, TextFormat, binary_formats, by_name
 from deciban.io.source import Source, TwoFiles, clean_text, codec_of, files_of, numbered_lines, read_text, single_files
 from deciban.io.spreadsheets import Translated, has_decimal_commas, has_semicolons, of_semicolons, of_workbook
 from deciban.io.text.finding import FirstLines
 from deciban.io.text.reader import Layout, TextBlocks
 from deciban.memory import TIMES_ITS_SIZE, Cost
+from deciban.trials.joining.matching import Duplicates, Missing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinOptions:
+    """Options of reading and joining tables, in memory or in batches; see `deciban.workflows.Reading`."""
+
+    missing: Missing = "error"
+    duplicates: Duplicates = "error"
+    format: str | None = None
+    columns: Columns | None = None
+    key_format: str | None = None
+    key_columns: Columns | None = None
+    labels: Mapping[str, str] | None = None
+    where: Mapping[str, str | Sequence[str]] | None = None
+    by_order: bool = False
+    weights: str | None = None
+    weights_required: bool = True
+    classes: Sequence[str] | None = None
+
 
 _SAMPLED_LINES, _SAMPLED_BYTES = 1000, 1 << 20
 _END_LINES, _END_BYTES = 100, 1 << 16
-"""Lines at the end of a file that are looked at, and the bytes in which they are looked for."""
+"""Number of lines at the end of a file for the sample, and number of bytes to search for them."""
 
 _LONG = 4 * _SAMPLED_BYTES
-"""Bytes from which on a plain file is not read as a whole to find its layout."""
+"""Smallest size in bytes of a plain file that is not read as a whole to find its layout."""
 
 _FEWEST_LINES = 3
-"""A layout is found from this many lines and bytes; of longer lines, from a header and two of them."""
+"""Smallest number of lines in the sample, even if they are long: a header and two lines."""
 
 BIG = 1 << 25
-"""Bytes above which a plain file is not read into memory as a whole."""
+"""Size in bytes above which a plain file is not read into memory as a whole."""
 
-_TEXT_FORMAT_OF: dict[ContentKind | None, str] = {"segment-quality": "bosaris-quality", "id-map": "bosaris-idmap"}
-"""Text files that are no lists of trials are never guessed, but taken for these when such a thing is asked for."""
+_TEXT_FORMAT_OF: dict[formats.ContentKind | None, str] = {
+    "segment-quality": "bosaris-quality",
+    "id-map": "bosaris-idmap",
+}
+"""Text formats that are not lists of trials: never guessed, but used if such a table is needed."""
 
 
 @dataclass(frozen=True, eq=False)
 class OpenedFile:
-    """One file, looked at as often as needed and read once; layouts that were found are kept.
+    """One file, which can be inspected repeatedly and is read once; layouts are cached.
 
     Attributes
     ----------
     source : Source
     asked : Format or None
         The format that the user named.
-    options : Options
-        What else the user said; what the file must hold is said anew each time.
+    options : InputOptions
+        Other options of the user; the needed kind of table is an argument of the methods.
     is_side : bool
-        Whether this is a list of scores of targets, or one of non-targets.
+        True for a list of scores of targets, or of non-targets.
     """
 
     source: Source
-    asked: Format | None
-    options: Options
+    asked: formats.Format | None
+    options: formats.InputOptions
     is_side: bool = False
-    _layouts: dict[ContentKind | None, Layout | None] = field(default_factory=dict)
+    _layouts: dict[formats.ContentKind | None, Layout | None] = field(default_factory=dict)
 
-    def format_for(self, need: ContentKind | None) -> Format | None:
-        """The format that was named, or that the first bytes show; None for text, whose lines have to tell.
+    def format_for(self, need: formats.ContentKind | None) -> formats.Format | None:
+        """Return the format that was named, or that the first bytes show; None for text without a named format.
 
         Raises
         ------
         FormatError
-            If this could be in two formats, or is in none of its kind.
+            If this could be two formats, or none of its kind.
         """
         if self.asked is not None:
             return self.asked
         if self.is_text:
-            return by_name(_TEXT_FORMAT_OF[need]) if need in _TEXT_FORMAT_OF else None
+            return formats.by_name(_TEXT_FORMAT_OF[need]) if need in _TEXT_FORMAT_OF else None
         return self._recognized
 
     @cached_property
-    def _recognized(self) -> BinaryFormat | None:
-        """The one format that a binary file is in; None if its kind of file is of no use at all."""
+    def _recognized(self) -> formats.BinaryFormat | None:
+        """The format of a binary file; None if no format of its kind matches."""
         source = self.source
-        fitting = [one for one in binary_formats(source.kind).values() if one.recognizes(source)]
+        fitting = [one for one in formats.binary_formats(source.kind).values() if one.recognizes(source)]
         if len(fitting) > 1:
             names = " or ".join(one.name for one in fitting)
-            raise FormatError(f"{source.name}: could be {names}. Say which: --format {fitting[0].name}.")
+            raise FormatError(f"{source.name}: could be {names}. Choose one: --format {fitting[0].name}.")
         if fitting or source.kind not in ("HDF5", "MATLAB"):
             return fitting[0] if fitting else None
         raise FormatError(
-            f"{source.name}: {source.kind}, but not laid out like any that is known. See the documentation of file "
-            "formats for the names that its datasets should have."
+            f"{source.name}: {source.kind}, but with an unknown layout. The documentation of file formats lists the "
+            "names of datasets that deciban reads."
         )
 
     @property
     def is_text(self) -> bool:
-        """Whether lines are read; those of a sheet of a workbook, too."""
-        return not isinstance(self.asked, BinaryFormat) and self.source.kind in ("text", "Excel")
+        """True if lines are read, also of a sheet of a workbook."""
+        return not isinstance(self.asked, formats.BinaryFormat) and self.source.kind in ("text", "Excel")
 
     @property
     def is_big(self) -> bool:
-        """Whether this is a plain file that is better not held in memory as a whole."""
+        """True for a plain file that is too large to hold in memory as a whole."""
         return self.source.is_plain and self.source.size > BIG and not self.needs_translation
 
     @cached_property
@@ -120,7 +142,7 @@ class OpenedFile:
 
     @cached_property
     def translated(self) -> Translated | None:
-        """What spreadsheet programs write, as a text table; None for files that are read as they are."""
+        """The file of a spreadsheet program as a text table; None for other files."""
         source = self.source
         if not self.needs_translation:
             return None
@@ -134,7 +156,7 @@ class OpenedFile:
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether the last line of a text file has no line end, as where writing was interrupted."""
+        """True if the last line of a text file has no line end, as after an interrupted write."""
         if self.source.kind != "text":
             return False
         if not self.is_big:
@@ -145,7 +167,7 @@ class OpenedFile:
 
     @property
     def class_shape(self) -> tuple[int, int] | None:
-        """The number of rows, or more, and of classes of a table of text or Parquet; None for other files."""
+        """The number of rows (an upper bound) and of classes of a text or Parquet table; None for other files."""
         if self.is_text:
             n_lines = sum(block.count(b"\n") for _, block in self.blocks("class-scores")) + 1
             return n_lines, self.layout("class-scores").roles.count("score")
@@ -162,14 +184,14 @@ class OpenedFile:
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """The first lines and the last ones of a long file, without comments and blank lines.
+        """The first lines, and the last lines of a long file, without comments and blank lines.
 
-        Labels are often sorted: the last lines show other ones than the first.
+        Labels are often sorted, so the last lines may contain other labels than the first.
 
         Raises
         ------
         FormatError
-            If they are not text.
+            If the file is not text.
         """
         is_long = self.is_big or (self.source.is_plain and self.source.size > _LONG and not self.needs_translation)
         data = clean_text(_start(Path(self.source.path)), self.source.name) if is_long else self.text
@@ -190,48 +212,48 @@ class OpenedFile:
             lines += [line for line in last if _shape(line) == _shape(lines[-1]) and not line.startswith(("#", ";;"))]
         return tuple(lines)
 
-    def layout(self, need: ContentKind | None) -> Layout:
-        """How to read the lines as what is needed; None: as what they hold.
+    def layout(self, need: formats.ContentKind | None) -> Layout:
+        """Return the layout of the lines for a kind of table; for None, for the contents of the file.
 
         Raises
         ------
         FormatError, InputError
-            As in `deciban.io.text.finding.FirstLines.layout`, or if there is no line.
+            As in `deciban.io.text.finding.FirstLines.layout`, or if there are no lines.
         """
         return self._only_layout(need) or self._first_lines(need).layout()
 
-    def _only_layout(self, need: ContentKind | None) -> Layout | None:
-        """The layout of the lines as what is needed; None if no layout fits, or several fit. Raises as `layout`."""
+    def _only_layout(self, need: formats.ContentKind | None) -> Layout | None:
+        """Return the only layout for a kind of table; None if no layout or several match. Raises as `layout`."""
         if need not in self._layouts:
             self._layouts[need] = self._first_lines(need).only_layout()
         return self._layouts[need]
 
-    def _first_lines(self, need: ContentKind | None) -> FirstLines:
+    def _first_lines(self, need: formats.ContentKind | None) -> FirstLines:
         return replace(self._cut_lines, options=replace(self.options, need=need))
 
     @cached_property
     def _cut_lines(self) -> FirstLines:
-        """The first lines, cut into fields."""
+        """The first lines, split into fields."""
         if not self.lines:
             raise FormatError(f"{self.source.name}: the file is empty. Expected one trial per line.")
-        text_format = self.asked if isinstance(self.asked, TextFormat) else None
+        text_format = self.asked if isinstance(self.asked, formats.TextFormat) else None
         return FirstLines.of(self.lines, self.source.name, self.options, text_format)
 
-    def blocks(self, need: ContentKind | None, size: int | None = None) -> TextBlocks:
-        """The lines of a text table, in blocks of a size if it is given; a big file is never in memory as a whole."""
+    def blocks(self, need: formats.ContentKind | None, size: int | None = None) -> TextBlocks:
+        """Return the lines of a text table, in blocks of a size if given; a big file is never read as a whole."""
         layout = self.layout(need)
         if self.is_big or (size is not None and self.source.is_plain and not self.needs_translation):
             return TextBlocks(self.source.name, layout, Path(self.source.path), size=size)
         return TextBlocks(self.source.name, layout, text=self.text)
 
-    def ways(self, need: ContentKind | None) -> list[str]:
-        """Options that would say what the columns of a table mean; none where columns have no names."""
+    def ways(self, need: formats.ContentKind | None) -> list[str]:
+        """Return options that define the columns of a table; empty if columns have no names."""
         if self.asked is not None or self.options.columns is not None:
             return []
         if self.is_text:
             seen = self._cut_lines.seen() if self.lines else None
             return [] if seen is None else seen.ways(need)
-        from deciban.io.text.suggestions import ColumnsSeen  # only messages need it
+        from deciban.io.text.suggestions import ColumnsSeen  # needed only for messages
 
         form, rows = self._recognized, list[list[str]]()
         if form is not None and form.sample is not None:
@@ -239,16 +261,16 @@ class OpenedFile:
                 rows = form.sample(self.source)
         return ColumnsSeen(rows, has_header=True, options=self.options).ways(need) if len(rows) > 1 else []
 
-    def readable_as(self, kinds: Iterable[ContentKind]) -> tuple[ContentKind, ...]:
-        """Which of several kinds of tables the file could be read as; none if it makes no sense."""
+    def readable_as(self, kinds: Iterable[formats.ContentKind]) -> tuple[formats.ContentKind, ...]:
+        """Return the kinds of tables as which the file can be read; empty if it is invalid."""
         try:
             chosen = self.format_for(None)
-            if isinstance(chosen, BinaryFormat):
+            if isinstance(chosen, formats.BinaryFormat):
                 fitting = [kind for kind in kinds if kind in chosen.reads]
-                with only_format_errors(self.source.name, chosen.name):
+                with formats.only_format_errors(self.source.name, chosen.name):
                     held = chosen.holds(self.source, self.options) if fitting and chosen.holds else chosen.reads
                 return tuple(kind for kind in fitting if kind in held)
-            found: dict[ContentKind, Layout] = {}
+            found: dict[formats.ContentKind, Layout] = {}
             for kind in kinds:
                 with suppress(FormatError, InputError):
                     layout = self._only_layout(kind)
@@ -257,12 +279,12 @@ class OpenedFile:
             found = self._by_label(found)
         except (FormatError, InputError, ValueError, pa.ArrowException):
             return ()
-        # A header says more than what lines look like, and one that a format is known by says more than any.
+        # A header is stronger evidence than the lines, and the header of a format is the strongest.
         most = max((_told_by_header(layout) for layout in found.values()), default=0)
         return tuple(kind for kind, layout in found.items() if _told_by_header(layout) == most)
 
-    def _by_label(self, found: dict[ContentKind, Layout]) -> dict[ContentKind, Layout]:
-        """The layouts that fit what the label of a plain table names: one of many classes, or targets."""
+    def _by_label(self, found: dict[formats.ContentKind, Layout]) -> dict[formats.ContentKind, Layout]:
+        """Return the layouts that agree with the labels of a plain table: one of several classes, or targets."""
         if self.options.columns is not None or not any(layout.header for layout in found.values()):
             return found
         of_classes = self._cut_lines.label_names_classes()
@@ -276,16 +298,16 @@ class OpenedFile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recognized:
-    """An input whose format was looked for, ready to be read without looking again (`deciban.io.reader.read_input`).
+    """An input with its format, ready to be read (`deciban.io.reader.read_input`).
 
     Attributes
     ----------
     path : path
         As the user gave it.
     files : tuple of OpenedFile
-        More than one if it is a pattern, or two files; the first tells what it holds.
+        Several for a pattern or for two files; the first one determines the contents.
     sides : pair of Recognized, optional
-        Of two files: that of targets, and that of non-targets.
+        For two files: the file of targets and the file of non-targets.
     """
 
     path: PathLike | TwoFiles
@@ -301,28 +323,27 @@ def recognize(
     labels: Mapping[str, str] | None = None,
     of_key: bool = False,
 ) -> Recognized:
-    """Open an input to find out what it holds, and to read it afterwards.
+    """Open an input to recognize its contents, and to read it afterwards.
 
     Parameters
     ----------
     path : path
-        As in `deciban.io.read_contents`. Standard input and pipes can be read only once: hand the result, not the path,
-        to whatever reads it. What was recognized before is returned as it is, with its own options.
+        As in `deciban.io.read_contents`. Standard input and pipes can be read only once, so pass on the result, not
+        the path. An input that was already recognized is returned unchanged, with its own options.
     format, columns, labels
         As in `deciban.read_scores`.
     of_key : bool
-        Whether this is the key beside score files, so that messages name its own options.
+        True for the key of score files, so that messages contain its own options.
 
     Returns
     -------
     Recognized
-        What `readable_as` and `deciban.io.reader.read_input` take instead of a path. Nothing is read
-        yet.
+        An argument for `readable_as` and `deciban.io.reader.read_input` in place of a path. Nothing is read yet.
 
     Raises
     ------
     InputError
-        If no file matches a pattern, or an option makes no sense.
+        If no file matches a pattern, or an option is invalid.
 
     Examples
     --------
@@ -344,38 +365,38 @@ def recognize(
         )
         tar, non = (replace(side, files=tuple(replace(one, is_side=True) for one in side.files)) for side in (tar, non))
         return Recognized(path, (*tar.files, *non.files), (tar, non))
-    options = Options(columns=columns, vocabulary=Vocabulary.of(labels), of_key=of_key)
-    asked = None if format is None else by_name(format)
+    options = formats.InputOptions(columns=columns, vocabulary=Vocabulary.of(labels), of_key=of_key)
+    asked = None if format is None else formats.by_name(format)
     opened = tuple(OpenedFile(Source(one), asked, options) for one in files_of(path))
     given: Any = path
     return Recognized(opened[0].source.path if is_open_file(path) else given, opened)
 
 
-def held_in_memory(contents: Contents, name: str) -> Recognized:
-    """Return tables in memory as an input that readers and workflows take like a file.
+def held_in_memory(contents: formats.Contents, name: str) -> Recognized:
+    """Return tables in memory as an input for readers and workflows.
 
     Examples
     --------
     >>> from deciban.io.reader import read_input
     >>> from deciban.trials import Key
-    >>> key = Contents.of(Key.of({"trial": ["a", "b"]}, [True, False]))
+    >>> key = formats.Contents.of(Key.of({"trial": ["a", "b"]}, [True, False]))
     >>> read_input(held_in_memory(key, "frame"), need="key").contents.label_counts
     '1 target · 1 non-target'
     """
-    form = BinaryFormat(
+    form = formats.BinaryFormat(
         name="memory",
         summary="Tables in memory.",
         reads=contents.kinds,
-        read=lambda source, options: contents,  # noqa: ARG005  # what reads files is called so
+        read=lambda source, options: contents,  # noqa: ARG005  # arguments of all readers
         holds=lambda source, options: contents.kinds,  # noqa: ARG005
     )
     source = Source(BytesIO())
     source.name = source.path = name
-    return Recognized(name, (OpenedFile(source, form, Options()),))
+    return Recognized(name, (OpenedFile(source, form, formats.InputOptions()),))
 
 
 def is_stream(path: Readable) -> bool:
-    """Whether an input can be read only once: standard input, an open file or a pipe."""
+    """Return True if an input can be read only once: standard input, an open file or a pipe."""
     return (
         is_open_file(path)
         or str(path) == "-"
@@ -385,29 +406,29 @@ def is_stream(path: Readable) -> bool:
 
 def readable_as(
     path: PathLike | Recognized,
-    kinds: Iterable[ContentKind],
+    kinds: Iterable[formats.ContentKind],
     *,
     format: str | None = None,
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
-) -> tuple[ContentKind, ...]:
-    """Which of several kinds of tables an input could be read as, by its first lines, its header or its schema.
+) -> tuple[formats.ContentKind, ...]:
+    """Return the kinds of tables as which an input can be read, by its first lines, its header or its schema.
 
     Parameters
     ----------
     path : path
-        As in `deciban.io.read_contents`, or what was recognized (`recognize`), which can be read
-        afterwards without being opened again. Of a pattern, the first file tells.
+        As in `deciban.io.read_contents`, or an input that was recognized (`recognize`), which can be read afterwards
+        without opening it again. For a pattern, the first file decides.
     kinds : iterable of kinds
-        Of ``scores``, ``key``, ``class-scores``, ``class-key``.
+        Some of ``scores``, ``key``, ``class-scores``, ``class-key``.
     format, columns, labels
         As in `deciban.read_scores`.
 
     Returns
     -------
     tuple of kinds
-        All of them for the path of standard input or of a pipe, which can be read only once. None if the input makes no
-        sense; reading it says why.
+        All kinds for the path of standard input or of a pipe, which can be read only once. Empty if the input is
+        invalid; reading it raises the error.
 
     Raises
     ------
@@ -434,12 +455,12 @@ def readable_as(
 
 
 def _told_by_header(layout: Layout) -> int:
-    """How much the header of a table says: 0 if there is none, 2 if it is that of a format."""
+    """Return the evidence of the header of a table: 0 without a header, 2 for the header of a format, else 1."""
     return 0 if layout.header is None else 2 if layout.format.header else 1
 
 
 def _start(path: Path) -> bytes:
-    """The first whole lines of a plain file."""
+    """Return the first whole lines of a plain file."""
     with path.open("rb") as file:
         data = file.read(_SAMPLED_BYTES)
         while data.count(b"\n") < _FEWEST_LINES and (more := file.read(_SAMPLED_BYTES)):
@@ -450,23 +471,23 @@ def _start(path: Path) -> bytes:
 
 
 def _shape(line: str) -> tuple[int, int, int]:
-    """Count the fields of a line by tabs, commas and blanks."""
+    """Return the numbers of tabs, commas and blank-separated fields of a line."""
     return line.count("\t"), line.count(","), len(line.split())
 
 
 _HEAD = 4096
 
 _FEWEST_CLASSES = 2
-"""A table with more columns of numbers may hold classes."""
+"""A table with more columns of numbers may contain class scores."""
 
 _WIDTHS = {"BOOLEAN": 1 / 8, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
-"""Bytes that a value takes where it is read: text is a number of a dictionary."""
+"""Bytes of a value in memory; text is stored as a number of a dictionary."""
 
 
 def memory_of(scores: Sequence[Any], key: Any = None) -> int:
-    """Bytes that it takes to read these files as a whole, about; 0 for what is no file.
+    """Return the approximate bytes for reading these files as a whole; 0 for streams and open files.
 
-    Of Parquet the footers say how many rows there are, and how wide: files may be as small as you like.
+    For Parquet, the footer contains the number and width of the rows, because files may be compressed strongly.
     """
     found = 0
     for path in single_files([*scores, key]):
@@ -477,7 +498,7 @@ def memory_of(scores: Sequence[Any], key: Any = None) -> int:
 
 
 def is_longer(scores: Sequence[Any], key: Any, room: int) -> bool:
-    """Whether standard input or a pipe among these holds more than can be read as a whole; it is read no further.
+    """Return True if standard input or a pipe is too long to be read as a whole; only its beginning is read.
 
     Parameters
     ----------
@@ -495,7 +516,7 @@ def is_longer(scores: Sequence[Any], key: Any, room: int) -> bool:
 
 
 def _times_of(head: bytes) -> int:
-    """Return the memory of a file or stream that begins like this, as a multiple of its size."""
+    """Return the memory of a file or stream with these first bytes, as a multiple of its size."""
     packed = codec_of(head[:16]) is not None
     return TIMES_ITS_SIZE["packed" if packed else "binary" if b"\0" in head else "text"]
 
@@ -504,7 +525,7 @@ def _needed(path: Path) -> int:
     with path.open("rb") as stream:
         head = stream.read(_HEAD)
     if head.startswith(b"PAR1"):
-        with suppress(FormatError):  # what is damaged will be told when it is read
+        with suppress(FormatError):  # the error is raised when the file is read
             return _needed_by_parquet(path)
     return _times_of(head) * path.stat().st_size
 
@@ -512,7 +533,7 @@ def _needed(path: Path) -> int:
 def _needed_by_parquet(path: Path) -> int:
     import pyarrow.parquet as pq
 
-    with only_format_errors(str(path), "Parquet"):
+    with formats.only_format_errors(str(path), "Parquet"):
         footer = pq.read_metadata(path)
         widths = [footer.schema.column(at) for at in range(footer.num_columns)]
         decoded = footer.num_rows * sum(_WIDTHS.get(one.physical_type, one.length) for one in widths)

@@ -1,4 +1,4 @@
-"""Inputs written again with other scores or their bounds; text line by line, but for the one field."""
+"""Inputs written again with other scores or their bounds; text lines keep everything but the score."""
 
 from __future__ import annotations
 
@@ -14,18 +14,23 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, lengths, of_bytes, of_numpy, text_of, to_numpy, with_gaps
 from deciban._files import PathLike
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError, InputError, Message, teller
 from deciban.io.columns.headers import declared_unit
-from deciban.io.contents import Contents
-from deciban.io.convert import put_and_tell
-from deciban.io.formats import READ_ONLY_ENDINGS, SILENT_ENDINGS, Format, TextFormat, by_name, for_ending, formats
+from deciban.io.formats import (
+    READ_ONLY_ENDINGS,
+    SILENT_ENDINGS,
+    Contents,
+    Format,
+    TextFormat,
+    by_name,
+    for_ending,
+    formats,
+)
 from deciban.io.reader import Input
 from deciban.io.source import Source, unpacked_name
 from deciban.io.text.reader import Layout
 from deciban.io.units import notes_on_submissions, written_as
-from deciban.io.writing import opened, target_name
-from deciban.messages import Message
-from deciban.steps import teller
+from deciban.io.writing import opened, put_and_tell, target_name
 from deciban.trials import ClassScores, Scores, Trials
 from deciban.trials.lists import condition_column
 from deciban.trials.tables import LOG_10
@@ -33,31 +38,38 @@ from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
 
 def write_rescored(
-    found: Input, llr: Scores, target: PathLike, *, to: str | None = None, interval: Bounds | None = None
+    found: Input,
+    llr: Scores,
+    target: PathLike,
+    *,
+    to: str | None = None,
+    interval: Bounds | None = None,
+    are_llrs: bool = True,
 ) -> tuple[Message, ...]:
     """Write an input again with other scores.
 
     Parameters
     ----------
     found : Input
-        With the scores of one system.
+        An input with the scores of one system.
     llr : Scores
         Natural logarithms of likelihood ratios, on its trials.
     target : path
         See `deciban.write`.
     to : str, optional
-        Format to write. Left out it is that of the input, unless the ending of the target is that of another format
-        and not the ending of the input. Lines of text come out as they came in, but for the score; in other formats,
-        and in another one than that of the input, everything is written that there is room for, but for the bounds of
-        former llrs.
+        Format to write. By default the format of the input, unless the target has the ending of another format. In
+        the format of the input, text lines are unchanged except for the score. In other formats, all contents are
+        written that the format can contain, without the bounds of former llrs.
     interval : pair of (n_trials,) arrays, optional
-        Lower and upper bounds of the llrs, in nats: two more columns, ``llr_low`` and ``llr_high``, or as the format
-        calls them. Lines of text are made anew then.
+        Lower and upper bounds of the llrs, in nats. They are written as two more columns, ``llr_low`` and
+        ``llr_high`` or as the format names them; text lines are then written anew.
+    are_llrs : bool
+        False for other scores, which get no header of log-likelihood ratios.
 
     Returns
     -------
     tuple of Message
-        What was left out, which logarithms were written, and where to.
+        Messages about contents that were left out, the unit of the llrs, and the target.
 
     Raises
     ------
@@ -69,9 +81,10 @@ def write_rescored(
     written = llr
     if isinstance(chosen, TextFormat) and chosen.log10:
         written = replace(llr, score=llr.score / LOG_10, log10=True)
-        unit = f"log-likelihood ratios are written as common logarithms (log10), as {chosen.name} has them"
+        what = "log-likelihood ratios" if are_llrs else "scores"
+        unit = f"{what} are written as common logarithms (log10), the unit of {chosen.name}"
         messages.append(Message("note", "", unit))
-    else:
+    elif are_llrs:
         messages += natural_logarithms(found.contents)
     layout, source = found.layout, found.source
     plain = layout is not None and not layout.quoted and layout.roles.index("score") <= MOST_FIELDS
@@ -81,10 +94,10 @@ def write_rescored(
         return (*messages, *more, *put_and_tell(contents, target, name, ["scores"], columns_of_intervals(chosen)))
     if unchanged and layout is not None and source is not None and plain and not more:
         with opened(target) as stream:
-            title = _new_title(layout, written)
+            title = _new_title(layout, written, are_llrs=are_llrs)
             rewrite(source, layout, written.score, stream, title)
-        how = f"with the lines of {source.name} but for the score"
-        how += "" if title is None else f", which is called {title}"
+        how = f"with the lines of {source.name} and new scores"
+        how += "" if title is None else f" in the column {title}"
         reading, commas = found.contents.origin.reading, ", with commas between columns and decimal points"
         how += commas if ", semicolons" in reading else ", with decimal points" * (", decimal commas" in reading)
         return (*messages, Message("wrote", target_name(target), how))
@@ -92,20 +105,22 @@ def write_rescored(
     return (*messages, *more, *put_and_tell(contents, target, name, ["scores"]))
 
 
-def _new_title(layout: Layout, written: Scores) -> str | None:
-    """Return the new header of the column of scores, where the old one says other than llrs; None if it may stay."""
+def _new_title(layout: Layout, written: Scores, *, are_llrs: bool) -> str | None:
+    """Return a new header for the column of scores if the old one does not suit the new ones, otherwise None."""
     if layout.header is None:
         return None
     header = layout.header[layout.roles.index("score")]
     old = declared_unit(header)
+    if not are_llrs and old is not None:
+        return "score"
     if old is None:
-        is_apt = any(word in header.casefold() for word in ("score", "llr"))
+        is_apt = any(word in header.casefold() for word in (("score", "llr") if are_llrs else ("score",)))
         return None if is_apt or "score" in layout.header else "score"
     return None if old in ("nats", "log10" if written.log10 else "nats") else "ln_lr"
 
 
 def natural_logarithms(contents: Contents) -> list[Message]:
-    """Return the note on llrs that are written in another unit than that of the scores."""
+    """Return a note if llrs are written in another unit than the scores of the input."""
     units = {system.unit for system in contents.systems}
     what = "common ones" if "log10" in units else "likelihood ratios"
     words = f"log-likelihood ratios are written as natural logarithms, though the scores are {what}"
@@ -115,23 +130,23 @@ def natural_logarithms(contents: Contents) -> list[Message]:
 def rescored(
     contents: Contents, llr: Scores, *, interval: Bounds | None = None, chosen: Format | None = None
 ) -> tuple[Contents, list[Message]]:
-    """Contents with other scores in place of those of their systems, and with the bounds of these or without bounds.
+    """Replace the scores of contents, and set or remove the bounds of llrs.
 
     Parameters
     ----------
     contents : Contents
     llr : Scores
-        On its trials.
+        Scores on its trials.
     interval : pair of (n_trials,) arrays, optional
-        In nats.
+        Bounds in nats.
     chosen : Format, optional
-        Which is to be written: it says what the bounds are called.
+        The format to write, which determines the names of the bounds.
 
     Returns
     -------
     Contents
     list of Message
-        Which former bounds were replaced or left out.
+        Messages about former bounds that were replaced or removed.
     """
     changed = replace(contents, systems=(llr,))
     if interval is not None:
@@ -143,7 +158,7 @@ def rescored(
 def rescored_classes(
     contents: Contents, scores: ClassScores, *, write_as: str = "loglik"
 ) -> tuple[Contents, list[Message]]:
-    """Contents with other class scores, as log-likelihoods or as detection llrs; see `write_rescored_classes`."""
+    """Replace class scores, as log-likelihoods or as detection llrs; see `write_rescored_classes`."""
     made, messages = written_as(scores, write_as)
     return replace(contents, class_scores=made, systems=(), key=None), messages
 
@@ -151,12 +166,12 @@ def rescored_classes(
 def write_rescored_classes(
     found: Input, scores: ClassScores, target: PathLike, *, to: str | None = None, write_as: str = "loglik"
 ) -> tuple[Message, ...]:
-    """Write an input again with other class scores; everything is written that the format has room for.
+    """Write an input again with other class scores, and all other contents that the format can contain.
 
     Parameters
     ----------
     found : Input
-        With class scores.
+        An input with class scores.
     scores : ClassScores
         Natural log-likelihoods, on some of its segments.
     target : path
@@ -164,12 +179,12 @@ def write_rescored_classes(
     to : str, optional
         As in `write_rescored`.
     write_as : {"loglik", "detection-llr"}
-        What is written.
+        The unit to write.
 
     Returns
     -------
     tuple of Message
-        What was left out, and where to.
+        Messages about contents that were left out, and the target.
 
     Raises
     ------
@@ -177,7 +192,7 @@ def write_rescored_classes(
         As in `deciban.write`.
     """
     chosen, _ = _chosen(found, target, to)
-    # A format that has detection llrs makes them itself.
+    # A format for detection llrs converts the scores itself.
     unit = "loglik" if chosen is not None and chosen.detection_llr else write_as
     contents, messages = rescored_classes(found.contents, scores, write_as=unit)
     told = put_and_tell(contents, target, None if chosen is None else chosen.name, ["class-scores"])
@@ -185,16 +200,16 @@ def write_rescored_classes(
 
 
 def _chosen(found: Input, target: PathLike, to: str | None) -> tuple[Format | None, bool]:
-    """The format to write, None where `deciban.write` has to choose; and whether it is just that of the input."""
+    """Return the format to write, or None if `deciban.write` must choose it; and True if it is that of the input."""
     own, layout, shown = found.format, found.layout, target_name(target)
     if layout is not None and own.name == "table" and layout.delimiter == "\t":
         own = by_name("tsv")
-    if not own.writes and not isinstance(own, TextFormat):  # read only: what is written follows from the target
+    if not own.writes and not isinstance(own, TextFormat):  # read-only format: the target decides
         return (None if to is None else by_name(to)), False
     ending = _ending(shown)
     if to is None and ending in READ_ONLY_ENDINGS:
         raise InputError(
-            f"{shown}: files that end in {ending} are read, not written. Name a .csv or .txt file instead."
+            f"{shown}: deciban reads files that end in {ending}, but does not write them. Name a .csv or .txt file."
         )
     if to is None and (str(target) == "-" or not ending or ending == _ending(found.contents.origin.name)):
         return own, True
@@ -205,7 +220,7 @@ def _chosen(found: Input, target: PathLike, to: str | None) -> tuple[Format | No
         )
         return asked, is_own
     if ending in SILENT_ENDINGS and not isinstance(own, TextFormat):
-        return None, False  # a list is asked for
+        return None, False  # the ending means a list of trials
     return own, True
 
 
@@ -217,26 +232,26 @@ _ODD = (b"#", b";", b"\r")
 """Bytes that may begin a comment, and line ends of other systems."""
 
 _LARGEST = 1 << 26
-"""Bytes of text that are taken together; all positions in what comes out are below 2 ** 31 then."""
+"""Largest number of bytes of text at once, so that all positions in the result are below 2 ** 31."""
 
 _LINE_END, _BLANK = b"\n "
 
 
 def plain_fields(text: bytes, layout: Layout) -> tuple[IntArray, IntArray] | None:
-    r"""Find where the score of every line begins and ends; None if a line needs more care.
+    r"""Return the begin and end of the score in each line; None if a line needs more care.
 
     Parameters
     ----------
     text : bytes
         Whole lines.
     layout : Layout
-        Of lines with one score, not quoted.
+        The layout of lines with one score, without quotes.
 
     Returns
     -------
     begin, end : (n_lines,) int array
-        Or None if there are comments, quotes, blank lines, idle blanks, tabs among blanks, a last line that does not
-        end, or a line with more or fewer fields than it should have.
+        Or None if there are comments, quotes, blank lines, repeated blanks, tabs among blanks, a last line without
+        line end, or a line with a wrong number of fields.
 
     Examples
     --------
@@ -264,7 +279,7 @@ def plain_fields(text: bytes, layout: Layout) -> tuple[IntArray, IntArray] | Non
     end = ends[:, at]
     begin = np.concatenate([[0], ends[:-1, -1] + 1]) if at == 0 else ends[:, at - 1] + 1
     if delimiter == _BLANK:
-        idle: BoolArray = np.diff(borders, prepend=-1) == 1  # a field that is empty
+        idle: BoolArray = np.diff(borders, prepend=-1) == 1  # an empty field
         return None if idle.any() else (begin, end)
     blanks = np.flatnonzero(data <= _BLANK)
     within = np.searchsorted(blanks, begin) != np.searchsorted(blanks, end)
@@ -272,20 +287,20 @@ def plain_fields(text: bytes, layout: Layout) -> tuple[IntArray, IntArray] | Non
 
 
 def with_fields(text: bytes, begin: IntArray, end: IntArray, fields: pa.Array) -> tuple[memoryview, bytes]:
-    r"""Put other texts in some places of a text.
+    r"""Replace some places of a text by other texts.
 
     Parameters
     ----------
     text : bytes
     begin, end : (n,) int array
-        Places in ascending order, apart from each other.
+        Places in ascending order, not adjacent.
     fields : binary pyarrow array of n
-        What stands there afterwards.
+        The new texts.
 
     Returns
     -------
     memoryview, bytes
-        The new text up to the end of the last place, and the rest.
+        The new text up to the last place, and the rest.
 
     Examples
     --------
@@ -296,7 +311,7 @@ def with_fields(text: bytes, begin: IntArray, end: IntArray, fields: pa.Array) -
     """
     if not len(begin):
         return memoryview(b""), text
-    borders = np.zeros(2 * len(begin) + 1, np.int32)  # text and places take turns
+    borders = np.zeros(2 * len(begin) + 1, np.int32)  # alternately text and places
     borders[1::2], borders[2::2] = begin, end
     buffers = [None, pa.py_buffer(borders), pa.py_buffer(text)]
     turns = pa.Array.from_buffers(pa.binary(), 2 * len(begin), buffers)
@@ -305,7 +320,7 @@ def with_fields(text: bytes, begin: IntArray, end: IntArray, fields: pa.Array) -
 
 
 _BLOCK = 1 << 22
-"""Bytes that are looked at together, about."""
+"""Approximate number of bytes of a block."""
 
 _MARK = b"\xef\xbb\xbf"
 _OLD_LINE_END = re.compile(rb"\r(?!\n)")
@@ -316,23 +331,23 @@ _FIELDS = {
     "\t": (r"(?:[^\t]*\t){%d}[ \v\f]*", r"[^\t \v\f\r]+", r"(?s:[ \v\f\r]*(?:\t.*)?)"),
     ",": (r'(?:(?:"(?:[^"]|"")*"|[^",][^,]*|),){%d}[ \t\v\f]*', r"[^, \t\v\f\r]+", r"(?s:[ \t\v\f\r]*(?:,.*)?)"),
 }
-"""For each delimiter what stands before a field, the field, and what stands behind it."""
+"""For each delimiter, patterns for the text before a field, the field, and the text after it."""
 
 MOST_FIELDS = 200
-"""Fields before the score, up to which lines can be written again; a limit of regular expressions."""
+"""Largest number of fields before the score, a limit of regular expressions."""
 
 
 def rewrite(source: Source, layout: Layout, score: ScoreArray, stream: IO[bytes], title: str | None = None) -> None:
-    """Write a text table again with other scores; comments, blank lines and line ends stay as they are.
+    """Write a text table again with other scores; comments, blank lines and line ends are unchanged.
 
     Parameters
     ----------
     source : Source
-        As it was read before.
+        The file, which was read before.
     layout : Layout
-        How it was read. It has one column of scores, with at most `MOST_FIELDS` fields before it.
+        Its layout, with one column of scores and at most `MOST_FIELDS` fields before it.
     score : (n_rows,) array
-        In the order of the lines.
+        Scores in the order of the lines.
     stream : binary stream
     title : str, optional
         The new header of the column of scores.
@@ -340,9 +355,9 @@ def rewrite(source: Source, layout: Layout, score: ScoreArray, stream: IO[bytes]
     Raises
     ------
     FormatError
-        If there are not as many rows any more. What is in the stream by then is of no use.
+        If the number of rows has changed. The contents of the stream are then incomplete.
     """
-    changed = f"{source.name}: its lines have changed since it was read. Has something written to it?"
+    changed = f"{source.name}: its lines have changed since it was read. Did another program write to it?"
     before, field, behind = _FIELDS[layout.delimiter]
     before %= layout.roles.index("score")
     pattern = f"^(?P<before>{before})(?P<field>{field})(?P<behind>{behind})$"
@@ -370,7 +385,7 @@ def rewrite(source: Source, layout: Layout, score: ScoreArray, stream: IO[bytes]
 
 
 def _retitled(text: bytes, layout: Layout, title: str) -> bytes:
-    """Return lines with another header of the column of scores; the first line that is no comment is the header."""
+    """Replace the header of the column of scores in the first line that is not a comment."""
     place, names = layout.roles.index("score"), layout.header or ()
     for line in re.finditer(rb"[^\n]+", text):
         if re.match(_NO_ROW, line[0].decode("utf-8", "replace")):
@@ -384,7 +399,7 @@ def _retitled(text: bytes, layout: Layout, title: str) -> bytes:
 
 
 def _fields(text: bytes, pattern: str) -> tuple[IntArray, IntArray]:
-    """Find where the score of every row begins and ends, among comments and blank lines; -1 if it has none."""
+    """Return the begin and end of the score in each row, among comments and blank lines; -1 if it has none."""
     lines = pc.split_pattern(of_bytes([text]), b"\n").values
     starts = np.cumsum(lengths(lines) + 1) - lengths(lines) - 1
     rows = np.flatnonzero(~to_numpy(pc.match_substring_regex(lines, _NO_ROW)))
@@ -395,7 +410,7 @@ def _fields(text: bytes, pattern: str) -> tuple[IntArray, IntArray]:
 
 
 def _blocks(source: Source) -> Iterator[bytes]:
-    """Whole lines, some megabytes at a time."""
+    """Yield whole lines, some megabytes at a time."""
     with source.stream() as stream:
         rest = b""
         while block := stream.read(_BLOCK):
@@ -413,32 +428,32 @@ def _with_line_feeds(text: bytes) -> bytes:
 
 
 Bounds: TypeAlias = tuple[FloatArray, FloatArray]
-"""Lower and upper ends of the intervals of llrs, (n_trials,) each, in nats."""
+"""Lower and upper bounds of llrs, (n_trials,) each, in nats."""
 
 _COLUMNS = ("llr_low", "llr_high")
 
 
 def columns_of_intervals(chosen: Format | None) -> tuple[str, ...]:
-    """What a format calls the columns of both bounds."""
+    """Return the names of the columns of both bounds in a format."""
     return _COLUMNS if chosen is None else chosen.interval
 
 
 def with_intervals(contents: Contents, bounds: Bounds, chosen: Format | None) -> tuple[Contents, list[Message]]:
-    """Contents whose trials have the bounds of their llrs as two more columns, in the unit of the format.
+    """Add the bounds of llrs to trials as two more columns, in the unit of the format.
 
     Parameters
     ----------
     contents : Contents
-        With the llrs of one system.
+        Contents with the llrs of one system.
     bounds : pair of (n_trials,) arrays
-        In nats.
+        Bounds in nats.
     chosen : Format or None
 
     Returns
     -------
     Contents
     list of Message
-        Which columns of these names were there before, and are replaced.
+        A message about columns with these names that were replaced.
 
     Examples
     --------
@@ -453,13 +468,13 @@ def with_intervals(contents: Contents, bounds: Bounds, chosen: Format | None) ->
     columns = {name: condition_column(name, np.asarray(end) / unit) for name, end in zip(names, bounds, strict=True)}
     others, known = without_intervals(contents)
     made = others.with_trials(lambda trials: replace(trials, conditions={**trials.conditions, **columns}))
-    return made, [Message("note", "", f"{_in_words(known)} that were there are replaced")] if known else []
+    return made, [Message("note", "", f"{_in_words(known)} of the input: replaced")] if known else []
 
 
 def without_intervals(contents: Contents) -> tuple[Contents, list[str]]:
-    """Contents without bounds of llrs, as any format calls them, and which of these there were.
+    """Remove the bounds of llrs, under the names of any format; return the contents and the removed names.
 
-    They are those of the scores that were read: beside others they would be wrong.
+    The bounds belong to the scores of the input, and would be wrong for other scores.
     """
     names = {name for chosen in formats().values() for name in chosen.interval}
     known = sorted(names & {name for table in contents.tables for name in table.trials.conditions})
@@ -474,8 +489,8 @@ def without_intervals(contents: Contents) -> tuple[Contents, list[str]]:
 
 
 def left_out(names: Sequence[str]) -> list[Message]:
-    """Say that bounds were left out, if any were."""
-    words = f"{_in_words(names)} of the scores that were read are left out"
+    """Return a message about bounds that were left out, if any."""
+    words = f"{_in_words(names)} of the input: left out"
     return [Message("note", "", words)] if names else []
 
 

@@ -1,4 +1,4 @@
-"""Bytes of files and streams, compressed or not; the files of a folder or pattern; copies of files."""
+"""Bytes of files and streams, compressed or not; files of a folder or pattern; detection of copies."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ from typing import IO, Any, BinaryIO, Protocol
 import pyarrow as pa
 
 from deciban._files import PathLike, Readable, content_of, display_name, is_open_file, require_file_name, stream_of
-from deciban.errors import FormatError, InputError
-from deciban.steps import teller
+from deciban.errors import FormatError, InputError, teller
 
 _HARMLESS = 256 << 20
-"""Bytes that may come out of any compressed file, however small it is."""
+"""Number of bytes that any compressed file may expand to, however small it is."""
 
 _BLOCK = 1 << 20
 
@@ -35,11 +34,11 @@ class _Reader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """One way to compress: by which ending it is asked for, how it is recognized and undone, and how it is done.
+    """A compression method: its file ending, its first bytes, and how to decompress and compress.
 
-    ``ratio`` is how many times more than what was read may come out. Lists of trials with very long names in order
-    reach 110 with gzip, 300 with bzip2 and zstd. Zeros reach 229 with the fastest gzip, 1,028 with the best, 32,000
-    with zstd and 600,000 with bzip2.
+    ``ratio`` is the largest accepted ratio of decompressed to compressed bytes. Sorted lists of trials with very long
+    names reach 110 with gzip, 300 with bzip2 and zstd. Zeros reach 229 with the fastest gzip, 1,028 with the best,
+    32,000 with zstd and 600,000 with bzip2.
     """
 
     name: str
@@ -52,7 +51,7 @@ class Codec:
 
 
 class _Bzip2:
-    """All streams of a bzip2 file. Unlike `bz2.BZ2File` it does not overlook what follows the last of them."""
+    """Reader for all streams of a bzip2 file. Unlike `bz2.BZ2File`, it detects data after the last stream."""
 
     def __init__(self, packed: BinaryIO) -> None:
         self._packed = packed
@@ -80,16 +79,16 @@ def _zstd(packed: BinaryIO) -> _Reader:
 
 
 def _to_gzip(stream: IO[bytes]) -> Any:
-    return gzip.GzipFile("", "wb", 6, stream, mtime=0)  # no name and no time: same data, same bytes
+    return gzip.GzipFile("", "wb", 6, stream, mtime=0)  # no name and no time, so that equal data give equal bytes
 
 
 def _to_zstd(stream: IO[bytes]) -> Any:
-    # Arrow closes the stream that it is given.
+    # Arrow closes its stream.
     return pa.CompressedOutputStream(os.fdopen(os.dup(stream.fileno()), "wb"), "zstd")
 
 
 _BZIP2 = re.compile(rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)")
-# A skippable frame may come first: parallel zstd writes one.
+# Parallel zstd writes a skippable frame first.
 _ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
 
 CODECS = (
@@ -100,24 +99,24 @@ CODECS = (
 
 
 def codec_for(file_name: str) -> Codec | None:
-    """How a file of this name is to be compressed; None if it is not."""
+    """Return the compression for a file name, or None."""
     ending = Path(file_name).suffix.casefold()
     return next((codec for codec in CODECS if codec.ending == ending), None)
 
 
 def unpacked_name(file_name: str) -> str:
-    """A file name without the ending that says how the file is compressed."""
+    """Return a file name without the ending of a compression method."""
     codec = codec_for(file_name)
     return file_name if codec is None else file_name[: -len(codec.ending)]
 
 
 def codec_of(head: bytes) -> Codec | None:
-    """How bytes that begin like this are compressed; None if they are not."""
+    """Return the compression of data that begin with these bytes, or None."""
     return next((codec for codec in CODECS if codec.magic.match(head)), None)
 
 
 def _length(stream: BinaryIO) -> int:
-    """How many bytes there are from here to the end."""
+    """Return the number of bytes from here to the end."""
     here = stream.tell()
     end = stream.seek(0, os.SEEK_END)
     stream.seek(here)
@@ -130,17 +129,16 @@ def unpack(packed: BinaryIO, codec: Codec, name: str, size: int | None = None) -
     Parameters
     ----------
     packed : binary stream
-        Positioned at its begin; knows its position.
+        A seekable stream at its beginning.
     codec : Codec
     name : str
-        What messages call it.
+        Name for messages.
     size : int, optional
 
     Raises
     ------
     FormatError
-        If the data are damaged or cut off, something else follows them, they are compressed once more, or more comes
-        out of them than of any honest file.
+        If the data are damaged or incomplete, followed by other data, compressed twice, or expand implausibly.
     """
     out = io.BytesIO()
     unpack_into(out, packed, codec, name, size)
@@ -148,27 +146,31 @@ def unpack(packed: BinaryIO, codec: Codec, name: str, size: int | None = None) -
 
 
 def unpack_into(out: IO[bytes], packed: BinaryIO, codec: Codec, name: str, size: int | None = None) -> None:
-    """The same into another stream.
+    """Decompress into another stream; see `unpack`.
 
     Raises
     ------
     FormatError
         As in `unpack`.
     OSError
-        If the stream takes no more.
+        If writing fails.
     """
     n_out, tell = 0, teller(_length(packed), "bytes") if size is None else None
     for block in _blocks(packed, codec, name, size):
         if not n_out and codec_of(block[:16]) is not None:
             raise FormatError(
-                f"{name}: compressed twice, {codec.name} is the outer one. Unpack that: {codec.tool} FILE > COPY."
+                f"{name}: compressed twice, last with {codec.name}. Decompress it once: {codec.tool} FILE > COPY."
             )
         out.write(block)
         n_out += len(block)
         if tell is not None:
             tell(packed.tell())
         if n_out > max(_HARMLESS, codec.ratio * packed.tell()):
-            raise FormatError(_bomb(name, codec, n_out, packed.tell()))
+            raise FormatError(
+                f"{name}: {packed.tell():,} bytes of {codec.name} expand to more than {n_out:,}, so this may be a "
+                f"decompression bomb. Above {_HARMLESS >> 20} MiB, the ratio must be at most {codec.ratio}. If you "
+                f"trust the file, decompress it yourself: {codec.tool} FILE | deciban ... -"
+            )
 
 
 def _blocks(packed: BinaryIO, codec: Codec, name: str, size: int | None) -> Iterator[bytes]:
@@ -185,26 +187,18 @@ def _blocks(packed: BinaryIO, codec: Codec, name: str, size: int | None) -> Iter
         raise FormatError(f"{name}: compressed data are damaged or cut off ({error}). Copy the file again.") from error
 
 
-def _bomb(name: str, codec: Codec, n_out: int, n_in: int) -> str:
-    return (
-        f"{name}: {n_in:,} bytes of {codec.name} became more than {n_out:,}, so this may be a bomb. More than "
-        f"{_HARMLESS >> 20} MiB are unpacked only at a ratio of at most {codec.ratio}. If you trust the file, unpack "
-        f"it yourself: {codec.tool} FILE | deciban ... -"
-    )
-
-
 _KINDS = {
     "HDF5": re.compile(rb"\x89HDF\r\n\x1a\n"),
     "NumPy": re.compile(rb"\x93NUMPY"),
     "Parquet": re.compile(rb"PAR[1E][\x00-\x08\x0e-\x1f]"),
     "Arrow": re.compile(rb"ARROW1\x00\x00|\xff\xff\xff\xff|FEA1\x00"),
-    # The archives of numpy.savez hold arrays only, and their first entry tells.
+    # Archives from numpy.savez contain only arrays, so the first entry is sufficient.
     "npz": re.compile(rb"(?s)PK\x03\x04.{26}[^\x00]{1,300}?\.npy"),
     "Excel": re.compile(rb"(?s)PK\x03\x04.{26}(?:\[Content_Types\]\.xml|_rels/|docProps/|xl/)"),
     "old Excel": re.compile(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
     "zip": re.compile(rb"PK(?:\x03\x04|\x05\x06|\x07\x08)"),
     "MATLAB": re.compile(rb"MATLAB (?:5\.0|7\.3) MAT-file"),
-    # Protocols 2 to 5 have a mark; of the older ones, what objects, dictionaries and lists begin with.
+    # Protocols 2 to 5 have a magic number; older ones begin with objects, dictionaries or lists.
     "pickle": re.compile(rb"\x80[\x02-\x05]|c[\w.]+\n_reconstruct(?:or)?\n|\([dl]p\d+\n|[\]}]q\x00"),
     "JSON": re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{\s*"'),
     "OpenBR": re.compile(rb"[SD]2[^\n]{0,9}\n[^\n]{0,1000}\n[^\n]{0,1000}\nM[FB] \d+ \d+ "),
@@ -213,27 +207,27 @@ _KINDS = {
     "7z": re.compile(rb"7z\xbc\xaf\x27\x1c"),
     "rar": re.compile(rb"Rar!\x1a\x07"),
     "UTF-32": re.compile(rb"\xff\xfe\x00\x00|\x00\x00\xfe\xff"),
-    # With a mark, or without one but with every second byte zero as in Latin text.
+    # With a byte order mark, or with every second byte zero as in Latin text.
     "UTF-16": re.compile(rb"\xff\xfe|\xfe\xff|(?:[\t\n\r -~]\x00){4}|(?:\x00[\t\n\r -~]){4}"),
 }
-"""How files that are not text begin."""
+"""First bytes of files that are not text."""
 
 
 _USER_BLOCKS = (512, 1024, 2048)
-"""Where an HDF5 file may begin when something else stands before it."""
+"""Offsets at which an HDF5 file may begin after a user block."""
 
 
 _ADVICE = {
-    "pickle": "deciban never loads pickles: loading one can run any program. Save the arrays with numpy.save",
-    "zip": "Of zip archives only .npz is read. Unpack it and name the file inside",
+    "pickle": "deciban never loads pickles, because they can run any program. Save the arrays with numpy.save",
+    "zip": "The only zip archives that deciban reads are .npz files. Unpack it and name the file inside",
     "tar": "It is an archive of files. Unpack it (tar -xf) and name the files inside",
     "7z": "It is an archive of files. Unpack it and name the files inside",
     "rar": "It is an archive of files. Unpack it and name the files inside",
     "Excel": "Save the sheet as CSV",
     "old Excel": "Save the sheet as .xlsx or CSV",
-    "UTF-16": "Text is read in UTF-8. Save it as CSV UTF-8, or convert it: iconv -f utf-16 -t utf-8 FILE > COPY",
-    "UTF-32": "Text is read in UTF-8. Convert it: iconv -f utf-32 -t utf-8 FILE > COPY",
-    "xz": "Only gzip, bzip2 and zstd are unpacked. Unpack it yourself: xz -dc FILE | deciban ... -",
+    "UTF-16": "Text must be UTF-8. Save it as CSV UTF-8, or convert it: iconv -f utf-16 -t utf-8 FILE > COPY",
+    "UTF-32": "Text must be UTF-8. Convert it: iconv -f utf-32 -t utf-8 FILE > COPY",
+    "xz": "Only gzip, bzip2 and zstd can be decompressed. Decompress it yourself: xz -dc FILE | deciban ... -",
 }
 
 _HEAD = 4096
@@ -241,12 +235,12 @@ _HEAD = 4096
 _COMMENT = re.compile(rb"(?m)^[ \t\v\f]*(?:#|;;).*$")
 
 BLANKS = " \t\v\f"
-"""What counts as white space inside a line. Other blanks of Unicode are part of a name."""
+"""White space inside a line. Other blanks of Unicode are part of a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class TwoFiles:
-    """One input in two: scores of targets, and scores of non-targets by the same system.
+    """Two files that are one input: scores of targets, and scores of non-targets by the same system.
 
     Attributes
     ----------
@@ -258,12 +252,12 @@ class TwoFiles:
     non: PathLike
 
     def __str__(self) -> str:
-        """What messages call both."""
+        """Return the name of both for messages."""
         return f"{display_name(self.tar)} + {display_name(self.non)}"
 
 
 def single_files(inputs: Iterable[PathLike | TwoFiles | None]) -> list[PathLike]:
-    """All files that are named, those of two each by itself.
+    """Return all files, with the two files of a `TwoFiles` as separate entries.
 
     Examples
     --------
@@ -275,12 +269,12 @@ def single_files(inputs: Iterable[PathLike | TwoFiles | None]) -> list[PathLike]
 
 
 def require_one_stream(paths: Iterable[object]) -> None:
-    """Refuse to read standard input twice: who comes second would find it empty.
+    """Raise if standard input is used twice, because it can be read only once.
 
     Parameters
     ----------
     paths : iterable
-        All that a call reads; what is no name, such as None, is no file.
+        All inputs of a call; objects that are not names, such as None, are ignored.
 
     Raises
     ------
@@ -291,24 +285,24 @@ def require_one_stream(paths: Iterable[object]) -> None:
     >>> require_one_stream(["-", None, "key.txt"])
     >>> require_one_stream(["-", "-"])
     Traceback (most recent call last):
-    deciban.errors.InputError: standard input (-) can be read only once, but 2 inputs are to come from it. Put all but
-    one into files, and name these.
+    deciban.errors.InputError: standard input (-) can be read only once, but 2 inputs use it. Save all but one to files,
+    and name these.
     """
     n_streams = [str(path) for path in paths if isinstance(path, str | os.PathLike)].count("-")
     if n_streams > 1:
         raise InputError(
-            f"standard input (-) can be read only once, but {n_streams} inputs are to come from it. Put all but one "
-            "into files, and name these."
+            f"standard input (-) can be read only once, but {n_streams} inputs use it. Save all but one to files, and "
+            "name these."
         )
 
 
 def files_of(path: Readable) -> list[Any]:
-    """The files that a pattern stands for, or the path itself if it is none.
+    """Return the files that match a pattern, or the path itself if it is not a pattern.
 
     Raises
     ------
     InputError
-        If no file matches the pattern, or there is no name at all.
+        If no file matches the pattern, or the name is empty.
     """
     require_file_name(path)
     text = str(path)
@@ -321,13 +315,13 @@ def files_of(path: Readable) -> list[Any]:
 
 
 class Source:
-    """One input: a file, a folder, standard input or an open file; compressed or not. Read when asked for, and once.
+    """One input: a file, a folder, standard input or an open file; compressed or not. It is read once, when needed.
 
     Attributes
     ----------
     path : path
     name : str
-        What messages call it.
+        Name for messages.
     """
 
     def __init__(self, path: Readable) -> None:
@@ -339,7 +333,7 @@ class Source:
 
     @cached_property
     def is_folder(self) -> bool:
-        """Whether this is a folder (a partitioned table)."""
+        """True for a folder (a partitioned table)."""
         return self._is_path and Path(self.path).is_dir()
 
     @property
@@ -348,12 +342,12 @@ class Source:
 
     @cached_property
     def is_file(self) -> bool:
-        """Whether the bytes can be read more than once."""
+        """True if the bytes can be read more than once."""
         return self._is_path and Path(self.path).is_file()
 
     @property
     def is_plain(self) -> bool:
-        """Whether this is a regular file that is not compressed."""
+        """True for a regular file without compression."""
         return self.is_file and self._codec is None
 
     @cached_property
@@ -374,12 +368,12 @@ class Source:
 
     @cached_property
     def data(self) -> bytes:
-        """All bytes, decompressed.
+        """The bytes of the file, decompressed.
 
         Raises
         ------
         FormatError
-            If they are compressed and damaged, or a bomb.
+            If they are compressed and damaged, or expand implausibly.
         OSError
             If they cannot be read.
         """
@@ -390,7 +384,7 @@ class Source:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes, decompressed; enough to recognize a format. Of a folder there are none."""
+        """The first bytes, decompressed, to recognize a format; empty for a folder."""
         if self.is_folder:
             return b""
         with self._open() as stream:
@@ -398,12 +392,12 @@ class Source:
 
     @property
     def size(self) -> int:
-        """How many bytes there are, decompressed."""
+        """The number of bytes, decompressed."""
         return Path(self.path).stat().st_size if self.is_file and self._codec is None else len(self.data)
 
     @property
     def kind(self) -> str:
-        """What the bytes begin like: a key of the table of kinds, ``folder``, ``binary`` (not known), or ``text``."""
+        """The kind of data by their first bytes: a key of ``_KINDS``, ``folder``, ``binary`` (unknown), or ``text``."""
         if self.is_folder:
             return "folder"
         head = self.head
@@ -414,15 +408,15 @@ class Source:
 
     @property
     def is_binary(self) -> bool:
-        """Whether this is anything but text."""
+        """True for data other than text."""
         return self.kind != "text"
 
     def seekable(self) -> Path | io.BytesIO:
-        """What a library for binary files can open: the file itself, or its decompressed bytes."""
+        """Return an argument for libraries that open binary files: the path, or the decompressed bytes."""
         return Path(self.path) if self.is_file and self._codec is None else io.BytesIO(self.data)
 
     def stream(self) -> BinaryIO:
-        """All bytes, decompressed, as a stream."""
+        """Return all bytes, decompressed, as a stream."""
         opened = self.seekable()
         return opened.open("rb") if isinstance(opened, Path) else opened
 
@@ -430,7 +424,7 @@ class Source:
 def read_text(path: PathLike | Source) -> bytes:
     """Read a whole text file, decompressed; ``-`` is standard input.
 
-    Lines end in a line feed afterwards, whatever they ended in before, and there is no byte order mark.
+    Lines are converted to end in a line feed, and a byte order mark is removed.
 
     Raises
     ------
@@ -449,26 +443,26 @@ def read_text(path: PathLike | Source) -> bytes:
 
 
 def clean_text(data: bytes, name: str, n_lines: int = 0) -> bytes:
-    """Return lines that end in a line feed, whatever they ended in before; ``n_lines`` are before them.
+    """Convert line ends to line feeds; ``n_lines`` lines are before these data.
 
     Raises
     ------
     FormatError
-        If they hold NUL bytes.
+        If the data contain NUL bytes.
     """
     if b"\x00" in data:
         line = data.count(b"\n", 0, data.index(b"\x00")) + 1 + n_lines
-        raise FormatError(f"{name}:{line}: holds NUL bytes, so it is not text. Expected a text table in UTF-8.")
+        raise FormatError(f"{name}:{line}: contains NUL bytes, so it is not text. Expected a text table in UTF-8.")
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 def without_comments(data: bytes) -> bytes:
-    """Empty the lines that begin with ``#`` or ``;;``; all lines keep their numbers."""
+    """Replace lines that begin with ``#`` or ``;;`` by empty lines, so that line numbers stay."""
     return _COMMENT.sub(b"", data) if b"#" in data or b";" in data else data
 
 
 def numbered_lines(data: bytes, name: str, first: int = 0) -> Iterator[tuple[int, str]]:
-    """Yield number and text of every line that is neither blank nor a comment; ``first`` lines are before them.
+    """Yield number and text of each line that is neither blank nor a comment; ``first`` lines are before these data.
 
     Raises
     ------
@@ -495,37 +489,36 @@ def numbered_lines(data: bytes, name: str, first: int = 0) -> Iterator[tuple[int
 
 
 def several_systems(name: str, systems: Sequence[str]) -> FormatError:
-    """The error of a file with scores of several systems where one is needed."""
+    """Return the error for a file with scores of several systems if one is needed."""
     return FormatError(
-        f"{name}: holds the scores of {len(systems)} systems: {', '.join(systems)}. Choose one: columns='score="
+        f"{name}: contains scores of {len(systems)} systems: {', '.join(systems)}. Choose one: columns='score="
         f"{systems[0]},...' (--columns)."
     )
 
 
 def other_file(more: str, *, is_target: bool) -> str:
-    """Say that a trial has another label than the one of two files that it is in; ``more`` is on others like it."""
-    said, asked = ("non-target", "targets") if is_target else ("target", "non-targets")
+    """Return the message on a trial whose label contradicts its file; ``more`` is text about similar trials."""
+    own, other = ("non-target", "targets") if is_target else ("target", "non-targets")
     return (
-        f"is labelled {said}{more}, but its file was given as the scores of {asked}. Are the two files swapped? A file "
-        "that has labels for all its trials needs no second one: name it alone"
+        f"is labelled {own}{more}, but its file was given as the scores of {other}. Are the two files swapped? If a "
+        "file has labels for all its trials, no second one is needed: name it alone"
     )
 
 
 _PIECE = 1 << 24
-"""Bytes of a file that are hashed between two words of how far that is; smaller files are hashed in one go."""
+"""Number of bytes of a file that are hashed between two progress messages."""
 
 
 def described(roles: Mapping[str, Iterable[PathLike | TwoFiles | None]]) -> list[dict[str, Any]]:
-    """Name files by path, role, size in bytes and SHA-256 of their bytes as they stand on disk.
+    """Describe files by path, role, size in bytes and SHA-256 of their bytes on disk.
 
-    Every file is read once more for that. What can be read only once (standard input, a pipe) has neither size nor
-    hash.
+    This reads every file once more. Standard input and pipes have neither size nor hash.
 
     Parameters
     ----------
     roles : mapping of str to iterable of path, TwoFiles or None
-        What files are for, and which these are; a pattern or a folder stands for several, and None for no file. Two
-        files of one system are for ``tar`` and ``non``.
+        Files by role; a pattern or a folder is replaced by its files, and None is ignored. The roles of two files of
+        one system are ``tar`` and ``non``.
 
     Returns
     -------
@@ -534,7 +527,7 @@ def described(roles: Mapping[str, Iterable[PathLike | TwoFiles | None]]) -> list
     Raises
     ------
     OSError
-        If one cannot be read.
+        If a file cannot be read.
 
     Examples
     --------
@@ -554,8 +547,27 @@ def described(roles: Mapping[str, Iterable[PathLike | TwoFiles | None]]) -> list
     return [_one(role, file) for role, path in found for file in _parts(path)]
 
 
+def stamps(inputs: Iterable[PathLike | TwoFiles | None]) -> dict[str, tuple[int, int] | None]:
+    """Return time and size of each file, which change when it is written; None for files that do not exist.
+
+    Parameters
+    ----------
+    inputs : iterable of path, TwoFiles or None
+        Files, folders of Parquet files and patterns.
+    """
+    found = dict[str, tuple[int, int] | None]()
+    for path in single_files(inputs):
+        try:
+            known = {str(file): Path(file).stat() for file in _parts(path)}
+        except (OSError, InputError):
+            found[str(path)] = None
+        else:
+            found |= {name: (one.st_mtime_ns, one.st_size) for name, one in known.items()}
+    return found
+
+
 def _parts(path: PathLike) -> list[PathLike]:
-    """The files that a name stands for."""
+    """Return the files of a pattern or a folder."""
     parts = list[PathLike]()
     for one in files_of(path):
         inside: list[PathLike] = [*sorted(Path(one).rglob("*.parquet"))] if Path(one).is_dir() else [one]
@@ -574,21 +586,21 @@ def _one(role: str, path: PathLike) -> dict[str, Any]:
 
 
 def _digest(stream: BinaryIO, size: int) -> str:
-    """The hash of a file; of a large one, how far that is is told."""
+    """Return the hash of a file; report progress if it is large."""
     found, tell = hashlib.sha256(), teller(size, "bytes")
-    while piece := stream.read(_PIECE):
-        found.update(piece)
+    while partition := stream.read(_PIECE):
+        found.update(partition)
         if size > _PIECE:
             tell(stream.tell())
     return found.hexdigest()
 
 
 _SAMPLE = 1 << 13
-"""Bytes at the beginning, in the middle and at the end. Only files with equal samples are compared as a whole."""
+"""Number of bytes in samples from begin, middle and end. Files are compared only if their samples are equal."""
 
 
 def refuse_doubles(paths: Sequence[Path]) -> None:
-    """Refuse a file that is listed twice, under its own name or by a link, or whose content another file has, too.
+    """Raise if a file is listed twice, also by a link, or if two files have the same content.
 
     The trials of such a file would count twice.
 
@@ -613,13 +625,13 @@ def refuse_doubles(paths: Sequence[Path]) -> None:
         first = alike.setdefault(_sampled(path), path)
         if first is not path and filecmp.cmp(first, path, shallow=False):
             raise FormatError(
-                f"{display_name(path)}: the same content as {display_name(first)}, so that its trials would count "
-                "twice. Remove one of the two; if these are other trials, put both into one file."
+                f"{display_name(path)}: the same content as {display_name(first)}, so its trials would count twice. "
+                "Remove one of the two. If the trials differ, put both into one file."
             )
 
 
 def _sampled(path: Path) -> tuple[int, bytes]:
-    """Return the size of a file, and a hash of its beginning, its middle and its end."""
+    """Return the size of a file, and a hash of samples from its begin, middle and end."""
     found, size = hashlib.sha256(), path.stat().st_size
     with path.open("rb") as stream:
         for start in (0, size // 2, max(size - _SAMPLE, 0)):

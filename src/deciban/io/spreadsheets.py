@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from deciban.errors import FormatError
-from deciban.io.contents import only_format_errors
+from deciban.io.formats import only_format_errors
 from deciban.io.source import Source
-from deciban.io.text.one_line import is_number, mostly
+from deciban.io.text import is_number, mostly
 
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?", re.ASCII)
 
@@ -25,14 +25,14 @@ _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+", re.ASCII)
 _COMMENT = ("#", ";;")
 
 _MOST_LINES = 50
-"""Lines of the beginning that show whether semicolons separate columns."""
+"""Number of first lines to check for semicolons."""
 
 _HARMLESS = 256 << 20
 _RATIO = 200
-"""A part of a workbook of more bytes than the former may be this many times longer than its compressed form."""
+"""A file in a workbook above the first number of bytes may expand at most by the second factor."""
 
 _MOST_CELLS = 1 << 25
-"""Cells of a sheet, empty ones among them."""
+"""Largest number of cells of a sheet, including empty ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,11 @@ class Translated:
     ----------
     text : bytes
     of : Source
-        The file of which this is the table.
+        The original file.
     separated : str
-        What separated the columns, and that there were decimal commas, for messages.
+        The original separators of columns and decimals, for messages.
     sheet : str
-        The sheet that was read, and others that were not; empty for text.
+        The sheet that was read, and sheets that were not; empty for text.
     """
 
     text: bytes
@@ -57,13 +57,13 @@ class Translated:
 
     @property
     def source(self) -> Source:
-        """The text as an input, called like the file."""
+        """The text as an input with the name of the file."""
         found = Source(io.BytesIO(self.text))
         found.name = self.of.name
         return found
 
     def reading(self, layout: str) -> str:
-        """Return how the table was read, given how its translation was.
+        """Return the text on how the table was read, given the layout of the converted text.
 
         >>> Translated(b"", Source("a.csv"), "semicolons").reading("table label='y' score='s', commas")
         "table label='y' score='s', semicolons"
@@ -73,10 +73,10 @@ class Translated:
 
 
 def has_semicolons(head: bytes) -> bool:
-    """Return True if semicolons separate the columns of a table that begins with these bytes.
+    """Return True if a table that begins with these bytes has semicolons between its columns.
 
-    Every line has as many of them, and one column holds numbers, with decimal commas or points. Without a header, this
-    is not the first column: names may hold semicolons.
+    All lines have equal numbers of semicolons, and one column contains numbers, with decimal commas or points. Without
+    a header, this is not the first column, because names may contain semicolons.
 
     Examples
     --------
@@ -90,10 +90,10 @@ def has_semicolons(head: bytes) -> bool:
 
 
 def has_decimal_commas(head: bytes, *, is_list: bool = False) -> bool:
-    """Return True if tabs or blanks separate the columns of a table that begins with these bytes, with decimal commas.
+    """Return True if a table that begins with these bytes has tabs or blanks between its columns, and decimal commas.
 
-    All its lines have as many fields, its numbers are whole or have decimal commas, and not all commas can separate
-    thousands. Of a list with one number on each line, ``is_list`` tells that no line is a name and a score.
+    All lines have equal numbers of fields, numbers are integers or have decimal commas, and not all commas can separate
+    thousands. ``is_list`` is True for a list with one number per line, so that a line is not a name and a score.
 
     Examples
     --------
@@ -112,12 +112,12 @@ def has_decimal_commas(head: bytes, *, is_list: bool = False) -> bool:
 
 
 def of_semicolons(text: bytes, source: Source, delimiter: str = ";") -> Translated:
-    """Return a table with semicolons as one with commas, its decimal commas as points; others keep their delimiter.
+    """Convert semicolons to commas, and decimal commas to points; other delimiters are kept.
 
     Raises
     ------
     FormatError
-        If a column mixes decimal commas and points: some of them may separate thousands.
+        If a column has decimal commas and points, because some of them may separate thousands.
     """
     marks: dict[int, dict[str, int]] = defaultdict(dict)
     lines = list[str]()
@@ -145,19 +145,19 @@ def of_semicolons(text: bytes, source: Source, delimiter: str = ";") -> Translat
 
 
 def of_workbook(source: Source) -> Translated:
-    """Return the first sheet of a workbook that is not empty, as text.
+    """Return a sheet of a workbook as text: the first one with numbers below its first row, or the first not empty.
 
     Raises
     ------
     FormatError
-        If openpyxl is not there, the file is damaged or a bomb, or all its sheets are empty.
+        If openpyxl is not installed, the file is damaged or expands implausibly, or all sheets are empty.
     """
     name = source.name
     try:
         import openpyxl
     except ImportError as error:
         raise FormatError(
-            f"{name}: an Excel workbook, which openpyxl reads: pip install 'deciban[excel]'. Or save the sheet as CSV."
+            f"{name}: an Excel workbook. Install openpyxl (pip install 'deciban[excel]'), or save the sheet as CSV."
         ) from error
     with only_format_errors(name, "an Excel workbook"), ExitStack() as stack:
         _refuse_bombs(source)
@@ -170,15 +170,21 @@ def of_workbook(source: Source) -> Translated:
             book.close()
     if not sheets:
         raise FormatError(f"{name}: all sheets of this workbook are empty. Expected a table with one trial per row.")
-    (title, rows), *others = sheets
-    more = f" (not read: {', '.join(repr(other) for other, _ in others)})" if others else ""
+    title, rows = next((one for one in sheets if _has_numbers(one[1])), sheets[0])
+    others = ", ".join(repr(other) for other, _ in sheets if other != title)
+    more = f" (not read: {others})" if others else ""
     with_commas = of_semicolons("\n".join(_line(row, ";") for row in rows).encode(), source)
     return Translated(with_commas.text, source, "", f"sheet {title!r}{more} ")
 
 
+def _has_numbers(rows: Sequence[Sequence[str]]) -> bool:
+    """Return True if a cell below the first row is a number."""
+    return any(is_number(cell.replace(",", ".")) for row in rows[1:] for cell in row)
+
+
 def _rows_of(sheet: Any, name: str) -> list[list[str]]:
-    """The cells of a sheet as text, without empty rows at the end and empty columns on the right; blank rows stay."""
-    sheet.reset_dimensions()  # a file may promise any number of rows
+    """Return the cells of a sheet as text, without empty rows at the end and empty columns on the right."""
+    sheet.reset_dimensions()  # a file may declare any number of rows
     rows, n_cells = list[list[str]](), 0
     for row in sheet.iter_rows(values_only=True):
         n_cells += len(row) + 1
@@ -195,28 +201,28 @@ def _rows_of(sheet: Any, name: str) -> list[list[str]]:
 
 
 def _refuse_bombs(source: Source) -> None:
-    """Refuse workbooks whose parts become much longer than they are, or define words of their own."""
+    """Raise if files in a workbook expand implausibly, or define XML entities."""
     with zipfile.ZipFile(source.seekable()) as archive:
         for entry in archive.infolist():
             if entry.flag_bits & 1:
                 raise FormatError(f"{source.name}: the workbook is encrypted. Save it without a password.")
             if entry.file_size > max(_HARMLESS, _RATIO * entry.compress_size):
                 raise FormatError(
-                    f"{source.name}: {entry.filename!r} would be {entry.file_size:,} bytes out of "
-                    f"{entry.compress_size:,}, so this may be a bomb. Save the sheet as CSV if you trust the file."
+                    f"{source.name}: {entry.filename!r} would expand from {entry.compress_size:,} to "
+                    f"{entry.file_size:,} bytes, so this may be a decompression bomb. Save the sheet as CSV."
                 )
             with archive.open(entry) as part:
                 if b"<!" in (head := part.read(4096)) and b"<!DOCTYPE" in head:
                     raise FormatError(
-                        f"{source.name}: {entry.filename!r} defines words of its own (DOCTYPE), which no "
-                        "spreadsheet program writes. Save the sheet as CSV if you trust the file."
+                        f"{source.name}: {entry.filename!r} defines entities (DOCTYPE), which no spreadsheet program "
+                        "does. Save the sheet as CSV if you trust the file."
                     )
 
 
 def _first_columns(head: bytes, delimiter: str, fewest: int) -> tuple[list[str], list[Sequence[str]]]:
-    """The titles of columns, if there are some, and the fields of the first lines below them, column by column.
+    """Return the titles of columns, if any, and the fields of the first lines below them, column by column.
 
-    There are no columns if lines have different numbers of fields, or too few.
+    Both are empty if lines have different numbers of fields, or too few.
     """
     whole = head[: head.rfind(b"\n")] if head.count(b"\n") > 1 else head
     lines = [line for line in whole.decode("utf-8-sig", "replace").splitlines() if line.strip()]

@@ -1,6 +1,7 @@
-"""Summaries of shards in files: Parquet with the different trials of some shards and how often each occurs.
+"""Summary files, Parquet with the distinct trials of some partitions and their counts, also as a source.
 
-Rows ascend, so that files merge as streams. What columns mean, and which shards were read, is JSON in the metadata.
+Rows are sorted, so that files can be merged as streams. The metadata contain, as JSON, the meaning of the columns and
+the partitions that were read.
 """
 
 from __future__ import annotations
@@ -10,31 +11,39 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 
 from deciban._arrow import of_numpy, to_numpy
 from deciban._files import PathLike, ScratchFolder, atomic_write, display_name
-from deciban.errors import FormatError, InputError
-from deciban.messages import counted, names_apart, shortened
+from deciban.core.resampling.units import Keys, TrialUnits, independent, mixed_bits
+from deciban.errors import FormatError, InputError, Message, counted, names_apart, shortened
+from deciban.io.formats import SUMMARY, only_format_errors
+from deciban.trials.joining.matching import JoinReport
 from deciban.trials.lists import PAIR
+from deciban.trials.sources import Chunk, ShardSource, SourcePartition, TrialFields
+from deciban.trials.units import keys_of_trials
 from deciban.types import AnyArray, IntArray
 
+if TYPE_CHECKING:
+    from deciban.io.shards.files import ParquetRows
+
 COUNT = "count"
-"""The last column: how many trials a row stands for. All others tell rows apart."""
+"""The last column: the number of trials of a row. All other columns together are distinct."""
 
 Columns: TypeAlias = Mapping[str, AnyArray]
-"""Columns of numbers by name, of equal length, and none of them NaN."""
+"""Columns of numbers by name, of equal length, without NaN."""
 
 
 def count_rows(columns: Columns) -> Columns:
-    """Put rows in ascending order, column after column, and add up the counts of equal ones.
+    """Sort rows in ascending order, by all columns, and sum the counts of equal rows.
 
     Parameters
     ----------
     columns : mapping of str to (n,) arrays
-        With the counts, or without: then every row counts once.
+        Without a column of counts, each row counts once.
 
     Examples
     --------
@@ -59,7 +68,7 @@ def count_rows(columns: Columns) -> Columns:
 
 
 def _ascending(keys: Sequence[AnyArray]) -> IntArray:
-    """The order of rows: that of the first column, and of all of them where it is tied."""
+    """Return the order of rows by the first column, then by the others."""
     order: IntArray = np.argsort(keys[0])
     own = keys[0][order]
     same = own[1:] == own[:-1]
@@ -75,17 +84,17 @@ def _ascending(keys: Sequence[AnyArray]) -> IntArray:
 
 
 def merged(parts: Sequence[Iterable[Columns]]) -> Iterator[Columns]:
-    """Merge tables, of which a few rows each are in memory at once.
+    """Merge tables, with only a few rows of each in memory at once.
 
     Parameters
     ----------
     parts : sequence of iterables of columns
-        Of each table some rows after the other, as `count_rows` orders them. All have the same columns.
+        For each table, batches of rows in the order of `count_rows`. All have the same columns.
 
     Yields
     ------
     columns
-        Some rows after the other, as `count_rows` orders them.
+        Batches of rows, in the order of `count_rows`.
 
     Examples
     --------
@@ -96,7 +105,7 @@ def merged(parts: Sequence[Iterable[Columns]]) -> Iterator[Columns]:
     left = [iter(part) for part in parts]
     heads = [(rows, part) for part in left if (rows := _next(part)) is not None]
     while heads:
-        bound = min(_last(rows) for rows, _ in heads)
+        bound = min(tuple(values[-1] for name, values in rows.items() if name != COUNT) for rows, _ in heads)
         ends = [_upto(rows, bound) for rows, _ in heads]
         taken = [_slice(rows, 0, end) for (rows, _), end in zip(heads, ends, strict=True) if end]
         yield count_rows({name: np.concatenate([rows[name] for rows in taken]) for name in taken[0]})
@@ -109,17 +118,12 @@ def merged(parts: Sequence[Iterable[Columns]]) -> Iterator[Columns]:
 
 
 def _next(part: Iterator[Columns]) -> Columns | None:
-    """The next rows, None if there are no more."""
+    """Return the next rows, or None if there are no more."""
     return next((rows for rows in part if len(rows[COUNT])), None)
 
 
-def _last(rows: Columns) -> tuple[float, ...]:
-    """What tells the last row from others."""
-    return tuple(values[-1] for name, values in rows.items() if name != COUNT)
-
-
 def _upto(rows: Columns, bound: tuple[float, ...]) -> int:
-    """How many rows are not after another one."""
+    """Return the number of rows that are not after a given row."""
     begin, end = 0, len(rows[COUNT])
     for values, value in zip(rows.values(), bound, strict=False):
         own = values[begin:end]
@@ -132,7 +136,7 @@ def _slice(rows: Columns, begin: int, end: int | None) -> Columns:
 
 
 def in_groups(tables: Iterable[Columns], n_rows: int) -> Iterator[Columns]:
-    """Cut a stream of rows into tables of so many each, whatever the lengths in which it comes.
+    """Divide a stream of rows into tables of ``n_rows`` each, whatever the lengths of its batches.
 
     Examples
     --------
@@ -158,36 +162,35 @@ def _joined(tables: Sequence[Columns]) -> Columns:
 
 VERSION = 2
 _MOST_ROWS, _BYTES = 1 << 18, 1 << 23
-"""Rows of a row group, and what they take where there are many columns."""
+"""Largest number of rows of a row group, and its approximate bytes if there are many columns."""
 
 LABEL, CLASS, WEIGHT, UNIT = "label", "class", "weight", "unit"
-_METADATA = b"deciban-summary"
 _PARQUET = b"PAR1"
 _AT_ONCE = 1 << 23
-"""Bytes of the rows of all files that are in memory while these are merged."""
+"""Bytes for the rows of all files that are in memory during a merge."""
 
 _FEWEST = 1 << 12
-"""Rows of each of these, however many there are."""
+"""Smallest number of rows of each file in memory."""
 
 _MOST_FILES = 64
-"""Files that are merged at once: more go through temporary ones."""
+"""Largest number of files that are merged at once; more are merged via temporary files."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShardRecord:
-    """A shard that was read.
+    """A partition that was read.
 
     Attributes
     ----------
     name : str
-        Of its file, without folders.
+        Name of its file, without folders.
     n_rows : int
     n_trials : tuple of int
-        Trials of each class; of two classes non-targets and targets.
+        Number of trials of each class; for two classes, of non-targets and targets.
     sha256 : str
-        Of its content: by this a shard is known.
+        Hash of its content, which identifies the partition.
     reading : tuple of str
-        What was said of how it was read.
+        Texts on how it was read.
     """
 
     name: str
@@ -199,26 +202,26 @@ class ShardRecord:
 
 @dataclass(frozen=True, slots=True)
 class SummaryHead:
-    """What a summary says beside its rows.
+    """The description of a summary, without its rows.
 
     Attributes
     ----------
     systems : tuple of str
     classes : tuple of str
-        Of many classes; empty of two.
+        Names of the classes for multiclass; empty for two classes.
     shards : tuple of ShardRecord
-        By their content.
+        Sorted by their content.
     units : {"none", "trials", "named", "names"}
-        What is kept of who is in a trial: nothing; nothing, as every trial is a unit; the units that were named; or
-        the names of both sides.
+        Information about units: none; none, because each trial is a unit; units from columns; or the names of both
+        sides.
     n_sides : int
-        Columns of units: one, or one for each side; also of names.
+        Number of columns of units or names: one, or one for each side.
     noun, source : str
-        Of units that were named, see `deciban.core.resampling.units.TrialUnits`.
+        For units from columns, see `deciban.core.resampling.units.TrialUnits`.
     weights : str
-        What the column of weights was called; empty if every trial counts once.
+        Original name of the column of weights; empty if every trial counts once.
     log10 : bool
-        Whether scores were common logarithms; here they are natural ones.
+        True if scores were common logarithms; in the summary they are natural ones.
     """
 
     systems: tuple[str, ...]
@@ -242,41 +245,41 @@ class SummaryHead:
 
     @property
     def truth(self) -> str:
-        """The column that says the truth."""
+        """The column with the truth."""
         return CLASS if self.classes else LABEL
 
     @property
     def unit_columns(self) -> list[str]:
-        """The columns of numbers that stand for units, or for the names of both sides."""
+        """The columns of numbers for units, or for the names of both sides."""
         return [f"{UNIT} {side}" for side in PAIR] if self.n_sides == len(PAIR) else [UNIT] * self.n_sides
 
     @property
     def rows_of_group(self) -> int:
-        """Rows of a row group: what is kept alone decides, so that the same rows are the same bytes."""
+        """Number of rows of a row group; it depends only on the contents, so that equal rows give equal bytes."""
         return min(1 << (_BYTES // self.bytes_per_row).bit_length() - 1, _MOST_ROWS)
 
     @property
     def bytes_per_row(self) -> int:
-        """What a row takes in memory, at most."""
+        """The largest number of bytes of a row in memory."""
         return 8 * (len(self.systems) * (len(self.classes) or 1) + self.n_sides + bool(self.weights) + 2)
 
     @property
     def n_trials(self) -> int:
-        """Trials of all shards."""
+        """Number of trials of all partitions."""
         return sum(sum(one.n_trials) for one in self.shards)
 
     @property
     def n_rows(self) -> int:
-        """Rows of all shards."""
+        """Number of rows of all partitions."""
         return sum(one.n_rows for one in self.shards)
 
     @property
     def of_classes(self) -> list[int]:
-        """Trials of each class."""
+        """Number of trials of each class."""
         return [sum(each) for each in zip(*(one.n_trials for one in self.shards), strict=True)]
 
     def differences(self, other: SummaryHead) -> list[str]:
-        """In words what the rows of another summary mean otherwise, so that they do not belong to these."""
+        """Return messages on differences in the meaning of rows that prevent merging."""
         found = list[str]()
         for name in ("classes", "systems", "units", "n_sides", "weights"):
             one, two = getattr(self, name), getattr(other, name)
@@ -290,7 +293,7 @@ def _in_words(value: Any) -> str:
 
 
 def is_summary_file(path: PathLike) -> bool:
-    """Return whether a file is a summary of shards; only its first bytes and its footer are read."""
+    """Return True if a file is a summary; only its first bytes and its footer are read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -300,35 +303,13 @@ def is_summary_file(path: PathLike) -> bool:
         with Path(path).open("rb") as stream:
             if stream.read(len(_PARQUET)) != _PARQUET:
                 return False
-        return _METADATA in (pq.read_metadata(path).metadata or {})
+        return SUMMARY in (pq.read_metadata(path).metadata or {})
     except (OSError, TypeError, ValueError, pa.ArrowException):
         return False
 
 
-def refuse_summary(metadata: Mapping[bytes, bytes] | None, name: str) -> None:
-    """Refuse a summary where a table of trials is read.
-
-    Parameters
-    ----------
-    metadata : mapping of bytes to bytes, or None
-        Of a Parquet file.
-    name : str
-        What messages call it.
-
-    Raises
-    ------
-    FormatError
-        If it is one.
-    """
-    if _METADATA in (metadata or {}):
-        raise FormatError(
-            f"{name}: is a summary of shards, and no table of trials. It is read with other summaries alone, without a "
-            "key, by deciban eval, report, plot, calibrate and fuse; for all else name the shards."
-        )
-
-
 def read_head(path: PathLike) -> SummaryHead:
-    """Read what a summary says beside its rows.
+    """Read the description of a summary file.
 
     Parameters
     ----------
@@ -337,7 +318,7 @@ def read_head(path: PathLike) -> SummaryHead:
     Raises
     ------
     FormatError, OSError
-        If it is no summary, one of another version, or damaged.
+        If the file is not a summary, has another version, or is damaged.
     """
     import pyarrow.parquet as pq
 
@@ -346,8 +327,8 @@ def read_head(path: PathLike) -> SummaryHead:
         if stream.read(len(_PARQUET)) != _PARQUET:
             raise _no_summary(name)
     try:
-        text = (pq.read_metadata(path).metadata or {}).get(_METADATA)
-    except Exception as error:  # whatever the library stumbles over
+        text = (pq.read_metadata(path).metadata or {}).get(SUMMARY)
+    except Exception as error:  # the library raises errors of any type
         raise _damaged(name) from error
     if text is None:
         raise _no_summary(name)
@@ -359,17 +340,17 @@ def read_head(path: PathLike) -> SummaryHead:
     except (KeyError, TypeError, ValueError) as error:
         raise _damaged(name) from error
     raise FormatError(
-        f"{name}: is a summary of version {version}, and this package reads version {VERSION}: summarize its shards "
-        "again (deciban summarize)."
+        f"{name}: is a summary of version {version}, but this package reads version {VERSION}. Summarize the original "
+        "files again (deciban summarize)."
     )
 
 
 def _no_summary(name: str) -> FormatError:
-    return FormatError(f"{name}: is no summary of shards. deciban summarize writes some.")
+    return FormatError(f"{name}: is not a summary file. Use deciban summarize to write one.")
 
 
 def _damaged(name: str) -> FormatError:
-    return FormatError(f"{name}: is incomplete or damaged. Summarize its shards again.")
+    return FormatError(f"{name}: is incomplete or damaged. Summarize the original files again.")
 
 
 def _head(about: dict[str, Any]) -> SummaryHead:
@@ -383,18 +364,18 @@ def _tuple(value: Any) -> Any:
 
 
 def head_of_all(heads: Sequence[SummaryHead], names: Sequence[str]) -> SummaryHead:
-    """What the summaries of different shards say together.
+    """Combine the descriptions of summaries of different partitions.
 
     Parameters
     ----------
     heads : sequence of SummaryHead
     names : sequence of str
-        What messages call them.
+        Names of the summaries for messages.
 
     Raises
     ------
     InputError
-        If there is none, their rows mean different things, or a shard is in two of them.
+        If there is none, their rows have different meanings, or a partition is in two of them.
     """
     if not heads:
         raise InputError("summaries: none given. Name at least one.")
@@ -402,8 +383,8 @@ def head_of_all(heads: Sequence[SummaryHead], names: Sequence[str]) -> SummaryHe
     for one, name in zip(heads, names, strict=True):
         if differences := heads[0].differences(one):
             raise InputError(
-                f"{name}: does not match {names[0]}: {'; '.join(map(shortened, differences))}. Summarize all shards "
-                "with the same options."
+                f"{name}: does not match {names[0]}: {'; '.join(map(shortened, differences))}. Use the same options to "
+                "summarize all files."
             )
         for shard in one.shards:
             if shard.sha256 in seen:
@@ -416,32 +397,32 @@ def head_of_all(heads: Sequence[SummaryHead], names: Sequence[str]) -> SummaryHe
             "shard once."
         )
     shards = sorted((shard for one in heads for shard in one.shards), key=lambda one: one.sha256)
-    said: Any = {name: min(getattr(one, name) for one in heads) for name in ("noun", "source", "log10")}
-    return replace(heads[0], shards=tuple(shards), **said)
+    combined: Any = {name: min(getattr(one, name) for one in heads) for name in ("noun", "source", "log10")}
+    return replace(heads[0], shards=tuple(shards), **combined)
 
 
 def head_in_words(head: SummaryHead) -> str:
-    """Say what a summary is of."""
+    """Return a short text about a summary."""
     return f"summary of {counted(len(head.shards), 'shard')}, {head.n_trials:,} trials"
 
 
 def write_summary(head: SummaryHead, tables: Iterable[Columns], path: PathLike) -> None:
-    """Write a summary, whole or not at all; the same rows and shards always give the same bytes.
+    """Write a summary file atomically; equal rows and partitions give equal bytes.
 
     Parameters
     ----------
     head : SummaryHead
     tables : iterable of columns
-        All rows in ascending order, some after the other; at least one table, which may be empty.
+        Batches of all rows in ascending order; at least one batch, which may be empty.
     path : path
     """
     about = json.dumps({"version": VERSION, **asdict(head)}, ensure_ascii=False, sort_keys=True)
     with atomic_write(path) as stream:
-        _write_rows(in_groups(tables, head.rows_of_group), stream, {_METADATA: about.encode()})
+        _write_rows(in_groups(tables, head.rows_of_group), stream, {SUMMARY: about.encode()})
 
 
 def _write_rows(tables: Iterable[Columns], target: Any, metadata: Mapping[bytes, bytes] | None = None) -> None:
-    """Write rows with compression that suits ascending numbers."""
+    """Write rows with compression for sorted numbers."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -461,24 +442,24 @@ def _write_rows(tables: Iterable[Columns], target: Any, metadata: Mapping[bytes,
 
 
 def write_run(rows: Columns, path: Path) -> None:
-    """Write rows in ascending order to a temporary file, which `merged_rows` reads."""
+    """Write sorted rows to a temporary file for `merged_rows`."""
     _write_rows([rows], path)
 
 
 def merged_rows(paths: Sequence[PathLike], scratch: ScratchFolder) -> Iterator[Columns]:
-    """Merge the rows of files, some after the other, whatever their number and their size.
+    """Merge the rows of files, whatever their number and size, and yield them in batches.
 
     Parameters
     ----------
     paths : sequence of path
-        Of summaries, or of `write_run`.
+        Summary files, or files of `write_run`.
     scratch : ScratchFolder
-        For what is merged on the way, where there are many.
+        Folder for intermediate files, if there are many.
 
     Raises
     ------
     FormatError, OSError
-        If one cannot be read, or is damaged.
+        If a file cannot be read, or is damaged.
     """
     left = list(paths)
     while len(left) > _MOST_FILES:
@@ -489,7 +470,7 @@ def merged_rows(paths: Sequence[PathLike], scratch: ScratchFolder) -> Iterator[C
 
 
 def _rows_of(path: PathLike, n_bytes: int) -> Iterator[Columns]:
-    """The rows of a file, as many at a time as take so many bytes."""
+    """Yield the rows of a file in batches of ``n_bytes``."""
     import pyarrow.parquet as pq
 
     try:
@@ -497,14 +478,14 @@ def _rows_of(path: PathLike, n_bytes: int) -> Iterator[Columns]:
             n_at_once = max(n_bytes // (8 * file.metadata.num_columns), _FEWEST)
             for batch in file.iter_batches(batch_size=n_at_once, use_threads=False):
                 yield dict(zip(batch.schema.names, map(to_numpy, batch.columns), strict=True))
-    except OSError as error:  # what the library stumbles over, too
+    except OSError as error:  # also errors of the library
         if isinstance(error, FileNotFoundError):
             raise
         raise _damaged(display_name(path)) from error
 
 
 def _of_one_type(parts: Sequence[Iterator[Columns]]) -> list[Iterator[Columns]]:
-    """The same with scores in float64 where some files have such: what is equal is the same number then."""
+    """Convert scores to float64 if some files contain float64, so that equal numbers compare equal."""
     first = [next(part, None) for part in parts]
     known = [rows for rows in first if rows is not None]
     kinds = {name: np.result_type(*(rows[name].dtype for rows in known)) for name in (known[0] if known else ())}
@@ -515,3 +496,164 @@ def _of_one_type(parts: Sequence[Iterator[Columns]]) -> list[Iterator[Columns]]:
             rows = next(part, None)
 
     return [typed(rows, part) for rows, part in zip(first, parts, strict=True)]
+
+
+_MOST_TRIALS = 1 << 18
+"""Largest number of trials of a partition in which rows are repeated."""
+
+_WORTHWHILE = 4
+"""Number of trials per row above which weights need less memory than repeated rows."""
+
+
+def summary_source(paths: Sequence[PathLike], *, units: Literal["", "kept", "trials"] = "kept") -> ShardSource:
+    """Open summary files of different data as one source.
+
+    Parameters
+    ----------
+    paths : sequence of path
+    units : str
+        The units: none, those in the files, or one per trial. Rows are repeated by their counts, unless counts as
+        weights need less memory and trials need not be distinguished.
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        If a file is not a summary or is damaged, their rows have different meanings, or their data overlap.
+    """
+    names = list(map(display_name, paths))
+    head = head_of_all([read_head(path) for path in paths], names)
+    if units != "kept":
+        head = replace(head, units=units or "none", n_sides=0)
+    are_units = head.units in ("trials", "names")
+    rows: list[ParquetRows] = []
+    double = False
+    for path, name in zip(paths, names, strict=True):
+        own, is_double = _row_groups(path, name, head)
+        rows += own
+        double |= is_double
+    are_many = head.n_trials >= _WORTHWHILE * sum(one.n_rows for one in rows)
+    repeats = bool(head.classes or head.weights or are_units) or not are_many
+    if repeats:
+        partitions = tuple(_repeated(rows, head))
+    else:
+        partitions = tuple(SummaryPartition(one, head, one.name, one.n_rows) for one in rows)
+    name = shortened(", ".join(names))
+    messages = [Message("read", name, head_in_words(head))]
+    messages += [Message("weights", name, f"column {head.weights!r}")] if head.weights else []
+    return ShardSource(
+        name,
+        partitions,
+        head.systems,
+        head.classes,
+        is_double=double,
+        has_units=head.units == "named" or are_units,
+        are_units=are_units,
+        has_weights=bool(head.weights) or not repeats,
+        weights_are_counts=not repeats,
+        is_summary=True,
+        sides=PAIR if head.units == "names" else (),
+        messages=tuple(messages),
+        paths=tuple(paths),
+        units=() if head.classes else (("log10" if head.log10 else "nats"),) * len(head.systems),
+        report=JoinReport(head.n_trials, 0, 0, 0),
+    )
+
+
+def _row_groups(path: PathLike, name: str, head: SummaryHead) -> tuple[list[ParquetRows], bool]:
+    """Return the row groups of a file, and True if scores are float64."""
+    import pyarrow.parquet as pq
+
+    from deciban.io.shards.files import ParquetRows, full_path, stamp_of
+
+    with only_format_errors(name, "a summary of shards"):
+        stamp, footer = stamp_of(path), pq.read_metadata(path)
+        kinds = footer.schema.to_arrow_schema()
+        double = any(kinds.field(column).type == pa.float64() for own in head.score_columns for column in own)
+        sizes = [footer.row_group(at).num_rows for at in range(footer.num_row_groups)]
+    called = [f"{name}, row group {at}" for at in range(len(sizes))]
+    parts = enumerate(zip(called, sizes, strict=True))
+    return [ParquetRows(full_path(path), at, own, n, stamp) for at, (own, n) in parts if n], double
+
+
+def _repeated(rows: Sequence[ParquetRows], head: SummaryHead) -> Iterator[SummaryPartition]:
+    """Yield partitions with about equal numbers of trials."""
+    start = 0
+    for one in rows:
+        n_trials = int(_column(one.table([COUNT]), COUNT).sum())
+        for begin in range(0, n_trials, _MOST_TRIALS):
+            end = min(begin + _MOST_TRIALS, n_trials)
+            yield SummaryPartition(one, head, one.name, end - begin, begin, start + begin)
+        start += n_trials
+
+
+def _column(table: pa.Table, name: str) -> AnyArray:
+    return to_numpy(table.column(name))
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryPartition(SourcePartition):
+    """Rows of a summary as trials.
+
+    Attributes
+    ----------
+    rows : ParquetRows
+    head : SummaryHead
+    name : str
+    n_rows : int
+    begin : int, optional
+        Index of the first trial, if rows are repeated by their counts; None if they are not.
+    start : int
+        Its index among the trials of all partitions.
+    """
+
+    rows: ParquetRows
+    head: SummaryHead
+    name: str
+    n_rows: int
+    begin: int | None = None
+    start: int = 0
+
+    def read(self, wanted: TrialFields) -> Chunk:
+        """See `SourcePartition.read`."""
+        head, table = self.head, self.rows.table(self._columns(wanted))
+        chosen: AnyArray | slice = slice(None)
+        if self.begin is not None:
+            ends = np.cumsum(_column(table, COUNT))
+            within = np.diff(np.clip(ends - self.begin, 0, self.n_rows), prepend=0)
+            chosen = np.repeat(np.arange(len(within)), within)
+        own = {name: _column(table, name)[chosen] for name in table.column_names}
+        weight = None
+        if wanted.weight and (head.weights or self.begin is None):
+            weight = own[WEIGHT if head.weights else COUNT]
+        sides = self._sides(own) if wanted.names else ()
+        scores = ([own[name] for name in head.score_columns[at]] for at in wanted.systems)
+        return Chunk(
+            tuple(np.column_stack(each) if head.classes else each[0] for each in scores),
+            own[head.truth].astype(np.int64 if head.classes else np.bool_) if wanted.truth else None,
+            self._units(own) if wanted.units else None,
+            weight,
+            names=(sides[0], sides[1]) if wanted.names and head.units == "names" else None,
+        )
+
+    def _columns(self, wanted: TrialFields) -> list[str]:
+        """Return the columns to read."""
+        head = self.head
+        found = [name for at in wanted.systems for name in head.score_columns[at]]
+        found += [head.truth] if wanted.truth else []
+        found += [WEIGHT] if wanted.weight and head.weights else []
+        found += head.unit_columns if (wanted.units or wanted.names) else []
+        return list(dict.fromkeys([*found, COUNT]))
+
+    def _units(self, own: Columns) -> TrialUnits | None:
+        if self.head.units == "named":
+            sides = self._sides(own)
+            keys, codes = np.unique(np.concatenate(sides), return_inverse=True)
+            return TrialUnits(tuple(np.split(codes, len(sides))), keys, self.head.noun, self.head.source)
+        if self.head.units not in ("trials", "names"):
+            return None
+        numbers = np.arange(self.start, self.start + self.n_rows)
+        keys = keys_of_trials(self._sides(own)) if self.head.n_sides else mixed_bits(numbers)
+        return TrialUnits((np.arange(self.n_rows),), keys, "trial", independent("trial"))
+
+    def _sides(self, own: Columns) -> tuple[Keys, ...]:
+        return tuple(own[name] for name in self.head.unit_columns)

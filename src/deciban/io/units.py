@@ -1,4 +1,4 @@
-"""Scores in other units: probabilities, likelihoods and detection llrs as log-likelihoods, and the reverse."""
+"""Conversion of scores: probabilities, likelihoods and detection llrs to log-likelihoods, and back."""
 
 from __future__ import annotations
 
@@ -11,33 +11,31 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from deciban._validate import probabilities as _validate
-from deciban._validate.classes import Prior, prior_of
-from deciban._validate.probabilities import logarithms_of_ratios
-from deciban.core import posteriors
-from deciban.errors import FormatError, InputError, TrialError
-from deciban.io.contents import Contents
-from deciban.messages import NEGATED, Message, counted
+from deciban._validate import classes as _validate
+from deciban._validate.classes import Prior, logarithms_of_ratios, prior_of
+from deciban.core.classes.loglik import llr_of_probability, loglik_of_posterior
+from deciban.errors import NEGATED, FormatError, InputError, Message, TrialError, counted
+from deciban.io.formats import Contents
 from deciban.trials import ClassScores, Scores, Trials
 from deciban.trials.lists import Origin
 from deciban.types import AnyArray, FloatArray
 
 DETECTION_LLRS = (
-    "taken as log-likelihoods, but submissions to the language recognition evaluations of 2017 and 2022 look like this "
-    "and hold detection llrs: if this is one, all figures are wrong without --detection-llr (detection_llr=True), or "
-    "--format nist-lre17"
+    "read as log-likelihoods, but submissions to the language recognition evaluations of 2017 and 2022 look like this "
+    "and contain detection llrs: if this is one, all metrics are wrong without --detection-llr (detection_llr=True), "
+    "or --format nist-lre17"
 )
-"""What is said of tables in the format of evaluations that ask for detection llrs."""
+"""The note on tables in the format of evaluations with detection llrs."""
 
 
-PROJECTED = "scores are detection llrs, and were projected to log-likelihoods (each class against the others alike)"
-"""What is said of detection llrs that were read."""
+PROJECTED = "scores are detection llrs; they were projected to log-likelihoods (each class against the others alike)"
+"""The note on detection llrs that were read."""
 
-LIKELIHOODS = "scores are likelihoods, and their natural logarithms were taken"
-"""The note on likelihoods of many classes."""
+LIKELIHOODS = "scores are likelihoods; their natural logarithms were taken"
+"""The note on multiclass likelihoods."""
 
-LOGARITHMS_OF_RATIOS = "scores are likelihood ratios, and are written as their natural logarithms"
-"""The note on likelihood ratios of two classes that are converted."""
+LOGARITHMS_OF_RATIOS = "scores are likelihood ratios; they are written as their natural logarithms"
+"""The note on two-class likelihood ratios that are converted."""
 
 _SUBMISSION = "nist-lre"
 
@@ -45,14 +43,14 @@ AnyScores = TypeVar("AnyScores", bound=Scores | ClassScores)
 
 
 def logliks_of_detection_llrs(score: AnyArray) -> FloatArray:
-    """Log-likelihoods whose detection llrs by a flat prior are closest: log posteriors without that prior.
+    """Return log-likelihoods with the closest detection llrs for a flat prior: log posteriors without that prior.
 
     Examples
     --------
     >>> logliks_of_detection_llrs(np.array([[2.0, -2.0]])).round(3)
     array([[ 0.566, -1.434]])
     """
-    from deciban.multiclass import project_detection_llr  # most scores are in no need of it
+    from deciban.multiclass import project_detection_llr  # not needed for most scores
 
     loglik: FloatArray = project_detection_llr(score)
     loglik += math.log(score.shape[1])
@@ -60,12 +58,12 @@ def logliks_of_detection_llrs(score: AnyArray) -> FloatArray:
 
 
 def of_detection_llrs(contents: Contents) -> Contents:
-    """Contents of a format that has detection llrs, with log-likelihoods, and a note that says so.
+    """Convert detection llrs in contents to log-likelihoods, and add a note.
 
     Raises
     ------
     InputError
-        If those of a segment exclude every class.
+        If the scores of a segment exclude every class.
     """
     if (scores := contents.class_scores) is None:
         return contents
@@ -74,33 +72,33 @@ def of_detection_llrs(contents: Contents) -> Contents:
 
 
 def as_detection_llrs(contents: Contents) -> Contents:
-    """Contents with detection llrs by a flat prior in place of log-likelihoods, for a format that has these."""
+    """Convert log-likelihoods in contents to detection llrs with a flat prior."""
     if contents.class_scores is None:
         return contents
     return replace(contents, class_scores=written_as(contents.class_scores, "detection-llr")[0])
 
 
 def is_submission(origin: Origin) -> bool:
-    """Whether a table has the format of evaluations that ask for detection llrs."""
+    """Return True if a table has the format of evaluations with detection llrs."""
     return re.search(rf"\b{_SUBMISSION}\b", origin.reading) is not None
 
 
 def logs_of_probabilities(scores: AnyScores, prior: Any) -> AnyScores:
-    """Return log-likelihood ratios of probabilities of being a target; of many classes, log-likelihoods of theirs.
+    """Convert probabilities of targets to log-likelihood ratios, or of classes to log-likelihoods.
 
     Parameters
     ----------
     scores : Scores or ClassScores
-        Probabilities; those of the classes of a segment sum to 1 but for rounding (1e-3).
+        Probabilities; those of the classes of a segment sum to 1 up to rounding (1e-3).
     prior : float or prior
-        That of a target, inside (0, 1); or of the classes, without zeros.
+        Prior of a target, inside (0, 1); or of the classes, without zeros.
 
     Raises
     ------
     FormatError
-        If one is no probability; it names the place.
+        If a score is not a probability; the message contains its place.
     InputError
-        If the prior is none, or the scores are logarithms or likelihood ratios.
+        If the prior is invalid, or the scores are logarithms or likelihood ratios.
 
     Examples
     --------
@@ -113,8 +111,8 @@ def logs_of_probabilities(scores: AnyScores, prior: Any) -> AnyScores:
     given: Scores | ClassScores = scores
     classes = given.classes if isinstance(given, ClassScores) else ()
     if isinstance(given, Scores) and given.unit != "nats":
-        what = "common logarithms of likelihood ratios" if given.log10 else "likelihood ratios by the name of a column"
-        raise InputError(f"probabilities: {scores.trials.origin.name} holds {what}. Leave it out.")
+        what = "common logarithms of likelihood ratios" if given.log10 else "likelihood ratios, by the name of a column"
+        raise InputError(f"probabilities: {scores.trials.origin.name} contains {what}. Leave probabilities out.")
     with placed(scores.trials):
         return replace(scores, score=logarithms_of_probabilities(scores.score, classes, prior))
 
@@ -125,7 +123,7 @@ def logliks_of_likelihoods(scores: ClassScores) -> ClassScores:
     Raises
     ------
     FormatError
-        If a likelihood is negative or NaN; it names the place.
+        If a likelihood is negative or NaN; the message contains its place.
 
     Examples
     --------
@@ -138,22 +136,22 @@ def logliks_of_likelihoods(scores: ClassScores) -> ClassScores:
 
 
 def logarithms_of_probabilities(values: AnyArray, classes: Sequence[str], prior: Any) -> FloatArray:
-    """Log-likelihood ratios of probabilities of being a target; of many classes, log-likelihoods of theirs.
+    """Convert arrays of probabilities of targets to log-likelihood ratios, or of classes to log-likelihoods.
 
     Parameters
     ----------
     values : (n,) or (n, n_classes) array
     classes : sequence of str
-        Empty of two classes.
+        Empty for two classes.
     prior : float or prior
-        That of a target, or of the classes.
+        Prior of a target, or of the classes.
 
     Raises
     ------
     TrialError
-        If one is no probability.
+        If a value is not a probability.
     InputError
-        If the prior is none.
+        If the prior is invalid.
 
     Examples
     --------
@@ -163,22 +161,22 @@ def logarithms_of_probabilities(values: AnyArray, classes: Sequence[str], prior:
     name = "probabilities"
     if classes:
         given = prior_above_zero(prior, classes, name)
-        return posteriors.loglik(_validate.of_classes(values, name), given) if len(values) else values
+        return loglik_of_posterior(_validate.of_classes(values, name), given) if len(values) else values
     p_target = _validate.target_prior(prior, name)
-    return posteriors.llr(_validate.of_target(values, name), p_target) if len(values) else values
+    return llr_of_probability(_validate.of_target(values, name), p_target) if len(values) else values
 
 
 def of_probabilities(systems: Sequence[Scores | ClassScores], prior: str, noun: str) -> list[Message]:
-    """Say that scores were probabilities, and how many of them were certain.
+    """Return messages that scores were probabilities, and how many were 0 or 1.
 
     Parameters
     ----------
     systems : sequence of Scores or ClassScores
-        As logarithms.
+        The logarithms.
     prior : str
-        In words.
+        Text for the prior.
     noun : str
-        What a trial is called.
+        Noun for a trial.
     """
     found = [became_logarithms(prior, is_classes=systems[0].score.ndim > 1)]
     for one in systems:
@@ -197,48 +195,48 @@ def n_infinite(score: AnyArray) -> int:
 
 
 def became_logarithms(prior: str, *, is_classes: bool) -> Message:
-    """Say that scores were probabilities."""
+    """Return the message that scores were probabilities."""
     what = "log-likelihoods" if is_classes else "log-likelihood ratios"
-    return Message("note", "", f"scores are probabilities by the prior {prior}, and became {what} in nats")
+    return Message("note", "", f"scores are probabilities with prior {prior}; they were converted to {what} in nats")
 
 
 def certain(n: int, noun: str, name: str) -> list[Message]:
-    """Say how many probabilities of a file were certain, if some were."""
+    """Return a message about probabilities of exactly 0 or 1 in a file, if there are any."""
     words = f"{counted(n, noun)} with a probability of exactly 0 or 1, which is an infinite logarithm"
     return [Message("note", name, words)] if n else []
 
 
 def prior_above_zero(prior: Prior, classes: Sequence[str], name: str) -> FloatArray:
-    """A prior of classes, in their order.
+    """Return a prior of classes, in their order.
 
     Raises
     ------
     InputError
-        If it is none, or has a 0.
+        If the prior is invalid, or a class has prior 0.
     """
     given = prior_of(prior, classes, name)
     zero = np.flatnonzero(given == 0)
     if len(zero):
         raise InputError(
-            f"{name}: that of {classes[int(zero[0])]!r} is 0, so that its posteriors say nothing. "
+            f"{name}: the prior of {classes[int(zero[0])]!r} is 0, so its posteriors contain no information. "
             "Leave the class out (classes, --classes)."
         )
     return given
 
 
 def require_class_units(write_as: str) -> None:
-    """Refuse what scores of many classes are not written as.
+    """Raise if the unit for multiclass scores is unknown.
 
     Raises
     ------
     InputError
     """
     if write_as not in ("loglik", "detection-llr"):
-        raise InputError(f"write_as: got {write_as!r}. It is 'loglik' or 'detection-llr'.")
+        raise InputError(f"write_as: got {write_as!r}. Use 'loglik' or 'detection-llr'.")
 
 
 def written_as(scores: ClassScores, write_as: str) -> tuple[ClassScores, list[Message]]:
-    """Log-likelihoods as they are to be written, and what is to be said about it.
+    """Convert log-likelihoods to the unit to write, and return messages about it.
 
     Examples
     --------
@@ -248,17 +246,17 @@ def written_as(scores: ClassScores, write_as: str) -> tuple[ClassScores, list[Me
     """
     if write_as == "loglik":
         return scores, []
-    from deciban.multiclass import detection_llrs  # most scores are in no need of it
+    from deciban.multiclass import detection_llrs  # not needed for most scores
 
-    words = "written as detection llrs: of each class against the others, by a flat prior"
+    words = "written as detection llrs: of each class against the others, with a flat prior"
     return replace(scores, score=detection_llrs(scores.score)), [Message("note", "", words)]
 
 
 def notes_on_submissions(told: Sequence[Message], write_as: str) -> list[Message]:
-    """Say that log-likelihoods were written in the format of evaluations that ask for detection llrs."""
+    """Return a note if log-likelihoods were written in the format of evaluations with detection llrs."""
     words = (
-        "holds log-likelihoods; the language recognition evaluations of 2017 and 2022 take detection llrs, which "
-        '--as detection-llr writes (write_as="detection-llr")'
+        "contains log-likelihoods, but the language recognition evaluations of 2017 and 2022 expect detection llrs: "
+        'use --as detection-llr (write_as="detection-llr")'
     )
     as_submission = [one for one in told if one.kind == "wrote" and one.text == f"as {_SUBMISSION}"]
     return [Message("note", one.origin, words) for one in as_submission if write_as == "loglik"]
@@ -267,25 +265,25 @@ def notes_on_submissions(told: Sequence[Message], write_as: str) -> list[Message
 def in_other_units(
     contents: Contents, probabilities: Any, *, detection_llr: bool, write_as: str, lr: bool, negate: bool
 ) -> tuple[Contents, list[Message]]:
-    """Contents with their scores as logarithms or as detection llrs, and what is to be said about it.
+    """Convert the scores of contents to logarithms or detection llrs, and return messages about it.
 
     Parameters
     ----------
     contents : Contents
     probabilities : float or prior, optional
-        The prior that scores are probabilities by.
+        The prior of the scores, if they are probabilities.
     detection_llr : bool
-        Whether class scores are detection llrs.
+        True if class scores are detection llrs.
     write_as : {"loglik", "detection-llr"}
     lr : bool
-        Whether class scores are likelihoods; readers take the logarithms of likelihood ratios of two classes.
+        True if class scores are likelihoods. (Readers convert likelihood ratios of two classes.)
     negate : bool
-        Whether scores of two classes get the other sign.
+        True to change the sign of two-class scores.
 
     Raises
     ------
     FormatError, InputError
-        If scores are no probabilities, or there are none that this could be said of.
+        If scores are not probabilities, or an option does not apply to the contents.
     """
     told = [Message("note", "", NEGATED)] if negate else []
     if any(one.unit == "lr" for one in contents.systems):
@@ -295,10 +293,10 @@ def in_other_units(
     declared = {"lr": lr, "probabilities": probabilities is not None, "detection_llr": detection_llr}
     names = [name for name, is_given in declared.items() if is_given]
     if len(names) > 1:
-        raise InputError(f"{names[0]}, {names[-1]}: scores are one of them, not both. Leave one out.")
+        raise InputError(f"{names[0]}, {names[-1]}: scores can be only one of them. Leave one out.")
     if classes is None and (detection_llr or write_as == "detection-llr"):
         name = "detection_llr" if detection_llr else "write_as"
-        raise InputError(f"{name}: {contents.origin.name} holds no scores of many classes. Leave it out.")
+        raise InputError(f"{name}: {contents.origin.name} contains no multiclass scores. Leave {name} out.")
     if lr and classes is not None:
         classes = logliks_of_likelihoods(classes)
         told.append(Message("note", "", LIKELIHOODS))
@@ -307,7 +305,7 @@ def in_other_units(
         told += of_probabilities([classes], str(probabilities), "segment")
     elif probabilities is not None:
         if not systems:
-            raise InputError(f"probabilities: {contents.origin.name} holds no scores. Leave it out.")
+            raise InputError(f"probabilities: {contents.origin.name} contains no scores. Leave probabilities out.")
         systems = tuple(logs_of_probabilities(one, probabilities) for one in systems)
         told += of_probabilities(systems, repr(_validate.target_prior(probabilities, "probabilities")), "trial")
     elif detection_llr and classes is not None:
@@ -320,7 +318,7 @@ def in_other_units(
 
 
 def refuse_negated_probabilities(probabilities: object) -> None:
-    """Refuse to negate scores that are declared probabilities.
+    """Raise if scores that are probabilities would be negated.
 
     Raises
     ------
@@ -328,27 +326,27 @@ def refuse_negated_probabilities(probabilities: object) -> None:
     """
     if probabilities is not None:
         raise InputError(
-            "negate, probabilities: a negated probability is none. Leave negate out (--negate) and, if these are "
-            "probabilities of non-targets, exchange the label words (--labels)."
+            "negate, probabilities: a negated probability is not a probability. Leave negate out (--negate) and, if "
+            "these are probabilities of non-targets, exchange the label words (--labels)."
         )
 
 
 def negated(contents: Contents) -> Contents:
-    """Return contents in which the scores of all systems have the opposite sign.
+    """Return contents with the opposite sign of the scores of all systems.
 
     Raises
     ------
     InputError
-        If there are no scores of two classes.
+        If there are no two-class scores.
     """
     if not contents.systems:
-        raise InputError(f"negate: {contents.origin.name} holds no scores of two classes. Leave it out (--negate).")
+        raise InputError(f"negate: {contents.origin.name} contains no two-class scores. Leave it out (--negate).")
     return replace(contents, systems=tuple(one.negated() for one in contents.systems))
 
 
 @contextmanager
 def placed(trials: Trials) -> Iterator[None]:
-    """Name the place of the trial that is refused."""
+    """Add the place of the trial to errors in this block."""
     try:
         yield
     except TrialError as error:

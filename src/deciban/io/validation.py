@@ -18,22 +18,25 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy
 from deciban._files import PathLike, ScratchFolder, display_name
-from deciban.errors import FormatError
+from deciban.errors import FormatError, Message, counted
 from deciban.io.columns.headers import Columns
-from deciban.io.contents import ContentKind, Contents
+from deciban.io.formats import ContentKind, Contents
 from deciban.io.reader import read_contents, read_renaming, text_faults
 from deciban.io.recognition import is_stream, memory_of, readable_as, recognize
 from deciban.io.shards.files import table_files
-from deciban.io.shards.text import block_size, contents_in_batches, is_readable_in_batches, plain_text_files
-from deciban.io.shards.writing import TableWriter
+from deciban.io.shards.writing import (
+    TableWriter,
+    block_size,
+    contents_in_batches,
+    is_readable_in_batches,
+    plain_text_files,
+)
 from deciban.io.source import require_one_stream
 from deciban.memory import Cost, memory_error, memory_for_trials, rows_that_fit
-from deciban.messages import Message, counted
 from deciban.trials import Origin, Trials
 from deciban.trials.classes import messages_on_ratios
+from deciban.trials.joining import IdsLike, Lookup, Renamed, near_names
 from deciban.trials.joining.join import append_trials
-from deciban.trials.joining.lookup import Lookup
-from deciban.trials.joining.renaming import IdsLike, Renamed, near_names
 from deciban.trials.names import fingerprints
 from deciban.trials.units import keys_of_trials
 from deciban.types import IntArray
@@ -42,7 +45,7 @@ SHOWN = 5
 """Number of trials that are shown for each fault."""
 
 _ROWS = 1 << 18
-"""Rows that are compared at once where they should be the same."""
+"""Number of rows that are compared at once to find the first difference."""
 
 
 def are_readable(inputs: Sequence[tuple[PathLike, ContentKind, Mapping[str, Any]]], memory: str | int | None) -> bool:
@@ -57,29 +60,29 @@ def are_readable(inputs: Sequence[tuple[PathLike, ContentKind, Mapping[str, Any]
         if str(path) == "-" or not all(is_readable_in_batches(one.path, need, how) for one in table_files(path)):
             if memory is None:
                 return False
-            what = f"memory: {display_name(path)} does not fit in it, and only Parquet, Arrow and text without classes "
-            raise memory_error(f"{what}are read in batches")
+            what = f"memory: {display_name(path)} does not fit in memory, and only Parquet, Arrow and text without "
+            raise memory_error(f"{what}classes can be read in batches")
     return True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fault:
-    """Trials with one fault: how many, and the rows and names of the first of them."""
+    """Trials with the same fault: their number, and the rows and names of the first trials."""
 
     n: int
     first: Sequence[tuple[int, str]]
 
     @property
     def rows(self) -> list[int]:
-        """Rows of the first."""
+        """Rows of the first trials."""
         return [row for row, _ in self.first]
 
     def shown(self, places: Mapping[int, str]) -> list[tuple[str, str]]:
-        """Places and names of the first."""
+        """Return places and names of the first trials."""
         return [(places[row], name) for row, name in self.first]
 
     def __add__(self, other: Fault) -> Fault:
-        """Add the trials of another part."""
+        """Return the trials of both parts."""
         return Fault(self.n + other.n, sorted([*self.first, *other.first])[:SHOWN])
 
 
@@ -90,16 +93,16 @@ def _fault(trials: Trials, rows: IntArray) -> Fault:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Differences:
-    """How trials differ from those of a list.
+    """Differences between trials and a list.
 
     Attributes
     ----------
     again, lacking, extra : Fault
-        Trials that are there more often than in the list; trials that only the list has; trials that it does not have.
+        Trials that occur more often than in the list; trials only in the list; trials not in the list.
     most : int
-        How often the list has a trial, at most.
+        Largest number of occurrences of a trial in the list.
     moved : tuple of int, str, str; or None
-        The first row in another order, its name, and the name that the list has there.
+        The first row in another order, its name, and the name in the list.
     """
 
     again: Fault
@@ -109,13 +112,13 @@ class Differences:
     moved: tuple[int, str, str] | None = None
 
     def __add__(self, other: Differences) -> Differences:
-        """Add the trials of another part."""
+        """Return the differences of both parts."""
         faults = self.again + other.again, self.lacking + other.lacking, self.extra + other.extra
         return Differences(*faults, max(self.most, other.most))
 
 
 def _copies(trials: Trials) -> tuple[IntArray, IntArray]:
-    """For every row how many rows before it hold its trial, and for first rows how many rows hold it in all."""
+    """Return, for each row, the number of earlier rows with its trial, and, for first rows, the number of all rows."""
     first, later = Lookup(trials).surplus
     before, times = np.zeros(len(trials), np.int64), np.ones(len(trials), np.int64)
     np.add.at(times, first, 1)
@@ -134,13 +137,13 @@ class ListedNames:
 
     Parameters
     ----------
-    source : path
+        The input.
     given : mapping
-        How it is read.
+        Options for reading it.
     need : str
-        What it holds.
+        The kind of table to read.
     rename : function of trials to trials with other names, optional
-        By which names trials are compared.
+        Changes names for the comparison.
     room : folder and bytes, optional
 
     Attributes
@@ -149,12 +152,12 @@ class ListedNames:
     contents : Contents
         The first batch.
     n_changed : int
-        How many names were written otherwise.
+        Number of names that were changed.
 
     Raises
     ------
-    FormatError, OSError
-        If the input cannot be read as what it should be.
+        FormatError, OSError
+            If the input cannot be read as this kind of table.
     """
 
     trials: Trials
@@ -198,8 +201,8 @@ class ListedNames:
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """By what trials are identified."""
-        assert self.contents.index is not None  # noqa: S101  # it was asked for
+        """Identifiers of the trials."""
+        assert self.contents.index is not None  # noqa: S101  # it was requested
         return self.contents.index.trials.sides
 
     def read_message(self, kind: str, more: str) -> Message:
@@ -207,7 +210,7 @@ class ListedNames:
         return Message(kind, self.name, f"{self._origins[0].reading}   {counted(self.n_rows, 'trial')}{more}")
 
     def places(self, rows: Sequence[int]) -> dict[int, str]:
-        """Return the places of rows in words, found together: to find one takes a pass over the file."""
+        """Return the places of rows as text, all at once, because each search reads the file."""
         found: dict[int, str] = {}
         for origin, start, stop in zip(self._origins, self._starts, self._starts[1:], strict=False):
             own = sorted({row for row in rows if start <= row < stop})
@@ -216,7 +219,7 @@ class ListedNames:
         return found
 
     def differences(self, listed: ListedNames) -> Differences | None:
-        """Compare the trials with a list; return None if both have the same trials in the same order."""
+        """Compare the trials with a list; return None if both contain the same trials in the same order."""
         moved = _first_difference(self, listed)
         if moved is None:
             return None
@@ -226,7 +229,7 @@ class ListedNames:
         return replace(reduce(add, found), moved=moved)
 
     def part(self, part: int, n_parts: int) -> Trials:
-        """Return the trials of a part of all names, in the order of their rows."""
+        """Return the trials of one of ``n_parts`` subsets of all names, in the order of their rows."""
         if self.room is None:
             return self.trials
         found, start = list[Trials](), 0
@@ -240,7 +243,7 @@ class ListedNames:
         return replace(append_trials(found), origin=Origin(self.name).taken(numbers))
 
     def tables(self) -> Iterator[pa.Table]:
-        """Yield the names of trials, always of as many at once but for the last ones."""
+        """Yield the names of trials in tables of equal length, except the last one."""
         if self.room is None:
             yield pa.table({side: pc.cast(self.trials.column(side), pa.string()) for side in self.trials.sides})
             return
@@ -257,19 +260,19 @@ class ListedNames:
             yield held
 
     def near(self, listed: ListedNames) -> str:
-        """Return the hint on names that differ in how they are written, which takes all names."""
+        """Return advice about names that differ only in spelling; only if all names are in memory."""
         found = near_names(self.trials, listed.trials) if self.room is None else None
         return "" if found is None else f"of the trials of the list, {found}: --ids {found.option}"
 
 
 def _compared(given: Trials, wanted: Trials) -> Differences:
-    """Compare trials with a list, whatever their order."""
+    """Compare trials with a list, in any order."""
     found, back = (
         np.arange(len(some)) if rows is None else rows
         for some, rows in ((wanted, Lookup(wanted).find(given).rows), (given, Lookup(given).find(wanted).rows))
     )
     (given_before, given_times), (wanted_before, wanted_times) = _copies(given), _copies(wanted)
-    # Position -1, of trials that the other side lacks, takes the last number: a part of either side may be empty.
+    # Index -1, for trials that the other side lacks, selects the last number; a subset may be empty on either side.
     again = np.flatnonzero(given_before >= np.append(wanted_times, 1)[back])
     lacking = np.flatnonzero(wanted_before >= np.append(given_times, 0)[found])
     faults = _fault(given, again), _fault(wanted, lacking), _fault(given, np.flatnonzero(back < 0))
@@ -296,19 +299,19 @@ def _first_difference(one: ListedNames, other: ListedNames) -> tuple[int, str, s
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What was read, and what is wrong with it: for every kind of fault how many there are, and the first of them."""
+    """Result of `validate`: messages about the inputs, and for each kind of fault their number and the first ones."""
 
     messages: tuple[Message, ...]
     faults: tuple[str, ...]
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What was read, a line each."""
+        """The messages as text, one line each."""
         return tuple(map(str, self.messages))
 
     @property
     def is_valid(self) -> bool:
-        """Whether nothing is wrong."""
+        """True if there are no faults."""
         return not self.faults
 
 
@@ -339,14 +342,14 @@ def validate(
     trials_format, trials_columns : optional
         The same for the list.
     any_order : bool
-        Whether the trials may stand in another order than in the list.
+        If True, the trials may be in another order than in the list.
     ids : str, path, sequence of str, or IdMap, optional
-        By which names trials are compared; see `deciban.io.reader.read_renaming`.
+        Rules to compare names of trials; see `deciban.io.reader.read_renaming`.
     memory : str or int, optional
-        Bytes that may be taken, as ``"2GB"`` or a number; left out, half of what is free. Text, Parquet and Arrow that
-        would take more are read in batches.
+        Bytes that deciban may take, as ``"2GB"`` or a number; by default, half of the free memory. Text, Parquet and
+        Arrow files that need more are read in batches.
     lr : bool
-        The scores are likelihood ratios. Without it, scores that look like likelihood ratios get a note.
+        True if the scores are likelihood ratios. Otherwise, scores that look like likelihood ratios get a note.
 
     Returns
     -------
@@ -355,7 +358,7 @@ def validate(
     Raises
     ------
     FormatError, InputError, OSError
-        If the list cannot be read. What is wrong with the submission is returned.
+        If the list cannot be read. Faults of the submission are returned, not raised.
     """
     require_one_stream([submission, trials])
     renaming = read_renaming(ids)
@@ -380,7 +383,7 @@ def validate(
             else:
                 found = text_faults(plain_text_files(table_files(submission), **given), need, block_size(room[1] / 2))
             return Validation(tuple(messages), tuple(map(str, islice(found, SHOWN))) or (str(error),))
-        # The systems of one input score the same trials: what is wrong with those of one is wrong with all.
+        # The systems of one input have the same trials, so faults are the same for all.
         names = [system.name for system in scored.contents.systems]
         several = f", {len(names)} systems: {', '.join(names)}" if len(names) > 1 else ""
         messages.append(scored.read_message("scores", several))
@@ -414,17 +417,17 @@ def _faults(scored: ListedNames, listed: ListedNames, *, any_order: bool, may_be
     if not any_order and found.moved is not None and not (again.n or lacking.n or extra.n):
         row, name, wanted = found.moved
         yield (
-            f"{scored.places([row])[row]}: trial {name} stands where the list has {wanted} "
-            f"({listed.places([row])[row]}). All trials are there, in another order; --any-order allows that."
+            f"{scored.places([row])[row]}: trial {name} is in the place of {wanted} in the list "
+            f"({listed.places([row])[row]}). All trials are present, in another order; use --any-order to allow this."
         )
 
 
 LACKING = "trial of the list without a score"
-"""What is said of trials that only the list has."""
+"""Text for trials that only the list contains."""
 
 
 def fault_in_words(what: str, n: int, first: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """How many trials have a fault, and the places and names of the first; nothing if none has.
+    """Yield a text with the number of trials with a fault, and the first of them; nothing if there are none.
 
     Examples
     --------

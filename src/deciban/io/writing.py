@@ -1,4 +1,4 @@
-"""Writing of tables: whole or not at all, exact, in order, never onto a file that is read nor twice onto one."""
+"""Atomic writing of tables, conversion of files, and synthetic data; inputs and other outputs stay as they are."""
 
 from __future__ import annotations
 
@@ -7,45 +7,80 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import starmap, zip_longest
+from operator import add
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+
 from deciban._files import PathLike, atomic_write, display_name, require_file_name, scratch_file
-from deciban.errors import FormatError, InputError
-from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written, require
-from deciban.io.formats import SILENT_ENDINGS, Format, TextFormat, by_name, for_ending, formats
-from deciban.io.source import CODECS, codec_for, files_of, unpacked_name
+from deciban._validate.classes import Prior, unit_of
+from deciban.errors import FormatError, InputError, KeyMismatchError, Message, as_message, counted
+from deciban.io.columns.headers import Columns, unit_in_words
+from deciban.io.formats import (
+    KIND_OF,
+    SILENT_ENDINGS,
+    ContentKind,
+    Contents,
+    Format,
+    Item,
+    TextFormat,
+    WrittenContents,
+    by_name,
+    field_of,
+    for_ending,
+    formats,
+    labels_in_words,
+    require,
+)
+from deciban.io.reader import read_contents, read_input
+from deciban.io.recognition import memory_of
+from deciban.io.source import CODECS, codec_for, files_of, require_one_stream, unpacked_name
 from deciban.io.text.writer import write_text
+from deciban.io.units import (
+    certain,
+    in_other_units,
+    is_submission,
+    n_infinite,
+    notes_on_submissions,
+    refuse_negated_probabilities,
+    require_class_units,
+)
+from deciban.memory import memory_error, memory_for_trials
+from deciban.trials import Key
+from deciban.trials.joining.join import refuse_conflicts
+from deciban.trials.joining.matching import match
 from deciban.trials.lists import ROW
 
 
 def refuse_overwriting(
     targets: Sequence[PathLike], inputs: Sequence[PathLike | None], *, made: PathLike | None = None
 ) -> None:
-    """Refuse to write to a file that is read, by whatever name, to two things at once, or where there is no folder.
+    """Raise if a target is an input or another target, under any name, or its folder does not exist.
 
     Parameters
     ----------
     targets : sequence of paths
-        What will be written; ``-`` is standard output.
+        Files to write; ``-`` is standard output.
     inputs : sequence of paths or None
-        What is read: files, folders, patterns, ``-``. A link, another spelling, or another name of the same file on
-        the disk is the same file.
+        Files to read: files, folders, patterns, ``-``. Links and other names of the same file are detected.
     made : path, optional
-        A folder that is made if it is not there. Left out, targets are files.
+        A folder that will be created if it does not exist. By default, targets are files.
 
     Raises
     ------
     InputError
-        If a target is an input, lies in a folder that is read or is not there, is a folder, or is written twice.
+        If a target is an input, is in a folder that is an input or does not exist, is a folder, or is written twice.
 
     Examples
     --------
     >>> refuse_overwriting(["out.txt"], ["scores.txt", None, "-"])
     >>> refuse_overwriting(["out.txt", "./out.txt"], [])
     Traceback (most recent call last):
-    deciban.errors.InputError: out.txt: would be written twice. Give every output a name of its own.
+    deciban.errors.InputError: out.txt: would be written twice. Give each output its own name.
     """
     for target in targets:
         require_file_name(target)
@@ -54,28 +89,28 @@ def refuse_overwriting(
     names = [os.path.realpath(target) if str(target) != "-" else "-" for target in targets]
     twice = next((target for target, name in zip(targets, names, strict=True) if names.count(name) > 1), None)
     if twice is not None:
-        raise InputError(f"{target_name(twice)}: would be written twice. Give every output a name of its own.")
+        raise InputError(f"{target_name(twice)}: would be written twice. Give each output its own name.")
     read = [Path(file) for path in inputs if path is not None and str(path) != "-" for file in files_of(path)]
     for target in (Path(target) for target in targets if str(target) != "-"):
         for path in read:
             is_same = path.is_file() and target.exists() and target.samefile(path)
             if is_same or (path.is_dir() and path.resolve() in target.resolve().parents):
                 raise InputError(
-                    f"{display_name(target)}: is an input, or would become a part of one. Choose another name for the "
-                    "output."
+                    f"{display_name(target)}: is an input, or in a folder that is an input. Choose another name for "
+                    "the output."
                 )
     for target in targets:
         _require_folder(Path(target), made)
 
 
 def _require_folder(target: Path, made: PathLike | None) -> None:
-    """Refuse a target whose folder is not there, and is not going to be."""
+    """Raise if the folder of a target does not exist and will not be created."""
     folder = target.parent
     if made is not None and folder == Path(made) and not folder.exists():
         folder = folder.parent
     if str(target) != "-" and not folder.is_dir():
         raise InputError(
-            f"{display_name(target)}: there is no folder {str(folder)!r}. Make it first, or write elsewhere."
+            f"{display_name(target)}: the folder {str(folder)!r} does not exist. Create it first, or write elsewhere."
         )
 
 
@@ -85,16 +120,15 @@ def write(item: Item | Contents, path: PathLike, *more: Item, format: str | None
     Parameters
     ----------
     item : Index, Key, Scores, ClassScores, ClassKey, Quality, SegmentQuality, IdMap or Contents
-        Of the contents of another file, what the format has room for is written.
+        For the contents of another file, everything is written that the format can contain.
     path : path
-        Replaced as a whole when everything is written. ``.gz``, ``.bz2`` and ``.zst`` compress; ``-`` is standard
-        output.
+        Replaced only when everything is written. ``.gz``, ``.bz2`` and ``.zst`` compress; ``-`` is standard output.
     *more : the same
-        What belongs to the same trials: a key with its scores, the scores of further systems.
+        Other tables of the same trials: a key with its scores, or scores of further systems.
     format : str, optional
-        Name of the format; left out, the ending of the file decides, and where that says nothing (``.txt``, or names
-        like ``.scores`` and ``.key``; others are refused) lists are written as ``kaldi`` (two names), ``nist-sre``
-        (two names and a side), ``trial`` (one) or ``rows`` (none).
+        Name of the format. By default, the ending of the file decides. For neutral endings (``.txt``, or names like
+        ``.scores`` and ``.key``; others are refused), lists are written as ``kaldi`` (two names), ``nist-sre`` (two
+        names and a side), ``trial`` (one) or ``rows`` (none).
 
     Returns
     -------
@@ -104,11 +138,11 @@ def write(item: Item | Contents, path: PathLike, *more: Item, format: str | None
     Raises
     ------
     FormatError
-        If the format cannot hold these tables, or not these names. An old file is still there then.
+        If the format cannot contain these tables or names. An old file is unchanged.
     InputError
-        If there is no such format, or the tables speak of different trials.
+        If the format does not exist, or the tables contain different trials.
     OSError
-        If the file cannot be written, for example because the disk is full; an old file is still there then.
+        If the file cannot be written, for example because the disk is full. An old file is unchanged.
 
     Examples
     --------
@@ -124,7 +158,7 @@ def write(item: Item | Contents, path: PathLike, *more: Item, format: str | None
     if not isinstance(item, Contents):
         return put(Contents.of(item, *more), path, format, [KIND_OF[type(one)] for one in (item, *more)])[0]
     if more:
-        raise InputError("contents of a file are written alone, not with more tables. Put all into one Contents.")
+        raise InputError("contents of a file cannot be written with more tables. Combine all in one Contents.")
     return put(item, path, format)[0]
 
 
@@ -134,7 +168,7 @@ def put(
     name: str | None,
     needed: Sequence[ContentKind] = (),
     columns: Sequence[str] = (),
-) -> tuple[Format, Written]:
+) -> tuple[Format, WrittenContents]:
     """Write contents to a file; see `write`.
 
     Parameters
@@ -144,9 +178,9 @@ def put(
     name : str or None
         Name of the format.
     needed : sequence of kinds
-        What has to be written. The rest is if the format has room for it.
+        Kinds that must be written. Other kinds are written if the format can contain them.
     columns : sequence of str
-        Conditions that have to be written, too.
+        Conditions that must also be written.
 
     Returns
     -------
@@ -161,35 +195,35 @@ def put(
     chosen = _chosen(contents, path, name)
     if not chosen.writes:
         writable = ", ".join(name for name, one in formats().items() if one.writes)
-        raise InputError(f"format: {chosen.name} is read, not written. These are written: {writable}.")
+        raise InputError(f"format: {chosen.name} can be read, but not written. Use one of {writable}.")
     require(contents, chosen.writes, chosen.name)
     if chosen.detection_llr:
-        from deciban.io.units import as_detection_llrs  # most outputs need none of it
+        from deciban.io.units import as_detection_llrs  # not needed for most outputs
 
         contents = as_detection_llrs(contents)
     with opened(path) as stream:
         if isinstance(chosen, TextFormat):
             written = write_text(contents, chosen, stream)
         else:
-            writer: Any = chosen  # a format that is written
+            writer: Any = chosen  # a format with a writer
             written = writer.write(contents, stream)
         if lacking := [kind for kind in needed if kind not in written.kinds]:
-            room = " and ".join(sorted(written.kinds - {"index"}) or ["index"])
+            possible = " and ".join(sorted(written.kinds - {"index"}) or ["index"])
             raise FormatError(
-                f"{chosen.name} has room for {room}, but not for {' and '.join(lacking)} in the same file. Write two "
+                f"{chosen.name} can contain {possible}, but not {' and '.join(lacking)} in the same file. Write two "
                 "files, or choose another format (table, parquet)."
             )
         if left_out := [one for one in columns if one not in written.conditions]:
             raise FormatError(
-                f"{chosen.name} has no room for the columns {' and '.join(left_out)}. Choose a format with columns "
-                "that are called by a name: table (.csv), tsv, lir, parquet, arrow or npz (--to)."
+                f"{chosen.name} cannot contain the columns {' and '.join(left_out)}. Choose a format with named "
+                "columns: table (.csv), tsv, lir, parquet, arrow or npz (--to)."
             )
     return chosen, written
 
 
 @contextlib.contextmanager
 def opened(path: PathLike) -> Iterator[IO[bytes]]:
-    """Open a target: written whole or not at all, compressed as its ending says; ``-`` is standard output.
+    """Open a target for atomic writing, compressed according to its ending; ``-`` is standard output.
 
     Yields
     ------
@@ -209,7 +243,7 @@ def opened(path: PathLike) -> Iterator[IO[bytes]]:
 
 
 def target_name(path: PathLike) -> str:
-    """What messages call a file that is written."""
+    """Return the name of a target for messages."""
     return "standard output" if str(path) == "-" else display_name(path)
 
 
@@ -230,21 +264,21 @@ def _chosen(contents: Contents, path: PathLike, name: str | None) -> Format:
     default = special.get(kind) or listed.get(sides)
     if default is None:
         raise FormatError(
-            f"{shown}: its ending does not say in which format to write {kind}. Name one: "
+            f"{shown}: its ending does not determine a format for {kind}. Name one: "
             f"--to {', '.join(one for one, f in formats().items() if set(f.writes) & set(contents.kinds))}."
         )
     return by_name(default)
 
 
 def _refuse_unknown_ending(shown: str) -> None:
-    """Refuse names that promise a format which is not written; numbers, as of versions, promise none."""
+    """Raise if an ending belongs to no format that can be written; numbers, as in versions, are allowed."""
     ending = Path(unpacked_name(shown)).suffix.casefold()
     if ending in SILENT_ENDINGS or not any(map(str.isalpha, ending)):
         return
     known = sorted({one for form in formats().values() if form.writes for one in form.endings})
     raise InputError(
-        f"{shown}: no format is known by the ending {ending}. Use {', '.join(known)} (.txt for plain lists; "
-        f"{', '.join(codec.ending for codec in CODECS)} behind it to compress), or name the format (--to)."
+        f"{shown}: the ending {ending} belongs to no format. Use {', '.join(known)} (.txt for plain lists; add "
+        f"{', '.join(codec.ending for codec in CODECS)} to compress), or name the format (--to)."
     )
 
 
@@ -260,8 +294,296 @@ def plainly_opened(path: PathLike) -> Iterator[IO[bytes]]:
         with atomic_write(path) as stream:
             yield stream
         return
-    with tempfile.TemporaryFile() as aside:  # standard output cannot be sought in, and gets all or nothing
+    with tempfile.TemporaryFile() as aside:  # standard output is not seekable, and receives everything or nothing
         yield aside
         aside.seek(0)
         shutil.copyfileobj(aside, sys.stdout.buffer, 1 << 20)
     sys.stdout.buffer.flush()
+
+
+def convert(
+    source: PathLike,
+    target: PathLike,
+    *,
+    to: str | None = None,
+    what: ContentKind | None = None,
+    key: PathLike | None = None,
+    format: str | None = None,
+    columns: Columns | None = None,
+    labels: Mapping[str, str] | None = None,
+    log10: bool = False,
+    lr: bool = False,
+    negate: bool = False,
+    probabilities: float | Prior | None = None,
+    detection_llr: bool = False,
+    write_as: str = "loglik",
+    key_format: str | None = None,
+    key_columns: Columns | None = None,
+    memory: str | int | None = None,
+) -> tuple[Message, ...]:
+    """Read a file of any known format and write it in another one.
+
+    Parameters
+    ----------
+    source, target : path
+        See `deciban.read_scores` and `deciban.write`.
+    to : str, optional
+        Format to write; by default, the ending of the target decides.
+    what : str, optional
+        The part of the contents to write (``scores``, ``key``, ``index``, ...); by default all parts that the format
+        can contain.
+    key : path, optional
+        A key. Its labels are written with the scores, and its conditions if the format can contain them. It must have
+        a label for each trial of the source, and agree with labels in the source.
+    format, columns, labels, log10, lr, negate : optional
+        See `deciban.read_scores`, for the source; the labels also apply to the key.
+    probabilities : float or prior, optional
+        The scores are probabilities with this prior, of a target or of the classes. The output contains llrs or
+        log-likelihoods in nats.
+    detection_llr : bool
+        Class scores are log-likelihood ratios of each class against the others. The output contains log-likelihoods.
+    write_as : {"loglik", "detection-llr"}
+        Write class scores as log-likelihoods, or as log-likelihood ratios of each class against the others with a
+        flat prior.
+    key_format, key_columns : optional
+        The same for the key.
+    memory : str or int, optional
+        Bytes that deciban may take, as ``"2GB"`` or a number; by default, half of the free memory. Text, Parquet and
+        Arrow files that need more are written as Parquet in batches.
+
+    Returns
+    -------
+    tuple of Message
+        Messages about what was read, what the format cannot contain, and what was written.
+
+    Raises
+    ------
+    FormatError, InputError, KeyMismatchError, OSError
+        As in `deciban.read_scores` and `deciban.write`; if the target is the source or the key; or if the labels of the
+        key do not match or cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "scores.txt"
+    >>> _ = path.write_text("ann x 0.1\\nbob y -2\\n")
+    >>> [message.kind for message in convert(path, path.with_suffix(".h5"))]
+    ['read', 'wrote']
+    """
+    require_class_units(write_as)
+    unit = unit_of(log10=log10, lr=lr)
+    if negate:
+        refuse_negated_probabilities(probabilities)
+    require_one_stream([source, key])
+    refuse_overwriting([target], [source, key], made=target)
+    # A format for detection llrs converts the scores itself.
+    class_unit = "loglik" if to in formats() and formats()[to].detection_llr else write_as
+    units: Any = {"probabilities": probabilities, "detection_llr": detection_llr, "write_as": class_unit, "lr": lr}
+    read = _Read(what, units | {"negate": negate})
+    given: Any = {"format": format, "columns": columns, "labels": labels, "unit": unit}
+    if memory_of([source]) > memory_for_trials(memory):
+        reason = _needs_all(source, target, to, what, key, given)
+        if not reason:
+            return _in_batches(source, target, read, given, memory_for_trials(memory) / 2)
+        if memory is not None:
+            raise memory_error(f"memory: {display_name(source)} does not fit in memory, and {reason}")
+    found = read_input(source, need=what, **given).contents
+    contents = read.add(found)
+    messages = list(read.messages(found.origin.name))
+    needed: list[ContentKind] = [] if what is None else [what]
+    if key is not None:
+        truth = read_contents(key, need="key", format=key_format, columns=key_columns, labels=labels)
+        contents, met = _with_key(contents, found.key, truth.key)
+        notes = [as_message(note, truth.origin.name) for note in truth.notes]
+        messages += [read_message("key", truth, truth.label_counts), *notes, met]
+        needed.append("key")
+    told = put_and_tell(contents, target, to, needed)
+    is_known = is_submission(contents.origin) and not read.told  # written with the units of the input
+    return (*messages, *told, *([] if is_known else notes_on_submissions(told, write_as)))
+
+
+@dataclass
+class _Read:
+    """Data about a file that was read in one or several batches.
+
+    Attributes
+    ----------
+    what : str, optional
+        As in `convert`.
+    units : mapping
+        Arguments of `in_other_units`.
+    first : Contents or None
+        The first batch.
+    n_trials : int
+    labels : list of int
+        Numbers of targets and non-targets.
+    words : dict
+        Words for targets and non-targets.
+    notes : dict of notes
+    told : dict of Message
+        Messages about units.
+    n_certain : list of int
+        For each system, the number of trials with an infinite logarithm of a probability.
+    """
+
+    what: ContentKind | None
+    units: Mapping[str, Any]
+    first: Contents | None = None
+    n_trials: int = 0
+    labels: list[int] = field(default_factory=lambda: [0, 0])
+    words: dict[str, bool] = field(default_factory=dict)
+    notes: dict[str | Message, None] = field(default_factory=dict)
+    told: dict[Message, None] = field(default_factory=dict)
+    n_certain: list[int] = field(default_factory=list)
+
+    def add(self, contents: Contents) -> Contents:
+        """Return the contents to write for a batch, in the units to write."""
+        chosen = contents if self.what is None else only(contents, self.what)
+        made, told = in_other_units(chosen, **self.units)
+        self.first = self.first or chosen
+        self.n_trials += 0 if chosen.index is None else len(chosen.index)
+        if chosen.key is not None:
+            self.labels[0] += int(chosen.key.n_tar)
+            self.labels[1] += int(chosen.key.n_non)
+        self.words |= chosen.words
+        self.notes |= dict.fromkeys(chosen.notes)
+        self.told |= dict.fromkeys(one for one in told if not one.origin)
+        if self.units["probabilities"] is not None:
+            classes = made.class_scores
+            own = [n_infinite(one.score) for one in (made.systems if classes is None else (classes,))]
+            self.n_certain = list(starmap(add, zip_longest(self.n_certain, own, fillvalue=0)))
+        return made
+
+    def messages(self, name: str) -> Iterator[Message]:
+        """Yield the messages about the file."""
+        first = self.first
+        assert first is not None  # noqa: S101  # there was a batch
+        counts = [] if first.index is None else [counted(self.n_trials, "trial")]
+        if first.key is not None:
+            counts.append(labels_in_words(self.words, *self.labels))
+        origin = replace(first.origin, name=name)
+        yield read_message("read", replace(first, origin=origin), ", ".join(counts) or ", ".join(first.kinds))
+        yield from (as_message(note, name) for note in self.notes)
+        yield from self.told
+        noun = "segment" if first.class_scores is not None else "trial"
+        for n in self.n_certain:
+            yield from certain(n, noun, name)
+
+
+def _needs_all(
+    source: PathLike, target: PathLike, to: str | None, what: ContentKind | None, key: PathLike | None, given: Any
+) -> str:
+    """Return the reason why a file must be read as a whole; empty if it can be read in batches."""
+    from deciban.io.shards.files import table_files  # not needed for most files, which fit in memory
+    from deciban.io.shards.writing import is_readable_in_batches
+
+    form = by_name(to) if to is not None else for_ending(target_name(target))
+    if form is None or form.name != "parquet" or str(target) == "-":
+        return "only Parquet can be written in batches"
+    if key is not None:
+        return "labels of a key need all trials at once (convert the scores without the key)"
+    if str(source) == "-" or not all(is_readable_in_batches(file.path, what, given) for file in table_files(source)):
+        return "only Parquet, Arrow and text without classes can be read in batches"
+    return ""
+
+
+def _in_batches(source: PathLike, target: PathLike, read: _Read, given: Any, memory: float) -> tuple[Message, ...]:
+    """Write batches of a file as Parquet."""
+    from deciban.io.columns.columnar import table_of, written_of
+    from deciban.io.shards.writing import TableWriter, contents_in_batches
+
+    left: list[Message] | None = None
+    with atomic_write(target) as stream, TableWriter(stream, target_name(target)) as writer:
+        for name, contents in contents_in_batches(source, read.what, memory, **given):
+            made = read.add(contents)
+            table = table_of(made)
+            if left is None:
+                lost = left_out(made, by_name("parquet"), written_of(made, table))
+                left = [Message("left out", "", one) for one in lost]
+            writer.write(table, name)
+    told = Message("wrote", target_name(target), "as parquet, in batches")
+    return (*read.messages(display_name(source)), *(left or ()), told)
+
+
+def read_message(kind: str, contents: Contents, counts: str) -> Message:
+    """Return the message on how an input was read."""
+    reading = contents.origin.reading
+    unit = unit_in_words(one.unit for one in contents.systems)
+    return Message(kind, contents.origin.name, f"{reading}{'' if unit in reading else unit}   {counts}")
+
+
+def put_and_tell(
+    contents: Contents,
+    target: PathLike,
+    to: str | None,
+    needed: Sequence[ContentKind] = (),
+    columns: Sequence[str] = (),
+) -> tuple[Message, ...]:
+    """Write contents to a file; return messages, also about contents that the format cannot contain.
+
+    Parameters, errors
+        As in `deciban.io.writing.put`.
+
+    Returns
+    -------
+    tuple of Message
+    """
+    chosen, written = put(contents, target, to, needed, columns)
+    messages = [Message("left out", "", one) for one in left_out(contents, chosen, written)]
+    if written.reordered:
+        order = f"{chosen.name} contains a matrix, so the order of trials has changed"
+        messages.insert(0, Message("note", "", order))
+    unit = ", detection llrs of each class against the others, with a flat prior" if chosen.detection_llr else ""
+    return (*messages, Message("wrote", target_name(target), f"as {chosen.name}{unit}"))
+
+
+def only(contents: Contents, what: ContentKind) -> Contents:
+    """Return one kind of tables of an input, with its trials."""
+    empty = Contents(origin=contents.origin, index=contents.index, notes=contents.notes)
+    if what == "index":
+        return empty
+    return replace(empty, **{field_of(what): getattr(contents, field_of(what))})
+
+
+def _with_key(contents: Contents, own: Key | None, key: Key | None) -> tuple[Contents, Message]:
+    """Return scores with the labels of a key, in the order of the scores, and a message about the join."""
+    if not contents.systems or key is None:
+        raise FormatError(f"{contents.origin.name}: contains no scores for the labels of a key.")
+    if own is not None:
+        refuse_conflicts(own, key)
+    trials = contents.systems[0].trials
+    # Find trials without a label before the join, whose messages are about trials without a score.
+    found = match([key], contents.systems[0].index, 0.0, "error")
+    rows = found.rows[0]
+    lacking = np.flatnonzero(rows < 0) if rows is not None else np.empty(0, np.int64)
+    if len(lacking):
+        row, name = int(lacking[0]), key.trials.origin.name
+        raise KeyMismatchError(
+            f"{name} has no label for {len(lacking):,} of {len(trials):,} trials of {trials.origin.name}, the first "
+            f"{trials.name_of(row)} ({trials.origin.where(row)}). Scores are written with labels only if all have one."
+        )
+    own_key = key if rows is None else key.take(rows)
+    # The names of the scores are kept; the key adds only conditions and labels.
+    own_key = Key(replace(trials, conditions=own_key.trials.conditions, origin=key.trials.origin), own_key.is_target)
+    others = [table for table in (contents.class_scores, contents.class_key) if table is not None]
+    together = Contents.of(*contents.systems, own_key, *others)
+    kept = replace(contents, **{field: getattr(together, field) for field in _ABOUT_TRIALS})
+    return kept, Message(
+        "join", "", f"{found.report.matched:,} matched · {counted(found.report.extra, 'extra trial')} of the key"
+    )
+
+
+_ABOUT_TRIALS = ("index", "systems", "key", "class_scores", "class_key")
+
+
+def left_out(contents: Contents, chosen: Format, written: WrittenContents) -> list[str]:
+    """Return texts about contents that were not written, with the reason."""
+    main = next((kind for kind in contents.kinds if kind in written.kinds), "these")
+    reasons = [
+        f"{kind}: {chosen.name} cannot contain it" + (f" together with {main}" if kind in chosen.writes else "")
+        for kind in contents.kinds
+        if kind not in written.kinds and kind != "index"
+    ]
+    conditions = [] if contents.index is None else list(contents.index.trials.conditions)
+    lacking = [name for name in conditions if name not in written.conditions]
+    return reasons + [f"condition {name}: {chosen.name} cannot contain it" for name in lacking]

@@ -1,9 +1,9 @@
-"""Costs to train with: Cllr and the beta family, with gradients, for NumPy arrays and PyTorch tensors.
+"""Training losses: Cllr and the beta family, with gradients, for NumPy arrays and PyTorch tensors.
 
-The numbers are those of `deciban.metrics`; what comes in decides what comes out. Of tensors the cost is a tensor on
-the same device that PyTorch can differentiate, twice if asked: ``deciban.losses.cllr(tar, non).backward()``. Arrays of
-other libraries that follow the array API standard are taken too. NumPy does not differentiate: the functions whose
-names end in ``_and_gradient`` return both.
+The values are the same as in `deciban.metrics`, in the library of the input. For tensors, the loss is a tensor on the
+same device that PyTorch can differentiate, also twice: ``deciban.losses.cllr(tar, non).backward()``. Arrays of other
+libraries with the array API standard are accepted, too. NumPy cannot differentiate: the functions ``*_and_gradient``
+return the value and its gradient.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cllr and the cost of beta-family rules as losses; the same numbers as in `deciban.metrics`."""
+"""Cllr and the cost of beta-family rules as losses, with the same values as in `deciban.metrics`."""
 
 from __future__ import annotations
 
@@ -9,23 +9,22 @@ from typing import Any, NamedTuple, TypeAlias
 
 import array_api_compat
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 
 from deciban._validate import arrays as _validate
 from deciban.core.rules import proper
 from deciban.errors import InputError
-from deciban.types import AnyArray
+from deciban.types import AnyArray, Weights
 
 _quiet = np.errstate(over="ignore", under="ignore")
 
 
 @_quiet
 def cost_non(xp: Any, x: Any, alpha: float, beta: float, log_weight: float = 0.0) -> Any:
-    """Return ``exp(log_weight) C(x | non; alpha, beta)`` of posterior log odds ``x``, infinite ones included.
+    """Return ``exp(log_weight) C(x | non; alpha, beta)`` of posterior log odds ``x``, which may be infinite.
 
-    Rules without a closed form are evaluated by `deciban.core.rules.proper` on the host, one formula for all libraries;
-    the result returns to the device of ``x``.
+    Rules without a closed form are evaluated by `deciban.core.rules.proper` on the host, with one formula for all
+    libraries. The result returns to the device of ``x``.
     """
     closed_form = _CLOSED_FORMS.get((alpha, beta))
     if closed_form is not None:
@@ -38,7 +37,7 @@ def cost_non(xp: Any, x: Any, alpha: float, beta: float, log_weight: float = 0.0
 
 @_quiet
 def slope_non(xp: Any, x: Any, alpha: float, beta: float, log_weight: float = 0.0) -> Any:
-    """Return ``exp(log_weight) dC/dx``; ``inf`` where it leaves the type.
+    """Return ``exp(log_weight) dC/dx``; ``inf`` if it exceeds the type.
 
     The derivative is ``sigma(x)^alpha sigma(-x)^(beta-1) / B(alpha, beta)``.
     """
@@ -52,7 +51,7 @@ def slope_non(xp: Any, x: Any, alpha: float, beta: float, log_weight: float = 0.
 
 
 def on_host(x: Any) -> AnyArray:
-    """Return ``x`` as a NumPy array, outside of any graph of automatic differentiation."""
+    """Return ``x`` as a NumPy array, outside of any automatic differentiation."""
     if array_api_compat.is_torch_array(x):
         return np.asarray(x.detach().cpu().numpy())
     return np.from_dlpack(x, device="cpu")
@@ -69,13 +68,13 @@ def _sigma(xp: Any, x: Any) -> Any:
 def _log_less_linear(xp: Any, x: Any) -> Any:
     """Return ``-log(1 - p) - p`` for ``p = sigma(x)``, which is about ``p^2 / 2`` for small ``p``.
 
-    As written it loses all digits there. With ``y = p / (2 - p)`` it is ``2 atanh(y) - 2 y / (1 + y)``, a sum of
+    The direct formula loses all digits there. With ``y = p / (2 - p)`` it is ``2 atanh(y) - 2 y / (1 + y)``, a sum of
     positive terms: ``2 y^2 / (1 + y) + 2 (y^3 / 3 + y^5 / 5 + ...)``.
     """
     z = xp.exp(xp.clip(x, max=-1.0))
     y = z / (z + 2.0)
     tail = xp.zeros_like(y)
-    for k in range(19, 1, -2):  # y^2 < 0.0242: what is left out is below one ulp
+    for k in range(19, 1, -2):  # y^2 < 0.0242: the omitted terms are below one ulp
         tail = tail * (y * y) + 1.0 / k
     series = 2.0 * y * y * (1.0 / (1.0 + y) + y * tail)
     return xp.where(x < -1.0, series, _softplus(xp, x) - _sigma(xp, x))
@@ -90,16 +89,12 @@ _CLOSED_FORMS: dict[tuple[float, float], Callable[[Any, Any], Any]] = {
 }
 
 
-def differentiable_cost_non(xp: Any, x: Any, alpha: float, beta: float, log_weight: float = 0.0) -> Any:
-    """`cost_non` of a tensor, differentiable twice; torch is imported when it is needed."""
-    return _function().apply(xp, x, alpha, beta, log_weight)
-
-
 @cache
-def _function() -> Any:
+def _differentiable_cost_non() -> Any:
+    """Return `cost_non` of tensors, differentiable twice; torch is imported only here."""
     import torch
 
-    class CostNon(torch.autograd.Function):  # type: ignore[misc]  # Any, where torch is not installed
+    class CostNon(torch.autograd.Function):  # type: ignore[misc]  # Any, if torch is not installed
         @staticmethod
         def forward(xp: Any, x: Any, alpha: float, beta: float, log_weight: float) -> Any:
             return cost_non(xp, x, alpha, beta, log_weight)
@@ -112,31 +107,29 @@ def _function() -> Any:
         @staticmethod
         def backward(ctx: Any, gradient: Any) -> tuple[None, Any, None, None, None]:
             (x,) = ctx.saved_tensors
-            # Made of differentiable operations: PyTorch records them if a second derivative is asked for.
+            # Differentiable operations: PyTorch records them if a second derivative is requested.
             return None, gradient * slope_non(ctx.xp, x, *ctx.rule), None, None, None
 
-    return CostNon
+    return CostNon.apply
 
 
 LossTrials: TypeAlias = tuple[Any, Any, Any]
-"""The llrs of one class, the share of each trial in the mean of the class, and the type of the scores as they came.
+"""The llrs of one class, the share of each trial in the class mean, and the original type of the scores.
 
-Llrs are an array (n,) in working precision, shares are another one, or one number for all trials; they sum to 1. Trials
-of weight 0 have llr 0, for nothing of an infinite cost is nothing. Everything is computed in float64 where the device
-has it, whatever the type of the scores: a mean of many float32 costs keeps its digits. Gradients and results return to
-the type of the scores.
+Llrs are an array (n,) in working precision. Shares are another array, or one number for all trials; they sum to 1.
+Trials of weight 0 get llr 0, so that 0 times an infinite cost does not occur. The computation uses float64 if the
+device supports it, so that a mean of many float32 costs keeps its digits. Gradients and results are converted to the
+original type.
 """
 
 
-def both_classes(
-    tar: Any, non: Any, tar_weights: ArrayLike | None, non_weights: ArrayLike | None
-) -> tuple[Any, LossTrials, LossTrials]:
+def both_classes(tar: Any, non: Any, tar_weights: Weights, non_weights: Weights) -> tuple[Any, LossTrials, LossTrials]:
     """Check the arguments of a loss; return the array API namespace, the targets and the non-targets.
 
     Raises
     ------
     InputError
-        If the classes are arrays of different libraries or devices, or for the reasons of `deciban.metrics.cllr`.
+        If the classes are arrays of different libraries or devices; see also `deciban.metrics.cllr`.
     """
     tar, non = _array(tar, "tar"), _array(non, "non")
     try:
@@ -153,17 +146,17 @@ def both_classes(
 
 
 def _array(values: Any, name: str) -> Any:
-    """Leave arrays of other libraries as they are; NumPy arrays, lists and the like become checked vectors."""
+    """Return arrays of other libraries unchanged; NumPy arrays and lists become checked vectors."""
     if array_api_compat.is_array_api_obj(values) and not array_api_compat.is_numpy_array(values):
         return values
     return _validate.scores(values, name)
 
 
-def _one_class(xp: Any, values: Any, weights: ArrayLike | None, name: str) -> LossTrials:
+def _one_class(xp: Any, values: Any, weights: Weights, name: str) -> LossTrials:
     device = array_api_compat.device(values)
     working = _widest_float(xp, device)
     if not _is_healthy(xp, values):
-        # Says what is wrong with the scores, or converts what can be converted, such as integers.
+        # Raises an error for invalid scores, or converts other types, such as integers.
         values = xp.asarray(_validate.scores(_readable(xp, values), name), dtype=working, device=device)
     llr = xp.astype(values, working, copy=False)
     checked = _weights(weights, values.shape[0], f"{name}_weights")
@@ -176,7 +169,7 @@ def _one_class(xp: Any, values: Any, weights: ArrayLike | None, name: str) -> Lo
 
 
 def _is_healthy(xp: Any, values: Any) -> bool:
-    """Whether these are scores as they should be, asked on their device: one number comes back to the host."""
+    """Return True if these are valid scores; checked on their device, with one number returned to the host."""
     floats = values.ndim == 1 and values.shape[0] > 0 and xp.isdtype(values.dtype, "real floating")
     return floats and not bool(xp.any(xp.isnan(values)))
 
@@ -192,8 +185,8 @@ def _weights(weights: Any, n_trials: int, name: str) -> Any:
     if array_api_compat.is_torch_array(weights):
         if weights.requires_grad:
             raise InputError(
-                f"{name}: asks for a gradient, but costs are differentiated by the scores alone. "
-                f"Pass {name}.detach(), or weigh the trials in an expression of your own."
+                f"{name}: requires a gradient, but costs are differentiable only in the scores. "
+                f"Pass {name}.detach(), or weight the trials in your own expression."
             )
         weights = on_host(weights.double() if weights.is_floating_point() else weights)
     elif array_api_compat.is_array_api_obj(weights) and not array_api_compat.is_numpy_array(weights):
@@ -203,25 +196,25 @@ def _weights(weights: Any, n_trials: int, name: str) -> Any:
 
 @cache
 def _widest_float(xp: Any, device: Any) -> Any:
-    """Float64 wherever the device has it; some accelerators stop at float32."""
+    """Return float64 if the device supports it; some accelerators support only float32."""
     floats = xp.__array_namespace_info__().dtypes(device=device, kind="real floating")
     return xp.float64 if "float64" in floats else xp.float32
 
 
-_SEVERAL = "Add up the losses of several priors, with the weights they deserve"
+_SEVERAL = "Sum the losses of several priors with your own weights"
 
 
 class CostAndGradient(NamedTuple):
-    """A cost, and how it changes with each score.
+    """A cost and its derivatives in the scores.
 
     Parameters
     ----------
     value : number or zero-dimensional array
-        The cost: a NumPy number for NumPy arrays, a zero-dimensional array of the library otherwise.
+        The cost: a NumPy number for NumPy arrays, otherwise a zero-dimensional array of the library.
     grad_tar : (n_tar,) array
-        Derivative by each target score, per nat; never positive.
+        Derivative in each target score, per nat; never positive.
     grad_non : (n_non,) array
-        Derivative by each non-target score, per nat; never negative.
+        Derivative in each non-target score, per nat; never negative.
     """
 
     value: Any
@@ -229,8 +222,8 @@ class CostAndGradient(NamedTuple):
     grad_non: Any
 
 
-class _Term(NamedTuple):
-    """One class of an expected cost, ``sum(share * weight * C(x | non))``: targets are non-targets mirrored."""
+class _CostTerm(NamedTuple):
+    """One class of an expected cost, ``sum(share * weight * C(x | non))``; targets are mirrored non-targets."""
 
     x: Any
     sign: float
@@ -241,8 +234,8 @@ class _Term(NamedTuple):
     dtype: Any
 
     @classmethod
-    def of(cls, trials: LossTrials, sign: float, log_odds: float, rule: tuple[float, float]) -> _Term:
-        """Weigh with the prior of the class, ``sigma(-sign * log_odds)``."""
+    def of(cls, trials: LossTrials, sign: float, log_odds: float, rule: tuple[float, float]) -> _CostTerm:
+        """Create with the prior of the class as weight, ``sigma(-sign * log_odds)``."""
         llr, share, dtype = trials
         return cls(sign * (llr + log_odds), sign, share, -float(np.logaddexp(0.0, sign * log_odds)), *rule, dtype)
 
@@ -254,37 +247,39 @@ def _terms(
     non_weights: Any,
     rule: tuple[float, float] = (1.0, 1.0),
     prior: tuple[float | None, float | None] = (None, 0.0),
-) -> tuple[Any, tuple[_Term, _Term]]:
-    """Check all arguments of a loss; return the array API namespace, and what targets and non-targets add.
+) -> tuple[Any, tuple[_CostTerm, _CostTerm]]:
+    """Check all arguments of a loss; return the array API namespace, and the terms of targets and non-targets.
 
     Raises
     ------
     InputError
-        If any of them is not as it should be.
+        If an argument is invalid.
     """
     alpha, beta = _validate.rule(*rule)
     log_odds = _validate.single_log_odds(*prior, way=_SEVERAL)
     xp, targets, non_targets = both_classes(tar, non, tar_weights, non_weights)
-    tar_term = _Term.of(targets, -1.0, log_odds, (beta, alpha))
-    return xp, (tar_term, _Term.of(non_targets, 1.0, log_odds, (alpha, beta)))
+    tar_term = _CostTerm.of(targets, -1.0, log_odds, (beta, alpha))
+    return xp, (tar_term, _CostTerm.of(non_targets, 1.0, log_odds, (alpha, beta)))
 
 
-def _value(xp: Any, terms: tuple[_Term, _Term], unit: float = 1.0, cost: Callable[..., Any] | None = None) -> Any:
-    """The loss, of the type of the scores, differentiable by the tensors it came from; its unit is in nats."""
+def _value(
+    xp: Any, terms: tuple[_CostTerm, _CostTerm], unit: float = 1.0, cost: Callable[..., Any] | None = None
+) -> Any:
+    """Return the loss in the type of the scores, differentiable in its tensors; its unit is in nats."""
     if cost is None:
-        cost = differentiable_cost_non if array_api_compat.is_torch_array(terms[0].x) else cost_non
-    # Vectors of one number until they have their type: sums of NumPy arrays are no arrays.
+        cost = _differentiable_cost_non() if array_api_compat.is_torch_array(terms[0].x) else cost_non
+    # Vectors of length 1 until the type is set, because sums of NumPy arrays are not arrays.
     tar, non = (xp.sum(t.share * cost(xp, t.x, t.alpha, t.beta, t.log_weight), keepdims=True) for t in terms)
     with np.errstate(over="ignore"):
         return xp.astype((tar + non) / unit, xp.result_type(*(t.dtype for t in terms)), copy=False)[0]
 
 
-def _value_and_gradient(xp: Any, terms: tuple[_Term, _Term], unit: float = 1.0) -> CostAndGradient:
-    """The loss and its derivatives from their formulas, outside of any graph."""
+def _value_and_gradient(xp: Any, terms: tuple[_CostTerm, _CostTerm], unit: float = 1.0) -> CostAndGradient:
+    """Return the loss and its derivatives by formulas, outside of any automatic differentiation."""
     if array_api_compat.is_torch_array(terms[0].x):
         terms = (terms[0]._replace(x=terms[0].x.detach()), terms[1]._replace(x=terms[1].x.detach()))
 
-    def gradient(term: _Term) -> Any:
+    def gradient(term: _CostTerm) -> Any:
         slope = slope_non(xp, term.x, term.alpha, term.beta, term.log_weight)
         with np.errstate(over="ignore"):
             return xp.astype(term.sign * term.share * slope / unit, term.dtype, copy=False)
@@ -292,28 +287,28 @@ def _value_and_gradient(xp: Any, terms: tuple[_Term, _Term], unit: float = 1.0) 
     return CostAndGradient(_value(xp, terms, unit, cost_non), *map(gradient, terms))
 
 
-def cllr(tar: Any, non: Any, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None) -> Any:
-    """Cost of log-likelihood ratios in bits as a loss (BOSARIS paper eq. 18); see `deciban.metrics.cllr`.
+def cllr(tar: Any, non: Any, *, tar_weights: Weights = None, non_weights: Weights = None) -> Any:
+    """Return the cost of log-likelihood ratios in bits as a loss (BOSARIS eq. 18); see `deciban.metrics.cllr`.
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) tensors or arrays
-        Log-likelihood ratios of target and non-target trials, in nats. Infinite values are legal.
+        Log-likelihood ratios of target and non-target trials, in nats; may be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0, without a gradient; whole numbers count like copies of the trial.
 
     Returns
     -------
     zero-dimensional tensor or array, NumPy number
-        In the library, on the device and of the floating-point type of the scores. 0 is perfect, 1 what llr 0 gets;
-        ``inf`` if a trial has infinite evidence for the wrong class. PyTorch differentiates it, once and twice: the
-        slope of a trial is never above ``1 / (2 ln 2)`` of its share in its class, and right at llr 0.
+        In the library, on the device and in the floating-point type of the scores. 0 is perfect, 1 is the cost of llr
+        0; ``inf`` if a trial has infinite evidence for the wrong class. PyTorch can differentiate it, also twice. The
+        slope of a trial is at most ``1 / (2 ln 2)`` times its share in its class; it is exact at llr 0.
 
     Raises
     ------
     InputError
-        If a class is empty, not one-dimensional or holds NaN, if weights do not fit, or if the two classes are arrays
-        of different libraries or on different devices.
+        If a class is empty, not one-dimensional or contains NaN, if weights do not match, or if the two classes are
+        arrays of different libraries or on different devices.
 
     Examples
     --------
@@ -327,27 +322,27 @@ def cllr(tar: Any, non: Any, *, tar_weights: ArrayLike | None = None, non_weight
 
 
 def cllr_and_gradient(
-    tar: Any, non: Any, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None
+    tar: Any, non: Any, *, tar_weights: Weights = None, non_weights: Weights = None
 ) -> CostAndGradient:
-    """`cllr` with its derivatives by the scores, for libraries that do not differentiate.
+    """Return `cllr` with its derivatives in the scores, for libraries without automatic differentiation.
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) arrays or tensors
-        Log-likelihood ratios of target and non-target trials, in nats. Infinite values are legal.
+        Log-likelihood ratios of target and non-target trials, in nats; may be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
     Returns
     -------
     CostAndGradient
-        ``value`` in bits, ``grad_tar`` and ``grad_non`` in bits per nat: ``-sigma(-llr)`` and ``sigma(llr)`` over
-        ``2 ln 2``, times the share of the trial in its class. Tensors come out of no graph.
+        ``value`` in bits, ``grad_tar`` and ``grad_non`` in bits per nat: ``-sigma(-llr)`` and ``sigma(llr)`` divided by
+        ``2 ln 2``, times the share of the trial in its class. Tensors are detached.
 
     Raises
     ------
     InputError
-        As `cllr`.
+        See `cllr`.
 
     Examples
     --------
@@ -367,35 +362,35 @@ def scoring_rule_cost(
     beta: float,
     p_target: float | None = None,
     prior_log_odds: float | None = None,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> Any:
-    """Expected cost of a beta-family rule as a loss (thesis eq. 7.38); see `deciban.metrics.scoring_rule_cost`.
+    """Return the expected cost of a beta-family rule as a loss (thesis 7.38); see `deciban.metrics.scoring_rule_cost`.
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) tensors or arrays
-        Log-likelihood ratios of target and non-target trials, in nats. Infinite values are legal.
+        Log-likelihood ratios of target and non-target trials, in nats; may be infinite.
     alpha, beta : float
-        Parameters of the rule in [0.05, 100]: (1, 1) is the logarithmic, (2, 2) three times the Brier, (1/2, 1/2) the
-        boosting rule (up to the factor 2/pi). Slopes of rules with ``alpha < 1`` (``beta < 1``) grow exponentially
-        with the evidence against targets (for non-targets), and overflow where they must.
+        Parameters of the rule in [0.05, 100]: (1, 1) is the logarithmic rule, (2, 2) three times the Brier rule, (1/2,
+        1/2) the boosting rule (times 2/pi). Slopes of rules with ``alpha < 1`` (``beta < 1``) grow exponentially with
+        evidence against targets (for non-targets), and may overflow.
     p_target, prior_log_odds : float
-        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them, and a single one.
+        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them, a single value.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0, without a gradient; whole numbers count like copies of the trial.
 
     Returns
     -------
     zero-dimensional tensor or array, NumPy number
-        In the library, on the device and of the floating-point type of the scores; in nats for (1, 1). PyTorch
-        differentiates it, once and twice. (1, 1), (2, 2), (1/2, 1/2), (2, 1) and (1, 2) stay on the device; costs of
-        other rules, not their gradients, are looked up on the host.
+        In the library, on the device and in the floating-point type of the scores; in nats for (1, 1). PyTorch can
+        differentiate it, also twice. (1, 1), (2, 2), (1/2, 1/2), (2, 1) and (1, 2) are computed on the device. For
+        other rules, costs (but not gradients) are looked up on the host.
 
     Raises
     ------
     InputError
-        As `cllr`; if a parameter is out of range, or not exactly one prior is given.
+        See `cllr`. Also if a parameter is out of range, or not exactly one prior is passed.
 
     Examples
     --------
@@ -415,33 +410,33 @@ def scoring_rule_cost_and_gradient(
     beta: float,
     p_target: float | None = None,
     prior_log_odds: float | None = None,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> CostAndGradient:
-    """`scoring_rule_cost` with its derivatives by the scores, for libraries that do not differentiate.
+    """Return `scoring_rule_cost` with its derivatives in the scores, for libraries without automatic differentiation.
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) arrays or tensors
-        Log-likelihood ratios of target and non-target trials, in nats. Infinite values are legal.
+        Log-likelihood ratios of target and non-target trials, in nats; may be infinite.
     alpha, beta : float
         Parameters of the rule in [0.05, 100].
     p_target, prior_log_odds : float
-        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them, and a single one.
+        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them, a single value.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
     Returns
     -------
     CostAndGradient
-        With posterior ``q = sigma(llr + prior log odds)`` the derivative of a target cost is
-        ``-q^(alpha-1) (1-q)^beta / B(alpha, beta)``, that of a non-target cost ``q^alpha (1-q)^(beta-1) / B(alpha,
-        beta)``, times prior and share of the trial in its class. Tensors come out of no graph.
+        With posterior ``q = sigma(llr + prior log odds)``, the derivative of a target cost is ``-q^(alpha-1) (1-q)^beta
+        / B(alpha, beta)``, and of a non-target cost ``q^alpha (1-q)^(beta-1) / B(alpha, beta)``, times the prior and
+        the share of the trial in its class. Tensors are detached.
 
     Raises
     ------
     InputError
-        As `scoring_rule_cost`.
+        See `scoring_rule_cost`.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Figures of two sets of scores: error rates, costs, proper scoring rules, curves.
+"""Metrics of two sets of scores: error rates, costs, proper scoring rules, curves.
 
-Every function takes the scores of target trials and of non-target trials, in any order: ``metric(tar, non)``.
-Larger scores favour target, a trial is accepted if its score is at or above the threshold, equal scores are never
-split. Log-likelihood ratios and log odds are in nats, Cllr in bits, error rates are fractions in [0, 1]. Each class
-is averaged by itself and weighted by the prior that is asked for: the class proportions of the data never enter.
+Every function takes the scores of target trials and of non-target trials, in any order: ``metric(tar, non)``. Larger
+scores favour target, and a trial is accepted if its score is at or above the threshold. Equal scores are never split.
+Log-likelihood ratios and log odds are in nats, Cllr is in bits, and error rates are fractions in [0, 1]. Each class is
+averaged separately and weighted by the specified prior: the class proportions of the data do not matter.
 """
 
 from __future__ import annotations

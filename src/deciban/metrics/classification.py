@@ -1,23 +1,26 @@
-"""Metrics of binary classifiers that reviewers ask for: calibration errors of bins, average precision, F1, MCC."""
+"""Metrics of binary classifiers that other papers report: calibration errors, precision and recall, F1, MCC, Youden."""
 
 from __future__ import annotations
 
 import math
-import operator
-from typing import Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from deciban._validate import arrays as _validate
-from deciban._validate.probabilities import tell_of_two
-from deciban.errors import InputError
-from deciban.metrics.scores import checked
-from deciban.types import FloatArray, Weights
+from deciban._validate.classes import tell_of_two
+from deciban.core.by_value import ByValue
+from deciban.metrics.scores import CountedScores, SortedScores, checked
+from deciban.types import FloatArray, FloatPair, Weights
 
 Scheme: TypeAlias = Literal["width", "mass"]
 """Bins of equal width, or bins of equal weight."""
+
+
+_MOST_BINS = 1_000_000
 
 
 def ece(
@@ -30,15 +33,15 @@ def ece(
     tar_weights: Weights = None,
     non_weights: Weights = None,
 ) -> float:
-    """Expected calibration error of posteriors in bins (Naeini et al., 2015).
+    """Return the expected calibration error of posteriors in bins (Naeini et al., 2015).
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
         Log-likelihood ratios of target and non-target trials, in nats.
     prior : float
-        Prior of a target: it turns log-likelihood ratios into posteriors and weights the classes. With the share of
-        targets in the data, the result is the ECE that classification papers report.
+        Prior of a target: it converts log-likelihood ratios to posteriors and weights the classes. With the share of
+        targets in the data, the result is the ECE of classification papers.
     bins : int
         Number of bins.
     scheme : {"width", "mass"}
@@ -54,12 +57,13 @@ def ece(
     Raises
     ------
     InputError
-        If a class is empty or holds NaN, the prior is not in (0, 1), or the bins or the scheme are not valid.
+        If a class is empty or contains NaN, the prior is not in (0, 1), or the bins or the scheme are not valid.
 
     Notes
     -----
     The value depends on the bins, is biased upward for few trials, and does not measure separation: scores without
-    information (llr 0) have an ECE of 0. The calibration loss (``Evaluation.calibration_loss``) does not.
+    information (llr 0) have an ECE of 0. The calibration loss (``Evaluation.calibration_loss``) has none of these
+    problems.
 
     Examples
     --------
@@ -80,14 +84,14 @@ def mce(
     tar_weights: Weights = None,
     non_weights: Weights = None,
 ) -> float:
-    """Maximum calibration error: the largest difference of a bin.
+    """Return the maximum calibration error: the largest difference of a bin.
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
         Log-likelihood ratios of target and non-target trials, in nats.
     prior, bins, scheme
-        As in `ece`.
+        See `ece`.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0.
 
@@ -99,7 +103,7 @@ def mce(
     Raises
     ------
     InputError
-        As in `ece`.
+        See `ece`.
 
     Examples
     --------
@@ -110,24 +114,102 @@ def mce(
     return float(gap[weight > 0].max())
 
 
-def _bins(
-    tar: ArrayLike, non: ArrayLike, tar_weights: Weights, non_weights: Weights, *, prior: float, bins: int, scheme: str
-) -> tuple[FloatArray, FloatArray]:
-    """Return the weight of each bin, and the difference of its share of targets and its mean posterior."""
-    if not 0.0 < _validate.in_range(prior, "prior", 0.0, 1.0, "It is the prior of a target, inside (0, 1)") < 1.0:
-        raise InputError(f"prior: got {prior!r}. It is the prior of a target, inside (0, 1).")
-    log_odds = float(logit(prior))
-    if operator.index(bins) < 1:
-        raise InputError(f"bins: got {bins!r}. It is a whole number, 1 or more.")
-    if scheme not in ("width", "mass"):
-        raise InputError(f"scheme: got {scheme!r}. Bins have equal 'width' or equal 'mass'.")
+def smooth_ece(
+    tar: ArrayLike, non: ArrayLike, *, prior: float, tar_weights: Weights = None, non_weights: Weights = None
+) -> float:
+    """Return the smooth expected calibration error of posteriors, which has no bins (Blasiok and Nakkiran, 2024).
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Log-likelihood ratios of target and non-target trials, in nats.
+    prior : float
+        See `ece`.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0.
+
+    Returns
+    -------
+    float
+        The ``s`` for which the mean absolute residual, smoothed over the posteriors by a Gaussian kernel of standard
+        deviation ``s`` that is reflected at 0 and 1, equals ``s``; a fraction.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or contains NaN, or the prior is not in (0, 1).
+
+    Notes
+    -----
+    Posteriors are rounded to 2^14 points, with linear weights. Like `ece`, it does not measure separation: scores
+    without information have a value of 0.
+
+    Examples
+    --------
+    >>> round(smooth_ece([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], prior=0.5), 3)
+    0.17
+    """
+    posterior, weight, target = _posteriors(tar, non, tar_weights, non_weights, prior)
+    place = np.clip(posterior * _CELLS - 0.5, 0.0, _CELLS - 1.0)
+    below = np.minimum(place.astype(np.intp), _CELLS - 2)
+    share, residual = place - below, target - weight * posterior
+    cells = np.bincount(below, residual * (1.0 - share), _CELLS) + np.bincount(below + 1, residual * share, _CELLS)
+    from scipy.fft import dct, idct  # slow to import
+
+    waves, rate = dct(cells, norm="ortho"), (math.pi * np.arange(_CELLS)) ** 2 / 2.0
+
+    def excess(width: float) -> float:
+        smoothed = idct(waves * np.exp(-rate * width * width), norm="ortho")
+        return float(np.abs(smoothed).sum()) - width
+
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if excess(middle) > 0.0 else (low, middle)
+    return high if low > 0.0 else 0.0
+
+
+_CELLS = 1 << 14
+
+
+def _posteriors(
+    tar: ArrayLike, non: ArrayLike, tar_weights: Weights, non_weights: Weights, prior: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the posterior of each trial, its share of the weight, and this share of targets or 0 of others."""
+    log_odds = float(logit(_validate.fraction(prior, "prior", "The prior of a target must be inside (0, 1)")))
     both = checked(tar, non, tar_weights, non_weights)
     tell_of_two(tar, non)
     shares = [np.full(len(x), 1.0 / len(x)) if w is None else np.asarray(w, np.float64) / w.sum() for x, w in both]
     share = float(expit(log_odds))
     weight = np.concatenate((share * shares[0], (1.0 - share) * shares[1]))
     posterior = expit(np.concatenate([np.asarray(x, np.float64) for x, _ in both]) + log_odds)
-    target = np.concatenate((share * shares[0], np.zeros(len(shares[1]))))
+    return posterior, weight, np.concatenate((share * shares[0], np.zeros(len(shares[1]))))
+
+
+def _bins(
+    tar: ArrayLike, non: ArrayLike, tar_weights: Weights, non_weights: Weights, *, prior: float, bins: int, scheme: str
+) -> FloatPair:
+    """Return the weight of each bin, and the difference of its share of targets and its mean posterior."""
+    return binned_gaps(*_posteriors(tar, non, tar_weights, non_weights, prior), bins, scheme)
+
+
+def binned_gaps(posterior: FloatArray, weight: FloatArray, target: FloatArray, bins: int, scheme: str) -> FloatPair:
+    """Return the weight of each bin of posteriors, and the difference of its share of targets and its mean posterior.
+
+    Parameters
+    ----------
+    posterior, weight, target : (n_trials,) arrays
+        ``target`` is the weight of a target, and 0 for other trials.
+    bins : int
+    scheme : {"width", "mass"}
+
+    Raises
+    ------
+    InputError
+        If the bins or the scheme are not valid.
+    """
+    bins = _validate.whole(bins, "bins", 1, _MOST_BINS, f"It is a whole number from 1 to {_MOST_BINS:,}")
+    _validate.one_of(scheme, "scheme", get_args(Scheme))
     if scheme == "width":
         at = np.minimum((posterior * bins).astype(np.intp), bins - 1)
     else:
@@ -141,15 +223,91 @@ def _bins(
     return total, gap
 
 
-def average_precision(
+@dataclass(frozen=True, slots=True, eq=False)
+class PrecisionRecall(ByValue):
+    """Precision and recall at each threshold, with gain and lift; all change with the share of targets.
+
+    Attributes
+    ----------
+    threshold : (n,) array
+        The distinct scores, from the highest; trials with scores at or above it are accepted.
+    precision : (n,) array
+        Share of targets among accepted trials.
+    recall : (n,) array
+        Share of targets that are accepted, the cumulative gain. With few targets its steps are large.
+    accepted : (n,) array
+        Share of trials that are accepted.
+    """
+
+    threshold: FloatArray
+    precision: FloatArray
+    recall: FloatArray
+    accepted: FloatArray
+
+    @property
+    def average(self) -> float:
+        """Average precision; see `average_precision`."""
+        return math.fsum(np.diff(self.recall, prepend=0.0) * self.precision)
+
+    @property
+    def lift(self) -> FloatArray:
+        """Recall divided by the share of accepted trials; at most 1 / share of targets, so it cannot be compared."""
+        lift: FloatArray = np.divide(self.recall, self.accepted, out=np.ones(len(self.recall)), where=self.accepted > 0)
+        return lift
+
+
+def precision_recall(
     tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None
-) -> float:
-    """Average precision: the mean of precision over recall steps, at the share of targets in the data.
+) -> PrecisionRecall:
+    """Return the precision-recall curve, with cumulative gain and lift.
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target.
+        Scores of target and non-target trials; larger scores favour target.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0.
+
+    Returns
+    -------
+    PrecisionRecall
+
+    Raises
+    ------
+    InputError
+        If a class is empty or contains NaN.
+
+    Examples
+    --------
+    >>> found = precision_recall([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])
+    >>> found.threshold.tolist(), found.recall.round(2).tolist(), found.lift.round(2).tolist()
+    ([2.0, 1.0, 0.0, -1.0], [0.67, 1.0, 1.0, 1.0], [2.0, 1.5, 1.2, 1.0])
+    """
+    return precision_recall_of(SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights))
+
+
+def precision_recall_of(ranks: SortedScores) -> PrecisionRecall:
+    """Return `precision_recall` of sorted scores."""
+    values, true, false = _accepted(ranks)
+    precision = np.divide(true, true + false, out=np.zeros(len(values)), where=true + false > 0)
+    return PrecisionRecall(values, precision, true / true[-1], (true + false) / (true[-1] + false[-1]))
+
+
+def _accepted(ranks: SortedScores) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the distinct scores from the highest, with the weights of targets and non-targets at or above each."""
+    values = np.union1d(ranks.tar.scores, ranks.non.scores)[::-1].astype(np.float64)
+    return values, ranks.tar.at_or_above(values).astype(np.float64), ranks.non.at_or_above(values).astype(np.float64)
+
+
+def average_precision(
+    tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None
+) -> float:
+    """Return the average precision: the mean of precision over recall steps, at the share of targets in the data.
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Scores of target and non-target trials; larger scores favour target.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0.
 
@@ -161,38 +319,29 @@ def average_precision(
     Raises
     ------
     InputError
-        If a class is empty or holds NaN.
+        If a class is empty or contains NaN.
 
     Notes
     -----
-    It changes with the share of targets, so that data sets with different shares cannot be compared.
+    It changes with the share of targets: data sets with different shares cannot be compared.
 
     Examples
     --------
     >>> round(average_precision([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]), 3)
     0.917
     """
-    (positive, weight), (negative, other) = checked(tar, non, tar_weights, non_weights)
-    weights = [
-        np.ones(len(x)) if w is None else np.asarray(w, np.float64) for x, w in ((positive, weight), (negative, other))
-    ]
-    values, place = np.unique(np.concatenate((positive, negative)), return_inverse=True)
-    hits = np.bincount(place[: len(positive)], weights[0], len(values))[::-1]
-    wrong = np.bincount(place[len(positive) :], weights[1], len(values))[::-1]
-    true, false = np.cumsum(hits), np.cumsum(wrong)
-    precision = np.divide(true, true + false, out=np.zeros(len(values)), where=true + false > 0)
-    return math.fsum(hits / true[-1] * precision)
+    return precision_recall(tar, non, tar_weights=tar_weights, non_weights=non_weights).average
 
 
 def f1_at(
     tar: ArrayLike, non: ArrayLike, threshold: float, *, tar_weights: Weights = None, non_weights: Weights = None
 ) -> float:
-    """F1 score of decisions at a threshold: the harmonic mean of precision and recall, at the data's share of targets.
+    """Return the F1 score of decisions at a threshold: the harmonic mean of precision and recall.
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores; larger favours target.
+        Scores; larger scores favour target.
     threshold : float
         Trials with scores at or above it are accepted.
     tar_weights, non_weights : array_like, optional
@@ -206,26 +355,25 @@ def f1_at(
     Raises
     ------
     InputError
-        If a class is empty or holds NaN, or the threshold is NaN.
+        If a class is empty or contains NaN, or the threshold is NaN.
 
     Examples
     --------
     >>> round(f1_at([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], 1.0), 3)
     0.857
     """
-    hit, miss, false, _ = _counts(tar, non, threshold, tar_weights, non_weights)
-    return 2.0 * hit / (2.0 * hit + false + miss)
+    return float(_f1(*_counts(tar, non, threshold, tar_weights, non_weights)))
 
 
 def matthews_at(
     tar: ArrayLike, non: ArrayLike, threshold: float, *, tar_weights: Weights = None, non_weights: Weights = None
 ) -> float:
-    """Matthews correlation coefficient of decisions at a threshold.
+    """Return the Matthews correlation coefficient of decisions at a threshold.
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores; larger favours target.
+        Scores; larger scores favour target.
     threshold : float
         Trials with scores at or above it are accepted.
     tar_weights, non_weights : array_like, optional
@@ -239,27 +387,168 @@ def matthews_at(
     Raises
     ------
     InputError
-        As in `f1_at`.
+        See `f1_at`.
 
     Examples
     --------
     >>> round(matthews_at([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], 1.0), 3)
     0.707
     """
-    hit, miss, false, right = _counts(tar, non, threshold, tar_weights, non_weights)
-    scale = math.sqrt(hit + false) * math.sqrt(hit + miss) * math.sqrt(right + false) * math.sqrt(right + miss)
-    return 0.0 if scale == 0.0 else (hit * right - false * miss) / scale
+    return float(_matthews(*_counts(tar, non, threshold, tar_weights, non_weights)))
+
+
+def youden_at(
+    tar: ArrayLike, non: ArrayLike, threshold: float, *, tar_weights: Weights = None, non_weights: Weights = None
+) -> float:
+    """Return Youden's index of decisions at a threshold: 1 minus both error rates.
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Scores; larger scores favour target.
+    threshold : float
+        Trials with scores at or above it are accepted.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0.
+
+    Returns
+    -------
+    float
+        ``recall - p_fa``, between -1 and 1; the balanced accuracy is ``(1 + index) / 2``. Both give misses and false
+        alarms the weights of equal priors and costs, whatever the application needs.
+
+    Raises
+    ------
+    InputError
+        See `f1_at`.
+
+    Examples
+    --------
+    >>> round(youden_at([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], 1.0), 3)
+    0.667
+    """
+    return float(_youden(*_counts(tar, non, threshold, tar_weights, non_weights)))
+
+
+def balanced_accuracy_at(
+    tar: ArrayLike, non: ArrayLike, threshold: float, *, tar_weights: Weights = None, non_weights: Weights = None
+) -> float:
+    """Return the balanced accuracy of decisions at a threshold: 1 minus the mean of both error rates (`hter`).
+
+    Parameters
+    ----------
+    tar, non, threshold, tar_weights, non_weights
+        See `youden_at`.
+
+    Returns
+    -------
+    float
+        A fraction; 0.5 without information.
+
+    Raises
+    ------
+    InputError
+        See `f1_at`.
+
+    Examples
+    --------
+    >>> round(balanced_accuracy_at([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], 1.0), 3)
+    0.833
+    """
+    index = youden_at(tar, non, threshold, tar_weights=tar_weights, non_weights=non_weights)
+    return 0.5 + 0.5 * index
+
+
+class BestDecision(NamedTuple):
+    """The best value of a metric of decisions, and its threshold.
+
+    Parameters
+    ----------
+    value : float
+    threshold : float
+        The highest of equally good thresholds.
+    """
+
+    value: float
+    threshold: float
+
+
+def best_decision(
+    tar: ArrayLike,
+    non: ArrayLike,
+    metric: Literal["f1", "matthews", "youden"],
+    *,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
+) -> BestDecision:
+    """Return the largest F1, Matthews correlation or Youden's index over all thresholds.
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Scores; larger scores favour target.
+    metric : {"f1", "matthews", "youden"}
+        See `f1_at`, `matthews_at` and `youden_at`.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0.
+
+    Returns
+    -------
+    BestDecision
+        The value is optimistic, because its threshold was chosen on the same trials.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or contains NaN, or the metric is unknown.
+
+    Examples
+    --------
+    >>> best_decision([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], "f1")
+    BestDecision(value=0.8571428571428571, threshold=1.0)
+    """
+    _validate.one_of(metric, "metric", tuple(OF_COUNTS))
+    return best_decision_of(SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights), metric)
+
+
+def best_decision_of(ranks: SortedScores, metric: str) -> BestDecision:
+    """Return `best_decision` of sorted scores."""
+    values, hit, false = _accepted(ranks)
+    found = OF_COUNTS[metric](hit, hit[-1] - hit, false, false[-1] - false)
+    at = int(np.argmax(found >= found.max() - _ROUNDING))
+    return BestDecision(float(found[at]), float(values[at]))
+
+
+_ROUNDING = 4e-15
+"""Largest difference between equal values by rounding."""
+
+
+def _f1(hit: Any, miss: Any, false: Any, _right: Any) -> FloatArray:
+    return np.asarray(2.0 * hit / (2.0 * hit + false + miss))
+
+
+def _matthews(hit: Any, miss: Any, false: Any, right: Any) -> FloatArray:
+    scale = np.sqrt(hit + false) * np.sqrt(hit + miss) * np.sqrt(right + false) * np.sqrt(right + miss)
+    top = np.asarray(hit * right - false * miss, np.float64)
+    return np.asarray(np.divide(top, scale, out=np.zeros_like(top), where=np.asarray(scale > 0.0)))
+
+
+def _youden(hit: Any, miss: Any, false: Any, right: Any) -> FloatArray:
+    return np.asarray(hit / (hit + miss) - false / (false + right))
+
+
+OF_COUNTS = {"f1": _f1, "matthews": _matthews, "youden": _youden}
+"""Metrics of decisions, from the weights of hits, misses, false alarms and correct rejections."""
 
 
 def _counts(
     tar: ArrayLike, non: ArrayLike, threshold: float, tar_weights: Weights, non_weights: Weights
 ) -> tuple[float, float, float, float]:
     """Return the weights of accepted and rejected targets, accepted and rejected non-targets."""
-    if math.isnan(threshold):
-        raise InputError("threshold: got nan. It is a number, or inf to reject all trials.")
-    found = list[float]()
-    for scores, weight in checked(tar, non, tar_weights, non_weights):
-        is_accepted = scores >= threshold
-        each = np.ones(len(scores)) if weight is None else weight
-        found += [float(each[is_accepted].sum()), float(each[~is_accepted].sum())]
-    return found[0], found[1], found[2], found[3]
+    scores, at = (
+        CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights),
+        _validate.threshold(threshold),
+    )
+    errors = scores.error_counts(np.array([at]))
+    miss, false = float(errors.n_miss[0]), float(errors.n_fa[0])
+    return scores.tar.total - miss, miss, false, scores.non.total - false

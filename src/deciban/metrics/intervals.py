@@ -1,4 +1,4 @@
-"""Confidence intervals of single metrics by the speakers or other units that trials share, without replicates."""
+"""Confidence intervals of single metrics by units (clusters of trials, such as speakers), without replicates."""
 
 from __future__ import annotations
 
@@ -13,32 +13,13 @@ from numpy.typing import ArrayLike
 from scipy.special import logit
 
 from deciban.core.ranks.operating import effective_log_odds
+from deciban.core.resampling import linearised
 from deciban.core.resampling.clusters import ClassRate, ClassVariances, ClusterDesign
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, LEVEL, Interval, Scale, checked_level
-from deciban.core.resampling.linearised import (
-    CellCosts,
-    Cells,
-    LinearCosts,
-    beta_costs_at,
-    bits_at,
-    cells_of,
-    crossing_slopes,
-    crossing_weights,
-    dcf_weights,
-    log_costs_at,
-)
 from deciban.core.resampling.unit_counts import UnitCounts, in_blocks
 from deciban.core.resampling.units import TrialUnits, together
 from deciban.errors import InputError
-from deciban.metrics.costs import act_dcf, min_dcf
-from deciban.metrics.rules import (
-    cllr,
-    cross_entropy,
-    min_cllr,
-    min_cross_entropy,
-    min_scoring_rule_cost,
-    scoring_rule_cost,
-)
+from deciban.metrics import costs as metrics
 from deciban.metrics.scores import SortedScores, auc, eer, uer
 from deciban.types import FloatArray, Units, Weights
 
@@ -47,32 +28,33 @@ from deciban.types import FloatArray, Units, Weights
 class _Figure:
     metric: Callable[..., Any]
     costs: Callable[..., FloatArray]
-    """Costs of cells by `LinearCosts`, the effective numbers of units of both classes, and arguments of the metric."""
+    """Function of `LinearCosts`, the effective numbers of units, and arguments of the metric; returns costs of score
+    bins."""
     scale: Scale = "log"
     limits: tuple[float, float] = (0.0, math.inf)
     weights: Callable[..., tuple[float, float]] | None = None
-    """What a miss rate and a false-alarm rate of 1 add to the metric, if it is a sum of both."""
+    """Function that returns the weights of the miss and false-alarm rates in the metric, if it is a sum of both."""
 
 
 def _odds(p_target: float, c_miss: float = 1.0, c_fa: float = 1.0) -> float:
     return float(effective_log_odds(logit(np.float64(p_target)), c_miss, c_fa))
 
 
-def _crossing(of: LinearCosts, n_units: tuple[int, int], ratio: float = 1.0) -> FloatArray:
-    _, *slopes = crossing_slopes(of.rocch, ratio, n_units)
+def _crossing(of: linearised.LinearCosts, n_units: tuple[int, int], ratio: float = 1.0) -> FloatArray:
+    _, *slopes = linearised.crossing_slopes(of.rocch, ratio, n_units)
     return np.asarray(of.best.crossing(ratio, (slopes[0], slopes[1]))[:, 0])
 
 
-def _crossing_weights(of: LinearCosts, n_units: tuple[int, int], ratio: float = 1.0) -> tuple[float, float]:
-    return crossing_weights(of.rocch, ratio, n_units)
+def _crossing_weights(of: linearised.LinearCosts, n_units: tuple[int, int], ratio: float = 1.0) -> tuple[float, float]:
+    return linearised.crossing_weights(of.rocch, ratio, n_units)
 
 
-def _dcf_weights(_: LinearCosts, __: Any, **point: float) -> tuple[float, float]:
-    return dcf_weights(_odds(**point))
+def _dcf_weights(_: linearised.LinearCosts, __: Any, **point: float) -> tuple[float, float]:
+    return linearised.dcf_weights(_odds(**point))
 
 
-def _mean(costs: Callable[..., CellCosts], *, best: bool = False) -> Callable[..., FloatArray]:
-    """Return the costs of cells by a rule at a prior, which is even where the metric has none."""
+def _mean(costs: Callable[..., linearised.CellCosts], *, best: bool = False) -> Callable[..., FloatArray]:
+    """Return the costs of score bins by a rule at a prior; prior 0.5 for metrics without a prior."""
     return lambda of, _, p_target=0.5, **rule: of.of_means(costs(**rule, log_odds=_odds(p_target)), best=best)
 
 
@@ -80,16 +62,16 @@ _FIGURES: Mapping[str, _Figure] = {
     "eer": _Figure(eer, _crossing, "logit", (0.0, 0.5), _crossing_weights),
     "uer": _Figure(uer, _crossing, "logit", (0.0, 1.0), _crossing_weights),
     "auc": _Figure(auc, lambda of, _: of.auc(), "logit", (0.0, 1.0)),
-    "act_dcf": _Figure(act_dcf, lambda of, _, **at: of.dcf(_odds(**at), -_odds(**at)), weights=_dcf_weights),
+    "act_dcf": _Figure(metrics.act_dcf, lambda of, _, **at: of.dcf(_odds(**at), -_odds(**at)), weights=_dcf_weights),
     "min_dcf": _Figure(
-        min_dcf, lambda of, _, **at: of.best.dcf(_odds(**at))[:, 0], "logit", (0.0, 1.0), weights=_dcf_weights
+        metrics.min_dcf, lambda of, _, **at: of.best.dcf(_odds(**at))[:, 0], "logit", (0.0, 1.0), weights=_dcf_weights
     ),
-    "cllr": _Figure(cllr, _mean(bits_at)),
-    "min_cllr": _Figure(min_cllr, _mean(bits_at, best=True), limits=(0.0, 1.0)),
-    "cross_entropy": _Figure(cross_entropy, _mean(log_costs_at)),
-    "min_cross_entropy": _Figure(min_cross_entropy, _mean(log_costs_at, best=True)),
-    "scoring_rule_cost": _Figure(scoring_rule_cost, _mean(beta_costs_at)),
-    "min_scoring_rule_cost": _Figure(min_scoring_rule_cost, _mean(beta_costs_at, best=True)),
+    "cllr": _Figure(metrics.cllr, _mean(linearised.bits_at)),
+    "min_cllr": _Figure(metrics.min_cllr, _mean(linearised.bits_at, best=True), limits=(0.0, 1.0)),
+    "cross_entropy": _Figure(metrics.cross_entropy, _mean(linearised.log_costs_at)),
+    "min_cross_entropy": _Figure(metrics.min_cross_entropy, _mean(linearised.log_costs_at, best=True)),
+    "scoring_rule_cost": _Figure(metrics.scoring_rule_cost, _mean(linearised.beta_costs_at)),
+    "min_scoring_rule_cost": _Figure(metrics.min_scoring_rule_cost, _mean(linearised.beta_costs_at, best=True)),
 }
 """Metrics by name."""
 
@@ -106,7 +88,7 @@ def interval(
     level: float = LEVEL,
     **at: float,
 ) -> Interval:
-    """Return the interval of a metric by the units that trials share.
+    """Return the confidence interval of a metric by units (clusters of trials, such as speakers).
 
     Error rates and their sums have Wilson limits at their effective numbers of trials. Other metrics have ``t``
     quantiles on the scale of log odds (areas) or logarithms (costs), with the jackknife variance. Degrees of freedom
@@ -115,16 +97,16 @@ def interval(
     Parameters
     ----------
     figure : str
-        ``"eer"``, ``"uer"``, ``"auc"``, ``"act_dcf"``, ``"min_dcf"``, ``"cllr"``, ``"min_cllr"``, ``"cross_entropy"``,
-        ``"min_cross_entropy"``, ``"scoring_rule_cost"``, ``"min_scoring_rule_cost"``: the metric of this name.
+        Name of the metric: ``"eer"``, ``"uer"``, ``"auc"``, ``"act_dcf"``, ``"min_dcf"``, ``"cllr"``, ``"min_cllr"``,
+        ``"cross_entropy"``, ``"min_cross_entropy"``, ``"scoring_rule_cost"``, ``"min_scoring_rule_cost"``.
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores; log-likelihood ratios in nats where the metric takes them as such.
+        Scores; log-likelihood ratios in nats if the metric requires them.
     tar_units, non_units : (n,) or (n, 2) array_like
         Speakers or other units of each trial, by name or whole number: one, or one for each side.
     tar_weights, non_weights : array_like, optional
         Weight of each trial.
     level : float
-        Share of draws in which the interval should hold the true value.
+        Share of samples whose interval should contain the true value.
     **at : float
         Further arguments of the metric: ``ratio``, ``p_target``, ``c_miss``, ``c_fa``, ``alpha``, ``beta``.
 
@@ -135,27 +117,27 @@ def interval(
     Raises
     ------
     InputError
-        If there is no such metric, it is infinite, its arguments are missing or too many, units do not fit or are too
-        few (two in all, five effective ones of each class), or the level is not inside (0, 1).
+        If the metric is unknown or infinite, its arguments are missing or wrong, units do not match or are too few (two
+        in total, five effective units of each class), or the level is not inside (0, 1).
 
     Examples
     --------
     >>> tar, non = [1.0, 2.0, -1.0, 3.0, 0.5], [-2.0, 1.0, -1.0, -3.0, -0.5]
     >>> found = interval("act_dcf", tar, non, tar_units=range(5), non_units=range(5), p_target=0.5)
     >>> round(found.estimate, 4), round(found.low, 4), round(found.high, 4)
-    (0.4, 0.1766, 1.1072)
+    (0.4, 0.1616, 1.1072)
     """
     level, known = checked_level(level), _known(figure, at)
     of_weights: Any = {"tar_weights": tar_weights, "non_weights": non_weights}
     value = float(known.metric(tar, non, **of_weights, **at))
     if not math.isfinite(value):
-        raise InputError(f"figure: {figure} is {value}; no weight of a unit changes that.")
+        raise InputError(f"figure: {figure} is {value}; it has no interval.")
     ranks, names = SortedScores(tar, non, **of_weights), ("tar_units", "non_units")
     units = together(list(zip((tar_units, non_units), names, strict=True)))
     of_point = {name: at[name] for name in ("p_target", "c_miss", "c_fa") if name in at}
     wanted = [-_odds(**of_point)] if "p_target" in at else []
-    cells = cells_of(ranks.table, ranks.pav, np.array(wanted, np.float64), units[0].n_units)
-    costs = LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, cells)
+    cells = linearised.cells_of(ranks.table, ranks.pav, np.array(wanted, np.float64), units[0].n_units)
+    costs = linearised.LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, cells)
     given = zip((tar, non), units, (tar_weights, non_weights), names, strict=True)
     counts = [
         _counts_of(np.asarray(scores, np.float64), own, weight, cells, name) for scores, own, weight, name in given
@@ -189,9 +171,11 @@ def _influences(counts: UnitCounts, costs: FloatArray) -> FloatArray:
     return np.concatenate([counts.influence(costs[:, None], part) for _, (part,) in in_blocks([counts], 1)])
 
 
-def _counts_of(scores: FloatArray, units: TrialUnits, weights: Weights, cells: Cells, name: str) -> UnitCounts:
+def _counts_of(
+    scores: FloatArray, units: TrialUnits, weights: Weights, cells: linearised.ScoreBins, name: str
+) -> UnitCounts:
     if units.n_trials != len(scores):
-        raise InputError(f"{name}: units of {units.n_trials} trials for {len(scores)} scores. Give one for each trial.")
+        raise InputError(f"{name}: {units.n_trials} units for {len(scores)} scores. Pass one for each trial.")
     own = None if weights is None else np.asarray(weights)
     return UnitCounts.of(scores, units, cells, np.zeros(units.n_units, np.int64), own)
 
@@ -199,12 +183,12 @@ def _counts_of(scores: FloatArray, units: TrialUnits, weights: Weights, cells: C
 def _known(figure: str, at: Mapping[str, float]) -> _Figure:
     found = _FIGURES.get(figure)
     if found is None:
-        raise InputError(f"figure: got {figure!r}. There are {', '.join(_FIGURES)}.")
+        raise InputError(f"figure: got {figure!r}. Known metrics: {', '.join(_FIGURES)}.")
     given = inspect.signature(found.metric).parameters
     own = [name for name in ("ratio", "p_target", "alpha", "beta", "c_miss", "c_fa") if name in given]
     missing = [name for name in own if name not in at and name not in ("c_miss", "c_fa")]
     unknown = [name for name in at if name not in own]
     if missing or unknown:
-        said = f"lacks {', '.join(missing)}" if missing else f"takes no {', '.join(unknown)}"
-        raise InputError(f"figure: {figure} {said}. Its own arguments are {', '.join(own) or 'none'}.")
+        said = f"requires {', '.join(missing)}" if missing else f"takes no {', '.join(unknown)}"
+        raise InputError(f"figure: {figure} {said}. Its arguments are {', '.join(own) or 'none'}.")
     return found

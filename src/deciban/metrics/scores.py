@@ -1,4 +1,4 @@
-"""Two classes of scores: rank metrics, thresholds and errors there, misleading evidence; Gaussian scores."""
+"""Two-class scores: rank metrics, thresholds and their errors, misleading evidence; Gaussian scores."""
 
 from __future__ import annotations
 
@@ -12,44 +12,32 @@ from numpy.typing import ArrayLike
 from scipy.special import logit, ndtr, ndtri
 
 from deciban._validate import arrays as _validate
-from deciban._validate.probabilities import tell_of_two
+from deciban._validate.classes import tell_of_two
+from deciban.core.ranks import operating
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
 from deciban.core.ranks.hull import Pav, Rocch
-from deciban.core.ranks.operating import (
-    ErrorKind,
-    ErrorsAt,
-    OperatingPoint,
-    UnsortedClass,
-    beyond,
-    counted,
-    detection_cost,
-    eer_readings,
-    effective_log_odds,
-    evidence_bounds,
-    limited,
-)
 from deciban.core.rules import expected
 from deciban.core.rules.expected import ErrorCounts, WeightedScores
 from deciban.errors import InputError
-from deciban.types import CountArray, FloatArray, ScoreArray, Weights
+from deciban.types import CountArray, FloatArray, FloatPair, ScoreArray, Weights
 
 
 class CountedScores:
-    """The scores of targets and non-targets in any order, for one question about few thresholds.
+    """The scores of targets and non-targets in any order, for one computation with few thresholds.
 
-    Its subclass `deciban.metrics.SortedScores` answers any number of questions.
+    Its subclass `deciban.metrics.SortedScores` is for any number of computations.
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+        Scores of target and non-target trials; larger scores favour target. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
     Raises
     ------
     InputError
-        If a class is empty, or holds NaN or anything that is not a real number, or if weights do not fit.
+        If a class is empty or contains NaN or non-real values, or if weights do not match.
 
     Examples
     --------
@@ -57,16 +45,16 @@ class CountedScores:
     0.6666666666666666
     """
 
-    tar: SortedClass | UnsortedClass
-    non: SortedClass | UnsortedClass
+    tar: SortedClass | operating.UnsortedClass
+    non: SortedClass | operating.UnsortedClass
 
     def __init__(
         self, tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None
     ) -> None:
-        self.tar, self.non = (counted(*one) for one in checked(tar, non, tar_weights, non_weights))
+        self.tar, self.non = (operating.counted(*one) for one in checked(tar, non, tar_weights, non_weights))
 
     def error_counts(self, thresholds: FloatArray) -> ErrorCounts:
-        """Misses and false alarms at any thresholds; a score equal to a threshold is accepted."""
+        """Return misses and false alarms at any thresholds; a score equal to a threshold is accepted."""
         return ErrorCounts.of(self.tar, self.non, np.asarray(thresholds, dtype=np.float64))
 
     def act_dcf(
@@ -78,11 +66,11 @@ class CountedScores:
         c_fa: float = 1.0,
         normalize: bool = True,
     ) -> float | FloatArray:
-        """Actual detection cost at one or many priors; see `deciban.metrics.act_dcf`."""
+        """Return the actual detection cost at one or many priors; see `deciban.metrics.act_dcf`."""
         log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
         c_miss, c_fa = _validate.costs(c_miss, c_fa)
-        errors = self.error_counts(-effective_log_odds(log_odds, c_miss, c_fa))
-        cost = detection_cost(errors.p_miss, errors.p_fa, log_odds, c_miss, c_fa, normalize=normalize)
+        errors = self.error_counts(-operating.effective_log_odds(log_odds, c_miss, c_fa))
+        cost = operating.detection_cost(errors.p_miss, errors.p_fa, log_odds, c_miss, c_fa, normalize=normalize)
         return cost if log_odds.ndim else float(cost)
 
 
@@ -93,10 +81,9 @@ class Roc:
     Attributes
     ----------
     p_fa, p_miss : (n_corners,) float64 arrays
-        Error rates at every corner of the staircase, as fractions.
+        Error rates at every corner of the staircase, fractions.
     threshold : (n_corners,) float64 array
-        The score at and above which trials are accepted there; the last, ``inf``, stands for rejecting all, trials
-        with infinite scores too.
+        Lowest accepted score at each corner; the last, ``inf``, rejects all trials, even with infinite scores.
     """
 
     p_fa: FloatArray
@@ -105,22 +92,22 @@ class Roc:
 
 
 class SortedScores(CountedScores):
-    """The scores of targets and non-targets in ascending order, ready for any number of questions.
+    """The scores of targets and non-targets in ascending order, for any number of computations.
 
-    Use it where one needs several figures of the same scores: each of the functions in `deciban.metrics` sorts,
-    this object has sorted already. It keeps one copy of the scores, 4 or 8 bytes per trial.
+    Use it to compute several metrics of the same scores: each function in `deciban.metrics` sorts the scores, but this
+    object sorts them only once. It stores one copy of the scores, 4 or 8 bytes per trial.
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+        Scores of target and non-target trials; larger scores favour target. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
     Raises
     ------
     InputError
-        If a class is empty, or holds NaN or anything that is not a real number, or if weights do not fit.
+        If a class is empty or contains NaN or non-real values, or if weights do not match.
 
     Examples
     --------
@@ -135,11 +122,11 @@ class SortedScores(CountedScores):
     def __init__(
         self, tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None
     ) -> None:
-        self.tar, self.non = (SortedClass.of(*one) for one in checked(tar, non, tar_weights, non_weights))
+        self.tar, self.non = SortedClass.of_both(*checked(tar, non, tar_weights, non_weights))
 
     @classmethod
     def of_sorted(cls, tar: SortedClass, non: SortedClass, *, table: CountTable | None = None) -> SortedScores:
-        """From classes that are sorted already, and perhaps counted."""
+        """Create from sorted classes, optionally with their count table."""
         scores = cls.__new__(cls)
         if tar.scores.dtype != non.scores.dtype:
             tar, non = (replace(one, scores=one.scores.astype(np.float64, copy=False)) for one in (tar, non))
@@ -165,25 +152,25 @@ class SortedScores(CountedScores):
 
     @property
     def trials(self) -> ScoredTrials:
-        """The scores taken as log-likelihood ratios."""
+        """The scores as log-likelihood ratios."""
         return ScoredTrials((self.tar.scores, self.tar.weights), (self.non.scores, self.non.weights))
 
     @property
     def recalibrated(self) -> ScoredTrials:
-        """The scores after the best monotone recalibration: what is minimal for every proper scoring rule."""
+        """The scores after the best monotone recalibration, which minimizes every proper scoring rule."""
         tar, n_tar, non, n_non = self.pav.as_trials()
         return ScoredTrials((tar, n_tar), (non, n_non))
 
     def cllr(self) -> float:
-        """Cllr of the scores taken as log-likelihood ratios, in bits; see `deciban.metrics.cllr`."""
+        """Return Cllr of the scores as log-likelihood ratios, in bits; see `deciban.metrics.cllr`."""
         return self.trials.cllr()
 
     def min_cllr(self) -> float:
-        """What the best monotone recalibration leaves of it; see `deciban.metrics.min_cllr`."""
+        """Return Cllr after the best monotone recalibration; see `deciban.metrics.min_cllr`."""
         return self.recalibrated.cllr()
 
     def roc(self) -> Roc:
-        """Steppy ROC; see `deciban.metrics.roc`."""
+        """Return the steppy ROC; see `deciban.metrics.roc`."""
         n_fa, n_miss = corners(self.table.n_tar, self.table.n_non)
         return Roc(n_fa / n_fa[0], n_miss / n_miss[-1], np.append(self.table.corner_scores(), np.inf))
 
@@ -191,12 +178,12 @@ class SortedScores(CountedScores):
 def checked(
     tar: ArrayLike, non: ArrayLike, tar_weights: Weights, non_weights: Weights
 ) -> tuple[WeightedScores, WeightedScores]:
-    """Scores and weights of both classes.
+    """Return checked scores and weights of both classes.
 
     Raises
     ------
     InputError
-        If they are none.
+        If scores or weights are invalid.
     """
     tar, non = _validate.pair(tar, non)
     return (
@@ -207,7 +194,7 @@ def checked(
 
 @dataclass(frozen=True, slots=True)
 class ScoredTrials:
-    """Checked log-likelihood ratios of both classes with optional weights; nothing depends on their order."""
+    """Checked log-likelihood ratios of both classes with optional weights, in any order."""
 
     tar: expected.WeightedScores
     non: expected.WeightedScores
@@ -218,13 +205,13 @@ class ScoredTrials:
         return cls(*(_positive(*one) for one in checked(tar, non, tar_weights, non_weights)))
 
     def cllr(self) -> float:
-        """See `deciban.metrics.cllr`."""
+        """Return Cllr; see `deciban.metrics.cllr`."""
         return expected.cross_entropy(self.tar, self.non, 0.0) / math.log(2)
 
     def cross_entropy(
         self, *, p_target: ArrayLike | None = None, prior_log_odds: ArrayLike | None = None, normalize: bool = False
     ) -> float | FloatArray:
-        """See `deciban.metrics.cross_entropy`."""
+        """Return the cross-entropy; see `deciban.metrics.cross_entropy`."""
         cost = expected.normalized_cross_entropy if normalize else expected.cross_entropy
         log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
         return at_each(log_odds, lambda x: cost(self.tar, self.non, x))
@@ -232,52 +219,52 @@ class ScoredTrials:
     def scoring_rule_cost(
         self, alpha: float, beta: float, *, p_target: ArrayLike | None = None, prior_log_odds: ArrayLike | None = None
     ) -> float | FloatArray:
-        """See `deciban.metrics.scoring_rule_cost`."""
+        """Return the expected cost by a beta-family rule; see `deciban.metrics.scoring_rule_cost`."""
         alpha, beta = _validate.rule(alpha, beta)
         log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
         return at_each(log_odds, lambda x: expected.scoring_rule_cost(self.tar, self.non, x, alpha, beta))
 
 
 def _positive(scores: ScoreArray, weights: CountArray | None) -> expected.WeightedScores:
-    """Leave out trials of weight 0: nothing of an infinite cost is nothing."""
+    """Drop trials of weight 0, so that 0 times an infinite cost does not occur."""
     if weights is None or weights.all():
         return scores, weights
     return scores[weights > 0], weights[weights > 0]
 
 
 def at_each(log_odds: FloatArray, cost: Callable[[float], float]) -> float | FloatArray:
-    """A cost at each prior: a number for one, an array of the same shape for several."""
+    """Return the cost at each prior: a number for one prior, an array of the same shape for several."""
     if log_odds.ndim == 0:
         return cost(float(log_odds))
     return np.array([cost(x) for x in log_odds.ravel().tolist()]).reshape(log_odds.shape)
 
 
 def eer(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> float:
-    """Equal error rate on the convex hull of the ROC, a fraction (BOSARIS paper eq. 26).
+    """Return the equal error rate on the convex hull of the ROC, a fraction (BOSARIS paper eq. 26).
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+        Scores of target and non-target trials; larger scores favour target. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
     Returns
     -------
     float
-        The error rate where misses and false alarms are equally frequent, in [0, 0.5]: the maximum over all priors
-        of the minimum Bayes error. Multiply by 100 for percent.
+        The error rate where miss and false-alarm rate are equal, in [0, 0.5]: the maximum over all priors of the
+        minimum Bayes error. Multiply by 100 for percent.
 
     Raises
     ------
     InputError
-        If a class is empty or holds NaN.
+        If a class is empty or contains NaN.
 
     Notes
     -----
-    Other tools interpolate the steppy ROC or take the nearest threshold and get other numbers, often larger, from
-    the same scores. The hull needs no such choice, and neither ties nor the order of the trials matter. On the hull
-    no system is worse than chance: if ``auc`` is below 0.5, the sign of the scores is probably flipped.
+    Other tools interpolate the steppy ROC or use the nearest threshold and get other numbers, often larger, from the
+    same scores. The hull needs no such convention, and neither ties nor the order of the trials matter. On the hull, no
+    system is worse than chance: if ``auc`` is below 0.5, the sign of the scores is probably wrong.
 
     Examples
     --------
@@ -290,26 +277,26 @@ def eer(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weig
 def uer(
     tar: ArrayLike, non: ArrayLike, *, ratio: float, tar_weights: Weights = None, non_weights: Weights = None
 ) -> float:
-    """Unequal error rate: the false-alarm rate where it is ``ratio`` times the miss rate (BOSARIS paper eq. 28).
+    """Return the unequal error rate: the false-alarm rate that is ``ratio`` times the miss rate (BOSARIS paper eq. 28).
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+        Scores of target and non-target trials; larger scores favour target. May be infinite.
     ratio : float
-        ``P_fa / P_miss`` at the wanted point of the convex hull, positive.
+        ``P_fa / P_miss`` at the requested point of the convex hull, positive.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
     Returns
     -------
     float
-        ``P_fa`` there, a fraction; with ``ratio=1`` the equal error rate.
+        ``P_fa`` at this point, a fraction; with ``ratio=1`` the equal error rate.
 
     Raises
     ------
     InputError
-        If a class is empty or holds NaN, or ``ratio`` is not positive.
+        If a class is empty or contains NaN, or ``ratio`` is not positive.
 
     Examples
     --------
@@ -320,12 +307,12 @@ def uer(
 
 
 def prbep(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> float:
-    """Precision-recall break-even point: the number of misses where it equals that of false alarms.
+    """Return the precision-recall break-even point: the number of misses where it equals the number of false alarms.
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+        Scores of target and non-target trials; larger scores favour target. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
@@ -337,7 +324,7 @@ def prbep(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_we
     Raises
     ------
     InputError
-        If a class is empty or holds NaN.
+        If a class is empty or contains NaN.
 
     Examples
     --------
@@ -348,24 +335,24 @@ def prbep(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_we
 
 
 def auc(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> float:
-    """Probability that a target scores above a non-target, ties counting half (the ML convention).
+    """Return the probability that a target scores above a non-target; ties count half (the ML convention).
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+        Scores of target and non-target trials; larger scores favour target. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
     Returns
     -------
     float
-        ``P(tar > non) + P(tar = non) / 2``: 1 is perfect, 0.5 is chance. `roc_error_area` is 1 minus it.
+        ``P(tar > non) + P(tar = non) / 2``: 1 is perfect, 0.5 is chance. It equals ``1 - roc_error_area``.
 
     Raises
     ------
     InputError
-        If a class is empty or holds NaN.
+        If a class is empty or contains NaN.
 
     Examples
     --------
@@ -378,12 +365,12 @@ def auc(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weig
 def roc_error_area(
     tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None
 ) -> float:
-    """Area under the ROC as miss rate over false-alarm rate (the convention of the thesis).
+    """Return the area under the ROC as miss rate over false-alarm rate (the convention of the thesis).
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+        Scores of target and non-target trials; larger scores favour target. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
@@ -396,7 +383,7 @@ def roc_error_area(
     Raises
     ------
     InputError
-        If a class is empty or holds NaN.
+        If a class is empty or contains NaN.
 
     Examples
     --------
@@ -407,25 +394,25 @@ def roc_error_area(
 
 
 def pav(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> Pav:
-    """Pool adjacent violators: the best monotone recalibration of these scores (thesis appendix C).
+    """Pool adjacent violators: return the best monotone recalibration of these scores (thesis appendix C).
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+        Scores of target and non-target trials; larger scores favour target. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
     Returns
     -------
     Pav
-        ``n_tar``, ``n_non``, ``low``, ``high``, ``llr``, one entry per block, ascending. The llrs are optimal for
-        every proper scoring rule and every prior at once.
+        ``n_tar``, ``n_non``, ``low``, ``high``, ``llr``, one entry per block, ascending. The llrs are optimal for every
+        proper scoring rule and every prior.
 
     Raises
     ------
     InputError
-        If a class is empty or holds NaN.
+        If a class is empty or contains NaN.
 
     Examples
     --------
@@ -438,26 +425,56 @@ def pav(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weig
     return SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).pav
 
 
-def rocch(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> Rocch:
-    """Convex hull of the ROC (BOSARIS paper section 2.6, thesis appendix C).
+def dev_pav(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> float:
+    """Return devPAV: the mean distance between log10 LRs and their values after PAV (Vergeer et al., 2021).
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+        Log-likelihood ratios in nats.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    float
+        In decades: the area between the PAV curve, with straight lines between its points, and the line of
+        calibrated LRs, divided by the range of LRs with a finite value after PAV. NaN without finite values, inf for an
+        infinite llr with a finite value.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or contains NaN.
+
+    Examples
+    --------
+    >>> round(dev_pav([1.0, 3.0, 0.0], [0.0, -1.0, 2.0]), 3)
+    0.434
+    """
+    return pav(tar, non, tar_weights=tar_weights, non_weights=non_weights).deviation
+
+
+def rocch(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> Rocch:
+    """Return the convex hull of the ROC (BOSARIS paper section 2.6, thesis appendix C).
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Scores of target and non-target trials; larger scores favour target. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
     Returns
     -------
     Rocch
-        ``p_fa`` and ``p_miss`` at the vertices from accept-all (1, 0) to reject-all (0, 1), and what can be read
-        from them: ``area``, ``eer()``, ``uer(ratio)``, ``prbep()``, ``min_dcf(...)``.
+        ``p_fa`` and ``p_miss`` at the vertices from accept-all (1, 0) to reject-all (0, 1), and methods ``area``,
+        ``eer()``, ``uer(ratio)``, ``prbep()``, ``min_dcf(...)``.
 
     Raises
     ------
     InputError
-        If a class is empty or holds NaN.
+        If a class is empty or contains NaN.
 
     Examples
     --------
@@ -469,25 +486,25 @@ def rocch(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_we
 
 
 def roc(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> Roc:
-    """The steppy ROC: error rates at every corner of the staircase.
+    """Return the steppy ROC: error rates at every corner of the staircase.
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+        Scores of target and non-target trials; larger scores favour target. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
     Returns
     -------
     Roc
-        ``p_fa``, ``p_miss`` and ``threshold`` from accept-all (1, 0) to reject-all (0, 1). Points on the straight
-        line between two corners are left out: neighbouring scores of one class make no corner.
+        ``p_fa``, ``p_miss`` and ``threshold`` from accept-all (1, 0) to reject-all (0, 1). Points on a straight line
+        between two corners are omitted: neighbouring scores of one class make no corner.
 
     Raises
     ------
     InputError
-        If a class is empty or holds NaN.
+        If a class is empty or contains NaN.
 
     Examples
     --------
@@ -499,32 +516,32 @@ def roc(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weig
 
 
 def eer_threshold(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> float:
-    """Threshold that stands for the equal error rate on the convex hull of the ROC (BOSARIS paper section 2.6).
+    """Return a threshold for the equal error rate on the convex hull of the ROC (BOSARIS paper section 2.6).
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+        Scores of target and non-target trials; larger scores favour target. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
     Returns
     -------
     float
-        The lowest score that is accepted, in the unit of the scores, or the largest finite number if that is infinite;
-        ``inf`` where all are rejected, trials with infinite scores too.
+        The lowest accepted score, in the unit of the scores, or the largest finite number if this is infinite; ``inf``
+        if all trials are rejected, even with infinite scores.
 
     Raises
     ------
     InputError
-        If a class is empty or holds NaN.
+        If a class is empty or contains NaN.
 
     Notes
     -----
-    `eer` lies on an edge of the hull, mostly between two vertices, and no single threshold has it for both errors. At
-    the prior at which the minimum Bayes error is highest both vertices have that minimum, which is the EER (BOSARIS
-    paper eq. 26). Of these two the one whose error rates differ less is taken, in a tie the one that accepts more:
-    ``p P_miss + (1 - p) P_fa`` at this threshold and that prior is ``eer``.
+    `eer` is usually on an edge of the hull, between two vertices: no single threshold has this rate for both errors. At
+    the prior with the highest minimum Bayes error, both vertices have this minimum, which equals the EER (BOSARIS paper
+    eq. 26). Of these two vertices, the one with the smaller difference of error rates is used; in a tie, the one that
+    accepts more. So ``p P_miss + (1 - p) P_fa`` at this threshold and this prior is ``eer``.
 
     Examples
     --------
@@ -546,12 +563,12 @@ def min_dcf_threshold(
     tar_weights: Weights = None,
     non_weights: Weights = None,
 ) -> float | FloatArray:
-    """Threshold with the minimum detection cost (BOSARIS paper eqs. 15 and 25).
+    """Return the threshold with the minimum detection cost (BOSARIS paper eqs. 15 and 25).
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+        Scores of target and non-target trials; larger scores favour target. May be infinite.
     p_target, prior_log_odds : float or array_like
         The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them.
     c_miss, c_fa : float
@@ -562,20 +579,20 @@ def min_dcf_threshold(
     Returns
     -------
     float, or array of the shape of the prior
-        The lowest score that is accepted, in the unit of the scores, or the largest finite number if that is infinite;
-        ``inf`` where rejecting all costs the least, trials with infinite scores too. Of thresholds of one cost that
-        which accepts more.
+        The lowest accepted score, in the unit of the scores, or the largest finite number if this is infinite; ``inf``
+        if rejecting all trials, even with infinite scores, has the least cost. In a tie, the threshold that accepts
+        more.
 
     Raises
     ------
     InputError
-        If a class is empty or holds NaN, not exactly one prior is given or it is out of range, or a cost is negative.
+        If a class is empty or contains NaN, not exactly one prior is passed, or a prior or cost is out of range.
 
     Notes
     -----
-    The optimum is an interval: all thresholds above the highest score that is rejected, up to the lowest that is
-    accepted, decide alike. Its upper end is returned, as it is a score itself: no rounding can move a trial, and the
-    errors there are exactly those of `min_dcf`.
+    The optimum is an interval: all thresholds above the highest rejected score, up to the lowest accepted one, give the
+    same decisions. The result is its upper end, because this is a score itself: no rounding can move a trial, and the
+    errors are exactly those of `min_dcf`.
 
     Examples
     --------
@@ -585,7 +602,7 @@ def min_dcf_threshold(
     inf
     """
     log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
-    effective = effective_log_odds(log_odds, *_validate.costs(c_miss, c_fa))
+    effective = operating.effective_log_odds(log_odds, *_validate.costs(c_miss, c_fa))
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
     found = scores.pav.thresholds[scores.rocch.best_vertices(effective)]
     return found if log_odds.ndim else float(found)
@@ -594,14 +611,14 @@ def min_dcf_threshold(
 def hter(
     tar: ArrayLike, non: ArrayLike, *, threshold: float, tar_weights: Weights = None, non_weights: Weights = None
 ) -> float:
-    """Half total error rate: the mean of miss and false-alarm rate at a threshold that was chosen elsewhere.
+    """Return the half total error rate: the mean of miss and false-alarm rate at a threshold from other trials.
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+        Scores of target and non-target trials; larger scores favour target. May be infinite.
     threshold : float
-        In the unit of the scores; a score equal to it is accepted, but ``inf`` rejects all.
+        In the unit of the scores; a score equal to it is accepted, except that ``inf`` rejects all.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
@@ -613,13 +630,13 @@ def hter(
     Raises
     ------
     InputError
-        If a class is empty or holds NaN, or the threshold is no number.
+        If a class is empty or contains NaN, or the threshold is not a number.
 
     Notes
     -----
     Choose the threshold on other trials, such as a development set: ``hter(*test, threshold=eer_threshold(*dev))``
-    (Bengio, Keller and Mariethoz, "The Expected Performance Curve", ROC Analysis in Machine Learning, 2004). Where the
-    development set is best off with rejecting all, its threshold is ``inf``, at which half of all is wrong.
+    (Bengio, Keller and Mariethoz, "The Expected Performance Curve", ROC Analysis in Machine Learning, 2004). If
+    rejecting all is best on the development set, the threshold is ``inf`` and the HTER is 0.5.
 
     Examples
     --------
@@ -628,20 +645,20 @@ def hter(
     """
     place = threshold_of(threshold, "threshold")
     scores = CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
-    return ErrorsAt.of(scores.tar, scores.non, place).hter
+    return operating.ErrorsAt.of(scores.tar, scores.non, place).hter
 
 
 def fnmr_at_fmr(
     tar: ArrayLike, non: ArrayLike, *, fmr: ArrayLike, tar_weights: Weights = None, non_weights: Weights = None
 ) -> float | FloatArray:
-    """False non-match rate at a false match rate: the least miss rate with so few false alarms (ISO/IEC 19795-1).
+    """Return the lowest false non-match rate at a limit of the false match rate (ISO/IEC 19795-1).
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of mated and non-mated comparisons; larger favours a match. Infinite scores are legal.
+        Scores of mated and non-mated comparisons; larger scores favour a match. May be infinite.
     fmr : float or array_like
-        False match rates that may not be exceeded, fractions in [0, 1].
+        Limits of the false match rate, fractions in [0, 1].
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
@@ -653,12 +670,12 @@ def fnmr_at_fmr(
     Raises
     ------
     InputError
-        If a class is empty or holds NaN, or a rate is outside [0, 1].
+        If a class is empty or contains NaN, or a rate is outside [0, 1].
 
     Notes
     -----
-    Nothing is interpolated: a threshold with these errors exists, and equal scores are not split. Rates below one false
-    alarm per non-mated comparison ask for none at all.
+    There is no interpolation: a threshold with these errors exists, and equal scores are not split. A limit below one
+    false alarm among all non-mated comparisons means no false alarms.
 
     Examples
     --------
@@ -672,26 +689,26 @@ def fnmr_at_fmr(
 def fmr_at_fnmr(
     tar: ArrayLike, non: ArrayLike, *, fnmr: ArrayLike, tar_weights: Weights = None, non_weights: Weights = None
 ) -> float | FloatArray:
-    """False match rate at a false non-match rate: the least false-alarm rate with so few misses (ISO/IEC 19795-1).
+    """Return the lowest false match rate at a limit of the false non-match rate (ISO/IEC 19795-1).
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of mated and non-mated comparisons; larger favours a match. Infinite scores are legal.
+        Scores of mated and non-mated comparisons; larger scores favour a match. May be infinite.
     fnmr : float or array_like
-        False non-match rates that may not be exceeded, fractions in [0, 1].
+        Limits of the false non-match rate, fractions in [0, 1].
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
     Returns
     -------
     float, or array of the shape of ``fnmr``
-        The smallest ``P_fa`` of all thresholds with ``P_miss <= fnmr``, a fraction; nothing is interpolated.
+        The smallest ``P_fa`` of all thresholds with ``P_miss <= fnmr``, a fraction, without interpolation.
 
     Raises
     ------
     InputError
-        If a class is empty or holds NaN, or a rate is outside [0, 1].
+        If a class is empty or contains NaN, or a rate is outside [0, 1].
 
     Examples
     --------
@@ -702,23 +719,23 @@ def fmr_at_fnmr(
     return _least_rates(SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights), limits, "miss")
 
 
-def _least_rates(scores: SortedScores, limits: FloatArray, which: ErrorKind) -> float | FloatArray:
-    """Least rates of the errors that are not limited, in the shape of the limits."""
-    errors = limited(scores.table, limits.ravel().tolist(), which)
+def _least_rates(scores: SortedScores, limits: FloatArray, which: operating.ErrorKind) -> float | FloatArray:
+    """Return the least rates of the errors without limit, in the shape of the limits."""
+    errors = operating.limited(scores.table, limits.ravel().tolist(), which)
     found = np.array([one.p_miss if which == "fa" else one.p_fa for one in errors]).reshape(limits.shape)
     return found if limits.ndim else float(found)
 
 
 @dataclass(frozen=True, slots=True)
 class EerConvention:
-    """How an equal error rate is read off.
+    """Definition of an equal error rate.
 
     Attributes
     ----------
     definition : str
-        In words.
+        Definition in words.
     tools : str
-        Programs that print it.
+        Programs that use it.
     """
 
     definition: str
@@ -733,53 +750,57 @@ EER_CONVENTIONS: Mapping[str, EerConvention] = {
         "misses = false alarms on straight lines between the points of the ROC", "scikit-learn roc_curve with brentq"
     ),
     "closest_mean": EerConvention(
-        "mean of both where they differ least", "SpeechBrain, ASVspoof 2019 and 5, torchmetrics"
+        "mean of both rates at their smallest difference", "SpeechBrain, ASVspoof 2019 and 5, torchmetrics"
     ),
-    "closest_max": EerConvention("the larger of both where they differ least", "voxceleb_trainer"),
-    "closest_p_fa": EerConvention("false alarms where both differ least", "scikit-learn roc_curve with nanargmin"),
-    "crossed_p_miss": EerConvention("misses at the first threshold with no fewer of them", "Kaldi compute-eer"),
+    "closest_max": EerConvention("the larger rate at their smallest difference", "voxceleb_trainer"),
+    "closest_p_fa": EerConvention(
+        "false-alarm rate at the smallest difference of both", "scikit-learn roc_curve with nanargmin"
+    ),
+    "crossed_p_miss": EerConvention(
+        "miss rate at the first threshold where it is not below the false-alarm rate", "Kaldi compute-eer"
+    ),
 }
-"""Conventions of the equal error rate, by the names that `eer_conventions` gives them."""
+"""Conventions of the equal error rate, by name in `eer_conventions`."""
 
 
 def eer_conventions(
     tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None
 ) -> dict[str, float]:
-    """Equal error rates of the same scores by the conventions of other tools, beside ours.
+    """Return equal error rates of the same scores by the conventions of deciban and other tools.
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+        Scores of target and non-target trials; larger scores favour target. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
     Returns
     -------
     dict
-        Fractions by name. Let ``a`` be the last threshold, of all scores and rejecting all, with fewer misses than
-        false alarms (as rates), ``b`` the next one, and ``c`` that of the two where the rates differ less, ``a`` in a
-        tie:
+        Fractions by name. Consider all scores and reject-all as thresholds. Let ``a`` be the last threshold with a
+        lower miss rate than false-alarm rate, ``b`` the next one, and ``c`` the one of both with the smaller difference
+        of the rates (in a tie ``a``):
 
         - ``rocch``: `eer`, on the convex hull; never larger than ``interpolated``.
         - ``interpolated``: on the straight line from ``a`` to ``b``.
-        - ``closest_mean``, ``closest_max``, ``closest_p_fa``: of both rates at ``c`` the mean, the larger one, that of
-          false alarms.
+        - ``closest_mean``, ``closest_max``, ``closest_p_fa``: the mean of both rates at ``c``, the larger rate, and the
+          false-alarm rate.
         - ``crossed_p_miss``: the miss rate at ``b``.
 
-        `EER_CONVENTIONS` says which tools print which.
+        `EER_CONVENTIONS` lists the tools that use each convention.
 
     Raises
     ------
     InputError
-        If a class is empty or holds NaN.
+        If a class is empty or contains NaN.
 
     Notes
     -----
-    Tools that print the same convention still differ where scores are tied: equal scores are never split here. Kaldi's
-    compute-eer counts tied targets one by one, ASVspoof's scripts order tied trials by their class; without ties they
-    agree with ``crossed_p_miss`` and ``closest_mean``. Where ``a`` and ``b`` are equally close, programs that go
-    through thresholds from above take ``b``.
+    Tools with the same convention still differ for tied scores: Equal scores are never split. Kaldi's compute-eer
+    counts tied targets one by one, and ASVspoof's scripts sort tied trials by class. Without ties they agree with
+    ``crossed_p_miss`` and ``closest_mean``. If ``a`` and ``b`` are equally close, programs that go through thresholds
+    from above use ``b``.
 
     Examples
     --------
@@ -789,7 +810,7 @@ def eer_conventions(
      'crossed_p_miss': 0.25}
     """
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
-    return eer_readings(scores.rocch.eer(), scores.tar, scores.non)
+    return operating.eer_readings(scores.rocch.eer(), scores.tar, scores.non)
 
 
 def threshold_of(value: object, name: str) -> float:
@@ -798,9 +819,9 @@ def threshold_of(value: object, name: str) -> float:
     Raises
     ------
     InputError
-        If it is none.
+        If the value is not a number.
     """
-    return _validate.in_range(value, name, -np.inf, np.inf, "A threshold is one number, which may be infinite")
+    return _validate.in_range(value, name, -np.inf, np.inf, "A threshold is a number, which may be infinite")
 
 
 def rates_of(values: ArrayLike, name: str) -> FloatArray:
@@ -819,7 +840,7 @@ def rates_of(values: ArrayLike, name: str) -> FloatArray:
 
 
 FACTORS = (1.0, 10.0, 100.0, 1000.0)
-"""Likelihood ratios beyond which evidence is counted if nothing is said: any, and three degrees of strength."""
+"""Default factors for counting misleading evidence: any, and three degrees of strength."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -831,8 +852,8 @@ class MisleadingEvidence:
     factor : float
         1 for any misleading evidence.
     n_tar, n_non : int or float
-        Targets with a ratio below ``1 / factor``, non-targets with one above ``factor`` (sums of weights if trials are
-        weighted).
+        Targets with a ratio below ``1 / factor``, and non-targets with a ratio above ``factor`` (sums of weights if
+        trials are weighted).
     p_tar, p_non : float
         The same as fractions of the class.
     """
@@ -852,39 +873,39 @@ def misleading_evidence(
     tar_weights: Weights = None,
     non_weights: Weights = None,
 ) -> tuple[MisleadingEvidence, ...]:
-    """Rates of misleading evidence: how often, and how strongly, likelihood ratios favour the wrong hypothesis.
+    """Return rates of misleading evidence: likelihood ratios that favour the wrong hypothesis by more than a factor.
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Log-likelihood ratios of target and non-target trials, in nats. Infinite values are legal.
+        Log-likelihood ratios of target and non-target trials, in nats; may be infinite.
     factors : array_like
-        Likelihood ratios, at least 1: misleading is what exceeds them for the wrong hypothesis.
+        Likelihood ratios, at least 1: evidence is misleading if it exceeds them for the wrong hypothesis.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
     Returns
     -------
     tuple of MisleadingEvidence
-        One for each factor ``k``: ``P(llr < -ln k)`` of targets and ``P(llr > ln k)`` of non-targets, with counts. A
-        ratio of exactly ``k`` or ``1 / k`` is not beyond it; llr 0 favours nobody.
+        For each factor ``k``: ``P(llr < -ln k)`` of targets and ``P(llr > ln k)`` of non-targets, with counts. A ratio
+        of exactly ``k`` or ``1 / k`` is not beyond the factor; llr 0 favours neither hypothesis.
 
     Raises
     ------
     InputError
-        If a class is empty or holds NaN, or a factor is below 1.
+        If a class is empty or contains NaN, or a factor is below 1.
 
     Warns
     -----
     DecibanWarning
-        If 10 scores or more all lie in [0, 1]: these are no log-likelihood ratios, but perhaps probabilities, of which
-        `deciban.decisions.llr_from_probability` makes some.
+        If at least 10 scores are all in [0, 1]: they are probably probabilities instead of log-likelihood ratios; use
+        `deciban.decisions.llr_from_probability` to convert them.
 
     Notes
     -----
-    For likelihood ratios that are true, ``P(llr > ln k) <= 1 / k`` among non-targets, and likewise among targets
-    (Royall, *Statistical Evidence: A Likelihood Paradigm*, 1997, section 1.4; "On the probability of observing
-    misleading statistical evidence", JASA 95, 2000): more of it shows bad calibration.
+    For true likelihood ratios, ``P(llr > ln k) <= 1 / k`` among non-targets, and similarly among targets (Royall,
+    *Statistical Evidence: A Likelihood Paradigm*, 1997, section 1.4; "On the probability of observing misleading
+    statistical evidence", JASA 95, 2000): higher rates indicate bad calibration.
 
     Examples
     --------
@@ -898,9 +919,9 @@ def misleading_evidence(
 
 
 def misleading_of(scores: CountedScores, factors: FloatArray) -> tuple[MisleadingEvidence, ...]:
-    """Count in scores that were checked already; see `misleading_evidence`."""
-    bounds = evidence_bounds(factors)
-    errors = scores.error_counts(np.concatenate((-bounds, beyond(bounds))))
+    """Count misleading evidence in checked scores; see `misleading_evidence`."""
+    bounds = operating.evidence_bounds(factors)
+    errors = scores.error_counts(np.concatenate((-bounds, operating.beyond(bounds))))
     n = len(bounds)
     columns = (factors, errors.n_miss[:n], errors.n_fa[n:], errors.p_miss[:n], errors.p_fa[n:])
     return tuple(MisleadingEvidence(*row) for row in zip(*(one.tolist() for one in columns), strict=True))
@@ -912,45 +933,45 @@ def factors_of(values: ArrayLike) -> FloatArray:
     Raises
     ------
     InputError
-        If there is none, or one is below 1.
+        If there are no factors, or one is below 1.
     """
     factors = np.atleast_1d(_validate.finite(values, "factors"))
     if factors.ndim != 1 or not len(factors):
-        raise InputError(f"factors: shape {factors.shape}. Give one likelihood ratio, or several in a list.")
+        raise InputError(f"factors: shape {factors.shape}. Pass one likelihood ratio, or a list.")
     if factors.min() < 1.0:
         raise InputError(f"factors: got {factors.min():g}. A factor is a likelihood ratio of at least 1.")
     return factors
 
 
 _WIDEST = 12.0
-"""Standard deviations that integrals reach to either side."""
+"""Range of integrals in standard deviations, on either side."""
 
 
 _FALLEN = 90.0
-"""Nats of llr at which costs have fallen by e^45, and integrals need not reach farther."""
+"""Range of integrals in nats of llr: there, costs have fallen by e^45."""
 
 
 @dataclass(frozen=True, slots=True)
 class GaussianScores:
-    """Populations of scores whose figures are known: targets and non-targets with one standard deviation.
+    """Gaussian populations of target and non-target scores with known metrics and a common standard deviation.
 
     Parameters
     ----------
     mean_tar, mean_non : float
-        Of target and non-target scores, the former above the latter.
+        Mean target and non-target scores; the former is larger.
     sd : float
         Standard deviation of both, above 0.
 
     Raises
     ------
     InputError
-        If they are out of range.
+        If a parameter is out of range.
 
     Notes
     -----
-    Log-likelihood ratios are a line of the score (thesis 7.1), so figures after calibration are those of
-    ``llr(score)``: Gaussian too, with means ``+- d^2 / 2`` and variance ``d^2``. With other variances the ratio would
-    not rise everywhere, and thresholds on scores would not be best.
+    Log-likelihood ratios are a linear function of the score (thesis 7.1). So metrics after calibration are those of
+    ``llr(score)``, which is also Gaussian, with means ``+- d^2 / 2`` and variance ``d^2``. With different variances,
+    the ratio would not increase everywhere, and thresholds on scores would not be optimal.
 
     Examples
     --------
@@ -967,17 +988,17 @@ class GaussianScores:
         numbers = _validate.finite([self.mean_tar, self.mean_non, self.sd], "mean_tar, mean_non, sd")
         if numbers[0] <= numbers[1] or numbers[2] <= 0:
             raise InputError(
-                f"mean_tar, mean_non, sd: {numbers.tolist()}. Targets lie above non-targets, and sd is above 0."
+                f"mean_tar, mean_non, sd: {numbers.tolist()}. mean_tar must be above mean_non, and sd above 0."
             )
 
     @classmethod
     def of_eer(cls, eer: float) -> GaussianScores:
-        """Calibrated log-likelihood ratios with an equal error rate inside (0, 0.5).
+        """Return calibrated log-likelihood ratios with an equal error rate inside (0, 0.5).
 
         Raises
         ------
         InputError
-            If it is out of range.
+            If ``eer`` is out of range.
 
         Examples
         --------
@@ -985,7 +1006,7 @@ class GaussianScores:
         3.29
         """
         if not 0.0 < eer < 0.5:
-            raise InputError(f"eer: {eer}. Targets lie above non-targets if it is inside (0, 0.5).")
+            raise InputError(f"eer: {eer}. It must be inside (0, 0.5).")
         d = -2.0 * float(ndtri(eer))
         return cls(d * d / 2, -d * d / 2, d)
 
@@ -995,7 +1016,7 @@ class GaussianScores:
         return (self.mean_tar - self.mean_non) / self.sd
 
     def llr(self, score: ArrayLike) -> FloatArray:
-        """Log-likelihood ratios of scores in nats (thesis 7.1).
+        """Return the log-likelihood ratios of scores in nats (thesis 7.1).
 
         Raises
         ------
@@ -1006,32 +1027,32 @@ class GaussianScores:
         return (scores - (self.mean_tar + self.mean_non) / 2) * (self.mean_tar - self.mean_non) / self.sd**2
 
     def p_miss(self, threshold: ArrayLike) -> FloatArray:
-        """Miss rates at thresholds on the score (thesis 7.2)."""
+        """Return miss rates at thresholds on the score (thesis 7.2)."""
         return np.asarray(ndtr((np.asarray(threshold, np.float64) - self.mean_tar) / self.sd))
 
     def p_fa(self, threshold: ArrayLike) -> FloatArray:
-        """False-alarm rates at thresholds on the score (thesis 7.3)."""
+        """Return false-alarm rates at thresholds on the score (thesis 7.3)."""
         return np.asarray(ndtr((self.mean_non - np.asarray(threshold, np.float64)) / self.sd))
 
     def best_threshold(self, p_target: float, c_miss: float = 1.0, c_fa: float = 1.0) -> float:
-        """Threshold on the score of least expected cost (thesis 7.5).
+        """Return the threshold on the score with the least expected cost (thesis 7.5).
 
         Raises
         ------
         InputError
             If the operating point is out of range.
         """
-        point = OperatingPoint(p_target, c_miss, c_fa)
+        point = operating.OperatingPoint(p_target, c_miss, c_fa)
         middle = (self.mean_tar + self.mean_non) / 2
         return middle + point.threshold * self.sd**2 / (self.mean_tar - self.mean_non)
 
     def min_dcf(self, p_target: float, c_miss: float = 1.0, c_fa: float = 1.0, *, normalize: bool = True) -> float:
-        """Least detection cost at any threshold (thesis 7.6).
+        """Return the minimum detection cost over all thresholds (thesis 7.6).
 
         Raises
         ------
         InputError
-            If the operating point is out of range, or normalized where a cost is 0.
+            If the operating point is out of range, or ``normalize`` is True and a cost is 0.
 
         Examples
         --------
@@ -1040,24 +1061,25 @@ class GaussianScores:
         """
         threshold, log_odds = self.best_threshold(p_target, c_miss, c_fa), np.asarray(logit(p_target))
         rates = self.p_miss(threshold), self.p_fa(threshold)
-        return float(detection_cost(*rates, log_odds, c_miss, c_fa, normalize=normalize))
+        return float(operating.detection_cost(*rates, log_odds, c_miss, c_fa, normalize=normalize))
 
     def eer(self) -> float:
-        """Equal error rate, ``Phi(-d' / 2)``."""
+        """Return the equal error rate, ``Phi(-d' / 2)``."""
         return float(ndtr(-self.separation / 2))
 
     def auc(self) -> float:
-        """Chance that a target scores above a non-target, ``Phi(d' / sqrt 2)``."""
+        """Return the probability that a target scores above a non-target, ``Phi(d' / sqrt 2)``."""
         return float(ndtr(self.separation / math.sqrt(2)))
 
     def min_cllr(self) -> float:
-        """Cllr of the calibrated log-likelihood ratios, in bits, by numerical integration to a relative 1e-10."""
-        from scipy.integrate import quad  # few ask for it
+        """Return the Cllr of calibrated log-likelihood ratios, in bits, integrated to a relative precision of 1e-10."""
+        from scipy.integrate import quad  # rarely needed
 
         d = self.separation
 
         def cost(u: float) -> float:
-            # From where both densities agree, u standard deviations of the targets up: the cost by its size there.
+            # From where both densities are equal, up by u standard deviations of the targets: the cost relative to its
+            # size there.
             half = math.exp(-abs(d * u) / 2)
             far = math.log1p(half * half)
             return (far / half if u > 0.0 else (far - d * u) * half) * math.exp(-u * u / 2)
@@ -1066,7 +1088,7 @@ class GaussianScores:
         found = quad(cost, -reach, reach, epsabs=0.0, epsrel=1e-12, limit=200, points=[0.0])[0]
         return float(found) * math.exp(-d * d / 8) / math.sqrt(2 * math.pi) / math.log(2)
 
-    def draw(self, n_tar: int, n_non: int, *, seed: int) -> tuple[FloatArray, FloatArray]:
+    def draw(self, n_tar: int, n_non: int, *, seed: int) -> FloatPair:
         """Draw target and non-target scores.
 
         Parameters

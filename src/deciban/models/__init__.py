@@ -1,4 +1,4 @@
-"""Trained models and the files they live in: JSON that can be read by eye, and whose loading runs nothing."""
+"""Trained models and their files: readable JSON that is loaded without running code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models read from JSON files: all that stands in them is checked, and nothing is run."""
+"""Loading of models from JSON files: all content is checked, and no code is run."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def load_model(path: Any) -> Model:
     Raises
     ------
     FormatError
-        If the file is no model, is damaged or contradicts itself, or was written by a later version.
+        If the file is not a model, is damaged or inconsistent, or was written by a later version.
     OSError
-        If it cannot be read.
+        If the file cannot be read.
 
     Notes
     -----
-    Everything in the file is checked against a schema, and nothing in it is run.
+    The whole file is checked against a schema, and no code in it is run.
 
     Examples
     --------
@@ -65,28 +65,28 @@ def load_model(path: Any) -> Model:
         with stream_of(path) as stream:
             data = stream.read(_MOST_BYTES + 1)
     if data is None or len(data) > _MOST_BYTES:
-        raise FormatError(f"{name}: larger than 1 GB, so this is no model file.")
+        raise FormatError(f"{name}: larger than 1 GB, so this is not a model file.")
     return model_of(parsed(data, name), name)
 
 
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[-+.\w]+')
-"""Texts of JSON, which may hold anything, and whatever numbers and words are between them."""
+"""Strings of JSON, and the numbers and words between them."""
 
 
 def parsed(data: bytes, name: str) -> Any:
-    """What a file holds, which begins the messages by its ``name``.
+    """Return the content of a JSON file; messages begin with ``name``.
 
     Raises
     ------
     FormatError
-        If it is no JSON, holds a number that does not fit a float, or a name twice in one object.
+        If the data is not JSON, contains a number beyond double precision, or repeats a name in one object.
     """
 
     def refuse(word: str) -> NoReturn:
         text = data.decode("utf-8")
         first = next((one.start() for one in _TOKEN.finditer(text) if one[0] == word), 0)
         raise FormatError(
-            f"{name}:{text.count(chr(10), 0, first) + 1}: {word[:40]} is no number that a model could hold. Damaged, "
+            f"{name}:{text.count(chr(10), 0, first) + 1}: {word[:40]} is not a valid number. Damaged, "
             "or not written by deciban."
         )
 
@@ -107,29 +107,29 @@ def parsed(data: bytes, name: str) -> Any:
         content: Any = json.loads(
             data.decode("utf-8"), parse_constant=refuse, parse_float=finite, parse_int=fitting, object_pairs_hook=unique
         )
-        json.dumps(content, ensure_ascii=False).encode()  # an escaped half of a character could never be written again
+        json.dumps(content, ensure_ascii=False).encode()  # refuses lone surrogates, which could not be written
     except UnicodeDecodeError as error:
         where = f"{error.reason} at byte {error.start}"
-        raise FormatError(f"{name}: not UTF-8 text ({where}), so no model file.") from error
+        raise FormatError(f"{name}: not UTF-8 text ({where}), so not a model file.") from error
     except json.JSONDecodeError as error:
-        raise FormatError(f"{name}:{error.lineno}: no JSON ({error.msg}), so no model file.") from error
+        raise FormatError(f"{name}:{error.lineno}: not JSON ({error.msg}), so not a model file.") from error
     except (RecursionError, ValueError) as error:
         if isinstance(error, FormatError):
             raise
-        raise FormatError(f"{name}: no JSON that a model could be in ({error}).") from error
+        raise FormatError(f"{name}: not valid JSON ({error}).") from error
     return content
 
 
 def model_of(content: Any, name: str) -> Model:
-    """The model that a file holds, or one part of it.
+    """Return the model in the content of a file, or in a part of it.
 
     Raises
     ------
     FormatError
-        If it is none; the message begins with ``name``.
+        If the content is not a model; the message begins with ``name``.
     """
     if not isinstance(content, dict) or "deciban_model" not in content:
-        raise FormatError(f"{name}: JSON, but no model that deciban wrote (it lacks deciban_model).")
+        raise FormatError(f"{name}: JSON, but not a deciban model (deciban_model is missing).")
     if content["deciban_model"] != SCHEMA:
         version = content.get("deciban_version", "?")
         raise FormatError(
@@ -139,7 +139,7 @@ def model_of(content: Any, name: str) -> Model:
     kind = content.get("kind")
     kinds = registered("model_kinds")()
     if kind not in kinds:
-        raise FormatError(f"{name}: a model of kind {kind!r} is not known. There are {', '.join(kinds)}.")
+        raise FormatError(f"{name}: a model of kind {kind!r} is unknown. Known kinds: {', '.join(kinds)}.")
     model_class: type[Model] = registered("model_class")(kind)
     _validate(content, model_class, name)
     _require_settings(content["settings"], model_class, name)
@@ -167,7 +167,7 @@ def model_of(content: Any, name: str) -> Model:
 
 
 def _placed(error: Exception, content: dict[str, Any], *sections: str) -> str:
-    """What an error says, with the section of the file in which the first name of its message stands."""
+    """Return the message of an error, prefixed by the section of the file that contains its first name."""
     words = str(error)
     if (named := re.match(r"(\w+)(\[\d+\])*[:,]", words)) is not None:
         for section in sections:
@@ -177,20 +177,20 @@ def _placed(error: Exception, content: dict[str, Any], *sections: str) -> str:
 
 
 def _require_training(training: dict[str, Any], model: Model, name: str) -> None:
-    """Refuse a record with names that are not those of as many different systems, or numbers of other classes.
+    """Refuse a record whose system names do not match the model, or whose counts are of other classes.
 
-    There may be no names.
+    Names may be missing.
     """
     systems, counts, n_systems = training["systems"], training["counts"], getattr(model, "n_systems_", 1)
     if systems and (len(systems) != n_systems or len(set(systems)) < n_systems):
         raise FormatError(
             f"{name}: training.systems: {', '.join(systems)[:200]}, for a model of {n_systems} systems. Every system "
-            "has one name of its own. Damaged, or not written by deciban."
+            "needs a different name. Damaged, or not written by deciban."
         )
     if counts.keys() != set(model.counted):
         raise FormatError(
-            f"{name}: training.counts: of {', '.join(counts)[:200] or 'nothing'}, but the model tells "
-            f"{', '.join(model.counted)[:200]} apart. Damaged, or not written by deciban."
+            f"{name}: training.counts: of {', '.join(counts)[:200] or 'nothing'}, but the model has "
+            f"{', '.join(model.counted)[:200]}. Damaged, or not written by deciban."
         )
 
 
@@ -207,29 +207,29 @@ def _validate(content: Any, model_class: type[Model], name: str) -> None:
 
 
 def _require_settings(settings: dict[str, Any], model_class: type[Model], name: str) -> None:
-    """Refuse settings that the model does not have; their values are the business of its constructor.
+    """Refuse unknown settings; the constructor checks their values.
 
-    But for one: Python takes true for 1.
+    One exception: Python accepts true as 1.
     """
     parameters = inspect.signature(model_class).parameters.values()
     known = {one.name: one.default for one in parameters if one.kind is one.KEYWORD_ONLY}
     unknown = [setting for setting in settings if setting not in known]
     if unknown:
-        there = f"there are {', '.join(known)}" if known else "it has none"
+        there = f"known settings: {', '.join(known)}" if known else "it has no settings"
         raise FormatError(
-            f"{name}: settings.{unknown[0][:40]}: no setting of a model of kind {model_class.kind!r}; {there}. "
+            f"{name}: settings.{unknown[0][:40]}: not a setting of a model of kind {model_class.kind!r}; {there}. "
             "Damaged, written by a later version, or not by deciban."
         )
     for setting, value in settings.items():
         if isinstance(value, bool) and not isinstance(known[setting], bool):
             raise FormatError(
-                f"{name}: settings.{setting}: {str(value).lower()}, where no truth value is expected. Damaged, or not "
-                "written by deciban."
+                f"{name}: settings.{setting}: {str(value).lower()}, but this setting is not a truth value. "
+                "Damaged, or not written by deciban."
             )
 
 
 def _numbers(value: Any) -> Any:
-    """The reverse: words become infinite numbers."""
+    """Convert words to infinite numbers."""
     if isinstance(value, dict):
         return {name: _numbers(entry) for name, entry in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The base of all trained models: how they become files, their training record, and how uncertain they are."""
+"""Base class of all trained models: files, training records, and uncertainty of parameters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import json
 import math
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -19,30 +20,30 @@ from deciban._version import __version__
 from deciban.core.resampling.intervals import t_quantile
 from deciban.core.resampling.units import FEW_UNITS, TrialUnits, is_independent, number_of_units, source_of_file
 from deciban.errors import DecibanWarning, InputError
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, IntArray, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.linearised import UnitChanges
 
 _BLOCK = 1 << 16
 _MIXER = np.uint64(0xBF58476D1CE4E5B9)
-"""Of the mixing function of the generator SplitMix64 (Steele, Lea and Flood 2014), of which one round is enough."""
+"""Factor of the mixing function of SplitMix64 (Steele, Lea and Flood 2014); one round is enough."""
 
 _STEP = 0x9E3779B97F4A7C15
-"""Its increment: multiples of it, made odd, are the factors of label, weight and columns."""
+"""Increment of SplitMix64: odd multiples of it are the factors of label, weight and columns."""
 
 
 def in_digits(total: int) -> str:
-    """A fingerprint as it is written: sixteen hexadecimal digits."""
+    """Return a fingerprint as sixteen hexadecimal digits."""
     return f"{total & (1 << 64) - 1:016x}"
 
 
 def digits_of(
     columns: Sequence[AnyArray] | ScoreArray, is_target: BoolArray | IntArray, weights: FloatArray | None
 ) -> int:
-    """Number from the scores (columns, or a matrix of them), labels and weights of all trials: their fingerprint.
+    """Return a fingerprint of all trials as a number, from scores (columns or a matrix), labels and weights.
 
-    It does not depend on the order of trials: those of some trials and of others add up, modulo 2**64.
+    It does not depend on the order of trials. Fingerprints of two sets of trials are added modulo 2**64.
 
     Examples
     --------
@@ -63,39 +64,39 @@ def digits_of(
             mixed = is_target[rows].astype(np.uint64)
             mixed *= of_label
             if isinstance(columns, np.ndarray):
-                mixed += factors @ _bits(columns[rows]).T  # half as long as the other way round
+                mixed += factors @ _bits(columns[rows]).T  # twice as fast as the transposed product
             else:
                 for column, factor in zip(columns, factors, strict=True):
                     mixed += _bits(column[rows]) * factor
             if weights is not None:
                 mixed += _bits(weights[rows]) * of_weight
-            mixed ^= mixed >> np.uint64(32)  # the bits of small whole numbers are all above the middle
+            mixed ^= mixed >> np.uint64(32)  # small whole numbers have bits in the upper half only
             mixed *= _MIXER
-            mixed ^= mixed >> np.uint64(29)  # otherwise trials could exchange scores unnoticed
+            mixed ^= mixed >> np.uint64(29)  # otherwise exchanged scores of trials would not be detected
             total += mixed.sum(dtype=np.uint64)
     return int(total)
 
 
 def _bits(values: AnyArray) -> NDArray[np.uint64]:
-    """The bits of each number as a float64."""
+    """Return the bits of each number as a float64."""
     return np.ascontiguousarray(values, np.float64).view(np.uint64)
 
 
 Plain = float | int | str | bool | None
-"""What stands in a model file as it is."""
+"""Values that are stored in a model file without conversion."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Uncertainty(ABC):
-    """Uncertainty of a trained model by the units of its training trials; base of both methods.
+class ParameterUncertainty(ABC):
+    """Uncertainty of a trained model by the units of its training trials; base class of both methods.
 
     Attributes
     ----------
     n_units : int
     noun : str
-        What a unit is called, such as ``"speaker"``.
+        Name of a unit, such as ``"speaker"``.
     source : str
-        How the units were found, in words.
+        Origin of the units, in words.
     """
 
     n_units: int
@@ -105,24 +106,24 @@ class Uncertainty(ABC):
     @property
     @abstractmethod
     def method(self) -> str:
-        """How it was found, in words."""
+        """Name of the method."""
 
     @property
     def words(self) -> str:
-        """A sentence on the units and the method."""
-        few = f"; fewer than {FEW_UNITS}, so they are rough themselves" if self.n_units < FEW_UNITS else self._unequal
+        """Sentence on the units and the method."""
+        few = f"; fewer than {FEW_UNITS}, so they are approximate" if self.n_units < FEW_UNITS else self._unequal
         units = number_of_units(self.n_units, self.noun, self.source)
         units += "" if is_independent(self.source) else f" ({self.source})"
         return f"standard errors: {self.method}, by {units}{few}"
 
     @property
     def _unequal(self) -> str:
-        """A warning if few of the units dominate."""
+        """Warning if few of the units dominate, else empty."""
         return ""
 
     @abstractmethod
     def content(self, names: tuple[str, ...]) -> dict[str, Any]:
-        """Return the entry of a model file, for parameters of these names."""
+        """Return the entry of a model file; ``names`` are the names of the parameters."""
 
     @property
     def _units(self) -> dict[str, Any]:
@@ -131,7 +132,7 @@ class Uncertainty(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """What a model was trained on, and how that went.
+    """Record of the training of a model.
 
     Attributes
     ----------
@@ -140,9 +141,9 @@ class Training:
     fingerprint : str
         Sixteen hexadecimal digits; the same trials give the same ones in any order.
     systems : tuple of str
-        Names of the systems whose scores were used, where they are known.
+        Names of the systems whose scores were used, if known.
     results : mapping
-        What training found besides the parameters: ``objective``, ``status`` and so on.
+        Other results of training: ``objective``, ``status`` and so on.
     """
 
     counts: Mapping[str, int]
@@ -152,68 +153,70 @@ class Training:
 
 
 class Model(ABC):
-    """A map from scores to log-likelihood ratios with parameters that were trained.
+    """A trained map from scores to log-likelihood ratios.
 
-    A subclass has a ``kind``, the keyword-only arguments of its constructor as attributes of the same names (its
-    settings), and attributes that end in an underscore for what training found (its parameters).
+    A subclass has a ``kind``, the keyword-only arguments of its constructor as attributes of the same names (settings),
+    and attributes that end in an underscore for the results of training (parameters).
     """
 
     kind: ClassVar[str]
     parameter_schema: ClassVar[dict[str, Any]]
-    """JSON schema of each parameter: how it stands in a file."""
+    """JSON schema of each parameter."""
 
     fit_call: ClassVar[str] = "fit(scores, is_target)"
-    """What messages advise to call first."""
+    """Call that messages recommend if the model is not trained."""
 
-    told_as: str | None = None
-    """What warnings call it; by default by its class."""
+    warning_name: str | None = None
+    """Name of the model in warnings; default: the class name."""
 
     training_: Training | None = None
 
-    uncertainty_: Uncertainty | None = None
-    """How far the parameters depend on which units were drawn; None where training was not told the units."""
+    uncertainty_: ParameterUncertainty | None = None
+    """Uncertainty of the parameters by the sampling of units; None if training had no units."""
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
-        """What the rows of the covariance of its parameters are called."""
+        """Names of the rows of the covariance of the parameters."""
         return ()
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The arguments of the constructor."""
+        """Arguments of the constructor."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     @property
     def counted(self) -> tuple[str, ...]:
-        """Of what the record of training counts trials."""
+        """Names of the classes that the training record counts."""
         return "n_tar", "n_non"
 
     def parameters(self) -> dict[str, Any]:
-        """What training found, as plain numbers, strings, lists and mappings."""
+        """Return trained parameters as plain numbers, strings, lists and mappings."""
         return {name: _listed(getattr(self, f"{name}_")) for name in self.parameter_schema}
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take numbers and arrays of them from a file that fits the schema.
+        """Set parameters from a file that fits the schema.
 
         Raises
         ------
         InputError
-            If they contradict each other, or there are none.
+            If parameters are inconsistent or missing.
         """
         if self.parameter_schema and not parameters:
             raise InputError(
-                f"parameters: none given. A model of kind {self.kind!r} has {', '.join(self.parameter_schema)}."
+                f"parameters: missing. A model of kind {self.kind!r} has {', '.join(self.parameter_schema)}."
             )
+        if len(parameters.get("weights", ())) != len(parameters.get("standardized_weights", ())):
+            raise InputError("weights and standardized_weights have different lengths.")
         for name, value in parameters.items():
             setattr(self, f"{name}_", np.array(value, np.float64) if isinstance(value, list) else float(value))
 
     @property
     def is_fitted(self) -> bool:
-        """Whether there are parameters."""
+        """True if there are parameters."""
         return all(hasattr(self, f"{name}_") for name in self.parameter_schema)
 
     def require_fitted(self) -> None:
-        """Refuse to go on without parameters.
+        """Raise an error if there are no parameters.
 
         Raises
         ------
@@ -224,7 +227,7 @@ class Model(ABC):
             raise InputError(f"{type(self).__name__}: not trained yet. Call {self.fit_call} first.")
 
     def save(self, path: Any) -> None:
-        """Write the model to a JSON file, whole or not at all.
+        """Write the model to a JSON file, completely or not at all.
 
         Parameters
         ----------
@@ -235,7 +238,7 @@ class Model(ABC):
         InputError
             If the model was not trained.
         OSError
-            If the file cannot be written; an old one is still there then.
+            If the file cannot be written; an existing file is kept.
         """
         from deciban._files import atomic_write
 
@@ -250,11 +253,11 @@ class Model(ABC):
 
 
 SCHEMA = 1
-"""Version of the layout; it changes when a name or a meaning does."""
+"""Version of the layout; it changes when a name or a meaning changes."""
 
 
 def to_text(model: Model) -> str:
-    """The file of a model.
+    """Return the text of a model file.
 
     Raises
     ------
@@ -265,7 +268,7 @@ def to_text(model: Model) -> str:
 
 
 def content_of(model: Model) -> dict[str, Any]:
-    """What stands in the file of a model.
+    """Return the content of a model file.
 
     Raises
     ------
@@ -295,7 +298,7 @@ def content_of(model: Model) -> dict[str, Any]:
 
 
 def _listed(value: Any) -> Any:
-    """A parameter as numbers, strings, lists and mappings; a model as it would stand in a file of its own."""
+    """Return a parameter as numbers, strings, lists and mappings; nested models become the content of their files."""
     if isinstance(value, Model):
         return content_of(value)
     if isinstance(value, np.ndarray):
@@ -304,7 +307,7 @@ def _listed(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can hold: infinite numbers become words."""
+    """Return a value for JSON: infinite numbers become words."""
     if isinstance(value, dict):
         return {name: _plain(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -315,30 +318,30 @@ def _plain(value: Any) -> Any:
 
 
 _FEW_DEGREES = 8.0
-"""Degrees of freedom below which standard errors are rough."""
+"""Degrees of freedom below which standard errors are approximate."""
 
 MOST_GROUPS = 20
-"""Groups of units that a jackknife leaves out in turn, where there are as many units."""
+"""Number of groups that a jackknife leaves out in turn, if there are enough units."""
 
-Bounds: TypeAlias = tuple[FloatArray, FloatArray]
+Bounds: TypeAlias = FloatPair
 """Lower and upper ends of intervals, (n_trials,) each."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ParameterCovariance(Uncertainty):
-    """Covariance of the parameters of a model by unit: delete-one-unit jackknife, or sandwich for many units.
+class ParameterCovariance(ParameterUncertainty):
+    """Covariance of the parameters of a model by units: delete-one-unit jackknife, or sandwich for many units.
 
     Attributes
     ----------
     covariance : (n_parameters, n_parameters) array
-        In the order of ``parameter_names`` of the model; 0 for what was not trained.
+        In the order of ``parameter_names`` of the model; 0 for untrained parameters.
     bias : (n_parameters,) array or None
-        Estimated bias of the parameters, which intervals correct; the parameters themselves are not corrected. None in
-        models by sandwich, and in files of earlier versions.
+        Estimated bias of the parameters. Intervals are corrected for it, the parameters are not. None for sandwich
+        covariances, and in files of earlier versions.
     degrees : float or None
-        Of freedom of the t quantile; None in files of earlier versions: one less than there are units.
+        Degrees of freedom of the t quantile; None in files of earlier versions: the number of units minus one.
     n_units, noun, source
-        Of the units.
+        See `ParameterUncertainty`.
     """
 
     covariance: FloatArray
@@ -347,17 +350,17 @@ class ParameterCovariance(Uncertainty):
 
     @classmethod
     def of(cls, changes: UnitChanges, units: TrialUnits) -> ParameterCovariance:
-        """Return the covariance that changes of parameters with the units give.
+        """Compute the covariance from changes of parameters with the units.
 
         Raises
         ------
         InputError
-            If a variance does not fit a float.
+            If a variance exceeds double precision.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             found = changes.covariance
         if not np.isfinite(found).all():
-            raise InputError("the variances of the parameters do not fit a float.")
+            raise InputError("the variances of the parameters exceed double precision.")
         return cls(
             covariance=found,
             bias=changes.bias if changes.left_out else None,
@@ -369,7 +372,7 @@ class ParameterCovariance(Uncertainty):
 
     @property
     def method(self) -> str:
-        """How it was found, in words."""
+        """Name of the method."""
         return "sandwich" if self.bias is None else "jackknife"
 
     @property
@@ -377,29 +380,29 @@ class ParameterCovariance(Uncertainty):
         degrees = self.n_units if self.degrees is None else self.degrees
         if degrees >= _FEW_DEGREES:
             return ""
-        return f"; few {self.noun}s dominate ({degrees:.1f} degrees of freedom), so they are rough themselves"
+        return f"; few {self.noun}s dominate ({degrees:.1f} degrees of freedom), so they are approximate"
 
     def reach(self, level: float) -> float:
-        """Return how many standard errors an interval reaches to either side."""
+        """Return the half-width of an interval in standard errors."""
         return t_quantile(level, self.n_units - 1 if self.degrees is None else self.degrees)
 
     @property
     def standard_errors(self) -> FloatArray:
-        """Of each parameter."""
+        """Standard error of each parameter."""
         return np.sqrt(np.diag(self.covariance))
 
     def bounds(self, llr: FloatArray, gradient: Callable[[slice], FloatArray], level: float) -> Bounds:
-        """Intervals of llrs by the delta method.
+        """Return intervals of llrs by the delta method.
 
         Parameters
         ----------
         llr : (n_trials,) array
         gradient : function of a slice
-            Derivatives of the llrs of some trials by the parameters, (n, n_parameters).
+            Derivatives of the llrs of some trials in the parameters, (n, n_parameters).
         level : float
         """
         errors, middle = np.empty(len(llr)), llr.copy()
-        used = np.flatnonzero(np.diag(self.covariance) > 0.0)  # nothing of an infinite derivative is nothing
+        used = np.flatnonzero(np.diag(self.covariance) > 0.0)  # 0 times an infinite derivative counts as 0
         own = self.covariance[np.ix_(used, used)]
         with np.errstate(invalid="ignore", over="ignore"):
             for rows in (slice(i, i + _BLOCK) for i in range(0, len(llr), _BLOCK)):
@@ -409,17 +412,13 @@ class ParameterCovariance(Uncertainty):
                     middle[rows] -= slopes @ self.bias[used]
         return _around(llr, errors, self.reach(level), middle)
 
-    def bias_of(self, k: int) -> float:
-        """Return the estimated bias of the parameter at position ``k``."""
-        return 0.0 if self.bias is None else float(self.bias[k])
-
     def around(self, value: float, bias: float, error: float, level: float) -> tuple[float, float]:
-        """Return the interval of a parameter with some bias and standard error; it contains the value."""
+        """Return the interval of a parameter with this bias and standard error; it contains the value."""
         low, high = _around(np.array([value]), np.array([error]), self.reach(level), np.array([value - bias]))
         return float(low[0]), float(high[0])
 
     def content(self, names: tuple[str, ...]) -> dict[str, Any]:
-        """What stands in a model file."""
+        """Return the entry of a model file."""
         found = {"parameters": list(names), "covariance": self.covariance.tolist(), "units": self._units}
         if self.bias is not None:
             found["bias"] = self.bias.tolist()
@@ -427,21 +426,21 @@ class ParameterCovariance(Uncertainty):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class JackknifeMaps(Uncertainty):
-    """The same model, trained without each of some groups of units in turn (delete-a-group jackknife).
+class JackknifeMaps(ParameterUncertainty):
+    """Replicates of a model, trained without each of some groups of units in turn (delete-a-group jackknife).
 
     Attributes
     ----------
     replicates : tuple of Model
     n_units, noun, source
-        Of the units.
+        See `ParameterUncertainty`.
     """
 
     replicates: tuple[Model, ...]
 
     @property
     def method(self) -> str:
-        """How it was found, in words."""
+        """Name of the method."""
         return f"jackknife of {len(self.replicates)} groups"
 
     @classmethod
@@ -451,13 +450,13 @@ class JackknifeMaps(Uncertainty):
         Parameters
         ----------
         without : function
-            Of the number of a group and of how many there are; returns a model.
+            Receives the number of a group and the number of groups; returns a model.
         units : TrialUnits
 
         Raises
         ------
         InputError
-            If there is one unit, or a model cannot be trained without one of the groups.
+            If there is only one unit, or a model cannot be trained without one of the groups.
         """
         from deciban.core.resampling.linearised import require_several
 
@@ -476,13 +475,13 @@ class JackknifeMaps(Uncertainty):
         return cls(replicates=tuple(found), n_units=units.n_units, noun=units.noun, source=units.source)
 
     def bounds(self, llr: FloatArray, mapped: Callable[[Any], FloatArray], level: float) -> Bounds:
-        """Intervals of llrs; from -inf to inf where it cannot tell, as a replicate is infinite and not all are.
+        """Return intervals of llrs; (-inf, inf) if some but not all replicates are infinite.
 
         Parameters
         ----------
         llr : (n_trials,) array
         mapped : function
-            Llrs of the same trials by a replicate.
+            Returns llrs of the same trials by a replicate.
         level : float
         """
         n = len(self.replicates)
@@ -501,14 +500,14 @@ class JackknifeMaps(Uncertainty):
         return low, high
 
     def content(self, names: tuple[str, ...]) -> dict[str, Any]:  # noqa: ARG002  # maps have none
-        """What stands in a model file: the parameters of each replicate."""
+        """Return the entry of a model file: the parameters of each replicate."""
         return {"replicates": [model.parameters() for model in self.replicates], "units": self._units}
 
 
 def _around(llr: FloatArray, errors: FloatArray, reach: float, middle: FloatArray) -> Bounds:
-    """Return intervals that reach so many errors around the middle, and contain the llr.
+    """Return intervals of ``reach`` errors around the middle; they contain the llr.
 
-    An infinite llr stays what it is, and an error that is no number is unknown.
+    An infinite llr is its own interval, and a NaN error is unknown.
     """
     distance, middle = reach * np.where(np.isnan(errors), np.inf, errors), np.where(np.isnan(middle), llr, middle)
     with np.errstate(invalid="ignore"):
@@ -518,41 +517,20 @@ def _around(llr: FloatArray, errors: FloatArray, reach: float, middle: FloatArra
     return low, high
 
 
-def checked_units(units: Any, n_trials: int) -> TrialUnits | None:
-    """Return the units that a user passed.
-
-    Parameters
-    ----------
-    units : TrialUnits, array_like or None
-    n_trials : int
-
-    Raises
-    ------
-    InputError
-        If they are no units, or of more or fewer trials.
-    """
-    if units is None:
-        return None
-    found = units if isinstance(units, TrialUnits) else TrialUnits.of(units)
-    if found.n_trials != n_trials:
-        raise InputError(f"units: of {found.n_trials} trials, but there are {n_trials}. Give one for each trial.")
-    return found
-
-
 def bare_copy(model: Any) -> Any:
-    """A copy that is trained for a jackknife: without what the model knows of its units."""
+    """Return a copy for training in a jackknife, without the uncertainty."""
     found = copy.deepcopy(model)
     found.uncertainty_ = None
     return found
 
 
-def uncertainty_of(content: Mapping[str, Any], model: Model) -> Uncertainty:
-    """What a model file tells, of a model whose parameters are set.
+def uncertainty_of(content: Mapping[str, Any], model: Model) -> ParameterUncertainty:
+    """Return the uncertainty in a model file; the parameters of the model are already set.
 
     Raises
     ------
     InputError
-        If it does not fit the model.
+        If it does not match the model.
     """
     units = {"n_units": int(content["units"]["n"]), "noun": content["units"]["noun"]}
     units["source"] = source_of_file(content["units"]["source"])
@@ -574,3 +552,33 @@ def uncertainty_of(content: Mapping[str, Any], model: Model) -> Uncertainty:
     if bias is not None and len(bias) != n:
         raise InputError(f"bias: {len(bias)} numbers, but the model has {n} parameters.")
     return ParameterCovariance(covariance=matrix, bias=bias, degrees=content.get("degrees"), **units)
+
+
+@contextmanager
+def without_error_warnings() -> Iterator[None]:
+    """Suppress the warning on missing standard errors if `ScoreModel.uncertainty_lines` states the reason."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r".*: no standard errors: ", DecibanWarning)
+        yield
+
+
+@contextmanager
+def without_measure_warnings() -> Iterator[None]:
+    """Suppress the warning on missing measures if their number is reported elsewhere."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r".* trials lack quality measures", DecibanWarning)
+        yield
+
+
+Form: TypeAlias = Callable[[Sequence[ScoreArray]], tuple[Sequence[ScoreArray], ScoreArray | None]]
+"""Function that returns the columns to train on, and the base of the llr, from the scores of systems."""
+
+
+def scores_alone(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], ScoreArray | None]:
+    """Return a column for each system, and no base."""
+    return scores, None
+
+
+def scores_as_they_are(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], ScoreArray | None]:
+    """Return no columns, and the score of the only system as the base of the llr."""
+    return (), scores[0]

@@ -1,10 +1,11 @@
-"""The base of multiclass models, and intervals of the weights and parameters of all models."""
+"""Base class of multiclass models, multiclass fusion, and intervals of the weights and parameters of all models."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
@@ -12,35 +13,33 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
+from deciban.core.classes.loglik import row_blocks
 from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.errors import InputError, warn
-from deciban.models.model import ParameterCovariance, Plain, Uncertainty, checked_units
-from deciban.models.score_model import ParameterRow, ScoreModel, error_in_words
-from deciban.models.two_class import results_of
+from deciban.core.resampling.units import TrialUnits
+from deciban.core.training.moments import overflown, refuse_overflow
+from deciban.errors import InputError, TrialError, warn
+from deciban.models.model import ParameterCovariance, ParameterUncertainty, Plain
+from deciban.models.score_model import ParameterRow, ScoreModel, error_in_words, penalized, require_systems, results_of
 from deciban.trials.sources import Chunk, Columns, in_memory
-from deciban.types import AnyArray, FloatArray, ScoreArray
+from deciban.types import AnyArray, CountArray, FloatArray, IntArray, Names, Priors, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
-    from deciban.core.resampling.units import TrialUnits
     from deciban.core.training.linear_training import Fit
-    from deciban.trials.passes import Engine
-    from deciban.trials.sources import ShardSource
-    from deciban.trials.speakers import UnitsOfPieces
 
 NAMES: dict[str, Any] = {"type": ["array", "null"], "items": {"type": "string"}}
-"""Names of the classes in a model file."""
+"""Schema of the names of the classes."""
 
 VECTOR: dict[str, Any] = {"type": "array", "items": {"type": "number"}, "minItems": 2}
-"""A number for each class."""
+"""Schema of a number for each class."""
 
 MATRIX: dict[str, Any] = {"type": "array", "items": VECTOR, "minItems": 2}
-"""One for each pair of them."""
+"""Schema of a number for each pair of classes."""
 
 
 class ClassModel(ScoreModel):
-    """A model of many classes: base of calibrators, fusions, transformations and the Gaussian back-end.
+    """A multiclass model: base class of calibrators, fusions, transformations and the Gaussian back-end.
 
-    What was passed as ``prior`` stands in model files, so it is kept as a list.
+    Model files contain the ``prior`` argument, so it is stored as a list.
     """
 
     scores_kind = "classes"
@@ -56,25 +55,25 @@ class ClassModel(ScoreModel):
         loglik: ArrayLike,
         label: ArrayLike,
         *,
-        sample_weight: ArrayLike | None = None,
-        classes: Sequence[str] | None = None,
-        units: ArrayLike | TrialUnits | None = None,
+        sample_weight: Weights = None,
+        classes: Names = None,
+        units: Units = None,
     ) -> Self:
         """Train on labelled trials.
 
         Parameters
         ----------
         loglik : (n_trials, n_classes) array_like
-            Log-likelihoods in nats, or scores of that sense; -inf excludes a class, +inf excludes all others. Those of
-            several systems, for a fusion, are of shape (n_trials, n_systems, n_classes).
+            Log-likelihoods in nats, or other scores that are higher for likelier classes. -inf excludes a class, +inf
+            excludes all others. For a fusion, scores of several systems have shape (n_trials, n_systems, n_classes).
         label : (n_trials,) array_like
-            The true class: its column, counted from 0, or its name.
+            True class: its column, counted from 0, or its name.
         sample_weight : (n_trials,) array_like, optional
             Weight of each trial within its class, at least 0; whole numbers count like copies.
         classes : sequence of str, optional
             Names of the columns, in their order.
         units : (n_trials,) array_like or TrialUnits, optional
-            Which speaker or other unit each trial is of: then training finds the covariance of scales and offsets.
+            Speaker or other unit of each trial, for the covariance of scales and offsets.
 
         Returns
         -------
@@ -83,9 +82,9 @@ class ClassModel(ScoreModel):
         Raises
         ------
         InputError
-            If a log-likelihood is NaN, shapes do not fit, a label is unknown, a class has no trial, or nothing finite
-            can be learnt from these scores: the classes are separated and there is no penalty, for example, or infinite
-            scores contradict the truth or the sign of a weight.
+            If a log-likelihood is NaN, shapes do not match, a label is unknown, or a class has no trials. Also if no
+            finite map is optimal: for example, if the classes are separated and there is no penalty, or if infinite
+            scores contradict the true classes or the sign of a weight.
         """
         scores = self._checked_scores(loglik)
         n_classes, given = self._classes_of(scores, label, classes)
@@ -93,53 +92,51 @@ class ClassModel(ScoreModel):
         checked = _validate_classes.label(label, len(scores), n_classes, names)
         weight = _validate.weights(sample_weight, len(scores), "sample_weight")
         systems = (scores,) if scores.ndim == 2 else Columns.of(scores)
-        own = checked_units(units, len(scores))
+        own = TrialUnits.checked(units, len(scores))
         called = names or tuple(map(str, range(n_classes)))
         source = in_memory(Chunk(systems, checked, own, weight), called, is_numbered=names is None)
-        return self.fit_pieces(source, None, 0, units=own)
+        return self.fit_source(source, None, 0, units=own)
 
-    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
-        """Covariance of scales and offsets.
+    def _uncertainty(self, data: Any, units: TrialUnits) -> ParameterUncertainty:
+        """Return the covariance of scales and offsets.
 
         Raises
         ------
         InputError
-            If this kind of model has none, or these units cannot tell.
+            If this kind of model has no covariance, or the units do not suffice.
         """
-        from deciban.core.training.influences import class_influences  # which is for training alone
+        from deciban.core.training.influences import class_influences  # only needed for training
 
         scales, form = self._linear_form()
         found = class_influences(data.counted, units, scales, self.offset_, ridge=self._ridge(), **form)
         return ParameterCovariance.of(found, units)
 
     def _linear_form(self) -> tuple[FloatArray, dict[str, bool]]:
-        """The scales of systems, and whether scales and offsets are trained; of models that have standard errors.
+        """Scales of systems, and whether scales and offsets are trained; for models with standard errors.
 
         Raises
         ------
         InputError
-            If they are at a limit, where there are none.
+            If the scales or offsets are at a limit and have no standard errors.
         """
         raise NotImplementedError(
-            f"{type(self).__name__} has standard errors (no_errors is empty), and so needs its _linear_form; name in "
-            "no_errors why there are none, if it has no such form."
+            f"{type(self).__name__} has standard errors (no_errors is empty), so it needs _linear_form; if it has no "
+            "linear form, set no_errors to the reason."
         )
 
-    no_errors = "this form of map has no formula for them; calibrations by one scale, and fusions, have"
-    no_intervals = "log-likelihoods of a trial are known up to a constant, so that one of them alone has no interval"
+    no_errors = "there is no formula for this form of map; only calibrations with one scale and fusions have one"
+    no_intervals = "log-likelihoods of a trial are known only up to a constant, so a single one has no interval"
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
-        """The scale, or the weight of each system, then the offset of each class."""
+        """Names: the scale or the weight of each system, then the offset of each class."""
         scales = tuple(f"weight of {name}" for name in self.trained_systems) if self.is_fusion else ("scale",)
         return (*scales, *(f"offset of {name}" for name in self.counted))
 
-    def _data(
-        self, source: ShardSource, engine: Engine | None, memory: int, units: UnitsOfPieces | TrialUnits | None
-    ) -> Any:
+    def _data(self, *given: Any) -> Any:
         from deciban.models.sources import SourceClasses
 
-        return SourceClasses(source, engine, memory, units, prior=self.prior)
+        return SourceClasses(*given, prior=self.prior)
 
     def transform(self, loglik: ArrayLike) -> FloatArray:
         """Map the log-likelihoods of trials.
@@ -147,19 +144,19 @@ class ClassModel(ScoreModel):
         Parameters
         ----------
         loglik : (n_trials, n_classes) array_like
-            Systems, of a fusion, and classes in the order of training; may be infinite.
+            Systems (of a fusion) and classes in the order of training; may be infinite.
 
         Returns
         -------
         (n_trials, n_classes) array
-            Log-likelihoods in nats, of which only differences within a trial mean anything.
+            Log-likelihoods in nats; only differences within a trial matter.
 
         Raises
         ------
         InputError
-            If the model was not trained, a log-likelihood is NaN, the number of systems or classes is another one,
-            finite log-likelihoods become too large for a float, or the model does not know what to make of infinite
-            ones: they contradict each other or meet a negative weight, for example.
+            If the model was not trained, a log-likelihood is NaN, the number of systems or classes differs, or finite
+            log-likelihoods exceed double precision. Also if infinite log-likelihoods have no defined result: for
+            example, if they contradict each other or have a negative weight.
         """
         self.require_fitted()
         checked = self._checked_scores(loglik)
@@ -168,48 +165,28 @@ class ClassModel(ScoreModel):
 
     @abstractmethod
     def _transform(self, loglik: ScoreArray) -> FloatArray:
-        """Map checked log-likelihoods, into a new array."""
-
-    def fit_transform(
-        self,
-        loglik: ArrayLike,
-        label: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        classes: Sequence[str] | None = None,
-    ) -> FloatArray:
-        """Train on trials and map the same trials, which flatters the result.
-
-        Parameters, errors
-            As in `fit`.
-
-        Returns
-        -------
-        (n_trials, n_classes) array
-            Log-likelihoods in nats.
-        """
-        return self.fit(loglik, label, sample_weight=sample_weight, classes=classes).transform(loglik)
+        """Map checked log-likelihoods into a new array."""
 
     def _checked_scores(self, loglik: ArrayLike) -> ScoreArray:
-        """What a user passed, checked by itself."""
+        """Check the scores of a user on their own."""
         return _validate_classes.loglik(loglik)
 
     def _classes_of(
         self,
         scores: ScoreArray,
-        label: ArrayLike,  # noqa: ARG002  # which may tell where scores do not
-        classes: Sequence[str] | None,
+        label: ArrayLike,  # noqa: ARG002  # needed by subclasses
+        classes: Names,
     ) -> tuple[int, Sequence[str] | None]:
-        """How many classes there are, and their names, if these are known."""
+        """Return the number of classes, and their names, if known."""
         return scores.shape[-1], classes
 
     def _require_same(self, scores: ScoreArray) -> None:
-        """Refuse log-likelihoods of more or fewer classes than those of training.
+        """Refuse log-likelihoods whose number of classes differs from training.
 
         Raises
         ------
         InputError
-            If they are.
+            If it differs.
         """
         if scores.shape[-1] != self.n_classes_:
             raise InputError(
@@ -229,26 +206,26 @@ class ClassModel(ScoreModel):
 
     @property
     def detector_maps(self) -> Mapping[str, Any]:
-        """Calibrators of each class against the rest, by its name; none of maps that take all classes together."""
+        """Calibrators of each class against the rest, by class name; empty for maps of all classes together."""
         return {}
 
     def seen(self, scores: AnyArray, quality: Sequence[AnyArray] = ()) -> AnyArray | list[AnyArray]:  # noqa: ARG002
-        """All numbers of trials that the record of training has a fingerprint of."""
+        """Return all numbers of trials that are in the fingerprint of the training record."""
         found: AnyArray | list[AnyArray] = _columns(self.inputs(scores))
         return found
 
     def parameter_numbers(self, classes: Sequence[str] = ()) -> list[tuple[str, str, float]]:
-        """The numbers of a map that has a scale or weights for all classes, and an offset for each.
+        """Return the parameters of a map with a scale or weights for all classes, and an offset for each.
 
         Parameters
         ----------
         classes : sequence of str
-            What classes are called if the model does not know.
+            Names of the classes if the model has none.
 
         Returns
         -------
         list of (what, of whom, value)
-            ``"scale"`` of nobody in particular, ``"weight"`` of each system, ``"offset"`` of each class in nats.
+            ``"scale"`` with an empty name, ``"weight"`` of each system, ``"offset"`` of each class in nats.
         """
         scale, offset = getattr(self, "scale_", None), getattr(self, "offset_", None)
         found = [("scale", "", float(scale))] if scale is not None and np.ndim(scale) == 0 else []
@@ -261,7 +238,7 @@ class ClassModel(ScoreModel):
         return found
 
     def parameter_lines(self) -> list[str]:
-        """The same in a line."""
+        """Return the parameters in one line."""
         numbers, errors = self.parameter_numbers(), self.standard_errors
         parts, offsets = list[str](), list[str]()
         for what, whom, x in numbers:
@@ -272,7 +249,7 @@ class ClassModel(ScoreModel):
         parts += [f"offsets in nats: {', '.join(offsets)}"] if offsets else []
         return ["; ".join(parts)] if parts else []
 
-    def _set_prior(self, prior: ArrayLike | None) -> None:
+    def _set_prior(self, prior: Priors) -> None:
         if prior is None:
             self.prior = None
             return
@@ -281,31 +258,31 @@ class ClassModel(ScoreModel):
         self.prior = values.tolist()
 
     def _ridge(self) -> float:
-        """The penalty, checked; settings are attributes, so they may have been changed."""
+        """Checked penalty; settings are attributes, which may have changed."""
         return _validate.in_range(
             getattr(self, "ridge", 0.0), "ridge", 0.0, 1e300, "A penalty is finite and at least 0"
         )
 
     def _results_of(self, fit: Fit) -> dict[str, Plain]:
-        """What a model file tells of a search; warns if it did not reach the optimum."""
+        """Return the results of a search for a model file; warn if it did not converge."""
         if not fit.converged:
             warn(f"{type(self).__name__}: {fit.status}.")
         return results_of(fit)
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take names, numbers and arrays of them from a file that fits the schema."""
+        """Set names, numbers and arrays from a file that fits the schema."""
         super().set_parameters({name: value for name, value in parameters.items() if name != "classes"})
         self._set_names(parameters)
 
     def _set_names(self, parameters: Mapping[str, Any]) -> None:
-        """Take names from a file, and refuse what is of another number of classes, or of offsets that are not there."""
+        """Set names from a file; refuse another number of classes, or offsets without the setting."""
         self._require_count(parameters, n_classes := self.n_classes_)
         if getattr(self, "offsets", True) is False and any(parameters["offset"]):
             raise InputError("offset: not all are 0, but the setting offsets is false.")
         self.classes_ = _validate_classes.names(parameters["classes"], n_classes)
 
     def _require_count(self, parameters: Mapping[str, Any], n_classes: int) -> None:
-        """Refuse a file in which names or prior are of another number of classes.
+        """Refuse a file whose names or prior are for another number of classes.
 
         Raises
         ------
@@ -323,13 +300,13 @@ class ClassModel(ScoreModel):
 
 
 class ClassMap(ClassModel):
-    """A map from log-likelihoods of one system to log-likelihoods, trained on labelled trials of many classes."""
+    """A multiclass map from log-likelihoods of one system to log-likelihoods."""
 
     parameter_schema: ClassVar[dict[str, Any]] = {"classes": NAMES, "offset": VECTOR}
 
 
 def _columns(scores: ScoreArray) -> ScoreArray | list[ScoreArray]:
-    """All numbers of a trial in a row, or as columns where that would take a copy."""
+    """Return all numbers of each trial in a row, or as columns if this avoids a copy."""
     if scores.ndim == 2:
         return scores
     if scores.flags.c_contiguous:
@@ -338,33 +315,33 @@ def _columns(scores: ScoreArray) -> ScoreArray | list[ScoreArray]:
 
 
 def require_square(values: Any, n: int, name: str) -> None:
-    """Refuse a matrix from a file that has not a row and a column for each of the ``n`` offsets.
+    """Refuse a matrix in a file without a row and a column for each of the ``n`` offsets.
 
     Raises
     ------
     InputError
-        If it has not.
+        If the shape differs.
     """
     if any(len(row) != n for row in values) or len(values) != n:
         lengths = sorted({len(row) for row in values})
         raise InputError(
             f"{name}, offset: expected {n} rows of {n} numbers for {n} offsets, got {len(values)} rows of "
-            f"{' or '.join(map(str, lengths))}. There is a row, a column and an offset for each class."
+            f"{' or '.join(map(str, lengths))}. Each class needs a row, a column and an offset."
         )
 
 
 @dataclass(frozen=True, slots=True)
 class WeightInterval:
-    """A weight of a model, of scores that are divided by their standard deviation, with its interval.
+    """A weight of a model for standardized scores, with its interval.
 
     Attributes
     ----------
     name : str
-        The system, or what else has a weight.
+        Name of the system, or of another weighted quantity.
     weight : float
         In nats per standard deviation.
     low, high : float or None
-        The interval; None where training was not told the units.
+        The interval; None if training had no units.
     """
 
     name: str
@@ -374,14 +351,14 @@ class WeightInterval:
 
 
 def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[WeightInterval, ...]:
-    """Weights of a fusion on standardized scores, with intervals by the units of training.
+    """Return the weights of a fusion for standardized scores, with intervals by the units of training.
 
     Parameters
     ----------
     model : ScoreModel
-        A trained fusion, of two classes or of many.
+        A trained fusion, two-class or multiclass.
     level : float
-        Of the intervals.
+        Level of the intervals.
 
     Returns
     -------
@@ -395,9 +372,9 @@ def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[Weight
 
     Notes
     -----
-    The interval of a weight is that of the parameter (see `ParameterCovariance.around`), times the standard
-    deviation of the scores, which counts as known. Scores of many classes
-    are divided by their width, the root of the mean variance of the differences between two classes.
+    The interval of a weight is the interval of the parameter (see `ParameterCovariance.around`), times the standard
+    deviation of the scores, which counts as a constant. Multiclass scores are divided by their width, the root of the
+    mean variance of the differences between two classes.
 
     Examples
     --------
@@ -417,7 +394,7 @@ def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[Weight
     for row in rows:
         weight = float(row.standardized or 0.0)
         scale = 0.0 if row.value == 0.0 else weight / row.value
-        # Weights of a fusion of other trials, which stands beside, are none of its own parameters.
+        # Weights of a fusion of other trials, which may be stored beside this one, are not its own parameters.
         name = f"weight of {row.name}" if isinstance(model, ClassModel) else row.name
         place = names.index(name) if name in names else None
         ends = _ends(model, row.value, row.standard_error, place, level)
@@ -426,27 +403,28 @@ def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[Weight
 
 
 def _ends(model: ScoreModel, value: float, error: float | None, place: int | None, level: float) -> tuple[float, ...]:
-    """Return the interval of a parameter, which may stand at a place of the covariance; empty if it is not known."""
+    """Return the interval of a parameter at a place of the covariance; empty if unknown."""
     known = model.uncertainty_
     if error is None or not isinstance(known, ParameterCovariance):
         return ()
-    return known.around(value, 0.0 if place is None else known.bias_of(place), error, level)
+    bias = 0.0 if place is None or known.bias is None else float(known.bias[place])
+    return known.around(value, bias, error, level)
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterInterval:
-    """A parameter of a map of many classes, with its interval.
+    """A parameter of a multiclass map, with its interval.
 
     Attributes
     ----------
     what : str
         ``"scale"``, ``"weight"`` or ``"offset"``.
     whom : str
-        The system or the class; empty for a scale, which all classes share.
+        System or class; empty for a scale, which all classes share.
     value : float
         In nats, if it is an offset.
     low, high : float or None
-        The interval; None where training was not told the units, or did not move this parameter.
+        The interval; None if training had no units, or did not change this parameter.
     """
 
     what: str
@@ -459,21 +437,21 @@ class ParameterInterval:
 def parameter_intervals(
     model: ClassModel, *, classes: Sequence[str] = (), level: float = LEVEL
 ) -> tuple[ParameterInterval, ...]:
-    """Scale or weights, and the offset of each class, with intervals by the units of training.
+    """Return the scale or weights, and the offset of each class, with intervals by the units of training.
 
     Parameters
     ----------
     model : ClassModel
-        A trained calibrator or fusion of many classes.
+        A trained multiclass calibrator or fusion.
     classes : sequence of str
-        What classes are called if the model does not know; by default their numbers.
+        Names of the classes if the model has none; default: their numbers.
     level : float
-        Of the intervals.
+        Level of the intervals.
 
     Returns
     -------
     tuple of ParameterInterval
-        In the order of `ClassModel.parameter_numbers`; none of models that have no scale, weights or offsets.
+        In the order of `ClassModel.parameter_numbers`; empty for models without scale, weights or offsets.
 
     Raises
     ------
@@ -482,8 +460,8 @@ def parameter_intervals(
 
     Notes
     -----
-    See `ParameterCovariance.around`. Offsets have mean 0: an interval is of how far a class is from the mean
-    of all.
+    See `ParameterCovariance.around`. Offsets have mean 0: an interval describes the difference between a class and the
+    mean of all classes.
 
     Examples
     --------
@@ -505,9 +483,201 @@ def parameter_intervals(
 
 
 def _rows(model: ScoreModel) -> Sequence[ParameterRow]:
-    """Parameters of a model as rows; of many classes the weights of a fusion, which all classes share."""
+    """Return the parameters of a model as rows; for multiclass fusions the weights, which all classes share."""
     if not (isinstance(model, ClassModel) and model.is_fusion):
         return model.parameter_rows()
     names, errors, fusion = model.trained_systems, model.standard_errors, cast("Any", model)
     weights = zip(names, fusion.weights_.tolist(), fusion.standardized_weights_.tolist(), strict=True)
     return [ParameterRow(*each, standard_error=errors.get(f"weight of {each[0]}")) for each in weights]
+
+
+_WEIGHTS: dict[str, Any] = {"type": "array", "minItems": 1, "items": {"type": "number"}}
+
+
+class MulticlassFusion(ClassModel):
+    """Fused log-likelihoods ``offset + sum_k weight_k loglik_k`` of several systems (thesis 8.16).
+
+    Parameters
+    ----------
+    prior : (n_classes,) array_like, optional
+        Prior of the objective, with sum 1; default: flat. The proportions of the data do not matter. A class of prior 0
+        is not used in training, and its offset is 0.
+    ridge : float
+        Half of it times the squared weights on standardized scores is added to the objective. Standardized scores are
+        divided by their width: the root of the mean variance of the differences between two classes. Offsets are never
+        penalized.
+    offsets : bool
+        Train offsets; otherwise they are 0.
+
+    Attributes
+    ----------
+    weights_ : (n_systems,) array
+        Factor of each system's log-likelihoods. It can be negative: a system may correct the errors of another one.
+    standardized_weights_ : (n_systems,) array
+        Weights for scores divided by their width in all trials: the effect of each system on the result.
+    offset_ : (n_classes,) array
+        In nats; their mean is 0.
+    objective_ : float
+        Cross-entropy at the prior (thesis 8.17) at the optimum, in nats, without the penalty.
+    penalized_objective_ : float
+        Minimum of the objective, including the penalty.
+    classes_ : tuple of str, optional
+        Names of the classes, if there are any.
+    training_ : Training
+        Number of trials of each class, a fingerprint of the data, and ``results`` of training.
+
+    Notes
+    -----
+    For two classes, this is equivalent to `LinearFusion` of the differences. Identical systems share their weight. A
+    system that gives all trials the same scores, up to rounding and a constant per trial, has no information and gets
+    weight 0: it never replaces offsets. Classes that the systems separate together are refused unless there is a
+    penalty. A class that one system excludes (-inf) is excluded if the system has a positive weight. A negative weight
+    would invert certainty: `fit` and `transform` refuse it. A system of weight 0 does not count, even if its scores are
+    infinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = np.array([[2, 0, 0], [1, 0, 0], [0, 1, 0], [0, 2, 0], [1, 0, 0], [0, 0, 1], [0, 0.4, 1], [0, 1, 0]])
+    >>> two = np.array([[1, 1, 0], [0, 1, 0], [1, 0.5, 1], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 0, 2], [0, 1, 1]])
+    >>> fusion = MulticlassFusion().fit(np.stack([one, two], axis=1), [0, 0, 0, 1, 1, 2, 2, 2])
+    >>> fusion.weights_.round(2), fusion.offset_.round(2)
+    (array([0.99, 0.85]), array([ 0.11, -0.21,  0.09]))
+    >>> fusion.transform([[[1, 0, 0], [1, 0, 1]]]).round(2)
+    array([[ 1.95, -0.21,  0.94]])
+    """
+
+    kind: ClassVar[str] = "multiclass-fusion"
+    is_fusion = True
+    no_errors = ""
+    table_name = "fusion"
+    parameter_schema: ClassVar[dict[str, Any]] = {
+        "classes": NAMES,
+        "weights": _WEIGHTS,
+        "standardized_weights": _WEIGHTS,
+        "offset": VECTOR,
+    }
+
+    def __init__(self, *, prior: Priors = None, ridge: float = 0.0, offsets: bool = True) -> None:
+        self._set_prior(prior)
+        self.ridge, self.offsets = ridge, offsets
+        self._checked()
+
+    def _checked(self) -> tuple[float, bool]:
+        """Return the checked penalty and setting of offsets; they are attributes, which may have changed."""
+        _validate.flag(self.offsets, "offsets")
+        return self._ridge(), bool(self.offsets)
+
+    def _checked_scores(self, loglik: ArrayLike) -> ScoreArray:
+        """Return log-likelihoods of several systems, checked system by system, not copied if they are floats.
+
+        Raises
+        ------
+        InputError
+            If the array does not have three dimensions, or the scores of a system are not log-likelihoods.
+        """
+        table = _validate.array(loglik, "loglik")
+        if table.ndim != 3:
+            raise InputError(
+                f"loglik: expected an array of shape (n_trials, n_systems, n_classes), got {table.shape}. Combine the "
+                "matrices of several systems by np.stack([one, other], axis=1)."
+            )
+        if table.shape[1] == 0:
+            raise InputError(f"loglik: shape {table.shape} has no systems. At least one is needed.")
+        checked = [_validate_classes.loglik(table[:, k], f"loglik[:, {k}]") for k in range(table.shape[1])]
+        return table if checked[0].dtype == table.dtype else np.stack(checked, axis=1)
+
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
+        from deciban.core.training.multiclass_training import train_counted  # only needed for training
+
+        ridge, offset = self._checked()
+        fit = train_counted(data.counted, ridge=ridge, offset=offset)
+        if np.any(fit.weights <= 0.0):
+            data.look(partial(_require_positive_in, fit.weights))
+        results = self._results_of(fit)
+        self.weights_, self.standardized_weights_ = fit.weights, fit.standardized
+        self.offset_, self.objective_ = fit.offsets, fit.objective
+        self.penalized_objective_ = penalized(fit, ridge)
+        return results
+
+    def _linear_form(self) -> tuple[FloatArray, dict[str, bool]]:
+        return self.weights_, {"scale": True, "offset": bool(self.offsets)}
+
+    def _require_same(self, scores: ScoreArray) -> None:
+        require_systems(scores, self.n_systems_)
+        super()._require_same(scores)
+
+    def _transform(self, loglik: ScoreArray) -> FloatArray:
+        _require_positive(loglik, self.weights_, np.flatnonzero(self.weights_ < 0.0))
+        fused = self._fused(loglik)
+        _require_agreement(fused, loglik)
+        return fused
+
+    def _fused(self, systems: ScoreArray) -> FloatArray:
+        """Return the weighted sum of checked systems; NaN if infinite scores contradict each other."""
+        fused, far = np.empty((len(systems), self.n_classes_)), np.zeros(len(systems), np.bool_)
+        used = np.flatnonzero(self.weights_)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for rows in row_blocks(len(systems), self.n_classes_):
+                fused[rows] = self.offset_
+                for k in used:
+                    fused[rows] += self.weights_[k] * systems[rows, k]
+                if not _validate.all_finite(fused[rows]):
+                    some = systems[rows][:, used]
+                    certain = np.where(np.isinf(some).any(axis=1), np.inf, 0.0)
+                    far[rows] = overflown(certain, fused[rows])
+                    far[rows] |= overflown(some, some * self.weights_[used, None]).any(axis=1)
+        refuse_overflow(far)
+        return fused
+
+    @property
+    def n_systems_(self) -> int:
+        """Number of systems."""
+        return len(self.weights_)
+
+
+def _require_positive_in(weights: FloatArray, trials: Chunk) -> None:
+    """Refuse trials for `_require_positive`; return nothing."""
+    _require_positive(trials.stacked, weights, np.flatnonzero(weights <= 0.0), trials.weight)
+
+
+def _require_positive(
+    systems: ScoreArray, weights: FloatArray, wrong: IntArray, sample_weight: CountArray | None = None
+) -> None:
+    """Refuse weights that invert or remove the effect of infinite scores in trials that count.
+
+    Raises
+    ------
+    TrialError
+        If one of the ``wrong`` systems has infinite log-likelihoods.
+    """
+    for k in wrong.tolist():
+        if _validate.all_finite(systems[:, k]):
+            continue
+        infinite = np.isinf(systems[:, k]).any(axis=1)
+        trials = np.flatnonzero(infinite if sample_weight is None else infinite & (sample_weight > 0))
+        if len(trials):
+            raise TrialError(
+                f"loglik: the weight of system {k} is {weights[k]:.3g}, but its log-likelihoods of {len(trials)} of "
+                f"{len(systems)} trials are infinite, the first ",
+                int(trials[0]),
+                ": they would become certainty of the opposite. Make infinite scores finite, or leave the system out.",
+            )
+
+
+def _require_agreement(fused: FloatArray, systems: ScoreArray) -> None:
+    """Refuse trials in which systems contradict each other with infinite log-likelihoods.
+
+    Raises
+    ------
+    InputError
+        If there are any.
+    """
+    if _validate.all_finite(fused):
+        return
+    wrong = np.flatnonzero(np.isnan(fused).any(axis=1) | np.isneginf(fused).all(axis=1))
+    if len(wrong):
+        raise InputError(
+            f"loglik: in {len(wrong)} trials systems contradict each other with infinite log-likelihoods, the first at "
+            f"index {wrong[0]}: {systems[wrong[0]].tolist()}. Give them finite scores."
+        )

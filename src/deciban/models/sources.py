@@ -1,51 +1,184 @@
-"""Trials of two or more classes that are read in batches, as models are trained on them."""
+"""Training trials, two-class or multiclass, that are read in batches, and trials as a model maps them."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Names
 from deciban.core.by_value import Additive
-from deciban.core.classes.certainty import CountedTrials, which_count
 from deciban.core.training.batches import PartsOfClassTrials, PartsOfTrials
-from deciban.core.training.linear_objective import Trials
+from deciban.core.training.linear_objective import TrainingTrials
+from deciban.core.training.multiclass_objective import CountedTrials, which_count
 from deciban.core.training.sums import T
-from deciban.errors import InputError
-from deciban.models.mapped import mapped
-from deciban.models.model import Plain, Training, digits_of, in_digits
-from deciban.trials.passes import Engine, found_in
-from deciban.trials.sources import Chunk, Columns, HeldPiece, Piece, ShardSource, Wanted
-from deciban.trials.speakers import UnitsOfPieces
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray
+from deciban.errors import InputError, naming_trials
+from deciban.models.model import Plain, Training, digits_of, in_digits, without_measure_warnings
+from deciban.trials.sources import (
+    Chunk,
+    Columns,
+    Engine,
+    LoadedPartition,
+    ShardSource,
+    SourcePartition,
+    TrialFields,
+    found_in,
+)
+from deciban.trials.speakers import BatchUnits
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Priors, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.units import TrialUnits
     from deciban.metrics.scores import SortedScores
-    from deciban.models.score_model import Form
+    from deciban.models.model import Form
+    from deciban.trials.lists import Trials as TrialList
+
+
+def _mapped(model: Any, systems: tuple[str, ...], partition: SourcePartition, wanted: TrialFields) -> Chunk:
+    """Read the trials of a partition with mapped scores.
+
+    Raises
+    ------
+    InputError
+        If the model refuses a trial.
+    """
+    if not wanted.systems:
+        return partition.read(wanted)
+    quality = model.quality_arguments if model.takes_quality else ()
+    chunk = partition.read(replace(wanted, systems=tuple(range(len(systems))), quality=quality))
+    if not len(chunk.scores[0]):
+        return replace(chunk, scores=(chunk.scores[0].astype(np.float64),))
+    with naming_rows(chunk, systems, partition.name):
+        given = {} if chunk.quality is None else {name: chunk.quality[name] for name in quality}
+        return replace(chunk, scores=(transformed(model, chunk.stacked, given),))
+
+
+def transformed(model: Any, scores: AnyArray, quality: Mapping[str, AnyArray]) -> FloatArray:
+    """Return llrs or log-likelihoods of a model; ``scores`` has trials as its first axis and systems as its second."""
+    with without_measure_warnings():
+        llr: FloatArray = model.transform(model.inputs(scores), **(quality if model.takes_quality else {}))
+    return llr
+
+
+def mapped(source: ShardSource, model: Any, name: str) -> ShardSource:
+    """Return a source with scores that a trained model maps.
+
+    Parameters
+    ----------
+    source : ShardSource
+        Scores of the systems of the model, in their order.
+    model : ScoreModel
+    name : str
+        Name of the mapped scores.
+
+    Returns
+    -------
+    ShardSource
+        A source of one system.
+    """
+    step = partial(_mapped, model, source.systems)
+    return source.map(step, systems=(name,), is_double=True, incomplete=False)
+
+
+def naming_rows(chunk: Chunk, systems: Sequence[str], name: str) -> AbstractContextManager[None]:
+    """Return a context in which errors name the trial: from its files, or by its number in a partition."""
+    if not name:  # trials of arrays have numbers
+        return nullcontext()
+    if chunk.trials is None:
+        return naming_trials(f"{{}} of {name}".format)
+    return naming_scores(chunk.stacked, systems, chunk.trials)
+
+
+def naming_scores(scores: AnyArray, systems: Sequence[str], trials: TrialList) -> AbstractContextManager[None]:
+    """Return a context in which errors name the trial, and the systems with infinite scores, if there are several."""
+
+    def infinite(row: int) -> str:
+        if len(systems) < 2 or scores.ndim > 2:
+            return ""
+        columns = np.flatnonzero(np.isinf(scores[row])).tolist()
+        return ", ".join(f"{systems[k]}: {scores[row, k]:g}" for k in columns)
+
+    return naming_trials(trials.name_of, infinite)
+
+
+@dataclass(frozen=True, slots=True)
+class AvailableSystems(Additive):
+    """Numbers of trials by the systems that scored them; ``a + b`` merges two sets of trials.
+
+    Attributes
+    ----------
+    n_without : tuple of int
+        For each system, the number of trials without its score.
+    n_lacking, n_none : int
+        Numbers of trials without a score of some system, and without any score.
+    counts : mapping of tuple of int to (int, int)
+        Non-targets and targets of positive weight that have scores of exactly these systems.
+    """
+
+    n_without: tuple[int, ...]
+    n_lacking: int
+    n_none: int
+    counts: dict[tuple[int, ...], tuple[int, int]]
+
+    @classmethod
+    def of(cls, chunk: Chunk) -> AvailableSystems:
+        """Count the trials of a batch."""
+        n, every = len(chunk.scores[0]), tuple(range(len(chunk.scores)))
+        rows_of = occurring_subsets(np.stack(chunk.scores, axis=1))
+        n_without = tuple(sum(len(rows) for subset, rows in rows_of.items() if k not in subset) for k in every)
+        counting = {s: rows if chunk.weight is None else rows[chunk.weight[rows] > 0] for s, rows in rows_of.items()}
+        counts = {subset: _of_each(chunk.labels[rows]) for subset, rows in counting.items() if len(rows)}
+        return cls(n_without, n - len(rows_of.get(every, ())), len(rows_of.get((), ())), counts)
+
+
+def occurring_subsets(scores: ScoreArray) -> dict[tuple[int, ...], IntArray]:
+    """Return the sets of systems that occur, each with the trials scored by exactly these systems."""
+    incomplete = np.isnan(scores).any(axis=1)
+    complete, rows = np.flatnonzero(~incomplete), np.flatnonzero(incomplete)
+    found = {tuple(range(scores.shape[1])): complete} if len(complete) else {}
+    if len(rows):
+        patterns, which = np.unique(~np.isnan(scores[rows]), axis=0, return_inverse=True)
+        order = np.argsort(which.ravel(), kind="stable")
+        ends = np.cumsum(np.bincount(which.ravel()))
+        for pattern, own in zip(patterns, np.split(rows[order], ends[:-1]), strict=True):
+            found[tuple(np.flatnonzero(pattern).tolist())] = own
+    return found
+
+
+def _of_each(is_target: AnyArray) -> tuple[int, int]:
+    """Return the numbers of non-targets and targets."""
+    n_tar = int(np.count_nonzero(is_target))
+    return len(is_target) - n_tar, n_tar
+
+
+def scored_by(source: ShardSource, engine: Engine | None) -> AvailableSystems:
+    """Return the numbers of trials of a source by the systems that scored them, in one pass."""
+    wanted = TrialFields(tuple(range(len(source.systems))), truth=True, weight=source.has_weights)
+    found: AvailableSystems | None = found_in(source, engine, wanted, AvailableSystems.of, "counting scores")
+    return AvailableSystems((0,) * len(source.systems), 0, 0, {}) if found is None else found
+
 
 Makes: TypeAlias = Callable[[Chunk], tuple[T, BoolArray | slice]]
-"""Makes trials to train on of a piece, and tells which rows of the piece they are of; can be pickled."""
+"""Function that returns training trials from a batch, and their rows in the batch; can be pickled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record(Additive):
-    """What is kept of trials in the record of training; of more trials it adds up.
+    """Content of the training record from trials; ``a + b`` merges two sets of trials.
 
     Attributes
     ----------
     counts : tuple of int
-        Trials of each class; of two, non-targets and targets.
+        Trials of each class; for two classes, non-targets and targets.
     digits : int
-        Of the fingerprint.
+        Fingerprint as a number.
     """
 
     counts: tuple[int, ...]
@@ -53,7 +186,7 @@ class Record(Additive):
 
     @classmethod
     def of(cls, n_classes: int, chunk: Chunk) -> Record:
-        """Of one batch."""
+        """Compute from one batch."""
         labels = chunk.labels
         if not len(labels):
             return cls((0,) * n_classes, 0)
@@ -68,25 +201,25 @@ class Record(Additive):
 
 
 class LabelledSource(ABC):
-    """Labelled trials of a source, of two classes or of many, to train on.
+    """Labelled training trials of a source, two-class or multiclass.
 
     Parameters
     ----------
     source : ShardSource
     engine : Engine, optional
-        Where passes run. Without one all trials are in memory, in one batch, and looks are had at this batch.
+        Engine that runs passes. Without an engine, all trials are in memory, in one batch.
     memory : int, optional
-        Bytes that may be taken, which limit samples.
-    units : UnitsOfPieces or TrialUnits, optional
-        Clusters for the uncertainty of training; in memory, those of the batch are taken in their place.
+        Limit of memory in bytes, which limits samples.
+    units : BatchUnits or TrialUnits, optional
+        Clusters for the uncertainty of training; in memory, the units of the batch are used instead.
 
     Attributes
     ----------
     n_classes : int
     classes : tuple of str or None
-        Their names, if there are more than two and they have some.
+        Names of the classes, for multiclass sources with names.
     counts_of : mapping of str to int
-        The classes that the record of training counts, by the names that it uses.
+        Classes that the training record counts, by name in the record.
     """
 
     n_classes: int
@@ -94,49 +227,45 @@ class LabelledSource(ABC):
     counts_of: Mapping[str, int]
 
     quality: tuple[str, ...] = ()
-    """Quality measures that are looked at, too."""
+    """Quality measures that are read, too."""
 
     def __init__(
-        self,
-        source: ShardSource,
-        engine: Engine | None = None,
-        memory: int | None = None,
-        units: UnitsOfPieces | TrialUnits | None = None,
+        self, source: ShardSource, engine: Engine | None = None, memory: int | None = None, units: Any = None
     ) -> None:
         self.source, self.engine, self.memory = source, engine, memory
         self.batch = source.batch if engine is None else None
         own = None if engine is not None or units is None else source.held_units
-        self.units: Any = units if own is None else UnitsOfPieces(own)
+        self.units: Any = units if own is None else BatchUnits(own)
         self._record: Record | None = None
 
     @abstractmethod
     def require_all(self, counts: Sequence[int]) -> None:
-        """Refuse trials of which a class is missing, given how many there are of each.
+        """Refuse trials without some class, given the number of trials of each class.
 
         Raises
         ------
         InputError
-            If one is.
+            If a class is missing.
         """
 
     @abstractmethod
     def on(self, source: ShardSource) -> Self:
-        """The same training on other trials."""
+        """Return the same training task on other trials."""
 
     def require_one_system(self, model: str) -> None:
-        """Refuse several.
+        """Refuse several systems.
 
         Raises
         ------
         InputError
-            If there are.
+            If there are several.
         """
         if len(self.source.systems) != 1:
             names = ", ".join(self.source.systems)
-            raise InputError(f"{model}: takes one system, and {self.source.name} holds {names}. Choose one, or fuse.")
+            raise InputError(f"{model}: takes one system, but {self.source.name} has {names}. Choose one, or fuse.")
 
     def look(self, look: Callable[[Chunk], Any]) -> Any:
-        """What a look at all pieces finds: one pass; the first also notes what the record of training keeps."""
+        """Return the sum of ``look`` over all batches: one pass; the first pass also computes the training record."""
         if self.batch is not None or self._record is not None:
             return found_in(self.source, self.engine, self._wanted, look)
         found = found_in(self.source, self.engine, self._wanted, partial(_noted, look, self.n_classes))
@@ -146,36 +275,36 @@ class LabelledSource(ABC):
         return found.found
 
     @property
-    def _wanted(self) -> Wanted:
+    def _wanted(self) -> TrialFields:
         systems = tuple(range(len(self.source.systems)))
-        return Wanted(systems, truth=True, weight=self.source.has_weights, quality=self.quality)
+        return TrialFields(systems, truth=True, weight=self.source.has_weights, quality=self.quality)
 
     @property
     def n_trials(self) -> int:
-        """How many there are, once they have been looked at."""
+        """Number of trials, after the first pass."""
         return self.source.n_rows if self._record is None else sum(self._record.counts)
 
     def look_by_unit(self, look: Callable[[Chunk, TrialUnits], Any]) -> Any:
-        """What a look at the trials that count finds, with their units among all; one pass."""
-        assert self.units is not None  # noqa: S101  # who asks knows them
+        """Return the sum of ``look`` over the trials that count, with their units: one pass."""
+        assert self.units is not None  # noqa: S101  # checked by callers
         step = partial(_with_units, look, self.units)
         return found_in(self.source, self.engine, self.units.wanted(self._wanted), step)
 
     def passes(self, make: Makes[Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        """Return the passes of `Parts` over the trials that a function makes of each piece."""
+        """Return the passes of `Parts` over the training trials that ``make`` returns for each batch."""
         return (
             lambda look: self.look(partial(_made, make, look)),
             lambda look, _units: self.look_by_unit(partial(_made_by_unit, make, look)),
         )
 
     def of_units(self) -> tuple[Self, TrialUnits | None]:
-        """Return the trials that count in the uncertainty and their units; None if no units were given."""
+        """Return the trials that count in the uncertainty, and their units; None if there are no units."""
         if self.units is None or self.batch is None:
             return self, None if self.units is None else self.units.units
         own = self.batch.counting
         assert own.units is not None  # noqa: S101  # they are those of the batch
         own = replace(own, units=own.units.only_used())
-        return self.on(replace(self.source, pieces=(HeldPiece(own, self.source.name),))), own.units
+        return self.on(replace(self.source, partitions=(LoadedPartition(own, self.source.name),))), own.units
 
     def training(self, results: Mapping[str, Plain]) -> Training:
         """Return the record of a training on these trials."""
@@ -185,55 +314,51 @@ class LabelledSource(ABC):
 
 
 class SourceTrials(LabelledSource):
-    """Trials of two classes of a source, to train on.
+    """Two-class training trials of a source.
 
     Parameters
     ----------
     source, engine, memory, units
-        As of `LabelledSource`.
+        See `LabelledSource`.
 
     Raises
     ------
     InputError
-        If the source is of many classes, or a class is missing in memory, or has no weight.
+        If the source is multiclass, or a class is missing (checked in memory only) or has no weight.
     """
 
     n_classes = 2
     counts_of: Mapping[str, int] = {"n_tar": 1, "n_non": 0}
 
-    def __init__(
-        self,
-        source: ShardSource,
-        engine: Engine | None = None,
-        memory: int | None = None,
-        units: UnitsOfPieces | TrialUnits | None = None,
-    ) -> None:
+    def __init__(self, source: ShardSource, *about: Any) -> None:
         if source.classes:
-            raise InputError(f"{source.name}: many classes, and the model is of two. Take one of many classes.")
-        super().__init__(source, engine, memory, units)
-        self._parts: dict[Any, Trials | PartsOfTrials] = {}
+            raise InputError(
+                f"{source.name}: multiclass scores, but the model is for two classes. Use a multiclass model."
+            )
+        super().__init__(source, *about)
+        self._parts: dict[Any, TrainingTrials | PartsOfTrials] = {}
         if self.batch is not None:
             _validate.both_classes(self.batch.labels, self.batch.weight)
 
     def require_all(self, counts: Sequence[int]) -> None:
-        """See `LabelledSource.require_all`."""
+        """Refuse trials without some class; see `LabelledSource.require_all`."""
         for k, kind in ((1, "target"), (0, "non-target")):
             if not counts or not counts[k]:
                 raise InputError(f"is_target: none of the {sum(counts)} trials is a {kind}. Both classes are needed.")
 
     def on(self, source: ShardSource) -> Self:
-        """See `LabelledSource.on`."""
+        """Return the same training task on other trials; see `LabelledSource.on`."""
         return type(self)(source, self.engine, self.memory, self.units)
 
-    def linear(self, form: Form) -> Trials | PartsOfTrials:
-        """Trials to train weights of columns on."""
+    def linear(self, form: Form) -> TrainingTrials | PartsOfTrials:
+        """Return trials for training weights of columns."""
         return self.made_by(partial(_formed, form), key=form)
 
-    def made_by(self, make: Makes[Trials], key: object) -> Trials | PartsOfTrials:
-        """Trials to train on that a function makes of each piece; the last ones are kept by their key."""
+    def made_by(self, make: Makes[TrainingTrials], key: object) -> TrainingTrials | PartsOfTrials:
+        """Return the training trials that ``make`` returns for each batch; the last result is cached by ``key``."""
         if key in self._parts:
             return self._parts[key]
-        made: Trials | PartsOfTrials
+        made: TrainingTrials | PartsOfTrials
         if self.batch is None:
             made = PartsOfTrials(*self.passes(make), memory=self.memory)
         else:
@@ -243,19 +368,19 @@ class SourceTrials(LabelledSource):
         return made
 
     def through(self, model: Any) -> SourceTrials:
-        """Train a calibrator on them; the same trials with what it makes of their scores."""
+        """Train a calibrator on the trials; return the trials with calibrated scores."""
         model.training_ = self.training(model._fit(self))  # noqa: SLF001  # a part of the training of a chain
         (name,) = self.source.systems
         return self.on(mapped(self.source, model, name))
 
     def without(self, group: int, n_groups: int) -> SourceTrials:
-        """The trials without those of a group of units."""
+        """Return the trials without a group of units."""
         assert self.units is not None  # noqa: S101  # who asks knows them
         return self.on(self.source.map(partial(_left_out, self.units, group, n_groups)))
 
     @property
     def ranks(self) -> SortedScores:
-        """The scores of both classes, sorted."""
+        """Return the sorted scores of both classes."""
         if self.engine is None:
             from deciban.metrics.scores import SortedScores
 
@@ -265,24 +390,24 @@ class SourceTrials(LabelledSource):
         return found
 
 
-def _left_out(units: UnitsOfPieces, group: int, n_groups: int, piece: Piece, wanted: Wanted) -> Chunk:
-    """Read the trials of a piece without a group of units."""
-    chunk = piece.read(replace(units.wanted(wanted, with_keys=True), truth=True, weight=True)).counting
+def _left_out(units: BatchUnits, group: int, n_groups: int, partition: SourcePartition, wanted: TrialFields) -> Chunk:
+    """Read the trials of a partition without a group of units."""
+    chunk = partition.read(replace(units.wanted(wanted, with_keys=True), truth=True, weight=True)).counting
     if chunk.truth is None or not len(chunk.truth):
         return chunk
     is_out = [side == group for side in units.groups(chunk, n_groups)]
     return chunk.take(np.flatnonzero(~np.logical_or.reduce(is_out)))
 
 
-def _formed(form: Form, chunk: Chunk) -> tuple[Trials, slice]:
-    """Make trials whose columns are of some form."""
+def _formed(form: Form, chunk: Chunk) -> tuple[TrainingTrials, slice]:
+    """Return trials with the columns of a form."""
     columns, base = form(chunk.scores)
     together = columns.together if isinstance(columns, Columns) else columns
-    return Trials.of(together, chunk.labels, weights=chunk.float_weight, base=base), slice(None)
+    return TrainingTrials.of(together, chunk.labels, weights=chunk.float_weight, base=base), slice(None)
 
 
 def _made(make: Makes[Any], look: Callable[[Any], Any], chunk: Chunk) -> Any:
-    """Look at the trials that are made of a piece."""
+    """Apply ``look`` to the training trials of a batch."""
     if chunk.truth is None or not len(chunk.truth):
         return None
     trials, _ = make(chunk)
@@ -290,13 +415,13 @@ def _made(make: Makes[Any], look: Callable[[Any], Any], chunk: Chunk) -> Any:
 
 
 def _made_by_unit(make: Makes[Any], look: Callable[[Any, TrialUnits], Any], chunk: Chunk, units: TrialUnits) -> Any:
-    """Look at the trials that are made of a piece, with their units."""
+    """Apply ``look`` to the training trials of a batch, with their units."""
     trials, rows = make(chunk)
     return look(trials, units.take(rows)) if len(trials) else None
 
 
-def _with_units(look: Callable[[Chunk, TrialUnits], Any], units: UnitsOfPieces, chunk: Chunk) -> Any:
-    """Look at the trials of a piece that count, with their units."""
+def _with_units(look: Callable[[Chunk, TrialUnits], Any], units: BatchUnits, chunk: Chunk) -> Any:
+    """Apply ``look`` to the trials of a batch that count, with their units."""
     own = chunk.counting
     if own.truth is None or not len(own.truth):
         return None
@@ -304,48 +429,40 @@ def _with_units(look: Callable[[Chunk, TrialUnits], Any], units: UnitsOfPieces, 
     return found.fold() if units.are_trials else found
 
 
-def _noted(look: Callable[[Chunk], Any], n_classes: int, chunk: Chunk) -> _FoundAndNoted:
-    """Look at a piece, and note what is kept of it."""
-    return _FoundAndNoted(look(chunk), Record.of(n_classes, chunk))
+def _noted(look: Callable[[Chunk], Any], n_classes: int, chunk: Chunk) -> _ResultAndNotes:
+    """Apply ``look`` to a batch, and compute its training record."""
+    return _ResultAndNotes(look(chunk), Record.of(n_classes, chunk))
 
 
 @dataclass(frozen=True, slots=True)
-class _FoundAndNoted(Additive):
+class _ResultAndNotes(Additive):
     found: Any
     record: Record
 
 
 def _nothing(chunk: Chunk) -> None:
-    """A look that finds nothing."""
+    """Return nothing; for a pass that only computes the training record."""
 
 
 class SourceClasses(LabelledSource):
-    """Labelled trials of many classes of a source.
+    """Multiclass training trials of a source.
 
     Parameters
     ----------
     source, engine, memory, units
-        As of `LabelledSource`.
+        See `LabelledSource`.
     prior : array_like, optional
-        Of training; flat if left out.
+        Prior in training; default: flat.
 
     Attributes
     ----------
     prior : (n_classes,) array
     """
 
-    def __init__(
-        self,
-        source: ShardSource,
-        engine: Engine | None = None,
-        memory: int | None = None,
-        units: UnitsOfPieces | TrialUnits | None = None,
-        *,
-        prior: ArrayLike | None = None,
-    ) -> None:
+    def __init__(self, source: ShardSource, *about: Any, prior: Priors = None) -> None:
         if not source.classes:
-            raise InputError(f"{source.name}: two classes, and the model is of many. Take one of two.")
-        super().__init__(source, engine, memory, units)
+            raise InputError(f"{source.name}: two-class scores, but the model is multiclass. Use a two-class model.")
+        super().__init__(source, *about)
         self.classes, self.n_classes = None if source.is_numbered else source.classes, len(source.classes)
         self.counts_of = {name: k for k, name in enumerate(source.classes)}
         self.prior = _validate_classes.prior(prior, self.n_classes)
@@ -353,7 +470,7 @@ class SourceClasses(LabelledSource):
             self._require(self.batch.labels, self.batch.weight)
 
     def require_all(self, counts: Sequence[int]) -> None:
-        """See `LabelledSource.require_all`."""
+        """Refuse trials without some class; see `LabelledSource.require_all`."""
         self._require(np.flatnonzero(counts))
 
     def _require(self, label: IntArray, weight: CountArray | None = None) -> None:
@@ -361,12 +478,12 @@ class SourceClasses(LabelledSource):
         _validate_classes.all_classes(label, self.n_classes, **about)
 
     def on(self, source: ShardSource) -> Self:
-        """See `LabelledSource.on`."""
+        """Return the same training task on other trials; see `LabelledSource.on`."""
         return type(self)(source, self.engine, self.memory, self.units, prior=self.prior)
 
     @cached_property
     def counted(self) -> Any:
-        """Those that count in training: `CountedTrials`, or `PartsOfClassTrials` where passes read them."""
+        """Trials that count in training: `CountedTrials`, or `PartsOfClassTrials` if they are read in passes."""
         if self.batch is not None:
             return _counted(self.prior, self.classes, self.batch)[0]
         about: Any = {"is_possible": self.prior > 0.0, "names": self.classes, "memory": self.memory}
@@ -375,14 +492,14 @@ class SourceClasses(LabelledSource):
 
     @property
     def amounts(self) -> FloatArray:
-        """How much the trials of each class count."""
+        """Number (or weight) of trials of each class."""
         found = np.zeros(self.n_classes)
         found[self.prior > 0.0] = self.counted.amounts
         return found
 
 
 def _counted(prior: FloatArray, names: Names, chunk: Chunk) -> tuple[CountedTrials, BoolArray]:
-    """Make trials of those of a piece that count."""
+    """Return the trials of a batch that count."""
     truth, weight = chunk.labels, chunk.float_weight
     counted = CountedTrials.of(chunk.stacked, truth, prior, weight, names)
     return counted, which_count(truth, prior, weight)

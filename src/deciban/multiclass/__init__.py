@@ -1,8 +1,8 @@
-"""Recognizers of many classes: costs, error rates, detection, pairs, groups, subsets, calibration analysis.
+"""Multiclass recognizers: costs, error rates, detection, pairs, groups, subsets, calibration analysis.
 
-``loglik`` has one row per trial and one column per class, in nats; only differences within a row mean anything.
-``label`` holds the true classes, as positions from 0 or as names with ``classes=``. Every class is averaged by itself
-and weighted by the prior that is asked for. Information is in bits, `cross_entropy` in nats, error rates are fractions.
+``loglik`` has one row per trial and one column per class, in nats; only differences within a row matter. ``label``
+contains the true classes, as positions from 0 or as names with ``classes=``. Each class is averaged separately and
+weighted by the specified prior. Information is in bits, `cross_entropy` in nats, and error rates are fractions.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
-"""Decisions among many classes and their two-class problems: error rates, C_avg, detectors, pairs, subsets.
+"""Multiclass decisions and their two-class problems: error rates, C_avg, detectors, pairs, subsets.
 
 Subsets of the classes: thesis section 8.3.3, slides part II.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -14,42 +16,44 @@ from scipy.special import gammaln
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban._validate.classes import Class
-from deciban._validate.probabilities import distributions
+from deciban._validate.classes import Class, distributions
 from deciban.core.by_value import ByValue
-from deciban.core.classes.counts import accepted_open_set, chosen, non_target_priors
+from deciban.core.classes.counts import SubsetCounts, accepted_open_set, chosen, non_target_priors
 from deciban.core.classes.counts import confusion as _confusion
-from deciban.core.classes.subsets import SubsetCounts
 from deciban.core.ranks.operating import detection_cost
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
+from deciban.metrics.classification import Scheme, binned_gaps
 from deciban.multiclass.recalibration import calibration_analysis
-from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray, Names, Priors, Weights
+from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses, posterior
+from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, IntArray, Names, Priors, Weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DetectionAnalysis(ByValue):
-    """Each class against the rest: detection costs and Cllr as they are, and after the best monotone recalibration.
+    """Each class against the rest: detection costs and Cllr, before and after the best monotone recalibration.
 
-    Every array has one entry for each target; where costs were asked for at several priors, ``cost`` and ``min_cost``
-    are curves, ``(n_targets, n_priors)``.
+    Every array has one entry for each target. With several priors, ``cost`` and ``min_cost`` are curves, ``(n_targets,
+    n_priors)``.
 
     Attributes
     ----------
     target : int array
-        Positions of the targets: all classes that the prior holds possible.
+        Positions of the targets: all classes of positive prior.
     classes : tuple of str or None
         Names of the targets.
     p_target : float or array
         Prior of the target in the detection costs.
     cost, min_cost : arrays
-        Detection cost at the Bayes threshold, and at the best one: fractions, not normalized. The mean of ``cost`` at
-        a flat prior is `c_avg`.
+        Detection cost at the Bayes threshold, and at the best threshold: fractions, not normalized. The mean of
+        ``cost`` at a flat prior is `c_avg`.
     eer : array
         Equal error rate on the ROC convex hull, a fraction.
     cllr, min_cllr : arrays
         Cllr of the detection log-likelihood ratios in bits, and its minimum by PAV.
+    rates : array
+        Miss rate and false-alarm rate at the Bayes threshold, then both at the best threshold, ``(n_targets, 4)``; with
+        several priors, ``(n_targets, 4, n_priors)``.
     """
 
     target: IntArray
@@ -60,15 +64,17 @@ class DetectionAnalysis(ByValue):
     eer: FloatArray
     cllr: FloatArray
     min_cllr: FloatArray
+    rates: FloatArray
 
     def at(self, place: int) -> DetectionAnalysis:
-        """Return the same with the costs at one of several priors, by its position."""
+        """Return the analysis with the costs at one of several priors, by its position."""
         p_target = float(np.atleast_1d(self.p_target)[place])
-        return replace(self, p_target=p_target, cost=self.cost[:, place], min_cost=self.min_cost[:, place])
+        at = {name: getattr(self, name)[..., place] for name in ("cost", "min_cost", "rates")}
+        return replace(self, p_target=p_target, **at)
 
     @property
     def calibration_loss(self) -> FloatArray:
-        """``cllr - min_cllr`` in bits, at least 0."""
+        """Calibration loss ``cllr - min_cllr`` in bits, at least 0."""
         return np.maximum(self.cllr - self.min_cllr, 0.0)
 
     @property
@@ -78,30 +84,19 @@ class DetectionAnalysis(ByValue):
 
     @property
     def mean_min_cost(self) -> float | FloatArray:
-        """Mean of ``min_cost``: what `c_avg` would be with the best threshold for each target."""
+        """Mean of ``min_cost``: the value of `c_avg` with the best threshold for each target."""
         return _mean(self.min_cost)
-
-    @property
-    def mean_cllr(self) -> float:
-        """Mean of ``cllr`` in bits."""
-        return float(self.cllr.mean())
-
-    @property
-    def mean_min_cllr(self) -> float:
-        """Mean of ``min_cllr`` in bits."""
-        return float(self.min_cllr.mean())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairwiseAnalysis(ByValue):
-    """Each class against each other one: Cllr as it is, and after the best monotone recalibration.
+    """Each pair of classes: Cllr before and after the best monotone recalibration.
 
     Attributes
     ----------
     classes : tuple of str or None
     cllr, min_cllr : (n_classes, n_classes) arrays
-        Cllr of the pairwise log-likelihood ratios in bits, and its minimum by PAV; symmetric. Nothing tells a class
-        from itself: the diagonal is 1.
+        Cllr of the pairwise log-likelihood ratios in bits, and its minimum by PAV; symmetric, with 1 on the diagonal.
     """
 
     classes: tuple[str, ...] | None
@@ -110,12 +105,12 @@ class PairwiseAnalysis(ByValue):
 
     @property
     def calibration_loss(self) -> FloatArray:
-        """``cllr - min_cllr`` in bits, at least 0."""
+        """Calibration loss ``cllr - min_cllr`` in bits, at least 0."""
         return np.maximum(self.cllr - self.min_cllr, 0.0)
 
     @property
     def largest_loss(self) -> float:
-        """The largest finite loss of two classes in bits, by discrimination or by calibration; 0 if there is none."""
+        """Largest finite loss of two classes in bits, by discrimination or by calibration; 0 if there is none."""
         apart = ~np.eye(len(self.cllr), dtype=bool)
         losses = np.concatenate((self.min_cllr[apart], self.calibration_loss[apart]))
         return float(np.max(losses, where=np.isfinite(losses), initial=0.0))
@@ -135,14 +130,14 @@ def detection_analysis(
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
     label : (n_trials,) array_like
         True classes: positions from 0, or names if ``classes`` are given.
     prior : (n_classes,) array_like, optional
-        Flat when left out. It says how likely the non-targets are, relative to each other, in the detection
-        log-likelihood ratios and in averages over non-target trials; classes of prior 0 drop out.
+        Default: flat. Relative weights of the non-targets in the detection log-likelihood ratios and in averages over
+        non-target trials. Classes of prior 0 are dropped.
     p_target : float or array_like
-        Prior of the target in the detection costs. A vector of priors gives their curves, which APE plots draw.
+        Prior of the target in the detection costs. A vector of priors gives curves for APE plots.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0.
     classes : sequence of str, optional
@@ -155,14 +150,14 @@ def detection_analysis(
     Raises
     ------
     InputError
-        If there is NaN, a label is no class, a class of positive prior has no trial, or a prior is out of range.
+        If there is NaN, a label is unknown, a class of positive prior has no trial, or a prior is out of range.
 
     Notes
     -----
-    Detectors that are recalibrated one by one do not come from one recognizer: the minima are bounds, each for its own
-    target. They change when the log-likelihoods are scaled and shifted (paper 001 eq. 19).
+    Separately recalibrated detectors do not belong to one recognizer: each minimum is a bound for its own target. The
+    minima change when the log-likelihoods are scaled and shifted (paper 001 eq. 19).
 
-    The log-likelihood ratios of all trials and targets are held at once, as much memory as ``loglik`` in float64.
+    Memory is needed for the log-likelihood ratios of all trials and targets, as much as for ``loglik`` in float64.
 
     Examples
     --------
@@ -188,18 +183,20 @@ def detection_analysis_of(
     prior: FloatArray,
     classes: tuple[str, ...] | None,
 ) -> DetectionAnalysis:
-    """`detection_analysis` of detectors, at checked priors of the target and of all classes."""
+    """Return `detection_analysis` of detectors, at checked priors of the target and of all classes."""
     target = np.flatnonzero(prior > 0)
     cost, min_cost = np.empty((2, len(target), *log_odds.shape))
     eer, cllr, min_cllr = np.empty((3, len(target)))
+    rates = np.empty((len(target), 4, *log_odds.shape))
     for at, scores in enumerate(detectors):
         errors = scores.error_counts(-log_odds)
-        cost[at] = detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=False)
-        min_cost[at] = detection_cost(*scores.rocch.best_rates(log_odds), log_odds, 1.0, 1.0, normalize=False)
+        rates[at] = errors.p_miss, errors.p_fa, *scores.rocch.best_rates(log_odds)
+        for costs, (misses, alarms) in ((cost, rates[at][:2]), (min_cost, rates[at][2:])):
+            costs[at] = detection_cost(misses, alarms, log_odds, 1.0, 1.0, normalize=False)
         eer[at], cllr[at], min_cllr[at] = scores.rocch.eer(), scores.cllr(), scores.min_cllr()
     names = None if classes is None else tuple(classes[k] for k in target)
     prior_of_target = np.array(p_target, np.float64) if log_odds.ndim else float(np.asarray(p_target))
-    return DetectionAnalysis(target, names, prior_of_target, cost, min_cost, eer, cllr, min_cllr)
+    return DetectionAnalysis(target, names, prior_of_target, cost, min_cost, eer, cllr, min_cllr, rates)
 
 
 def _mean(costs: FloatArray) -> float | FloatArray:
@@ -214,7 +211,7 @@ def pairwise_analysis(
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
     label : (n_trials,) array_like
         True classes: positions from 0, or names if ``classes`` are given.
     sample_weight : (n_trials,) array_like, optional
@@ -229,7 +226,7 @@ def pairwise_analysis(
     Raises
     ------
     InputError
-        If there is NaN, a label is no class, or a class has no trial.
+        If there is NaN, a label is unknown, or a class has no trial.
 
     Examples
     --------
@@ -250,7 +247,7 @@ def pairwise_analysis(
 
 
 MOST_CLASSES = 20
-"""The number of subsets doubles with every class: a million of them here."""
+"""Limit of classes: the number of subsets doubles with every class; 20 classes have a million."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -262,8 +259,8 @@ class SubsetCosts(ByValue):
     value : (n_subsets,) array
         Average detection costs, as fractions.
     mask : (n_subsets,) int array
-        The subsets in binary: bit ``k`` is set if class ``k`` is in it. Small subsets come first, in the order of
-        `itertools.combinations`; the last one holds all classes.
+        Subsets in binary: bit ``k`` is set if the subset contains class ``k``. Small subsets come first, in the order
+        of `itertools.combinations`; the last one contains all classes.
     size : (n_subsets,) int array
         Number of classes in each.
     classes : tuple of str or None
@@ -282,18 +279,18 @@ class SubsetCosts(ByValue):
         return iter(self.value.tolist())
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> FloatArray:  # noqa: FBT001
-        """The values."""
+        """Return the values."""
         return np.array(self.value, dtype=dtype, copy=copy)
 
     @property
     def mean_by_size(self) -> dict[int, float]:
-        """The mean of all subsets of as many classes, for each number of classes."""
+        """Return the mean over all subsets of each number of classes."""
         sizes, at = np.unique(self.size, return_inverse=True)
         means = np.bincount(at, self.value) / np.bincount(at)
         return dict(zip(sizes.tolist(), means.tolist(), strict=True))
 
     def of(self, members: Sequence[Class]) -> float:
-        """The number of one subset, given by positions or names of its classes.
+        """Return the number of one subset, from positions or names of its classes.
 
         Raises
         ------
@@ -307,40 +304,41 @@ class SubsetCosts(ByValue):
         return float(self.value[self.mask == sum(1 << k for k in wanted)][0])
 
     def members(self, at: int) -> tuple[int, ...]:
-        """Positions of the classes in the subset at a position."""
+        """Return positions of the classes in the subset at a position."""
         mask = int(self.mask[at])
         return tuple(k for k in range(mask.bit_length()) if mask >> k & 1)
 
 
 def subset_c_avg(loglik: ArrayLike, label: ArrayLike, *, p_target: float = 0.5, classes: Names = None) -> SubsetCosts:
-    """`c_avg` of every subset of two or more classes: its trials only, its columns only (thesis figure 8.3).
+    """Return `c_avg` of every subset of two or more classes, with its trials and columns only (thesis figure 8.3).
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats, of 2 to 20 classes; only differences within a row matter. Infinite values are legal:
-        classes of a subset that are all excluded are alike.
+        Log-likelihoods in nats, of 2 to 20 classes; only differences within a row matter. May be infinite: classes of a
+        subset that are all excluded count as equal.
     label : (n_trials,) array_like
         True classes: positions from 0, or names if ``classes`` are given.
     p_target : float
-        Prior of each target class, inside (0, 1). Every subset is a closed set: none of its classes is out of set.
+        Prior of each target class, inside (0, 1). Every subset is a closed set, without out-of-set classes.
     classes : sequence of str, optional
         Names of the columns.
 
     Returns
     -------
     SubsetCosts
-        ``2^n - n - 1`` of them, 16,369 for 14 classes, where 10^5 trials take one to ten seconds, the more
-        the harder they are.
+        ``2^n - n - 1`` subsets: 16,369 for 14 classes. There, 10^5 trials take one to ten seconds, more for difficult
+        trials.
 
     Raises
     ------
     InputError
-        If there is NaN, a label is no class, a class has no trial, or there are more than 20 classes.
+        If there is NaN, a label is unknown, a class has no trial, or there are more than 20 classes.
 
     Notes
     -----
-    A likelihood that misses its threshold by less than 1e-14 of it is accepted, so that rounding breaks no ties.
+    A likelihood that is below its threshold by a relative difference of less than 1e-14 is accepted, so that rounding
+    does not decide ties.
 
     Examples
     --------
@@ -355,35 +353,35 @@ def subset_c_avg(loglik: ArrayLike, label: ArrayLike, *, p_target: float = 0.5, 
 
 
 def subset_c_avg_of(trials: ScoredClasses, p_target: float) -> SubsetCosts:
-    """`subset_c_avg` of checked trials without weights."""
+    """Return `subset_c_avg` of checked trials without weights."""
     n_classes = trials.n_classes
     if n_classes > MOST_CLASSES:
         raise InputError(
             f"loglik: {n_classes} classes have {float(2**n_classes):.1g} subsets; subset_c_avg takes at most "
-            f"{MOST_CLASSES} classes. Leave columns and their trials out."
+            f"{MOST_CLASSES} classes. Drop columns and their trials."
         )
     trials.require()
     return subset_costs_of(subset_counts_of(trials, p_target), trials.classes)
 
 
 def subset_counts_of(trials: ScoredClasses, p_target: float) -> SubsetCounts:
-    """Decisions about checked trials without weights in all subsets, which add up; a part may lack classes."""
+    """Count decisions about checked trials without weights in all subsets; a batch may lack classes."""
     log_odds = _validate.single_log_odds(p_target, largest=300.0)
     return SubsetCounts.of(trials.loglik, [trials.rows(k) for k in range(trials.n_classes)], float(np.exp(log_odds)))
 
 
 def subset_costs_of(counts: SubsetCounts, classes: tuple[str, ...] | None) -> SubsetCosts:
-    """What these decisions about all trials cost."""
+    """Return the costs of counted decisions."""
     mask = _masks(len(counts.totals))
     size = np.bitwise_count(mask).astype(np.int64)
     return SubsetCosts(counts.costs()[mask], mask, size, classes)
 
 
 def _masks(n_classes: int) -> IntArray:
-    """All subsets of at least two classes, small ones first, in the order of `itertools.combinations`."""
+    """Return all subsets of at least two classes, small ones first, in the order of `itertools.combinations`."""
     mask = np.arange(1 << n_classes, dtype=np.int64)
     size = np.bitwise_count(mask)
-    # Combinations of one size are in the order of their lowest classes: as binary numbers read from the other end.
+    # Combinations of one size are in the order of their lowest classes, that is, of their reversed binary numbers.
     mirrored = np.zeros_like(mask)
     for k in range(n_classes):
         mirrored |= (mask >> k & 1) << (n_classes - 1 - k)
@@ -393,16 +391,16 @@ def _masks(n_classes: int) -> IntArray:
 def error_rate(
     loglik: ArrayLike, label: ArrayLike, *, prior: Priors = None, sample_weight: Weights = None, classes: Names = None
 ) -> float:
-    """Rate of wrong Bayes decisions with unit costs, each class averaged by itself.
+    """Return the rate of wrong Bayes decisions with unit costs, each class averaged separately.
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
     label : (n_trials,) array_like
         True classes: positions from 0, or names if ``classes`` are given.
     prior : (n_classes,) array_like, optional
-        Probabilities, flat when left out: of the decisions and of the average. Classes of prior 0 drop out.
+        Probabilities for the decisions and the average; default: flat. Classes of prior 0 are dropped.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0; whole numbers count like copies of the trial.
     classes : sequence of str, optional
@@ -412,19 +410,19 @@ def error_rate(
     -------
     float
         ``sum_i prior_i P(decision is not i | i)``, a fraction. The decision is the class of greatest posterior
-        probability, the first of them in a tie.
+        probability, the first one in a tie.
 
     Raises
     ------
     InputError
-        If there is NaN, a label is no class, a class of positive prior has no trial, or the prior is not one.
+        If there is NaN, a label is unknown, a class of positive prior has no trial, or the prior is invalid.
 
     Notes
     -----
-    Posteriors are compared exactly, without tolerance: at a flat prior the log-likelihoods as they are, of two classes
-    their difference with the Bayes threshold, as in `deciban.metrics`. `deciban.decisions` compares sums of costs, and
-    takes those that agree to 2^-46 for a tie; it decides alike at a flat prior, and can differ at others where a trial
-    is that close to a tie.
+    Posteriors are compared exactly. At a flat prior these are the log-likelihoods; with two classes, their difference
+    is compared with the Bayes threshold, as in `deciban.metrics`. `deciban.decisions` compares sums of costs, which
+    count as equal if they agree to a relative 2^-46. At a flat prior its decisions are the same; at others they can
+    differ for trials this close to a tie.
 
     Examples
     --------
@@ -440,16 +438,16 @@ def error_rate(
 def class_error_rates(
     loglik: ArrayLike, label: ArrayLike, *, prior: Priors = None, sample_weight: Weights = None, classes: Names = None
 ) -> FloatArray:
-    """Rate of wrong Bayes decisions with unit costs for every class; their prior-weighted mean is `error_rate`.
+    """Return the rate of wrong Bayes decisions with unit costs for every class; their weighted mean is `error_rate`.
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
     label : (n_trials,) array_like
         True classes: positions from 0, or names if ``classes`` are given.
     prior : (n_classes,) array_like, optional
-        Probabilities that decisions are made with, flat when left out; a class of prior 0 is never chosen.
+        Probabilities for the decisions, default: flat; a class of prior 0 is never chosen.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0; whole numbers count like copies of the trial.
     classes : sequence of str, optional
@@ -458,12 +456,12 @@ def class_error_rates(
     Returns
     -------
     (n_classes,) array
-        Fractions; 0 for a class of prior 0 that has no trial.
+        Fractions; 0 for a class of prior 0 without trials.
 
     Raises
     ------
     InputError
-        If there is NaN, a label is no class, a class of positive prior has no trial, or the prior is not one.
+        If there is NaN, a label is unknown, a class of positive prior has no trial, or the prior is invalid.
 
     Examples
     --------
@@ -474,19 +472,120 @@ def class_error_rates(
     return rates_of(confusion_of(trials, trials.prior(prior)))
 
 
-def confusion(
+def class_f1(
     loglik: ArrayLike, label: ArrayLike, *, prior: Priors = None, sample_weight: Weights = None, classes: Names = None
-) -> CountArray:
-    """Confusion matrix of Bayes decisions with unit costs.
+) -> FloatArray:
+    """Return the F1 score of Bayes decisions for every class; their mean is macro F1.
+
+    Parameters
+    ----------
+    loglik, label, prior, sample_weight, classes
+        See `class_error_rates`. With the shares of the classes in the data as prior, decisions for log posteriors are
+        their largest values, as in scikit-learn.
+
+    Returns
+    -------
+    (n_classes,) array
+        ``2 TP / (2 TP + FP + FN)``; 0 for a class without trials and decisions. It changes with the shares of the
+        classes in the data; the recall of a class, 1 minus `class_error_rates`, does not.
+
+    Raises
+    ------
+    InputError
+        See `class_error_rates`.
+
+    Examples
+    --------
+    >>> class_f1([[2.0, 0.0], [0.0, 1.0], [0.5, 0.0]], [0, 1, 1]).round(3).tolist()
+    [0.667, 0.667]
+    """
+    return f1_of(confusion(loglik, label, prior=prior, sample_weight=sample_weight, classes=classes))
+
+
+def f1_of(confusion: CountArray) -> FloatArray:
+    """Return the F1 score of every class; 0 for a class without trials and decisions."""
+    total = confusion.sum(axis=0) + confusion.sum(axis=1)
+    return np.asarray(np.divide(2.0 * np.diag(confusion), total, out=np.zeros(len(total)), where=total > 0))
+
+
+def ece(
+    loglik: ArrayLike,
+    label: ArrayLike,
+    *,
+    prior: Priors = None,
+    bins: int = 15,
+    scheme: Scheme = "width",
+    kind: Literal["class-wise", "top-label"] = "class-wise",
+    sample_weight: Weights = None,
+    classes: Names = None,
+) -> float:
+    """Return the expected calibration error of multiclass posteriors in bins.
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+        Log-likelihoods in nats. For log posteriors, pass the prior that they contain, and subtract its logarithm.
     label : (n_trials,) array_like
         True classes: positions from 0, or names if ``classes`` are given.
     prior : (n_classes,) array_like, optional
-        Probabilities that decisions are made with, flat when left out; a class of prior 0 is never chosen.
+        Positive probabilities, default: flat. With the shares of the classes in the data, the result is the ECE of
+        classification papers.
+    bins, scheme
+        See `deciban.metrics.ece`.
+    kind : {"class-wise", "top-label"}
+        Mean over classes of the ECE of the posterior of each class (Kull and others, 2019), or the ECE of the largest
+        posterior as probability of a correct decision (Guo and others, 2017).
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class, at least 0.
+    classes : sequence of str, optional
+        Names of the columns.
+
+    Returns
+    -------
+    float
+        A fraction. With many classes, most class-wise posteriors are close to 0, and the mean hides large errors; the
+        top label ignores all other classes.
+
+    Raises
+    ------
+    InputError
+        If there is NaN, a label is unknown, a class has no trial, or prior, bins, scheme or kind are invalid.
+
+    Examples
+    --------
+    >>> round(ece([[2.0, 0.0], [0.0, 1.0], [0.5, 0.0]], [0, 1, 1], bins=5), 3)
+    0.282
+    """
+    _validate.one_of(kind, "kind", ("class-wise", "top-label"))
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
+    share = trials.prior(prior)
+    if not (share > 0.0).all():
+        raise InputError("prior: the calibration error needs a positive prior of every class.")
+    own = np.ones(len(trials.label)) if trials.weights is None else np.asarray(trials.weights, np.float64)
+    weight = own * (share / np.bincount(trials.label, own, trials.n_classes))[trials.label]
+    chances = posterior(trials.loglik, prior=share)
+    if kind == "top-label":
+        best = chances.argmax(axis=1)
+        parts = [(chances.max(axis=1), best == trials.label)]
+    else:
+        parts = [(chances[:, k], trials.label == k) for k in range(trials.n_classes)]
+    gaps = [binned_gaps(chance, weight, weight * is_right, bins, scheme) for chance, is_right in parts]
+    return math.fsum(math.fsum(total * gap) for total, gap in gaps) / len(parts)
+
+
+def confusion(
+    loglik: ArrayLike, label: ArrayLike, *, prior: Priors = None, sample_weight: Weights = None, classes: Names = None
+) -> CountArray:
+    """Return the confusion matrix of Bayes decisions with unit costs.
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
+    label : (n_trials,) array_like
+        True classes: positions from 0, or names if ``classes`` are given.
+    prior : (n_classes,) array_like, optional
+        Probabilities for the decisions, default: flat; a class of prior 0 is never chosen.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
     classes : sequence of str, optional
@@ -495,19 +594,19 @@ def confusion(
     Returns
     -------
     (n_classes, n_classes) array
-        Number of trials (or their weight) of the true class of the row that were taken for the class of the column.
+        Number of trials (or their weight) by true class (row) and decision (column).
 
     Raises
     ------
     InputError
-        If there is NaN, a label is no class, a class of positive prior has no trial, or the prior is not one.
+        If there is NaN, a label is unknown, a class of positive prior has no trial, or the prior is invalid.
 
     Notes
     -----
-    Posteriors are compared exactly, without tolerance: at a flat prior the log-likelihoods as they are, of two classes
-    their difference with the Bayes threshold, as in `deciban.metrics`. `deciban.decisions` compares sums of costs, and
-    takes those that agree to 2^-46 for a tie; it decides alike at a flat prior, and can differ at others where a trial
-    is that close to a tie.
+    Posteriors are compared exactly. At a flat prior these are the log-likelihoods; with two classes, their difference
+    is compared with the Bayes threshold, as in `deciban.metrics`. `deciban.decisions` compares sums of costs, which
+    count as equal if they agree to a relative 2^-46. At a flat prior its decisions are the same; at others they can
+    differ for trials this close to a tie.
 
     Examples
     --------
@@ -520,12 +619,12 @@ def confusion(
 
 
 def confusion_of(trials: ScoredClasses, prior: FloatArray) -> CountArray:
-    """`confusion` of checked trials; those of other trials can be added."""
+    """Return `confusion` of checked trials; matrices of two sets of trials can be added."""
     return _confusion(trials.label, chosen(trials.loglik, prior), trials.n_classes, trials.weights)
 
 
 def rates_of(confusion: CountArray) -> FloatArray:
-    """Rate of wrong decisions for every class; 0 for a class without trials."""
+    """Return the rate of wrong decisions for every class; 0 for a class without trials."""
     totals = confusion.sum(axis=1)
     wrong = (confusion * (1 - np.eye(len(confusion), dtype=confusion.dtype))).sum(axis=1)
     return np.asarray(np.divide(wrong, totals, out=np.zeros(len(confusion)), where=totals > 0))
@@ -541,22 +640,22 @@ def c_avg(
     sample_weight: Weights = None,
     classes: Names = None,
 ) -> float | FloatArray:
-    """Average detection cost of the NIST language recognition evaluations (thesis eqs. 8.3, 8.10 and 8.28).
+    """Return the average detection cost of the NIST language evaluations (thesis eqs. 8.3, 8.10 and 8.28).
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
     label : (n_trials,) array_like
         True classes: positions from 0, or names if ``classes`` are given.
     p_target : float or array_like
-        Prior of each target class, inside (0, 1); the other classes share the rest evenly. As an array it gives the
-        curve of thesis eq. 8.28.
+        Prior of each target class, inside (0, 1); the other classes share the rest equally. An array gives the curve of
+        thesis eq. 8.28.
     p_out_of_set : float, optional
-        The last class is out of set: never a target, and with this prior. The other non-targets share
-        ``1 - p_target - p_out_of_set``. LRE 2007 and 2009 had 0.2 in the open-set condition.
+        If passed, the last class is out of set: never a target, with this prior. The other non-targets share ``1 -
+        p_target - p_out_of_set``. LRE 2007 and 2009 used 0.2 in the open-set condition.
     normalize : bool
-        Divide by the cost of the better of accepting and rejecting everything, ``min(p_target, 1 - p_target)``.
+        Divide by the cost of the better of accept-all and reject-all, ``min(p_target, 1 - p_target)``.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0; whole numbers count like copies of the trial.
     classes : sequence of str, optional
@@ -565,13 +664,13 @@ def c_avg(
     Returns
     -------
     float, or array of the shape of ``p_target``
-        ``mean_t [p_target P_miss(t) + sum_{i != t} prior_i P_fa(t, i)]``: Bayes decisions on `detection_llr`, accepted
-        at or above ``-ln(p_target / (1 - p_target))``. A fraction.
+        ``mean_t [p_target P_miss(t) + sum_{i != t} prior_i P_fa(t, i)]``, a fraction. Bayes decisions accept if
+        `detection_llr` is at or above ``-ln(p_target / (1 - p_target))``.
 
     Raises
     ------
     InputError
-        If there is NaN, a label is no class, a class has no trial, or a prior is out of range.
+        If there is NaN, a label is unknown, a class has no trial, or a prior is out of range.
 
     Examples
     --------
@@ -598,28 +697,30 @@ def c_avg(
 
 
 def checked_out_of_set(p_out_of_set: float, p_target: FloatArray, n_classes: int) -> float:
-    """Check the prior of the class that is out of set, beside priors of a target.
+    """Return the checked prior of the out-of-set class, given the priors of a target.
 
     Raises
     ------
     InputError
-        If there are too few classes, or nothing is left for the other non-targets.
+        If there are too few classes, or no prior remains for the other non-targets.
     """
     if n_classes < 3:
-        raise InputError("p_out_of_set: needs at least three classes, two targets and one out of set.")
+        raise InputError("p_out_of_set: at least three classes are needed, two targets and one out of set.")
     largest = float(p_target.max(initial=0.0))
     share = out_of_set_prior(p_out_of_set)
     if share >= 1.0 - largest:
         raise InputError(
-            f"p_out_of_set: {share:.12g} and a target prior of {largest:.12g} leave nothing for the other non-targets; "
+            f"p_out_of_set: {share:.12g} and a target prior of {largest:.12g} leave none for the other non-targets; "
             f"target priors (p_target, --p-target) must be below {1.0 - share:.12g}."
         )
     return share
 
 
 def out_of_set_prior(value: float) -> float:
-    """Check that it is one prior, whatever the classes and the priors of a target."""
-    return _validate.in_range(value, "p_out_of_set", 1e-12, float(np.nextafter(1.0, 0.0)), "It is above 0 and below 1")
+    """Check that it is one prior, for any classes and priors of a target."""
+    return _validate.in_range(
+        value, "p_out_of_set", 1e-12, float(np.nextafter(1.0, 0.0)), "It must be above 0 and below 1"
+    )
 
 
 def c_avg_of(detectors: Detectors, log_odds: FloatArray, *, normalize: bool = False) -> FloatArray:
@@ -634,7 +735,7 @@ def c_avg_of(detectors: Detectors, log_odds: FloatArray, *, normalize: bool = Fa
 
 
 def mean_cost(p_miss: FloatArray, p_fa: FloatArray, log_odds: FloatArray, *, normalize: bool = False) -> FloatArray:
-    """Mean over targets of the detection costs of (n_priors, n_targets) error rates."""
+    """Return the mean over targets of the detection costs of (n_priors, n_targets) error rates."""
     costs = detection_cost(p_miss, p_fa, log_odds.reshape(-1, 1), 1.0, 1.0, normalize=normalize)
     return np.asarray(costs.mean(axis=1))
 
@@ -651,19 +752,19 @@ def open_set_cost(
 
 def error_rates(
     counts: CountArray, totals: CountArray, rivals: FloatArray, targets: IntArray | None = None
-) -> tuple[FloatArray, FloatArray]:
-    """Miss and false-alarm rates of detectors.
+) -> FloatPair:
+    """Return miss and false-alarm rates of detectors.
 
     Parameters
     ----------
     counts : (n_thresholds, n_targets, n_classes) array
-        Trials of every class that were accepted.
+        Accepted trials of every class.
     totals : (n_classes,) array
         Trials of every class.
     rivals : (n_targets, n_classes) array, or one for each threshold
-        Shares of the other classes in the false-alarm rate of a target; they sum to 1.
+        Weights of the other classes in the false-alarm rate of a target; they sum to 1.
     targets : (n_targets,) int array, optional
-        Which classes they are; the first ones when left out.
+        Classes of the targets; default: the first classes.
 
     Returns
     -------
@@ -685,18 +786,18 @@ def decision_c_avg(
     sample_weight: Weights = None,
     classes: Names = None,
 ) -> float:
-    """C_avg of accept and reject decisions however they were made, one for each trial and class (thesis 8.3).
+    """Return C_avg of any accept and reject decisions, one for each trial and class (thesis 8.3).
 
     Parameters
     ----------
     accepted : (n_trials, n_classes) array_like
-        Whether each trial was accepted as each class: booleans, or 0 and 1. Any number of classes may be accepted.
+        True for classes that were accepted in a trial: booleans, or 0 and 1. Any number of classes may be accepted.
     label : (n_trials,) array_like
         True classes: positions from 0, or names if ``classes`` are given.
     p_target : float
-        Prior of each target class, inside (0, 1); the other classes share the rest evenly.
+        Prior of each target class, inside (0, 1); the other classes share the rest equally.
     normalize : bool
-        Divide by the cost of the better of accepting and rejecting everything, ``min(p_target, 1 - p_target)``.
+        Divide by the cost of the better of accept-all and reject-all, ``min(p_target, 1 - p_target)``.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0; whole numbers count like copies of the trial.
     classes : sequence of str, optional
@@ -705,12 +806,12 @@ def decision_c_avg(
     Returns
     -------
     float
-        A fraction, or a plain ratio if normalized. Of Bayes decisions it is `c_avg`.
+        A fraction, or a ratio if normalized. For Bayes decisions it equals `c_avg`.
 
     Raises
     ------
     InputError
-        If a decision is neither true nor false, a label is no class, a class has no trial, or the prior is out of
+        If a decision is neither true nor false, a label is unknown, a class has no trials, or the prior is out of
         range.
 
     Examples
@@ -724,7 +825,7 @@ def decision_c_avg(
     true = _validate_classes.label(label, n, n_classes, names)
     weights = _validate.weights(sample_weight, n, "sample_weight")
     _validate_classes.all_classes(true, n_classes, weights=weights, classes=names)
-    log_odds = _validate.single_log_odds(p_target, None, way="Ask for one after the other")
+    log_odds = _validate.single_log_odds(p_target, None, way="Use each prior separately")
     counted = np.ones(n, np.int64) if weights is None else weights
     is_class = true[:, None] == np.arange(n_classes)
     counts = table.T.astype(counted.dtype) @ (is_class * counted[:, None])
@@ -743,26 +844,27 @@ def recalibrated_c_avg(
     sample_weight: Weights = None,
     classes: Names = None,
 ) -> float | FloatArray:
-    """C_avg after the scale and offsets that are best for the cross-entropy of the same trials (thesis 8.24).
+    """Return C_avg after the scale and offsets that minimize the cross-entropy of the same trials (thesis 8.24).
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
     label : (n_trials,) array_like
         True classes: positions from 0, or names if ``classes`` are given.
     p_target, normalize, sample_weight, classes
-        As of `c_avg`.
+        See `c_avg`.
 
     Returns
     -------
     float, or array of the shape of ``p_target``
-        What decisions of a calibrated recognizer would cost; not a minimum, as another map may serve C_avg better.
+        Cost of the decisions of a calibrated recognizer. It is not a minimum, because another map may give a lower
+        C_avg.
 
     Raises
     ------
     InputError
-        As `c_avg`.
+        See `c_avg`.
 
     Examples
     --------
@@ -786,7 +888,7 @@ def recalibrated_c_avg(
 
 
 def error_rate_weighting(prior: ArrayLike) -> FloatArray:
-    """How much the error rate at a prior weighs in the cross-entropy at the flat one (thesis D.1, figure D.1).
+    """Return the weight of the error rate at a prior in the cross-entropy at the flat prior (thesis D.1, figure D.1).
 
     Parameters
     ----------
@@ -796,20 +898,20 @@ def error_rate_weighting(prior: ArrayLike) -> FloatArray:
     Returns
     -------
     (n,) array
-        The density ``w`` over ``x_k = ln(prior_k / prior_N)``, ``k < N``, with which the integral of `error_rate` at
-        that prior is `cross_entropy` at the flat prior in nats.
+        The density ``w`` over ``x_k = ln(prior_k / prior_N)``, ``k < N``: the integral of ``w`` times the `error_rate`
+        at that prior is the `cross_entropy` at the flat prior in nats.
 
     Raises
     ------
     InputError
-        If rows are no probabilities, or one is 0.
+        If rows are not probabilities, or a prior is 0.
 
     Notes
     -----
-    Decisions whose regions meet at ``eta`` are those of the prior that is proportional to ``1 / eta``, so thesis 8.13
-    becomes an integral of error rates: with ``T = sum_k 1 / prior_k``,
-    ``w = (N - 2)! / N * T^(1 - N) * prod_k 1 / prior_k``. Of two classes it is 1/2 everywhere: the area under the curve
-    of error rates over log odds is twice the cross-entropy.
+    Decisions with regions that meet at ``eta`` are optimal for the prior proportional to ``1 / eta``. So thesis 8.13
+    becomes an integral of error rates: with ``T = sum_k 1 / prior_k``, ``w = (N - 2)! / N * T^(1 - N) * prod_k 1 /
+    prior_k``. For two classes it is 1/2 everywhere: the area under the curve of error rates over log odds is twice the
+    cross-entropy.
 
     Examples
     --------
@@ -821,7 +923,7 @@ def error_rate_weighting(prior: ArrayLike) -> FloatArray:
     table = distributions(prior, "prior")
     if not table.all():
         row = int(np.argmin(table.all(axis=1)))
-        raise InputError(f"prior: row {row} has a class of prior 0. Error rates are weighted at priors above 0.")
+        raise InputError(f"prior: row {row} has a class of prior 0. All priors must be above 0.")
     n_classes = table.shape[1]
     log_total = np.log((1.0 / table).sum(axis=1))
     log_weight = gammaln(n_classes - 1) - np.log(n_classes) + (1 - n_classes) * log_total - np.log(table).sum(axis=1)
@@ -831,5 +933,5 @@ def error_rate_weighting(prior: ArrayLike) -> FloatArray:
 def _decisions(values: ArrayLike) -> BoolArray:
     given = _validate.array(values, "accepted")
     if given.ndim != 2 or given.shape[1] < 2 or not len(given):
-        raise InputError(f"accepted: shape {given.shape}. Give a row for each trial and a column for each class.")
+        raise InputError(f"accepted: shape {given.shape}. Pass a row for each trial and a column for each class.")
     return _validate.truth(given.ravel(), given.size, "accepted").reshape(given.shape)

@@ -1,8 +1,8 @@
-"""What calibration loses: cross-entropy now, and after the best scale and offsets (thesis section 8.4.2).
+"""Calibration loss: cross-entropy before and after the best scale and offsets (thesis section 8.4.2).
 
-Scales are at least 0. A scale above 0 leaves infinite log-likelihoods infinite; scale 0 makes all scores alike.
-Where the cost falls forever along a direction (`deciban.core.training.separation.Escape`), rivals that fall
-behind forever cost nothing in the limit: they are excluded, and what is left has an optimum.
+Scales are at least 0. A scale above 0 leaves infinite log-likelihoods infinite; scale 0 makes all scores equal. If the
+cost falls forever along a direction (`deciban.core.training.separation.Escape`), rivals that fall behind forever cost
+nothing in the limit: they are excluded, and the remaining problem has an optimum.
 """
 
 from __future__ import annotations
@@ -18,23 +18,20 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban._validate import probabilities as _validate_probabilities
 from deciban._validate.arrays import all_finite
 from deciban.core.by_value import ByValue
-from deciban.core.classes.certainty import CountedTrials, decided, ruled_out
 from deciban.core.classes.counts import chosen, log_weights, tally
 from deciban.core.classes.loglik import difference, row_blocks
-from deciban.core.rules.dirichlet import dirichlet_cost as _dirichlet_cost
 from deciban.core.rules.expected import ClassCosts
+from deciban.core.rules.expected import dirichlet_cost as _dirichlet_cost
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar
 from deciban.core.training.batches import PartsOfClassTrials
-from deciban.core.training.multiclass_objective import ClassTrials
+from deciban.core.training.multiclass_objective import ClassTrials, CountedTrials, decided, ruled_out
 from deciban.core.training.multiclass_training import ClassFit, Survey, train_counted
 from deciban.core.training.separation import Escape
 from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError
-from deciban.multiclass.costs import class_costs, entropy, expected_surprise, mixed, surprises
-from deciban.multiclass.tables import ScoredClasses
+from deciban.multiclass.tables import ScoredClasses, class_costs, entropy, expected_surprise, mixed, surprises
 from deciban.types import BoolArray, FloatArray, IntArray, Names, Priors, Weights
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -44,13 +41,13 @@ _LARGEST = float(np.finfo(np.float64).max)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpenTrials:
-    """Trials of the classes of positive prior, all of them or those of a piece.
+    """Trials of the classes of positive prior, all or of one batch.
 
     Attributes
     ----------
     trials : ScoredClasses
     is_open : (n_trials,) bool array
-        Whether infinite log-likelihoods leave the class of a trial open.
+        True if infinite log-likelihoods leave the class of a trial open.
     """
 
     trials: ScoredClasses
@@ -58,14 +55,14 @@ class OpenTrials:
 
     @classmethod
     def of(cls, trials: ScoredClasses) -> OpenTrials:
-        """From trials of classes that all have a positive prior."""
+        """Create from trials of classes that all have a positive prior."""
         if all_finite(trials.loglik):
             return cls(trials, np.ones(len(trials.label), np.bool_))
         found = ClassTrials(trials.loglik[:, None, :], trials.label, np.zeros(trials.n_classes), None)
         return cls(trials, ~decided(found)[0])
 
     def leads(self) -> Ends:
-        """How far each class (column) is ahead of the true one (row) in trials that are open, at most; see `Escape`."""
+        """Return the largest lead of each class (column) over the true one (row) in open trials; see `Escape`."""
         n = self.trials.n_classes
         leads = np.full((n, n), -np.inf)
         for k, _, block in self._blocks():
@@ -74,15 +71,15 @@ class OpenTrials:
         return Ends.up_to(leads)
 
     def without_beaten(self, escape: Escape, leads: FloatArray) -> tuple[OpenTrials, FloatArray]:
-        """The trials without rivals that fall behind forever, and how far these do so with a step of 1, at least.
+        """Return the trials without rivals that fall behind forever, and the least change of their leads per step.
 
-        The latter is a matrix of true classes and rivals, infinite where no rival falls behind.
+        The latter is a matrix of true classes and rivals, infinite if no rival falls behind.
 
         Parameters
         ----------
         escape : Escape
         leads : (n_classes, n_classes) array
-            Of all trials, of which these may be some.
+            Leads in all trials, which may include other trials.
         """
         loglik = np.array(self.trials.loglik, np.float64)
         room = np.full(leads.shape, np.inf)
@@ -98,18 +95,18 @@ class OpenTrials:
         return replace(self, trials=replace(self.trials, loglik=loglik)), room
 
     def flat(self) -> OpenTrials:
-        """The trials at scale 0: only what is excluded still counts."""
+        """Return the trials at scale 0: only exclusions still matter."""
         flat = np.array(self.trials.loglik, np.float64)
         flat[np.isfinite(flat) & self.is_open[:, None]] = 0.0
         return replace(self, trials=replace(self.trials, loglik=flat))
 
     def pull(self, likelihood: FloatArray) -> Sums:
-        """Of each class, sums of the slopes of costs in the scale at scale 0, and of their sizes, (2, n_classes).
+        """Return class sums of the slopes of costs in the scale at scale 0, and of their sizes, (2, n_classes).
 
         Parameters
         ----------
         likelihood : (n_classes,) array
-            What offsets and the prior make of the classes there, up to a factor.
+            Effect of offsets and prior on the classes, up to a factor.
         """
         found = np.zeros((2, self.trials.n_classes))
         for k, rows, lead in self._blocks():
@@ -122,17 +119,17 @@ class OpenTrials:
         return Sums.of(found)
 
     def surprises(self, prior: FloatArray) -> ClassCosts:
-        """Sums of the surprise of the trials of each class; see `deciban.multiclass.costs.surprises`."""
+        """Return sums of the surprise of the trials of each class; see `deciban.multiclass.tables.surprises`."""
         return ClassCosts(surprises(self.trials, prior))
 
     def lack_rivals(self) -> bool:
-        """Whether infinite log-likelihoods leave one class in every open trial."""
+        """Return True if infinite log-likelihoods leave only one class in every open trial."""
         if self.trials.n_classes > 1 and all_finite(self.trials.loglik):
             return not len(self.trials.label)
         return bool(np.all(np.count_nonzero(self.trials.loglik[self.is_open] > -np.inf, axis=1) == 1))
 
     def _blocks(self) -> Iterator[tuple[int, IntArray, FloatArray]]:
-        """Open trials of one class after the other: the class, rows, and how far the classes are ahead of it."""
+        """Yield open trials by class: the class, rows, and the leads of the classes over it."""
         n = self.trials.n_classes
         for k in range(n):
             own = self.trials.rows(k)
@@ -149,24 +146,24 @@ class OpenTrials:
 
 
 _RIDGE = 1e-12
-"""Where an optimum is too far away to be told from one at infinity, this penalty finds what costs about as little."""
+"""Penalty for finding nearly optimal finite parameters if the optimum may be at infinity."""
 
 
 _BEHIND = 36.0
-"""Nats behind the true class at which a rival costs next to nothing: 2e-16."""
+"""Lead in nats of the true class at which a rival has almost no cost: 2e-16."""
 
 
 _NEARLY_ZERO = 1e-13
-"""Nats by which a scale that stands for the limit 0 moves log-likelihoods."""
+"""Change of log-likelihoods in nats by a scale that represents the limit 0."""
 
 
 _ROUNDING = 1e-14
-"""Relative difference that sums in another order may have."""
+"""Relative difference of sums in another order."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Best:
-    """The least cross-entropy of a family of maps in nats, and a map that has it (or comes as close as one can)."""
+    """Least cross-entropy of a family of maps in nats, and a map that reaches it, exactly or nearly."""
 
     cost: float
     scale: float
@@ -174,22 +171,22 @@ class Best:
 
 
 def given_up(total: float, prior: FloatArray, *, scale: bool) -> Best:
-    """What a map has that changes nothing or, if it may, throws everything away; ``total`` is the cost as it is."""
+    """Return the best of two trivial maps: no change, or, if allowed, scale 0; ``total`` is the cost without change."""
     nothing = np.zeros(len(prior))
     return Best(entropy(prior), 0.0, nothing) if scale else Best(total, 1.0, nothing)
 
 
 def no_worse(found: Best, without: Best) -> Best:
-    """The map that was found, unless one costs no more that was `given_up`."""
+    """Return the trained map, unless a trivial map (see `given_up`) costs no more."""
     return without if found.cost >= without.cost * (1.0 - _ROUNDING) else found
 
 
 Step: TypeAlias = Callable[[OpenTrials], OpenTrials]
-"""Makes other trials of some; can be pickled."""
+"""Function that changes trials; can be pickled."""
 
 
 class CalibratedTrials:
-    """Trials that count, in memory or read in batches, by the classes of positive prior.
+    """Trials that count, in memory or read in batches, restricted to the classes of positive prior.
 
     Parameters
     ----------
@@ -197,9 +194,9 @@ class CalibratedTrials:
     at_hand : OpenTrials, optional
         The same trials, if they are in memory.
     survey : Survey, optional
-        Of trials in memory.
+        Survey of trials in memory.
     is_finite : bool, optional
-        Whether all log-likelihoods are finite; found out in memory.
+        True if all log-likelihoods are finite; computed for trials in memory.
 
     Attributes
     ----------
@@ -221,18 +218,18 @@ class CalibratedTrials:
 
     @classmethod
     def of(cls, trials: ScoredClasses, prior: FloatArray) -> CalibratedTrials:
-        """From checked trials."""
+        """Create from checked trials."""
         weights = None if trials.weights is None else trials.weights.astype(np.float64)
         counted = CountedTrials.of(trials.loglik[:, None, :], trials.label, prior, weights)
         counted = replace(counted, is_possible=np.ones(len(counted.prior), np.bool_))
         return cls(counted, _open(counted), Survey(counted.trials))
 
     def look(self, look: Callable[[OpenTrials], Any]) -> Any:
-        """Return what a look at all of them finds; it can be pickled, and what it finds of several batches adds up."""
+        """Return the sum of ``look`` over the batches; it can be pickled."""
         return self.counted.each(partial(_look, look)) if self._at_hand is None else look(self._at_hand)
 
     def changed(self, step: Step, *, is_finite: bool) -> CalibratedTrials:
-        """Return the trials with other log-likelihoods; those in batches are changed when they are read."""
+        """Return the trials with other log-likelihoods; batches are changed when they are read."""
         given: Any = self.counted
         if self._at_hand is None:
             made = replace(given, each=lambda look: given.each(partial(_changed, step, look)))
@@ -242,31 +239,31 @@ class CalibratedTrials:
         return CalibratedTrials(CountedTrials.of(trials.loglik[:, None, :], trials.label, self.prior, weights), at_hand)
 
     def lack_rivals(self) -> bool:
-        """See `OpenTrials.lack_rivals`."""
+        """True if only one class is left in every open trial; see `OpenTrials.lack_rivals`."""
         given: Any = self.counted
         return not given.first.rivals.any() if self._at_hand is None else self._at_hand.lack_rivals()
 
     def train(self, **form: Any) -> ClassFit:
-        """See `deciban.core.training.multiclass_training.train_counted`."""
+        """Train a map; see `deciban.core.training.multiclass_training.train_counted`."""
         return train_counted(self.counted, self._survey, **form)
 
     def leads(self) -> FloatArray:
-        """See `OpenTrials.leads`."""
+        """Return the largest leads; see `OpenTrials.leads`."""
         found: Ends = self.look(OpenTrials.leads)
         return found.high
 
     def without_beaten(self, escape: Escape, leads: FloatArray) -> tuple[CalibratedTrials, FloatArray]:
-        """See `OpenTrials.without_beaten`."""
+        """Return the trials without beaten rivals; see `OpenTrials.without_beaten`."""
         found: Ends = self.look(partial(_room, escape, leads))
         is_finite = self.is_finite and not bool(np.isfinite(found.low).any())
         return self.changed(partial(_without_beaten, escape, leads), is_finite=is_finite), found.low
 
     def flat(self) -> CalibratedTrials:
-        """See `OpenTrials.flat`."""
+        """Return the trials at scale 0; see `OpenTrials.flat`."""
         return self.changed(OpenTrials.flat, is_finite=self.is_finite)
 
     def pull(self, likelihood: FloatArray) -> tuple[float, float]:
-        """The slope of the cost in the scale at scale 0, and sums of sizes of what adds up to it.
+        """Return the slope of the cost in the scale at scale 0, and the sum of the sizes of its terms.
 
         Parameters
         ----------
@@ -278,7 +275,7 @@ class CalibratedTrials:
         return float(slope), float(size)
 
     def surprise(self) -> float:
-        """Cross-entropy in nats."""
+        """Return the cross-entropy in nats."""
         found: ClassCosts = self.look(partial(OpenTrials.surprises, prior=self.prior))
         return mixed(found.of_class, self.prior)
 
@@ -288,43 +285,43 @@ def _without_beaten(escape: Escape, leads: FloatArray, trials: OpenTrials) -> Op
 
 
 def _room(escape: Escape, leads: FloatArray, trials: OpenTrials) -> Ends:
-    """How far rivals fall behind."""
+    """Return the least change of the leads of rivals that fall behind."""
     found = trials.without_beaten(escape, leads)[1]
     return Ends.of(found, found)
 
 
 def _open(counted: CountedTrials) -> OpenTrials:
-    """The trials of one system as `OpenTrials`."""
+    """Return the trials of one system as `OpenTrials`."""
     trials = counted.trials
     return OpenTrials.of(ScoredClasses(trials.systems[:, 0], trials.label, trials.weights, None))
 
 
 def _look(look: Callable[[OpenTrials], Any], counted: CountedTrials) -> Any:
-    """Look at the trials of a batch."""
+    """Apply ``look`` to the trials of a batch."""
     return look(_open(counted))
 
 
 def _changed(step: Step, look: Callable[[CountedTrials], Any], counted: CountedTrials) -> Any:
-    """Look at the trials of a batch with other log-likelihoods."""
+    """Apply ``look`` to the trials of a batch with changed log-likelihoods."""
     loglik = np.asarray(step(_open(counted)).trials.loglik, np.float64)
     return look(replace(counted, trials=replace(counted.trials, systems=loglik[:, None, :])))
 
 
 @dataclass(frozen=True, eq=False)
 class CalibrationLimits:
-    """What calibration of trials can reach.
+    """Limits of the calibration of trials.
 
     Attributes
     ----------
     given : CalibratedTrials
     place : (n_possible,) int array
-        The columns of the classes of positive prior among all.
+        Indices of the classes of positive prior.
     n_classes : int
         Number of all classes.
     total : float
         Cross-entropy without calibration, in nats.
     is_wrong : bool
-        Whether infinite log-likelihoods rule out a true class.
+        True if infinite log-likelihoods rule out a true class.
     """
 
     given: CalibratedTrials
@@ -335,14 +332,14 @@ class CalibrationLimits:
 
     @classmethod
     def of(cls, trials: ScoredClasses, prior: FloatArray, total: float) -> CalibrationLimits:
-        """From checked trials; ``total`` is their cross-entropy at the prior."""
+        """Create from checked trials; ``total`` is their cross-entropy at the prior."""
         given = CalibratedTrials.of(trials, prior)
         counted: Any = given.counted
         is_wrong = not given.is_finite and bool(ruled_out(counted.trials).any())
         return cls(given, np.flatnonzero(prior > 0.0), trials.n_classes, total, is_wrong)
 
     def least(self, *, scale: bool = True, offset: bool = True) -> Best:
-        """The infimum over scales (0 and above, or only 1) and offsets (any, or only 0); not both only these."""
+        """Return the infimum over scales (at least 0, or only 1) and offsets (any, or only 0); one must be free."""
         nothing = np.zeros(self.n_classes)
         if self.total == 0.0:
             return Best(0.0, 1.0, nothing)
@@ -352,7 +349,19 @@ class CalibrationLimits:
         if not np.any(self._leads > -np.inf):  # infinite log-likelihoods decide everything
             found = Best(self.total, 1.0, np.zeros(len(self.given.prior)))
         elif (escape := Escape.of(self._leads, scale=scale, offset=offset)) is not None:
-            found = self._along(escape, scale=scale, offset=offset)
+            # The limit of the cost along a direction in which it falls forever
+            left, room = self.given.without_beaten(escape, self._leads)
+            # With a growing scale, the remaining leads stay as they are at scale 0.
+            at = self._at_zero(left, offset=offset) if escape.scale else self._optimum(left, scale=scale, offset=offset)
+            log_prior = np.log(self.given.prior)
+            beaten = np.isfinite(room)
+            z = at.offset + log_prior
+            lead = z - z[:, None] + (0.0 if escape.scale else at.scale * np.where(beaten, self._leads, 0.0))
+            least = 0.0 if self.given.is_finite else escape.scale
+            steps = float(np.max((_BEHIND + lead[beaten]) / room[beaten], initial=least))
+            steps = min(steps, _LARGEST / 8.0 / max(1.0, float(np.ptp(escape.offsets))))
+            grown = steps if escape.scale else at.scale
+            found = Best(at.cost, grown, at.offset + steps * escape.offsets)
         else:
             found = self._optimum(self.given, scale=scale, offset=offset)
         offsets = nothing.copy()
@@ -363,23 +372,8 @@ class CalibrationLimits:
     def _leads(self) -> FloatArray:
         return self.given.leads()
 
-    def _along(self, escape: Escape, *, scale: bool, offset: bool) -> Best:
-        """What the cost falls to along a direction in which it does so forever."""
-        left, room = self.given.without_beaten(escape, self._leads)
-        # With a scale that grows, all leads that are left stay what they are at scale 0.
-        at = self._at_zero(left, offset=offset) if escape.scale else self._optimum(left, scale=scale, offset=offset)
-        log_prior = np.log(self.given.prior)
-        beaten = np.isfinite(room)
-        z = at.offset + log_prior
-        lead = z - z[:, None] + (0.0 if escape.scale else at.scale * np.where(beaten, self._leads, 0.0))
-        least = 0.0 if self.given.is_finite else escape.scale
-        steps = float(np.max((_BEHIND + lead[beaten]) / room[beaten], initial=least))
-        steps = min(steps, _LARGEST / 8.0 / max(1.0, float(np.ptp(escape.offsets))))
-        grown = steps if escape.scale else at.scale
-        return Best(at.cost, grown, at.offset + steps * escape.offsets)
-
     def _optimum(self, trials: CalibratedTrials, *, scale: bool, offset: bool) -> Best:
-        """The optimum of trials in which the cost does not fall forever, but where the scale becomes negative."""
+        """Return the optimum of trials whose cost does not fall forever, unless the scale becomes negative."""
         if not scale:
             return self._trained(trials, scale=False, offset=True)
         at_zero = self._at_zero(trials, offset=offset)
@@ -400,7 +394,7 @@ class CalibrationLimits:
         return Best(fit.objective, float(fit.weights[0]), fit.offsets)
 
     def _at_zero(self, trials: CalibratedTrials, *, offset: bool) -> Best:
-        """The limit for small scales: only what is excluded still counts."""
+        """Return the limit for small scales: only exclusions still matter."""
         nothing = np.zeros(len(trials.prior))
         if trials.is_finite:
             return Best(entropy(trials.prior), 0.0, nothing)
@@ -413,29 +407,29 @@ class CalibrationLimits:
         return Best(left.surprise(), smallest, nothing)
 
     def _falls(self, trials: CalibratedTrials, offsets: FloatArray) -> bool:
-        """Whether the cost falls as the scale leaves 0; it is convex, so otherwise no scale above 0 is better."""
+        """Return True if the cost falls with the scale at 0; it is convex, so otherwise scale 0 is best."""
         slope, size = trials.pull(trials.prior * np.exp(offsets - offsets.max()))
         return slope < -_ROUNDING * size
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassCalibration(ByValue):
-    """Cross-entropy of log-likelihoods as they are, and after the best maps ``scale * loglik + offset``, in bits.
+    """Cross-entropy of log-likelihoods before and after the best maps ``scale * loglik + offset``, in bits.
 
     Attributes
     ----------
     total : float
-        As they are: at the flat prior `cllr`.
+        Without a map: at the flat prior `cllr`.
     minimum : float
-        After the best map, ``scale`` at least 0: the discrimination loss. Never above ``reference``. An infimum: the
-        limit of cross-entropies of finite maps, whether or not one of them has it.
+        After the best map, with ``scale`` at least 0: the discrimination loss, at most ``reference``. It is an infimum:
+        the limit of cross-entropies of finite maps, even if none of them reaches it.
     after_offset_only, after_scale_only : float
         After the best offsets with scale 1, and after the best scale without offsets.
     reference : float
-        Entropy of the prior: what a recognizer without information gets.
+        Entropy of the prior: the cost without information.
     scale : float
-        Of the best map. Where none is best because the cost falls forever on the way to the infimum, that of a map that
-        is all but there.
+        Scale of the best map. If there is no best map because the cost falls forever, the scale of a map that is nearly
+        optimal.
     offset : (n_classes,) array
         In nats; their mean is 0.
     """
@@ -450,7 +444,7 @@ class ClassCalibration(ByValue):
 
     @classmethod
     def of(cls, total: float, both: Best, scaled: Best, shifted: Best, prior: FloatArray) -> ClassCalibration:
-        """From cross-entropies in nats: as they are, with scale and offsets, and with one of these."""
+        """Create from cross-entropies in nats: without a map, with scale and offsets, and with one of these."""
         return cls(
             total=total / math.log(2),
             minimum=both.cost / math.log(2),
@@ -463,31 +457,31 @@ class ClassCalibration(ByValue):
 
     @property
     def loss(self) -> float:
-        """Calibration loss: what the best scale and offsets together save, at least 0."""
+        """Calibration loss: the gain by the best scale and offsets together, at least 0."""
         return _saved(self.total, self.minimum)
 
     @property
     def offset_loss(self) -> float:
-        """What offsets alone save."""
+        """Gain by offsets alone."""
         return _saved(self.total, self.after_offset_only)
 
     @property
     def scale_loss(self) -> float:
-        """What a scale alone saves. Both alone may save more or less than both together."""
+        """Gain by a scale alone. The sum of both single gains may be more or less than the joint gain."""
         return _saved(self.total, self.after_scale_only)
 
 
 def _saved(before: float, after: float) -> float:
-    return 0.0 if before == after else max(before - after, 0.0)  # inf less inf is nothing saved
+    return 0.0 if before == after else max(before - after, 0.0)  # inf minus inf counts as 0
 
 
 def min_cllr(loglik: ArrayLike, label: ArrayLike, *, sample_weight: Weights = None, classes: Names = None) -> float:
-    """`cllr` after the best scale and offsets on the same trials, in bits (paper 001 section 4.1).
+    """Return `cllr` after the best scale and offsets on the same trials, in bits (paper 001 section 4.1).
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
     label : (n_trials,) array_like
         True classes: positions from 0, or names if ``classes`` are given.
     sample_weight : (n_trials,) array_like, optional
@@ -498,13 +492,13 @@ def min_cllr(loglik: ArrayLike, label: ArrayLike, *, sample_weight: Weights = No
     Returns
     -------
     float
-        At most ``log2 n_classes``, and never above `cllr`. Two classes have less freedom here than in
-        `deciban.metrics.min_cllr`, where any increasing map is allowed.
+        At most ``log2 n_classes``, and never above `cllr`. With two classes there is less freedom than in
+        `deciban.metrics.min_cllr`, which allows any increasing map.
 
     Raises
     ------
     InputError
-        If there is NaN, a label is no class, or a class has no trial.
+        If there is NaN, a label is unknown, or a class has no trial.
 
     Examples
     --------
@@ -520,18 +514,17 @@ def min_cllr(loglik: ArrayLike, label: ArrayLike, *, sample_weight: Weights = No
 def calibration_analysis(
     loglik: ArrayLike, label: ArrayLike, *, prior: Priors = None, sample_weight: Weights = None, classes: Names = None
 ) -> ClassCalibration:
-    """Split cross-entropy into what discrimination and what calibration loses (thesis eqs. 8.22 to 8.25).
+    """Split cross-entropy into discrimination loss and calibration loss (thesis eqs. 8.22 to 8.25).
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal: scales above 0 leave
-        them infinite, however small they are. Scale 0 throws everything away, which is best where an infinite one says
-        the opposite of the truth.
+        Log-likelihoods in nats; only differences within a row matter. May be infinite: any scale above 0 leaves them
+        infinite. Scale 0 removes all scores, which is best if an infinite score contradicts the true class.
     label : (n_trials,) array_like
         True classes: positions from 0, or names if ``classes`` are given.
     prior : (n_classes,) array_like, optional
-        Probabilities, flat when left out; classes of prior 0 drop out with their trials.
+        Probabilities, default: flat; classes of prior 0 are dropped with their trials.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0.
     classes : sequence of str, optional
@@ -544,7 +537,7 @@ def calibration_analysis(
     Raises
     ------
     InputError
-        If there is NaN, a label is no class, a class of positive prior has no trial, or the prior is not one.
+        If there is NaN, a label is unknown, a class of positive prior has no trial, or the prior is invalid.
 
     Examples
     --------
@@ -562,13 +555,13 @@ def calibration_analysis(
 
 
 def calibration_analysis_of(trials: ScoredClasses, prior: FloatArray, total: float) -> ClassCalibration:
-    """`calibration_analysis` of checked trials, with their cross-entropy in nats."""
+    """Return `calibration_analysis` of checked trials, given their cross-entropy in nats."""
     limits = CalibrationLimits.of(trials, prior, total)
     return ClassCalibration.of(total, limits.least(), limits.least(offset=False), limits.least(scale=False), prior)
 
 
 _LEAST_PAIR = 1.1
-"""Two parameters that add up to 1 or less make every cost of three or more classes infinite; near 1 all are huge."""
+"""Smallest sum of two parameters: with a sum of 1 or less, all costs of three or more classes are infinite."""
 
 
 def eta_cost(
@@ -580,19 +573,19 @@ def eta_cost(
     sample_weight: Weights = None,
     classes: Names = None,
 ) -> float:
-    """Expected cost of decisions whose regions meet at ``eta`` (thesis eqs. 6.1 and 8.12).
+    """Return the expected cost of decisions with regions that meet at ``eta`` (thesis eqs. 6.1 and 8.12).
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
     label : (n_trials,) array_like
         True classes: positions from 0, or names if ``classes`` are given.
     eta : (n_classes,) array_like
-        Probabilities above 0: the posterior at which all decisions cost the same, namely 1. The class of greatest
-        ``posterior / eta`` is recognized, the first of them in a tie.
+        Probabilities above 0: the posterior at which all decisions cost the same, namely 1. The decision is the class
+        of greatest ``posterior / eta``, the first one in a tie.
     prior : (n_classes,) array_like, optional
-        Probabilities, flat when left out; classes of prior 0 drop out with their trials.
+        Probabilities, default: flat; classes of prior 0 are dropped with their trials.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0; whole numbers count like copies of the trial.
     classes : sequence of str, optional
@@ -607,7 +600,7 @@ def eta_cost(
     Raises
     ------
     InputError
-        If there is NaN, a label is no class, a class of positive prior has no trial, or a prior or ``eta`` is not one.
+        If there is NaN, a label is unknown, a class of positive prior has no trials, or a prior or ``eta`` is invalid.
 
     Examples
     --------
@@ -628,7 +621,7 @@ def eta_cost(
 
 
 def eta_rule(posterior: ArrayLike, *, eta: ArrayLike) -> FloatArray:
-    """Proper scoring rule of decisions whose regions meet at ``eta`` (thesis eqs. 8.12 and D.2).
+    """Return the proper scoring rule of decisions with regions that meet at ``eta`` (thesis eqs. 8.12 and D.2).
 
     Parameters
     ----------
@@ -640,13 +633,13 @@ def eta_rule(posterior: ArrayLike, *, eta: ArrayLike) -> FloatArray:
     Returns
     -------
     (n, n_classes) array
-        Cost if each class is the true one: 0 if it has the greatest ``posterior / eta`` (the first of them in a tie),
-        else ``1 / ((n_classes - 1) eta_i)``. Under ``eta`` itself all decisions have expectation 1.
+        Cost for each true class: 0 if it has the greatest ``posterior / eta`` (the first one in a tie), else ``1 /
+        ((n_classes - 1) eta_i)``. Under ``eta`` itself, all decisions have an expected cost of 1.
 
     Raises
     ------
     InputError
-        If rows are no probabilities, or ``eta`` is not one or has zeros.
+        If rows are not probabilities, or ``eta`` is invalid or has zeros.
 
     Examples
     --------
@@ -654,7 +647,7 @@ def eta_rule(posterior: ArrayLike, *, eta: ArrayLike) -> FloatArray:
     array([[1., 0., 2.],
            [1., 2., 0.]])
     """
-    table = _validate_probabilities.distributions(posterior, "posterior")
+    table = _validate_classes.distributions(posterior, "posterior")
     n, n_classes = table.shape
     point = _meeting_point(eta, n_classes)
     cost = np.tile(1.0 / ((n_classes - 1) * point), (n, 1))
@@ -671,18 +664,18 @@ def dirichlet_cost(
     sample_weight: Weights = None,
     classes: Names = None,
 ) -> float:
-    """Expected cost of the scoring rule that weights `eta_rule` with a Dirichlet density over ``eta``.
+    """Return the expected cost of the scoring rule that weights `eta_rule` with a Dirichlet density over ``eta``.
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
     label : (n_trials,) array_like
         True classes: positions from 0, or names if ``classes`` are given.
     concentration : float or (n_classes,) array_like
-        Parameters of the rule, see `dirichlet_rule`; one number stands for all.
+        Parameters of the rule, see `dirichlet_rule`; one number for all classes.
     prior : (n_classes,) array_like, optional
-        Probabilities, flat when left out; classes of prior 0 drop out with their trials.
+        Probabilities, default: flat; classes of prior 0 are dropped with their trials.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0; whole numbers count like copies of the trial.
     classes : sequence of str, optional
@@ -691,13 +684,13 @@ def dirichlet_cost(
     Returns
     -------
     float
-        ``sum_i prior_i mean_{trials of i} C(posterior | i)``; with all parameters 1 the cross-entropy in nats. Of a
-        trial that excludes its own class the cost is ``inf``, or finite if the parameter of that class is above 1.
+        ``sum_i prior_i mean_{trials of i} C(posterior | i)``; with all parameters 1 the cross-entropy in nats. If a
+        trial excludes its own class, the cost is ``inf``, or finite if the parameter of this class is above 1.
 
     Raises
     ------
     InputError
-        If there is NaN, a label is no class, a class of positive prior has no trial, the prior is not one, or a
+        If there is NaN, a label is unknown, a class of positive prior has no trial, the prior is invalid, or a
         parameter is out of range.
 
     Examples
@@ -717,35 +710,37 @@ def dirichlet_cost(
 
 
 def dirichlet_rule(posterior: ArrayLike, *, concentration: ArrayLike) -> FloatArray:
-    """Proper scoring rule that weights `eta_rule` with a Dirichlet density over ``eta``.
+    """Return the proper scoring rule that weights `eta_rule` with a Dirichlet density over ``eta``.
 
-    It is ``C(q | i) = int C_eta(q | i) Dir(eta; a) d eta`` over the simplex: strictly proper, because every decision
-    has its share. The thesis leaves the family open (section 8.2); `Notes` derive how it is computed.
+    It is ``C(q | i) = int C_eta(q | i) Dir(eta; a) d eta`` over the simplex. It is strictly proper, because every
+    decision has a positive weight. The thesis does not define this family (section 8.2); the Notes derive its
+    computation.
 
     Parameters
     ----------
     posterior : (n, n_classes) array_like
         Probabilities, rows that sum to 1.
     concentration : float or (n_classes,) array_like
-        Parameters ``a`` of the density, each in [0.05, 100]; one number stands for all. The larger, the narrower the
-        range of decisions around ``a / sum a``. Of three or more classes every two add up to at least 1.1.
+        Parameters ``a`` of the density, each in [0.05, 100]; one number for all classes. Larger values emphasize a
+        narrower range of decisions around ``a / sum a``. With three or more classes, every two must sum to at least
+        1.1.
 
     Returns
     -------
     (n, n_classes) array
-        Cost if each class is the true one, relative error below 1e-11. It is 0 if its posterior is 1; if that is 0
-        it is ``(A - 1) / ((n_classes - 1) (a_i - 1))`` with ``A = sum a``, or ``inf`` if ``a_i <= 1``.
+        Cost for each true class, relative error below 1e-11. It is 0 if the posterior of the class is 1; if the
+        posterior is 0, it is ``(A - 1) / ((n_classes - 1) (a_i - 1))`` with ``A = sum a``, or ``inf`` if ``a_i <= 1``.
 
     Raises
     ------
     InputError
-        If rows are no probabilities, or a parameter is out of range.
+        If rows are not probabilities, or a parameter is out of range.
 
     Notes
     -----
-    A Dirichlet vector is made of independent gamma variables ``g_j`` of shapes ``a_j``, divided by their sum. Class
-    ``i`` is missed if ``g_j < g_i q_j / q_i`` for some ``j``, so that, with ``Q`` the upper regularized incomplete
-    gamma function, one integral is left::
+    A Dirichlet vector is a vector of independent gamma variables ``g_j`` of shapes ``a_j``, divided by their sum. Class
+    ``i`` is missed if ``g_j < g_i q_j / q_i`` for some ``j``. With ``Q`` the upper regularized incomplete gamma
+    function, one integral remains::
 
         C(q | i) = (A - 1) / ((N - 1) Gamma(a_i))
                    int_0^inf g^(a_i - 2) e^-g (1 - prod_{j != i} Q(a_j, g q_j / q_i)) dg
@@ -754,15 +749,14 @@ def dirichlet_rule(posterior: ArrayLike, *, concentration: ArrayLike) -> FloatAr
     - All others 1: ``(A - 1) / (N - 1) * (1 - q_i^(a_i - 1)) / (a_i - 1)``.
     - N = 2: the beta family with ``alpha = a_1, beta = a_2`` and the normalization of
       `deciban.metrics.scoring_rule_cost`.
-    - Where a class has posterior 0 the costs of the others are, up to a constant factor, those of the family without
-      it.
-    - Brier's rule is a member for two classes only (``a = 2``, times 3): all ``a = 2`` give for three
-      ``5/2 (1 - q_i (1 + q_j + q_k + 2 q_j q_k))``. Boosting (``a = 1/2``) has no counterpart: for N > 2 the integral
-      near the edge where two components of ``eta`` vanish is finite only if their parameters add up to more than 1.
+    - If a class has posterior 0, the costs of the others are, up to a constant factor, those of the family without it.
+    - Brier's rule is a member for two classes only (``a = 2``, times 3): for three classes, all ``a = 2`` give ``5/2 (1
+      - q_i (1 + q_j + q_k + 2 q_j q_k))``. Boosting (``a = 1/2``) has no counterpart: for N > 2, the integral near the
+      edge where two components of ``eta`` vanish is finite only if their parameters sum to more than 1.
 
-    The first three are computed in closed form (the beta family by its own table), all else by the trapezoidal rule
-    after a doubly exponential substitution: about 0.1 ms for the cost of one class out of 14, so all of them take a
-    trial more than 1 ms. `dirichlet_cost` only needs that of the true class.
+    The first three are computed in closed form (the beta family by its own table), all others by the trapezoidal rule
+    after a doubly exponential substitution. This takes about 0.1 ms for the cost of one of 14 classes, so more than 1
+    ms for all classes of a trial. `dirichlet_cost` only needs the cost of the true class.
 
     Examples
     --------
@@ -770,7 +764,7 @@ def dirichlet_rule(posterior: ArrayLike, *, concentration: ArrayLike) -> FloatAr
     array([[0.475, 1.075, 1.45 ],
            [0.   , 2.5  , 2.5  ]])
     """
-    table = _validate_probabilities.distributions(posterior, "posterior")
+    table = _validate_classes.distributions(posterior, "posterior")
     n, n_classes = table.shape
     shapes, columns = _concentration(concentration, n_classes), np.arange(n_classes)
     cost = np.empty(table.shape)
@@ -785,7 +779,7 @@ def dirichlet_rule(posterior: ArrayLike, *, concentration: ArrayLike) -> FloatAr
 def _costs(block: FloatArray, place: int, columns: IntArray, shapes: FloatArray) -> FloatArray:
     """Return costs of trials of the class in row ``place`` of log posteriors (n_possible, n_trials) of ``columns``.
 
-    Log posteriors may lack a constant. ``shapes`` are the parameters of all classes.
+    Log posteriors may have any constant added. ``shapes`` are the parameters of all classes.
     """
     if len(shapes) == 2:
         x = difference(block[0], block[1])
@@ -800,9 +794,7 @@ def _costs(block: FloatArray, place: int, columns: IntArray, shapes: FloatArray)
 def _meeting_point(eta: ArrayLike, n_classes: int) -> FloatArray:
     point = _validate_classes.prior(eta, n_classes, "eta")
     if not point.all():
-        raise InputError(
-            f"eta: 0 for class {int(np.argmin(point))}. Decisions meet inside the simplex: every entry is above 0."
-        )
+        raise InputError(f"eta: 0 for class {int(np.argmin(point))}. Every entry must be above 0.")
     return point
 
 
@@ -810,16 +802,16 @@ def _concentration(values: ArrayLike, n_classes: int) -> FloatArray:
     given = _validate.finite(values, "concentration")
     if given.shape not in ((), (n_classes,)):
         raise InputError(
-            f"concentration: shape {given.shape} for {n_classes} classes. Give one number, or one per class."
+            f"concentration: shape {given.shape} for {n_classes} classes. Pass one number, or one per class."
         )
     shapes = np.broadcast_to(given, (n_classes,)).astype(np.float64)
     bad = np.flatnonzero((shapes < 0.05) | (shapes > 100.0))
     if len(bad):
-        raise InputError(f"concentration: {shapes[bad[0]]:g} for class {bad[0]}. Parameters lie in [0.05, 100].")
+        raise InputError(f"concentration: {shapes[bad[0]]:g} for class {bad[0]}. Parameters must be in [0.05, 100].")
     one, two = np.argsort(shapes, kind="stable")[:2]
     if n_classes > 2 and shapes[one] + shapes[two] < _LEAST_PAIR:
         raise InputError(
-            f"concentration: {shapes[one]:g} and {shapes[two]:g} for classes {one} and {two} add up to less than "
-            f"{_LEAST_PAIR:g}. Of three or more classes every two must reach that: at 1 all costs are infinite."
+            f"concentration: {shapes[one]:g} and {shapes[two]:g} for classes {one} and {two} sum to less than "
+            f"{_LEAST_PAIR:g}. With three or more classes, every two must reach this limit: at 1 costs are infinite."
         )
     return shapes

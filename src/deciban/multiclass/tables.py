@@ -1,38 +1,40 @@
-"""Detectors and pairs of classes as two-class problems, and posteriors, log-likelihood ratios and groups of classes.
+"""Detectors and pairs of classes as two-class problems; posteriors, llrs and groups of classes; costs of posteriors.
 
-Non-targets of a detector weigh by class, and shares of a class depend on how many trials it has in all. So what is kept
-of each part of the trials are its scores, class by class; count tables are made of them when all parts are there.
+Non-targets of a detector are weighted by class, and the weight of a class depends on its total number of trials. So the
+scores of each batch are kept by class; count tables are computed when all batches are present.
 
-`ScoredClasses` are the trials of a problem, checked once: log-likelihoods, true classes, weights and names.
+`ScoredClasses` are the checked trials of a problem: log-likelihoods, true classes, weights and names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban._validate.classes import Class, Groups
-from deciban._validate.probabilities import tell_of_many
+from deciban._validate.classes import Class, Groups, tell_of_many
 from deciban.core.classes import loglik as kernels
 from deciban.core.classes.counts import Passes, Problems, cllrs, min_cllrs, ordered_by_class, tally
+from deciban.core.classes.loglik import loglik_of_posterior, prior_ratio, quadratic_cost, relative, row_blocks
 from deciban.core.ranks.counts import SortedClass
+from deciban.core.rules.expected import MeanCost, log_cost
 from deciban.core.rules.proper import softplus
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray, Names, Priors, ScoreArray, Weights
+from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, IntArray, Names, Priors, ScoreArray, Weights
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredClasses:
-    """Checked trials of many classes; nothing depends on their order."""
+    """Checked multiclass trials, in any order."""
 
     loglik: ScoreArray
     label: IntArray
@@ -40,9 +42,7 @@ class ScoredClasses:
     classes: tuple[str, ...] | None
 
     @classmethod
-    def of(
-        cls, loglik: ArrayLike, label: ArrayLike, sample_weight: Weights = None, classes: Names = None
-    ) -> ScoredClasses:
+    def of(cls, loglik: ArrayLike, label: ArrayLike, sample_weight: Weights = None, classes: Names = None) -> Self:
         """Check log-likelihoods, labels and weights of the same trials."""
         matrix = _validate_classes.loglik(loglik)
         n_trials, n_classes = matrix.shape
@@ -54,7 +54,7 @@ class ScoredClasses:
     def of_metric(
         cls, loglik: ArrayLike, label: ArrayLike, sample_weight: Weights = None, classes: Names = None
     ) -> ScoredClasses:
-        """Check the arguments of a metric, which has no notes: warn if log-likelihoods look like probabilities."""
+        """Check the arguments of a metric; warn if log-likelihoods look like probabilities."""
         found = cls.of(loglik, label, sample_weight, classes)
         tell_of_many(found.loglik)
         return found
@@ -65,7 +65,7 @@ class ScoredClasses:
         return int(self.loglik.shape[1])
 
     def prior(self, values: ArrayLike | None) -> FloatArray:
-        """Check a prior, and that there are trials of all classes that it holds possible."""
+        """Check a prior, and that all classes of positive prior have trials."""
         prior = _validate_classes.prior(values, self.n_classes)
         self.require(prior > 0)
         return prior
@@ -78,7 +78,7 @@ class ScoredClasses:
 
     @cached_property
     def _by_class(self) -> tuple[IntArray, IntArray]:
-        """Trials that count, class by class, and where each class begins."""
+        """Trials that count, sorted by class, and the start of each class."""
         order = ordered_by_class(self.label, self.n_classes)
         if self.weights is not None:
             order = order[self.weights[order] > 0]
@@ -86,20 +86,20 @@ class ScoredClasses:
         return order, np.concatenate(([0], np.cumsum(counts)))
 
     def rows(self, k: int) -> IntArray:
-        """Positions of the trials of class ``k``, those of weight 0 left out."""
+        """Return positions of the trials of class ``k`` with positive weight."""
         order, begins = self._by_class
         return order[begins[k] : begins[k + 1]]
 
     def weights_of(self, rows: IntArray) -> CountArray | None:
-        """Weights of some trials."""
+        """Return weights of some trials."""
         return None if self.weights is None else self.weights[rows]
 
     def totals(self) -> CountArray:
-        """Number of trials of every class, or the sum of their weights."""
+        """Return the number of trials of every class, or the sum of their weights."""
         return tally(self.label, self.n_classes, self.weights)
 
     def detection_llr(self, rows: IntArray, target: int, prior: FloatArray) -> FloatArray:
-        """Log-likelihood ratio of a class of positive prior against the rest, for some trials."""
+        """Return the log-likelihood ratio of a class of positive prior against the rest, for some trials."""
         columns = np.flatnonzero(prior > 0)
         ratio, place = kernels.prior_ratio(prior[columns]), int(np.searchsorted(columns, target))
         few = None if len(columns) == self.n_classes else columns
@@ -110,21 +110,21 @@ class ScoredClasses:
 
 
 _SMALL = 1 << 12
-"""Trials of a pair up to which many pairs at once are faster than one by one."""
+"""Number of trials of a pair up to which processing several pairs at once is faster."""
 
 _AT_ONCE = 1 << 16
-"""Scores of pairs that are analysed at once."""
+"""Number of scores of pairs that are processed at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ByClass:
-    """Numbers of trials, class by class.
+    """Numbers of trials, sorted by class.
 
     Attributes
     ----------
     values : (n_rows, n_trials) array
     lengths : (n_classes,) int array
-        Trials of each class; those of the first come first.
+        Number of trials of each class, in the order of the classes.
     weights : (n_trials,) array, optional
         Positive.
     """
@@ -135,7 +135,7 @@ class ByClass:
 
     @property
     def slices(self) -> list[slice]:
-        """Where the trials of each class are."""
+        """Slices of the trials of each class."""
         return [slice(begin, end) for begin, end in pairwise(np.append(0, np.cumsum(self.lengths)).tolist())]
 
     @property
@@ -145,11 +145,11 @@ class ByClass:
 
     @property
     def totals(self) -> CountArray:
-        """Trials of each class, or their weight."""
+        """Number (or weight) of trials of each class."""
         return tally(self.label, len(self.lengths), self.weights)
 
     def weights_of(self, some: slice) -> CountArray | None:
-        """Weights of some trials."""
+        """Return weights of some trials."""
         return None if self.weights is None else self.weights[some]
 
 
@@ -158,7 +158,7 @@ Side: TypeAlias = tuple[FloatArray, CountArray | None]
 
 
 def scores_of(sides: tuple[Side, Side]) -> SortedScores:
-    """Return the sorted scores of a two-class problem, of which non-targets come first."""
+    """Return the sorted scores of a two-class problem; ``sides`` are non-targets and targets."""
     non, tar = sides
     return SortedScores.of_sorted(SortedClass.of(*tar), SortedClass.of(*non))
 
@@ -171,9 +171,9 @@ def weighted_by(share: FloatArray | None, label: IntArray, weights: CountArray |
 
 
 def rival_shares(prior: FloatArray, totals: CountArray, target: int) -> FloatArray | None:
-    """Return what a trial of each class weighs in the detector of a target; None where all weigh 1.
+    """Return the weight of a trial of each class in the detector of a target; None if all weights are 1.
 
-    Non-target classes weigh as the prior says, whatever their numbers of trials.
+    The weights of non-target classes follow the prior, not their numbers of trials.
     """
     share = prior / totals
     rivals = np.delete(share, target)
@@ -186,12 +186,12 @@ def rival_shares(prior: FloatArray, totals: CountArray, target: int) -> FloatArr
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Detectors:
-    """Each target against the rest.
+    """Detectors of each target against the rest.
 
     Attributes
     ----------
     prior : (n_targets,) array
-        Of the targets, positive: how non-target classes weigh relative to each other.
+        Priors of the targets, positive: relative weights of non-target classes.
     llrs : ByClass
         Log-likelihood ratio of every target (row) for every trial of the targets.
     """
@@ -201,7 +201,7 @@ class Detectors:
 
     @classmethod
     def of(cls, trials: ScoredClasses, prior: FloatArray) -> Detectors:
-        """From checked trials; classes of prior 0 are no targets, and their trials do not count."""
+        """Create from checked trials; classes of prior 0 are not targets, and their trials are dropped."""
         targets = np.flatnonzero(prior > 0)
         rows = [trials.rows(k) for k in targets.tolist()]
         order, lengths = np.concatenate(rows), np.array([len(one) for one in rows])
@@ -212,15 +212,15 @@ class Detectors:
         return cls(prior[targets], ByClass(llrs, lengths, trials.weights_of(order)))
 
     def __iter__(self) -> Iterator[SortedScores]:
-        """Scores of each detector."""
+        """Yield the scores of each detector."""
         return map(self.scores, range(len(self.prior)))
 
     def scores(self, target: int) -> SortedScores:
-        """Scores of one detector."""
+        """Return the scores of one detector."""
         return scores_of(self.sides(target, rival_shares(self.prior, self.totals, target)))
 
     def sides(self, target: int, share: FloatArray | None) -> tuple[Side, Side]:
-        """Return non-targets and targets of a detector, which weigh as `rival_shares` says."""
+        """Return non-targets and targets of a detector, with weights from `rival_shares`."""
         own, scores = self.llrs.slices[target], self.llrs.values[target]
         weights = weighted_by(share, self.llrs.label, self.llrs.weights)
         others = np.delete(scores, own), None if weights is None else np.delete(weights, own)
@@ -228,11 +228,11 @@ class Detectors:
 
     @property
     def totals(self) -> CountArray:
-        """Trials of each class, or their weight."""
+        """Number (or weight) of trials of each class."""
         return self.llrs.totals
 
     def accepted_by(self, target: int, thresholds: FloatArray) -> CountArray:
-        """Trials of each class that a target accepts at ascending thresholds, (n_thresholds, 1, n_classes)."""
+        """Return accepted trials of each class for a target at ascending thresholds, (n_thresholds, 1, n_classes)."""
         passes = Passes(1, len(self.prior), len(thresholds), self.llrs.weights)
         passes.add([np.searchsorted(thresholds, self.llrs.values[target], side="right")], self.llrs.label, slice(None))
         return passes.accepted()
@@ -240,19 +240,19 @@ class Detectors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Each class against each other one.
+    """Pairs of classes.
 
     Attributes
     ----------
     leads : ByClass
-        By how much the true class of every trial is ahead of each class (row), in nats.
+        Lead of the true class of every trial over each class (row), in nats.
     """
 
     leads: ByClass
 
     @classmethod
     def of(cls, trials: ScoredClasses) -> Pairs:
-        """From checked trials."""
+        """Create from checked trials."""
         rows = [trials.rows(k) for k in range(trials.n_classes)]
         order, lengths = np.concatenate(rows), np.array([len(one) for one in rows])
         leads = ByClass(np.empty((trials.n_classes, len(order))), lengths, trials.weights_of(order))
@@ -263,8 +263,8 @@ class Pairs:
                 leads.values[:, some] = kernels.difference(np.broadcast_to(block[k], block.shape), block)
         return cls(leads)
 
-    def cllr(self) -> tuple[FloatArray, FloatArray]:
-        """Cllr of every pair in bits, and its minimum by PAV, (n_classes, n_classes); 1 on the diagonal."""
+    def cllr(self) -> FloatPair:
+        """Return Cllr of every pair in bits, and its minimum by PAV, (n_classes, n_classes); 1 on the diagonal."""
         places, n_classes = self.leads.slices, len(self.leads.lengths)
         actual, minimum = np.ones((2, n_classes, n_classes))
         for i, others in self.portions():
@@ -272,13 +272,18 @@ class Pairs:
                 one = scores_of(self.sides(i, int(others[0])))
                 figures: tuple[Any, Any] = one.cllr(), one.min_cllr()
             else:
-                figures = self._at_once(i, others, places)
+                # Return metrics of a class paired with each of some others, without weights
+                lengths = self.leads.lengths
+                theirs = np.concatenate([self.leads.values[i, places[k]] for k in others.tolist()])
+                tar = Problems(self.leads.values[others, places[i]].ravel(), np.full(len(others), lengths[i]))
+                non = Problems(-theirs, lengths[others])
+                figures = cllrs(tar, non), min_cllrs(tar, non)
             actual[i, others], minimum[i, others] = figures
             actual[others, i], minimum[others, i] = figures
         return actual, minimum
 
     def portions(self) -> Iterator[tuple[int, IntArray]]:
-        """Each class and some of those before it: small ones together, large ones one by one."""
+        """Yield each class with some of the classes before it: small classes together, large classes one by one."""
         lengths = self.leads.lengths
         for i in range(1, len(lengths)):
             n_trials = lengths[:i] + lengths[i]
@@ -289,14 +294,6 @@ class Pairs:
                 if len(others):
                     yield i, others
 
-    def _at_once(self, i: int, others: IntArray, places: list[slice]) -> tuple[FloatArray, FloatArray]:
-        """Figures of a class and each of some others, without weights."""
-        lengths = self.leads.lengths
-        theirs = np.concatenate([self.leads.values[i, places[k]] for k in others.tolist()])
-        tar = Problems(self.leads.values[others, places[i]].ravel(), np.full(len(others), lengths[i]))
-        non = Problems(-theirs, lengths[others])
-        return cllrs(tar, non), min_cllrs(tar, non)
-
     def sides(self, i: int, j: int, rows: Sequence[Any] | None = None) -> tuple[Side, Side]:
         """Return the trials of two classes, of which the first is the target; all or some of each class."""
         places = self.leads.slices if rows is None else rows
@@ -306,15 +303,15 @@ class Pairs:
 
 
 def posterior(loglik: ArrayLike, *, prior: Priors = None) -> FloatArray:
-    """Posterior probabilities of the classes (paper 001 eq. 4).
+    """Return posterior probabilities of the classes (paper 001 eq. 4).
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats. Classes with ``+inf`` share everything as the prior says, those with ``-inf`` get
-        nothing (unless only such classes are possible by the prior: then the posterior is the prior).
+        Log-likelihoods in nats. Classes with ``+inf`` share all probability by their priors; classes with ``-inf`` get
+        0. If all classes of positive prior have ``-inf``, the posterior is the prior.
     prior : (n_classes,) array_like, optional
-        Probabilities, flat when left out.
+        Probabilities, default: flat.
 
     Returns
     -------
@@ -324,7 +321,7 @@ def posterior(loglik: ArrayLike, *, prior: Priors = None) -> FloatArray:
     Raises
     ------
     InputError
-        If there is NaN, a trial excludes every class, or the prior is not one.
+        If there is NaN, a trial excludes every class, or the prior is invalid.
 
     Examples
     --------
@@ -343,16 +340,16 @@ def posterior(loglik: ArrayLike, *, prior: Priors = None) -> FloatArray:
 
 
 def detection_llr(loglik: ArrayLike, *, target: Class, prior: Priors = None, classes: Names = None) -> FloatArray:
-    """Log-likelihood ratio of one class against the rest (paper 001 eq. 9).
+    """Return the log-likelihood ratio of one class against the rest (paper 001 eq. 9).
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
     target : int or str
         Position of the class, or its name if ``classes`` are given.
     prior : (n_classes,) array_like, optional
-        Flat when left out. Only how likely the other classes are, relative to each other, matters.
+        Default: flat. Only the relative priors of the other classes matter.
     classes : sequence of str, optional
         Names of the columns.
 
@@ -365,7 +362,7 @@ def detection_llr(loglik: ArrayLike, *, target: Class, prior: Priors = None, cla
     Raises
     ------
     InputError
-        If there is NaN, a trial excludes every class, the prior is not one, or the target is no class or has prior 0.
+        If there is NaN, a trial excludes every class, the prior is invalid, or the target is unknown or has prior 0.
 
     Examples
     --------
@@ -384,24 +381,24 @@ def detection_llr(loglik: ArrayLike, *, target: Class, prior: Priors = None, cla
 
 
 def detection_llrs(loglik: ArrayLike, *, prior: Priors = None) -> FloatArray:
-    """`detection_llr` of every class; at the flat prior the inverse of `project_detection_llr`.
+    """Return `detection_llr` of every class; at the flat prior, the inverse of `project_detection_llr`.
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
     prior : (n_classes,) array_like, optional
-        Flat when left out; no entry is 0.
+        Default: flat; no entry is 0.
 
     Returns
     -------
     (n_trials, n_classes) array
-        In nats; ``+inf`` for a class that is the only one possible.
+        In nats; ``+inf`` for a class that is the only possible one.
 
     Raises
     ------
     InputError
-        If there is NaN, a trial excludes every class, or the prior is not one or has an entry of 0.
+        If there is NaN, a trial excludes every class, or the prior is invalid or has an entry of 0.
 
     Examples
     --------
@@ -422,19 +419,18 @@ def detection_llrs(loglik: ArrayLike, *, prior: Priors = None) -> FloatArray:
 
 
 def project_detection_llr(detection_llr: ArrayLike) -> FloatArray:
-    """Turn detection log-likelihood ratios of all classes into log-likelihoods (slides part II, "projection").
+    """Convert detection log-likelihood ratios of all classes to log-likelihoods (slides part II, "projection").
 
     Parameters
     ----------
     detection_llr : (n_trials, n_classes) array_like
-        For each class its log-likelihood ratio against the rest, in nats, at the flat prior. Infinite values are
-        legal.
+        Log-likelihood ratio of each class against the rest, in nats, at the flat prior; may be infinite.
 
     Returns
     -------
     (n_trials, n_classes) array
-        ``ln sigma(s_k - ln(n_classes - 1))``: logarithms of the posteriors at the flat prior if the ratios come from
-        one recognizer. Then `detection_llrs` gives them back.
+        ``ln sigma(s_k - ln(n_classes - 1))``. These are logarithms of the posteriors at the flat prior if the ratios
+        come from one recognizer. Then `detection_llrs` is the inverse.
 
     Raises
     ------
@@ -455,12 +451,12 @@ def project_detection_llr(detection_llr: ArrayLike) -> FloatArray:
 
 
 def pairwise_llr(loglik: ArrayLike, i: Class, j: Class, *, classes: Names = None) -> FloatArray:
-    """Log-likelihood ratio of class ``i`` against class ``j`` (paper 001 section 2.4.1).
+    """Return the log-likelihood ratio of class ``i`` against class ``j`` (paper 001 section 2.4.1).
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
     i, j : int or str
         Positions of the classes, or their names if ``classes`` are given.
     classes : sequence of str, optional
@@ -469,12 +465,12 @@ def pairwise_llr(loglik: ArrayLike, i: Class, j: Class, *, classes: Names = None
     Returns
     -------
     (n_trials,) array
-        ``lam_i - lam_j`` in nats; 0 where both are the same infinity.
+        ``lam_i - lam_j`` in nats; 0 if both are the same infinity.
 
     Raises
     ------
     InputError
-        If there is NaN, a trial excludes every class, or one of the two is no class.
+        If there is NaN, a trial excludes every class, or one of the two is unknown.
 
     Examples
     --------
@@ -491,29 +487,29 @@ def pairwise_llr(loglik: ArrayLike, i: Class, j: Class, *, classes: Names = None
 
 
 def group_loglik(loglik: ArrayLike, groups: Groups, *, prior: Priors = None, classes: Names = None) -> FloatArray:
-    """Log-likelihoods of groups of classes (paper 001 section 2.2).
+    """Return log-likelihoods of groups of classes (paper 001 section 2.2).
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
     groups : sequence of sequences of classes, or mapping from names of groups to such sequences
         A partition: every class, by position or name, is in exactly one group, or has prior 0.
     prior : (n_classes,) array_like, optional
-        Flat when left out. Only how likely classes of a group are, relative to each other, matters.
+        Default: flat. Only the relative priors within a group matter.
     classes : sequence of str, optional
         Names of the columns.
 
     Returns
     -------
     (n_trials, n_groups) array
-        ``ln (sum_{i in g} prior_i exp(lam_i) / sum_{i in g} prior_i)`` in nats; of a single class its log-likelihood.
+        ``ln (sum_{i in g} prior_i exp(lam_i) / sum_{i in g} prior_i)`` in nats; for a single class, its log-likelihood.
         The prior of a group is the sum of its priors.
 
     Raises
     ------
     InputError
-        If there is NaN, a trial excludes every class, the prior is not one, or the groups are no partition.
+        If there is NaN, a trial excludes every class, the prior is invalid, or the groups are not a partition.
 
     Examples
     --------
@@ -546,7 +542,7 @@ def _group_logliks(matrix: ScoreArray, members: Sequence[IntArray], prior: Float
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Partition:
-    """A problem of groups of classes, ready for every function of this module.
+    """A problem of groups of classes, in the form of arguments of the functions in this module.
 
     Attributes
     ----------
@@ -556,7 +552,7 @@ class Partition:
         True groups.
     prior : (n_groups,) array
     sample_weight : (n_kept,) array
-        Makes the mean over a group the prior-weighted mean over its classes.
+        Weights that make the mean over a group the prior-weighted mean over its classes.
     classes : tuple of str or None
         Names of the groups.
     """
@@ -577,18 +573,18 @@ def partition(
     sample_weight: Weights = None,
     classes: Names = None,
 ) -> Partition:
-    """Make the problem "which group?" of the problem "which class?" (paper 001 section 2.2).
+    """Convert a class problem to a problem of groups of classes (paper 001 section 2.2).
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
     label : (n_trials,) array_like
         True classes: positions from 0, or names if ``classes`` are given.
     groups : sequence of sequences of classes, or mapping from names of groups to such sequences
         Every class, by position or name, is in exactly one group, or has prior 0.
     prior : (n_classes,) array_like, optional
-        Probabilities of the classes, flat when left out; classes of prior 0 drop out with their trials.
+        Probabilities of the classes, default: flat; classes of prior 0 are dropped with their trials.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0.
     classes : sequence of str, optional
@@ -603,7 +599,7 @@ def partition(
     Raises
     ------
     InputError
-        If there is NaN, a label is no class, a class of positive prior has no trial, or the groups are no partition.
+        If there is NaN, a label is unknown, a class of positive prior has no trials, or the groups are not a partition.
 
     Examples
     --------
@@ -616,23 +612,23 @@ def partition(
 
 
 def partition_of(trials: ScoredClasses, groups: Groups, checked: FloatArray) -> Partition:
-    """`partition` of checked trials, at a checked prior of the classes."""
+    """Return `partition` of checked trials, at a checked prior of the classes."""
     return Grouping.of(groups, checked, trials.totals(), trials.classes).of_trials(trials)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouping:
-    """Groups of classes, for any trials of these.
+    """Groups of classes, for any trials.
 
     Attributes
     ----------
     members : tuple of int arrays
         Classes of positive prior in each group.
     prior : (n_classes,) array
-        Of the classes.
+        Priors of the classes.
     weight : (n_classes,) array
-        Of a trial of each class: makes the mean over a group the prior-weighted mean over its classes; the greatest
-        one is 1, and 0 stands for classes that drop out.
+        Weight of a trial of each class, so that the mean over a group is the prior-weighted mean over its classes. The
+        greatest weight is 1; dropped classes have 0.
     titles : tuple of str or None
         Names of the groups.
     """
@@ -644,7 +640,7 @@ class Grouping:
 
     @classmethod
     def of(cls, groups: Groups, checked: FloatArray, totals: CountArray, classes: tuple[str, ...] | None) -> Grouping:
-        """From the trials of each class (or their weight) and a checked prior."""
+        """Create from the number (or weight) of trials of each class and a checked prior."""
         members, names = _validate_classes.groups(groups, checked, classes)
         with np.errstate(divide="ignore", invalid="ignore"):
             per_trial = np.where(checked > 0, checked / totals, 0.0)
@@ -652,7 +648,7 @@ class Grouping:
 
     @property
     def home(self) -> IntArray:
-        """The group of each class; -1 of those that drop out."""
+        """Group of each class; -1 for dropped classes."""
         home = np.full(len(self.prior), -1)
         for g, some in enumerate(self.members):
             home[some] = g
@@ -660,17 +656,357 @@ class Grouping:
 
     @property
     def prior_of_groups(self) -> FloatArray:
-        """Sums of those of their classes."""
+        """Sums of the priors of the classes of each group."""
         return np.array([self.prior[some].sum() for some in self.members])
 
     def logliks(self, loglik: ScoreArray) -> FloatArray:
-        """Log-likelihoods of the groups."""
+        """Return log-likelihoods of the groups."""
         return _group_logliks(loglik, self.members, self.prior)
 
     def of_trials(self, trials: ScoredClasses) -> Partition:
-        """The problem of these trials."""
+        """Return the problem of these trials."""
         kept = np.flatnonzero(self.prior[trials.label] > 0)
         label, weight = trials.label[kept], self.weight[trials.label[kept]]
         if trials.weights is not None:
             weight = weight * trials.weights[kept]
         return Partition(self.logliks(trials.loglik[kept]), self.home[label], self.prior_of_groups, weight, self.titles)
+
+
+def cross_entropy(
+    loglik: ArrayLike, label: ArrayLike, *, prior: Priors, sample_weight: Weights = None, classes: Names = None
+) -> float:
+    """Return the prior-weighted cross-entropy of the true classes in nats (thesis eq. 8.14).
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Log-likelihoods in nats; only differences within a row matter. ``-inf`` excludes a class, ``+inf`` excludes all
+        classes with less.
+    label : (n_trials,) array_like
+        True classes: positions from 0, or names if ``classes`` are given.
+    prior : (n_classes,) array_like or None
+        Probabilities; classes of prior 0 are dropped with their trials. None is flat.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class, at least 0; whole numbers count like copies of the trial.
+    classes : sequence of str, optional
+        Names of the columns.
+
+    Returns
+    -------
+    float
+        ``sum_i prior_i mean_{trials of i} -ln posterior_i``; ``inf`` if a trial excludes its own class.
+
+    Raises
+    ------
+    InputError
+        If there is NaN, a label is unknown, a class of positive prior has no trial, or the prior is invalid.
+
+    Examples
+    --------
+    >>> loglik = [[2.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.5, 1.5]]
+    >>> round(cross_entropy(loglik, [0, 1, 2], prior=[0.5, 0.25, 0.25]), 6)
+    0.379082
+    """
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
+    return expected_surprise(trials, trials.prior(prior))
+
+
+def entropy(prior: FloatArray) -> float:
+    """Return the entropy of a prior in nats: the cross-entropy of log-likelihoods without information."""
+    possible = prior[prior > 0]
+    return -math.fsum(possible * np.log(possible))
+
+
+def expected_surprise(trials: ScoredClasses, prior: FloatArray) -> float:
+    """Return `cross_entropy` of checked trials."""
+    return mixed(surprises(trials, prior), prior)
+
+
+def surprises(trials: ScoredClasses, prior: FloatArray) -> tuple[MeanCost, ...]:
+    """Return sums of the logarithmic costs of each class of positive prior, in nats, which can be merged."""
+    found = _true_llrs(trials, prior)
+    return tuple(log_cost((llr, trials.weights_of(rows)), shift, sign=-1) for rows, llr, shift in found)
+
+
+def trial_surprises(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
+    """Return logarithmic costs of trials that count, sorted by class, in nats; the prior is positive."""
+    return np.concatenate([softplus(shift - llr) for _, llr, shift in _true_llrs(trials, prior)])
+
+
+def calibrated_surprises(trials: ScoredClasses, scale: float, offset: FloatArray) -> FloatArray:
+    """Return `trial_surprises` of ``scale * loglik + offset`` at the flat prior; scale 0 leaves only the offsets."""
+    n_classes = trials.n_classes
+    flat, found = np.full(n_classes, 1.0 / n_classes), [np.zeros(0)]
+    for k in range(n_classes):
+        rows = trials.rows(k)
+        for part in row_blocks(len(rows), n_classes):
+            mapped = np.zeros((part.stop - part.start, n_classes))
+            if scale > 0.0:
+                with np.errstate(over="ignore"):
+                    np.multiply(trials.loglik[rows[part]], scale, out=mapped, dtype=np.float64)
+            some = ScoredClasses(mapped + offset, np.full(len(mapped), k), None, None)
+            found.append(softplus(math.log(n_classes - 1) - some.detection_llr(np.arange(len(mapped)), k, flat)))
+    return np.concatenate(found)
+
+
+def _true_llrs(trials: ScoredClasses, prior: FloatArray) -> Iterator[tuple[IntArray, FloatArray, float]]:
+    """Yield the trials of each class of positive prior, their llr against the rest, and prior log odds of the rest."""
+    for k in np.flatnonzero(prior > 0).tolist():
+        # The posterior of a class is that of a detection problem, so the two-class cost can be used.
+        rest, rows = math.fsum(np.delete(prior, k)), trials.rows(k)
+        yield rows, trials.detection_llr(rows, k, prior), math.log(rest) - math.log(prior[k])
+
+
+def mixed(sums: Sequence[MeanCost], prior: FloatArray) -> float:
+    """Return the prior-weighted mean of the mean costs of classes of positive prior, in their order."""
+    return math.fsum(p * cost.value for p, cost in zip(prior[prior > 0].tolist(), sums, strict=True))
+
+
+def cllr(loglik: ArrayLike, label: ArrayLike, *, sample_weight: Weights = None, classes: Names = None) -> float:
+    """Return the cost of log-likelihoods in bits, also known as Cmxe (paper 001 eq. 17).
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
+    label : (n_trials,) array_like
+        True classes: positions from 0, or names if ``classes`` are given.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class, at least 0.
+    classes : sequence of str, optional
+        Names of the columns.
+
+    Returns
+    -------
+    float
+        `cross_entropy` at the flat prior, in bits: 0 is perfect. ``log2 n_classes`` is the cost without information;
+        above this, ignoring the scores would be better.
+
+    Raises
+    ------
+    InputError
+        If there is NaN, a label is unknown, or a class has no trial.
+
+    Examples
+    --------
+    >>> loglik = [[2.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.5, 1.5]]
+    >>> round(cllr(loglik, [0, 1, 2]), 6)
+    0.570182
+    """
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
+    return expected_surprise(trials, trials.prior(None)) / math.log(2)
+
+
+def brier(
+    loglik: ArrayLike, label: ArrayLike, *, prior: Priors = None, sample_weight: Weights = None, classes: Names = None
+) -> float:
+    """Return the prior-weighted mean of the quadratic scoring rule (paper 001 eq. 13).
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
+    label : (n_trials,) array_like
+        True classes: positions from 0, or names if ``classes`` are given.
+    prior : (n_classes,) array_like, optional
+        Probabilities, default: flat; classes of prior 0 are dropped with their trials.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class, at least 0.
+    classes : sequence of str, optional
+        Names of the columns.
+
+    Returns
+    -------
+    float
+        ``sum_i prior_i mean_{trials of i} (1 - 2 q_i + sum_j q_j^2)`` with posterior ``q``: 0 is perfect, 2 the
+        worst. For two classes ``2 (1 - q_i)^2``: two thirds of the (2, 2) rule of `deciban.metrics`.
+
+    Raises
+    ------
+    InputError
+        If there is NaN, a label is unknown, a class of positive prior has no trial, or the prior is invalid.
+
+    Examples
+    --------
+    >>> round(brier([[2.0, 0.0], [0.0, 1.0]], [0, 1]), 6)
+    0.086539
+    """
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
+    checked = trials.prior(prior)
+    return mixed(quadratic_costs(trials, checked), checked)
+
+
+def quadratic_costs(trials: ScoredClasses, prior: FloatArray) -> tuple[MeanCost, ...]:
+    """Return sums of the quadratic costs of each class of positive prior, which can be merged."""
+    columns = np.flatnonzero(prior > 0)
+    ratio = prior_ratio(prior[columns])
+    return class_costs(trials, columns, lambda block, place: quadratic_cost(block, ratio, place))
+
+
+def class_costs(
+    trials: ScoredClasses, columns: IntArray, cost: Callable[[FloatArray, int], FloatArray]
+) -> tuple[MeanCost, ...]:
+    """Return sums of a cost for each of these classes; the cost is a function of log-likelihoods and the true class.
+
+    Parameters
+    ----------
+    trials : ScoredClasses
+    columns : int array
+        Indices of the classes.
+    cost : callable
+        Receives log-likelihoods (n_columns, n) minus their maximum, and the position of the true class in ``columns``.
+    """
+    found = _trial_costs(trials, columns, cost)
+    return tuple(MeanCost.of(costs, lambda values: values, trials.weights_of(rows)) for rows, costs in found)
+
+
+def trial_quadratic_costs(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
+    """Return quadratic costs of trials that count, sorted by class; the prior is positive."""
+    ratio, columns = prior_ratio(prior), np.arange(len(prior))
+    found = _trial_costs(trials, columns, lambda block, place: quadratic_cost(block, ratio, place))
+    return np.concatenate([costs for _, costs in found])
+
+
+def _trial_costs(
+    trials: ScoredClasses, columns: IntArray, cost: Callable[[FloatArray, int], FloatArray]
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Yield the trials of each of these classes with their costs; see `class_costs`."""
+    for place, k in enumerate(columns.tolist()):
+        rows = trials.rows(k)
+        costs = np.empty(len(rows))
+        for part in row_blocks(len(rows), trials.n_classes):
+            costs[part] = cost(relative(trials.loglik, rows[part], columns), place)
+        yield rows, costs
+
+
+def information_delivered(
+    loglik: ArrayLike, label: ArrayLike, *, prior: Priors = None, sample_weight: Weights = None, classes: Names = None
+) -> float:
+    """Return the information that log-likelihoods deliver about the class, in bits (thesis section 2.4).
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
+    label : (n_trials,) array_like
+        True classes: positions from 0, or names if ``classes`` are given.
+    prior : (n_classes,) array_like, optional
+        Probabilities, default: flat; classes of prior 0 are dropped with their trials.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class, at least 0.
+    classes : sequence of str, optional
+        Names of the columns.
+
+    Returns
+    -------
+    float
+        Entropy of the prior minus `cross_entropy`: at most the entropy of the prior (``log2 n_classes`` if flat), 0
+        without information, negative if using only the prior would be better.
+
+    Raises
+    ------
+    InputError
+        If there is NaN, a label is unknown, a class of positive prior has no trial, or the prior is invalid.
+
+    Examples
+    --------
+    >>> loglik = [[2.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.5, 1.5]]
+    >>> round(information_delivered(loglik, [0, 1, 2]), 6)
+    1.014781
+    """
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
+    checked = trials.prior(prior)
+    return (entropy(checked) - expected_surprise(trials, checked)) / math.log(2)
+
+
+def loglik_from_posterior(posterior: ArrayLike, *, prior: Priors) -> FloatArray:
+    """Return log-likelihoods from posteriors of the classes, such as the output of a softmax (paper 001 eq. 4).
+
+    Parameters
+    ----------
+    posterior : (n_trials, n_classes) array_like
+        In [0, 1]; rows sum to 1 up to rounding (1e-3). A class of posterior 0 is excluded.
+    prior : (n_classes,) array_like or None
+        Prior of the posteriors, above 0: for a classifier, usually the shares of the classes in its training data. None
+        is flat; there is no default.
+
+    Returns
+    -------
+    (n_trials, n_classes) array
+        ``ln posterior_i - ln prior_i`` in nats: log-likelihoods up to a constant of each trial. This is the inverse of
+        `posterior`, up to the constant.
+
+    Raises
+    ------
+    InputError
+        If a posterior is outside [0, 1] or NaN, rows do not sum to 1, or the prior is invalid or contains 0.
+
+    Examples
+    --------
+    >>> loglik_from_posterior([[0.5, 0.25, 0.25], [0.8, 0.2, 0.0]], prior=[0.5, 0.25, 0.25]).round(3)
+    array([[ 0.   ,  0.   ,  0.   ],
+           [ 0.47 , -0.223,   -inf]])
+    """
+    table = _validate_classes.loglik(posterior, "posterior")
+    checked = _validate_classes.of_classes(table, "posterior")
+    given = _validate_classes.prior(prior, table.shape[1])
+    if not given.all():
+        raise InputError(f"prior: 0 for class {int(np.argmin(given))}, so that its posteriors carry no information.")
+    return loglik_of_posterior(checked, given)
+
+
+def top_k_accuracy(
+    loglik: ArrayLike, label: ArrayLike, *, k: int = 5, sample_weight: Weights = None, classes: Names = None
+) -> float:
+    """Return the share of trials whose true class is among the ``k`` classes with the largest log-likelihoods.
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Log-likelihoods, or log posteriors.
+    label : (n_trials,) array_like
+        True classes: positions from 0, or names if ``classes`` are given.
+    k : int
+        At least 1, and less than the number of classes.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial, at least 0.
+    classes : sequence of str, optional
+        Names of the columns.
+
+    Returns
+    -------
+    float
+        A fraction. Equal log-likelihoods are ranked by the position of the class.
+
+    Raises
+    ------
+    InputError
+        If there are no trials, there is NaN, a label is not a class, or ``k`` is invalid.
+
+    Notes
+    -----
+    All trials have the same weight, so that the value changes with the shares of the classes in the data; `error_rate`
+    does not.
+
+    Examples
+    --------
+    >>> loglik = [[2.0, 0.0, -1.0], [0.0, 1.0, 0.5], [0.0, 0.5, 0.2], [3.0, 1.0, 2.0]]
+    >>> top_k_accuracy(loglik, [0, 1, 2, 1], k=1), top_k_accuracy(loglik, [0, 1, 2, 1], k=2)
+    (0.5, 0.75)
+    """
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
+    rule = f"It is a whole number, at least 1 and less than the number of classes, {trials.n_classes}"
+    k = _validate.whole(k, "k", 1, trials.n_classes - 1, rule)
+    if not len(trials.label):
+        raise InputError("loglik: there are no trials.")
+    weight = np.ones(len(trials.label)) if trials.weights is None else np.asarray(trials.weights, np.float64)
+    if not weight.any():
+        raise InputError("sample_weight: all weights are 0.")
+    is_hit = np.empty(len(trials.label), bool)
+    position = np.arange(trials.n_classes)
+    for rows in row_blocks(*trials.loglik.shape):
+        block, true = trials.loglik[rows], trials.label[rows]
+        own = np.take_along_axis(block, true[:, None], axis=1)
+        ahead = (block > own) | ((block == own) & (position < true[:, None]))
+        is_hit[rows] = ahead.sum(axis=1) < k
+    return float(weight[is_hit].sum() / weight.sum())

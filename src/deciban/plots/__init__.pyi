@@ -4,6 +4,7 @@ from deciban.plots.calibration import omega as omega
 from deciban.plots.calibration import pav as pav
 from deciban.plots.calibration import reliability as reliability
 from deciban.plots.calibration import tippett as tippett
+from deciban.plots.colors import system_colors as system_colors
 from deciban.plots.comparison import class_parameters as class_parameters
 from deciban.plots.comparison import difference_curve as difference_curve
 from deciban.plots.comparison import forest as forest
@@ -23,11 +24,11 @@ from deciban.plots.detectors import subset_c_avg as subset_c_avg
 from deciban.plots.files import FORMATS as FORMATS
 from deciban.plots.files import print_style as print_style
 from deciban.plots.files import save as save
-from deciban.plots.files import system_colors as system_colors
 from deciban.plots.matrices import by_condition as by_condition
 from deciban.plots.matrices import condition_map as condition_map
 from deciban.plots.matrices import confusion as confusion
 from deciban.plots.matrices import pairwise_loss as pairwise_loss
+from deciban.plots.matrices import subjects as subjects
 from deciban.plots.matrices import zoo as zoo
 from deciban.plots.teaching import ape_bars as ape_bars
 from deciban.plots.teaching import cllr_bars as cllr_bars

@@ -1,4 +1,4 @@
-"""What all plots share: the Axes, the systems on it with their colours and labels, and the legend."""
+"""Common parts of all plots: the Axes, the systems with their colours and labels, and the legend."""
 
 from __future__ import annotations
 
@@ -26,21 +26,12 @@ from deciban.errors import InputError
 from deciban.evaluation import Curves, Evaluation, Results
 from deciban.evaluation.bands import Band
 from deciban.evaluation.uncertainty import Uncertainty
-from deciban.plots.files import (
-    HIGHEST,
-    families_for,
-    has_own_height,
-    letters,
-    line_width,
-    paper,
-    readable,
-    size_for,
-    style_ticks,
-    system_colors,
-    wrapped,
-)
+from deciban.plots import files
+from deciban.plots.colors import system_colors
 from deciban.types import FloatArray
 
+# Okabe and Ito's colours for all kinds of colour vision, without their black (reference lines) and their yellow
+# (too light for lines on white), then three of Paul Tol's.
 LABELS = {
     "Score": ("Score (log10 likelihood ratio)", 1 / math.log(10)),
     "Score (log-likelihood ratio in nats)": ("Score (log10 likelihood ratio)", 1 / math.log(10)),
@@ -48,7 +39,7 @@ LABELS = {
     "Prior log odds (nats)": ("Prior log10 odds", 1 / math.log(10)),
     "Density (per unit of score)": ("Density (per unit of log10 likelihood ratio)", math.log(10)),
 }
-"""What labels of axes become, and how many of the new unit are one of the old."""
+"""New labels of axes in log10, and the number of new units in an old one."""
 
 
 class _ScaledLocator(AutoLocator):
@@ -63,7 +54,7 @@ class _ScaledLocator(AutoLocator):
 
 
 def write_in_log10(axis: Axis, label: str) -> None:
-    """Write an axis in common logarithms, if its label is one that means likelihood ratios or log odds."""
+    """Write an axis in common logarithms, if its label is about likelihood ratios or log odds."""
     if label not in LABELS:
         return
     words, scale = LABELS[label]
@@ -73,7 +64,7 @@ def write_in_log10(axis: Axis, label: str) -> None:
 
 
 def _written(value: float) -> str:
-    """A tick, without the digits that scaling makes.
+    """Return a tick label without rounding errors of scaling.
 
     >>> _written(-0.30000000000000004), _written(-1e-17)
     ('−0.3', '0')
@@ -83,7 +74,7 @@ def _written(value: float) -> str:
 
 
 SHAPES = ("o", "s", "^", "D", "v", "X", "<", "P", ">", "*")
-"""Of the first ten systems: hollow, so that no operating point looks like them; of the next ten the same, filled."""
+"""Markers of the first ten systems, hollow to distinguish them from operating points; filled for the next ten."""
 
 
 MARKED = "system"
@@ -93,14 +84,14 @@ MARKED = "system"
 _SIZE, _EDGE = 4.2, 0.8
 
 _FEW, _APART = 4, (0.42, 0.62)
-"""Distance of markers on a curve, as a share of the sides of the Axes: of so many systems, and of more."""
+"""Distance of markers on a curve, as a share of the sides of the Axes: for up to ``_FEW`` systems, and for more."""
 
 _GRAIN = 1000.0
-"""Axes are as wide and high while paths are cut, which leaves a margin of 1."""
+"""Width and height of Axes while paths are clipped, which leaves a margin of 1."""
 
 
 def look_of(number: int, color: Any) -> dict[str, Any]:
-    """Return the marker of a system, from 0."""
+    """Return the marker of a system by its number, from 0."""
     is_hollow = (number // len(SHAPES)) % 2 == 0
     face = "white" if is_hollow else color
     shape: dict[str, Any] = {"marker": SHAPES[number % len(SHAPES)], "markersize": _SIZE, "markeredgewidth": _EDGE}
@@ -108,15 +99,15 @@ def look_of(number: int, color: Any) -> dict[str, Any]:
 
 
 def mark_lines(ax: Axes, lines: Iterable[Line2D], numbers: Mapping[str, int]) -> None:
-    """Put markers on what is seen of each line without some, those of its colour; legends show them as well.
+    """Add markers to the visible part of each line without markers, by the system of its colour, also in the legend.
 
     Parameters
     ----------
     ax : Axes
-        Its limits are those that the picture will have.
+        Axes with final limits.
     lines : iterable of Line2D
     numbers : mapping of str to int
-        Of systems, by their colours, as hexadecimal codes.
+        Numbers of systems, by colours as hexadecimal codes.
     """
     apart = _APART[len(numbers) > _FEW]
     for line in list(lines):
@@ -133,9 +124,9 @@ def mark_lines(ax: Axes, lines: Iterable[Line2D], numbers: Mapping[str, int]) ->
 
 
 def _places(ax: Axes, line: Line2D, apart: float, first: float) -> FloatArray:
-    """Points on the part of a line that is seen, ``(n, 2)`` in its data; ``first`` is the share of a distance.
+    """Return points on the visible part of a line, ``(n, 2)`` in data coordinates.
 
-    A straight line has one, near its beginning.
+    The first point is at ``first`` times the distance. A straight line gets one point, near its beginning.
     """
     x, y = STEP_LOOKUP_MAP[line.get_drawstyle()](*np.asarray(line.get_xydata()).T)
     to_frame = line.get_transform() - ax.transAxes
@@ -156,7 +147,7 @@ def _places(ax: Axes, line: Line2D, apart: float, first: float) -> FloatArray:
 
 
 def _seen(path: Path) -> FloatArray:
-    """The corners of what is left of a path inside the frame, with NaN where it begins anew."""
+    """Return the corners of the path inside the frame, with NaN between separate parts."""
     cut = path.cleaned(remove_nans=True, clip=(0.0, 0.0, _GRAIN, _GRAIN), simplify=False)
     corners: list[FloatArray] = []
     for corner, code in zip(np.asarray(cut.vertices), np.asarray(cut.codes), strict=True):
@@ -173,37 +164,37 @@ Drawable: TypeAlias = Evaluation | Results | Sequence[Evaluation]
 Style: TypeAlias = dict[str, Any]
 
 Ends: TypeAlias = tuple[float, float]
-"""Of an axis, lower and upper; of a figure, its width and height in inches."""
+"""Lower and upper end of an axis; width and height of a figure in inches."""
 
 Outline: TypeAlias = tuple[FloatArray, FloatArray]
-"""Places of a line, to the right and upwards."""
+"""Horizontal and vertical coordinates of a line."""
 
 Interval: TypeAlias = tuple[float, float | None, float | None]
 """A number, and the ends of its interval."""
 
 Kind = TypeVar("Kind")
-"""Properties of a line or a marker, in matplotlib's words."""
+"""Properties of a line or a marker, with matplotlib's names."""
 
 
 GREY = "0.35"
-"""Colour of legend entries that say what a style means."""
+"""Colour of legend entries that explain styles."""
 
 MAIN_WIDTH, THIN_WIDTH = 1.7, 1.2
 
 BAND: Style = {"alpha": 0.22, "linewidth": 0, "zorder": 1.4}
 
 BAND_LINE: Style = {"linewidth": 7.0, "alpha": 0.25, "solid_capstyle": "butt"}
-"""Of a band in the legend."""
+"""Style of a band in the legend."""
 
 POINT_MARKERS = "osD^vPX"
 
 POINT: Style = {"color": "0.6", "linestyle": "-.", "linewidth": 0.9, "zorder": 1.5}
 
 HALO = withStroke(linewidth=2.5, foreground="white")
-"""Around letters that stand on dots or lines."""
+"""White outline of text on dots or lines."""
 
 _LEGEND_SIZE, _TIP = 9.0, 7.0
-"""Points of letters, and of the marks at the ends of intervals."""
+"""Points of text, and of the marks at the ends of intervals."""
 
 
 @dataclass(frozen=True)
@@ -214,15 +205,15 @@ class Mark:
 
     @property
     def color(self) -> Any:
-        """Colour of everything that belongs to it."""
+        """Colour of the main line and everything that belongs to it."""
         return self.main["color"]
 
     def noted(self, note: str) -> Style:
-        """Return the style of the main line, with a note behind the name if there is one."""
+        """Return the style of the main line, with a note after the name if there is one."""
         return {**self.main, "label": f"{self.main['label']} ({note})"} if note else self.main
 
     def thin(self, **style: Any) -> Style:
-        """Return the style of a secondary line in the same colour, which is no thicker than the main one."""
+        """Return the style of a secondary line in the same colour, no thicker than the main one."""
         width = min(THIN_WIDTH, self.main.get("linewidth", THIN_WIDTH))
         return {"color": self.color, "linewidth": width, "linestyle": "--", **style}
 
@@ -235,36 +226,36 @@ class System(Mark):
 
     @property
     def curves(self) -> Curves:
-        """Its numbers for plots."""
+        """Curves of the evaluation."""
         return self.evaluation.curves
 
     @property
     def known(self) -> Uncertainty | None:
-        """How sure these are."""
+        """Uncertainty of the evaluation."""
         return self.evaluation.uncertainty
 
 
 class Explanation(Line2D):
-    """A legend entry without data: it says what a style means, not which system."""
+    """A legend entry without data, which explains a style instead of naming a system."""
 
 
 class Canvas:
-    """An Axes with the names of what is to be drawn on it.
+    """An Axes with the names to be drawn on it.
 
     Parameters
     ----------
     names : sequence of str
-        They go into the legend.
+        Names for the legend.
     ax : Axes or None
         None makes a new figure of ``size`` inches.
     line_kw : dict
-        Properties of the main line of each name, matplotlib's short names included.
+        Properties of the main line of each name; matplotlib's short names are allowed.
     width_of_many : float
-        Width of main lines where there are several names.
+        Width of main lines if there are several names.
     by_rows : bool
-        Whether the height comes from rows of letters, and stays when the width is another one.
+        True if the height depends on rows of text, not on the width.
     dots : dict, optional
-        Names are dots or bars with a dot, of these properties: in print, each has a marker of its own.
+        Properties of dots, for names drawn as dots or bars with a dot; in print, each gets a separate marker.
     """
 
     def __init__(
@@ -297,7 +288,7 @@ class Canvas:
         return True
 
     def shade(self, mark: Mark, x: FloatArray, band: Band | None, known: Uncertainty | None, **how: Any) -> None:
-        """Shade the band around a curve of a system, and say once what it is."""
+        """Shade the band around a curve of a system, and explain it once in the legend."""
         if band is None or known is None:
             return
         low, high = band
@@ -306,30 +297,30 @@ class Canvas:
         self.explain_bands(known)
 
     def shade_between(self, mark: Mark, low: Outline, high: Outline, known: Uncertainty) -> None:
-        """Shade what lies between two lines that have no common places."""
+        """Shade the area between two lines that have different coordinates."""
         x, y = (np.concatenate((one, other[::-1])) for one, other in zip(low, high, strict=True))
         style = {**BAND, "color": mark.color, "alpha": self._opacity}
-        # As a collection, for which limits are not looked for corner by corner; who draws such areas sets them.
+        # A collection is excluded from the slow search for limits; callers set limits.
         self.ax.add_collection(PolyCollection([np.column_stack((x, y))], **style), autolim=False)
         self.explain_bands(known)
 
     def explain_bands(self, known: Uncertainty) -> None:
-        """Say in the legend which bands these are."""
+        """Explain the bands in the legend."""
         self.explain(band_label(known), **BAND_LINE)
 
     @property
     def _opacity(self) -> float:
-        """Of bands: the more there are, the paler."""
+        """Opacity of bands, which decreases with their number."""
         return max(float(BAND["alpha"]) / math.sqrt(len(self.marks)), 0.08)
 
     def equalize(self, height_over_width: float) -> None:
-        """Make units equally long on both axes, and a figure of our own as high as such axes need."""
-        # In a corner the layout cannot mistake room that such axes leave free for room that a legend may take.
+        """Use equal units on both axes, and adjust the height of a new figure."""
+        # In a corner, the layout does not reserve the free space of such axes twice.
         self.ax.set_aspect("equal", anchor="SW" if self._owns_figure else None)
         figure = self.ax.figure
-        if self._owns_figure and has_own_height() and isinstance(figure, Figure):
+        if self._owns_figure and files.has_own_height() and isinstance(figure, Figure):
             width = figure.get_figwidth()
-            most = 1.3 * width if paper() is None else min(1.3 * width, HIGHEST)
+            most = 1.3 * width if files.paper() is None else min(1.3 * width, files.HIGHEST)
             figure.set_figheight(min(max((width - 0.75) * height_over_width + 0.65, 3.0), most))
 
     def mark_points(self, places: Collection[float], label: str, *, across: bool = False) -> None:
@@ -340,19 +331,21 @@ class Canvas:
             self.explain(label, **POINT)
 
     def keep_limits(self, x: Ends | None = None, y: Ends | None = None) -> None:
-        """Set limits; where another system was drawn before, do not cut it off."""
+        """Set limits without cutting off systems that were drawn before."""
         for limits, get, put in ((x, self.ax.get_xlim, self.ax.set_xlim), (y, self.ax.get_ylim, self.ax.set_ylim)):
             if limits is not None:
                 put(*self.wider(limits, get()))
 
     def wider(self, limits: Ends, drawn: Ends) -> Ends:
-        """Limits for what is to be drawn, and for what was drawn within others."""
+        """Return limits that include the old limits if the Axes was used before."""
         return limits if self.is_fresh else (min(limits[0], drawn[0]), max(limits[1], drawn[1]))
 
     def name_rows(self, names: Sequence[str], *, width: int = 40) -> None:
-        """Write names of so many letters at the left of rows, the first one at the top."""
-        names = readable(names, width=width)
-        self.ax.set_yticks(range(len(names)), names, fontproperties=families_for(names, letters(_LEGEND_SIZE)))
+        """Write shortened names at the left of rows, starting at the top."""
+        names = files.readable(names, width=width)
+        self.ax.set_yticks(
+            range(len(names)), names, fontproperties=files.families_for(names, files.letters(_LEGEND_SIZE))
+        )
         self.ax.set_ylim(len(names) - 0.5, -0.5)
         self.ax.grid(visible=False, axis="y")
 
@@ -368,7 +361,7 @@ class Canvas:
         Parameters
         ----------
         marked : sequence of sequences
-            Of each mark a number for each row, with both ends of its interval where these are known.
+            For each mark, a number for each row, with both ends of its interval if known.
         spread : float
             Share of the height of a row over which several marks are spread.
         """
@@ -379,20 +372,20 @@ class Canvas:
                     self.draw_interval(mark, row + shift, one[0], one[1:])
 
     def finish(self, x: str, y: str, *, has_legend: bool = True) -> Axes:
-        """Label both axes, draw the legend, systems first, and return the Axes.
+        """Label both axes, draw the legend with systems first, and return the Axes.
 
-        It stands below the Axes where these are alone in a figure whose layout makes room for it, else where it
-        covers the least. A label that several lines have stands in it once.
+        The legend is below the Axes if these are alone in a figure with constrained layout, otherwise at the best
+        position inside. Lines with the same label share an entry.
         """
         width, height = (float(side) / self.ax.figure.dpi for side in self.ax.bbox.size)
-        self.ax.set_xlabel(wrapped(x, width - self._letters_beside * letters(_LEGEND_SIZE) / 144))
-        self.ax.set_ylabel(wrapped(y, height))
+        self.ax.set_xlabel(files.wrapped(x, width - self._letters_beside * files.letters(_LEGEND_SIZE) / 144))
+        self.ax.set_ylabel(files.wrapped(y, height))
         self._ready_for_print()
         entries: dict[str, Any] = {}
         for handle, label in zip(*self.ax.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
         labels = sorted(entries, key=lambda label: isinstance(entries[label], Explanation))
-        style: Style = {"prop": families_for(labels, letters(_LEGEND_SIZE)), "frameon": False}
+        style: Style = {"prop": files.families_for(labels, files.letters(_LEGEND_SIZE)), "frameon": False}
         figure = self.ax.figure
         n_columns = 1
         if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine) and figure.axes == [self.ax]:
@@ -401,27 +394,29 @@ class Canvas:
         else:
             style |= {"loc": "best", "frameon": True}
         legend = self.ax.legend([entries[label] for label in labels], labels, **style)
-        if self._owns_figure and has_own_height() and isinstance(figure, Figure):
+        if self._owns_figure and files.has_own_height() and isinstance(figure, Figure):
             n_rows = -(-len(entries) // n_columns)
-            figure.set_figheight(figure.get_figheight() + n_rows * 1.7 * letters(_LEGEND_SIZE) / 72)
+            figure.set_figheight(figure.get_figheight() + n_rows * 1.7 * files.letters(_LEGEND_SIZE) / 72)
         if not has_legend:
             legend.remove()
         return self.ax
 
     def _ready_for_print(self) -> None:
-        """In print, make lines thinner, and give each of several systems a marker along its curves."""
-        if paper() is None:
+        """For print, make lines thinner, and add markers along curves if there are several systems."""
+        if files.paper() is None:
             return
         new = [line for line in self.ax.lines if line not in self._earlier]
         for line in new:
             if line.get_gid() != MARKED:
-                line.set(linewidth=line_width(line.get_linewidth()), markersize=line_width(line.get_markersize()))
+                line.set(
+                    linewidth=files.line_width(line.get_linewidth()), markersize=files.line_width(line.get_markersize())
+                )
         if max(self.numbers.values()) > 0:
             mark_lines(self.ax, new, self.numbers)
 
     def _columns(self, labels: list[str]) -> int:
-        """Return how many columns of a legend fit: a handle takes the space of seven letters."""
-        room = self.ax.figure.bbox.width / self.ax.figure.dpi * 72 / (0.56 * letters(_LEGEND_SIZE))
+        """Return the number of legend columns that fit; a handle takes the space of seven characters."""
+        room = self.ax.figure.bbox.width / self.ax.figure.dpi * 72 / (0.56 * files.letters(_LEGEND_SIZE))
         room *= self.ax.get_position().width / 0.775
         room -= self._letters_beside
         for n_columns in (3, 2):
@@ -432,19 +427,19 @@ class Canvas:
 
     @property
     def _letters_beside(self) -> int:
-        """How many letters the longest name of a row has, in print."""
-        if paper() is None or not self._by_rows:
+        """Number of characters of the longest row name, in print."""
+        if files.paper() is None or not self._by_rows:
             return 0
         return max((len(text.get_text()) for text in self.ax.get_yticklabels()), default=0)
 
     def mark_bars(self, mark: Mark, x: FloatArray, y: FloatArray) -> None:
-        """In print, put the marker of one of several systems on its bars; say in the legend whose they are."""
+        """Add the bars of a system to the legend; for print, mark them if there are several systems."""
         look: Style = {"color": mark.color, "gid": MARKED, "label": "_nolegend_"}
         number = self.numbers.get(to_hex(mark.color).upper(), 0)
-        if paper() is not None and max(self.numbers.values()) > 0:
+        if files.paper() is not None and max(self.numbers.values()) > 0:
             look |= {**look_of(number, mark.color), "markeredgecolor": "white"}
             self.ax.plot(x, y, linestyle="none", zorder=4, **look)
-        self.ax.plot([], [], linewidth=line_width(7), **{**look, "label": mark.main["label"]})
+        self.ax.plot([], [], linewidth=files.line_width(7), **{**look, "label": mark.main["label"]})
 
     def _below(self) -> Style:
         """Place a legend under the tick labels and the axis label, whose heights follow the font size."""
@@ -454,15 +449,15 @@ class Canvas:
         return {"loc": "upper center", "borderaxespad": 0.0, **anchor}
 
     def _styled(self, names: Sequence[str], line_kw: Style, *, has_own_marker: bool) -> list[Mark]:
-        """Give every name a label and a colour that nothing else on the Axes has."""
+        """Give every name a label and a colour that are new on the Axes."""
         drawn = [line for line in self.ax.lines if not isinstance(line, Explanation)]
         used = {to_hex(line.get_color()).upper() for line in drawn}
         known = system_colors(len(names) + len(used))
         free = [color for color in known if color not in used][: len(names)]
-        labels = readable(names, {str(line.get_label()) for line in drawn})
+        labels = files.readable(names, {str(line.get_label()) for line in drawn})
         self.numbers = {color: known.index(color) for color in free}
         looks: list[Style] = [{} for _ in free]
-        if not has_own_marker and paper() is not None and len(known) > 1:
+        if not has_own_marker and files.paper() is not None and len(known) > 1:
             looks = [look_of(self.numbers[color], color) for color in free]
         return [
             Mark({"label": label, "color": color, "zorder": 2.5, **line_kw, **look})
@@ -490,39 +485,39 @@ class Drawing(Canvas):
         self.reach = max(float(curves.prior_log_odds[-1]) for curves in self.curves)
 
     def finish(self, x: str, y: str, *, has_legend: bool = True) -> Axes:
-        """Label both axes, in log10 where the systems are, and draw the legend; see `Canvas.finish`."""
+        """Label both axes, in log10 if the systems use it, and draw the legend; see `Canvas.finish`."""
         super().finish(x, y, has_legend=has_legend)
         for axis, label in ((self.ax.xaxis, x), (self.ax.yaxis, y)) if self.in_log10 else ():
             write_in_log10(axis, label)
-        self.ax.set_ylabel(wrapped(self.ax.get_ylabel(), float(self.ax.bbox.height) / self.ax.figure.dpi))
+        self.ax.set_ylabel(files.wrapped(self.ax.get_ylabel(), float(self.ax.bbox.height) / self.ax.figure.dpi))
         return self.ax
 
 
 def new_axes(size: Ends, *, by_rows: bool = False) -> Axes:
-    """Make the only Axes of a new figure, of ``size`` inches or of that of the print; see `size_for`."""
-    ax = Figure(figsize=size_for(size, by_rows=by_rows), layout="constrained").add_subplot()
-    style_ticks(ax)
+    """Create the only Axes of a new figure, of ``size`` inches or of the print size; see `size_for`."""
+    ax = Figure(figsize=files.size_for(size, by_rows=by_rows), layout="constrained").add_subplot()
+    files.style_ticks(ax)
     return ax
 
 
 def band_label(known: Uncertainty) -> str:
-    """What bands are, in a legend."""
+    """Return the legend label of bands."""
     by = f", {known.source}" if known.are_independent else f" by {known.noun}"
     return f"{100 * known.level:.6g} % band{by}"
 
 
 def in_percent(value: float, _position: float | None = None) -> str:
-    """Write the tick mark of a fraction in percent, without the sign."""
+    """Return the tick label of a fraction in percent, without the percent sign."""
     return f"{100 * value:.4g}"
 
 
 def systems_of(result: Any, kind: type[Kind], argument: str = "result") -> tuple[Kind, ...]:
-    """Return what is to be drawn, evaluations of one kind, one after the other.
+    """Return a tuple of evaluations of one kind.
 
     Raises
     ------
     InputError
-        If there is nothing, or something else.
+        If there is no evaluation, or an object of another type.
     """
     if isinstance(result, kind):
         return (result,)

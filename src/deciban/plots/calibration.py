@@ -1,4 +1,4 @@
-"""Plots about calibration: histograms, PAV, Tippett, maps of calibrators, weightings, reliability diagrams."""
+"""Plots of calibration: histograms, PAV, Tippett, maps of calibrators, weightings, reliability diagrams."""
 
 from __future__ import annotations
 
@@ -14,32 +14,18 @@ from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.bands import band_of, consistency_of
 from deciban.evaluation.reliability import Reliability
-from deciban.plots.axes import (
-    BAND,
-    BAND_LINE,
-    GREY,
-    HALO,
-    THIN_WIDTH,
-    Canvas,
-    Drawable,
-    Drawing,
-    Ends,
-    Mark,
-    Style,
-    System,
-    in_percent,
-    systems_of,
-)
+from deciban.plots import axes
+from deciban.plots.colors import MOST_WITH_BANDS
 from deciban.plots.curves import REFERENCE, write_priors
 from deciban.plots.files import letters
 from deciban.plots.matrices import ClassDrawable, class_systems_of
 from deciban.types import FloatArray
 
 _FAR = 1e307
-"""Limit of score axes: matplotlib takes differences and products of limits, which must not overflow."""
+"""Limit of score axes: matplotlib computes differences and products of limits, which must not overflow."""
 
 
-def histogram(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def histogram(result: axes.Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     """Draw the densities of target and non-target scores.
 
     Parameters
@@ -57,7 +43,7 @@ def histogram(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
 
     Notes
     -----
-    Each class has area 1, however many trials it has. Infinite scores are left out, and the legend says how many.
+    Each class has area 1, for any number of trials. Infinite scores are left out, and the legend shows their number.
 
     Examples
     --------
@@ -65,7 +51,7 @@ def histogram(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     >>> histogram(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_xlabel()
     'Score'
     """
-    drawing = Drawing(result, ax, line_kw, size=_SIZE, width_of_many=THIN_WIDTH)
+    drawing = axes.Drawing(result, ax, line_kw, size=_SIZE, width_of_many=axes.THIN_WIDTH)
     ax = drawing.ax
     for system in drawing.systems:
         curves = system.curves
@@ -83,8 +69,8 @@ def histogram(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     return drawing.finish("Score", "Density (per unit of score)")
 
 
-def pav(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
-    """Draw the log-likelihood ratio that the PAV algorithm gives to each score.
+def pav(result: axes.Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
+    """Draw the log-likelihood ratio of each score after PAV.
 
     Parameters
     ----------
@@ -93,7 +79,7 @@ def pav(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     bands : bool
-        Whether the band around each curve is shaded, where it is known which units trials share.
+        Shade the band around each curve, if the units of the trials are known.
     **line_kw
         Properties of the staircase of each system.
 
@@ -104,7 +90,7 @@ def pav(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     Notes
     -----
     Each step is a block of scores with one optimal log-likelihood ratio. Calibrated scores follow the dotted line
-    ``y = x``. Blocks of one class have an infinite ratio: their steps lie on the edge and end in an arrow. Dash-dotted
+    ``y = x``. Blocks of one class have an infinite ratio: their steps are on the edge and end in an arrow. Dash-dotted
     lines: Bayes thresholds of the operating points. Source: thesis appendix C.
 
     Examples
@@ -113,7 +99,7 @@ def pav(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     >>> pav(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
     'Log-likelihood ratio after PAV (nats)'
     """
-    drawing = Drawing(result, ax, line_kw, size=_SIZE)
+    drawing = axes.Drawing(result, ax, line_kw, size=_SIZE)
     ax = drawing.ax
     drawing.keep_limits(*pav_limits([system.evaluation for system in drawing.systems]))
     x, y = ax.get_xlim(), ax.get_ylim()
@@ -127,7 +113,7 @@ def pav(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     return drawing.finish("Score", "Log-likelihood ratio after PAV (nats)")
 
 
-def tippett(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
+def tippett(result: axes.Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
     """Draw the share of each class at or above each score.
 
     Parameters
@@ -137,7 +123,7 @@ def tippett(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **l
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     bands : bool
-        Whether the band around each curve is shaded, where it is known which units trials share.
+        Shade the band around each curve, if the units of the trials are known.
     **line_kw
         Properties of the target curve of each system.
 
@@ -147,8 +133,8 @@ def tippett(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **l
 
     Notes
     -----
-    Where the curves cross the line at 0, the distance of the target curve from 100 % and the height of the
-    non-target curve are the rates of misleading evidence.
+    At the line at 0, the distance of the target curve from 100 % and the height of the non-target curve are the rates
+    of misleading evidence.
 
     Examples
     --------
@@ -156,7 +142,7 @@ def tippett(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **l
     >>> tippett(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
     'Trials at or above the score (%)'
     """
-    drawing = Drawing(result, ax, line_kw, size=_SIZE)
+    drawing = axes.Drawing(result, ax, line_kw, size=_SIZE)
     ax = drawing.ax
     levels = np.concatenate([curves.levels for curves in drawing.curves])
     low, high = _with_margin(float(levels.min()), float(levels.max()))
@@ -167,35 +153,35 @@ def tippett(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **l
         ax.plot(*_prolonged(system, curves.non_above, low, high), **system.thin())
         for name in ("tar_above", "non_above") if bands else ():
             share = getattr(curves, name)
-            # Where no trial errs, or all do, the band is as wide as ever units allow: true, and no part of the curve.
+            # If no trial or every trial errs, the band depends on the number of units only, not on the curve.
             seen = (share > 0.0) & (share < 1.0)
             drawing.shade(system, curves.levels, band_of(system.evaluation, name, share), system.known, where=seen)
     drawing.explain("target")
     drawing.explain("non-target", linestyle="--")
     if drawing.explain("llr 0", color="black", linestyle=":"):
         ax.axvline(0.0, color="black", linestyle=":", linewidth=1.2, zorder=1.5)
-    ax.yaxis.set_major_formatter(in_percent)
+    ax.yaxis.set_major_formatter(axes.in_percent)
     return drawing.finish("Score (log-likelihood ratio in nats)", "Trials at or above the score (%)")
 
 
 def _outline(bins: FloatArray, density: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Corners of a histogram, each to be held until the next."""
+    """Return the corners of a histogram for step plots."""
     return np.append(bins[0], bins), np.concatenate(([0.0], density, [0.0]))
 
 
-def _infinite(system: System, what: str = "") -> str:
+def _infinite(system: axes.System, what: str = "") -> str:
     n_infinite = system.evaluation.n_infinite
     shown = f"{n_infinite:,}" if isinstance(n_infinite, int) else f"{n_infinite:,.1f}"
     return f"{shown} infinite {what}".strip() if n_infinite else ""
 
 
-def _with_margin(low: float, high: float) -> Ends:
+def _with_margin(low: float, high: float) -> axes.Ends:
     margin = 0.04 * high - 0.04 * low or 0.5 * max(1.0, abs(high))
     return max(low - margin, -_FAR), min(high + margin, _FAR)
 
 
-def _prolonged(system: System, above: FloatArray, low: float, high: float) -> tuple[FloatArray, FloatArray]:
-    """Add the flat ends left of the lowest and right of the highest finite score, where that is known to be flat."""
+def _prolonged(system: axes.System, above: FloatArray, low: float, high: float) -> tuple[FloatArray, FloatArray]:
+    """Extend the curve to the limits at both ends if it is known to be flat there."""
     levels = system.curves.levels
     x, y = np.append(low, levels), np.append(above[0], above)
     if system.evaluation.n_infinite:
@@ -203,8 +189,8 @@ def _prolonged(system: System, above: FloatArray, low: float, high: float) -> tu
     return np.concatenate((x, [levels[-1], high])), np.concatenate((y, [0.0, 0.0]))
 
 
-def pav_limits(evaluations: Sequence[Evaluation]) -> tuple[Ends, Ends]:
-    """Return limits that hold all finite scores, all finite PAV llrs and all Bayes thresholds."""
+def pav_limits(evaluations: Sequence[Evaluation]) -> tuple[axes.Ends, axes.Ends]:
+    """Return limits that include all finite scores, all finite PAV llrs and all Bayes thresholds."""
     blocks = [evaluation.curves.pav for evaluation in evaluations]
     scores = np.concatenate([edge for block in blocks for edge in (block.low, block.high)])
     llrs = np.concatenate([block.llr for block in blocks])
@@ -217,13 +203,13 @@ def pav_limits(evaluations: Sequence[Evaluation]) -> tuple[Ends, Ends]:
 
 
 def _steps(low: FloatArray, high: FloatArray) -> FloatArray:
-    """Four places of each block: the riser before it, its ends, the riser behind it."""
+    """Return four coordinates of each block: the riser before it, its ends, the riser after it."""
     risers = high[:-1] + (low[1:] - high[:-1]) / 2
     left, right = np.append(low[0], risers), np.append(risers, high[-1])
     return np.stack((left, low, high, right), axis=1).ravel()
 
 
-def _shade_blocks(drawing: Canvas, system: System, x: Ends, y: Ends) -> None:
+def _shade_blocks(drawing: axes.Canvas, system: axes.System, x: axes.Ends, y: axes.Ends) -> None:
     """Shade the band around blocks of finite llr."""
     blocks = system.curves.pav
     band = band_of(system.evaluation, "pav", np.clip(blocks.llr, *y))
@@ -233,8 +219,8 @@ def _shade_blocks(drawing: Canvas, system: System, x: Ends, y: Ends) -> None:
         drawing.shade(system, places, (low, high), system.known)
 
 
-def draw_blocks(drawing: Canvas, system: System, x: Ends, y: Ends) -> None:
-    """Draw blocks ``low..high`` at their llr, with risers halfway between them; what is infinite lies on the edge."""
+def draw_blocks(drawing: axes.Canvas, system: axes.System, x: axes.Ends, y: axes.Ends) -> None:
+    """Draw blocks ``low..high`` at their llr, with risers halfway between them, and infinite llrs on the edge."""
     blocks = system.curves.pav
     low, high = np.clip(blocks.low, *x), np.clip(blocks.high, *x)
     llr = np.clip(blocks.llr, *y)
@@ -247,21 +233,21 @@ def draw_blocks(drawing: Canvas, system: System, x: Ends, y: Ends) -> None:
             place = float((low, high)[end][end])
             style = {"color": system.color, "markersize": 7, "clip_on": False, "zorder": 4}
             drawing.ax.plot([place], [edge], marker=marker, linestyle="none", **style)
-            drawing.explain("infinite", marker="^", linestyle="none", color=GREY)
+            drawing.explain("infinite", marker="^", linestyle="none", color=axes.GREY)
 
 
 _SIZE = (6.0, 4.0)
 
 _GRID = 2001
 
-_PAV: Style = {"color": "0.55", "linewidth": 1.2, "zorder": 2.2}
+_PAV: axes.Style = {"color": "0.55", "linewidth": 1.2, "zorder": 2.2}
 
 _WIDEST = 20.0
-"""Nats on both sides of 0 beyond which the axis goes only for the mode of a weighting."""
+"""Reach of the axis in nats on both sides of 0; only the mode of a weighting can extend it."""
 
 
 _DECISIVE = 8.0
-"""Nats of evidence on both sides, beyond which hardly any prior asks."""
+"""Reach of evidence in nats on both sides that is relevant for practically all priors."""
 
 
 _CURVE, _RANGE = "weighting", "central range"
@@ -270,9 +256,9 @@ _ROW = 0.03
 
 _BAND = "band"
 
-_SHADE: Style = {"alpha": 0.2, "linewidth": 0.0, "zorder": 1.8}
+_SHADE: axes.Style = {"alpha": 0.2, "linewidth": 0.0, "zorder": 1.8}
 
-_BAR: Style = {"linewidth": 3.0, "solid_capstyle": "butt"}
+_BAR: axes.Style = {"linewidth": 3.0, "solid_capstyle": "butt"}
 
 
 def calibration_map(
@@ -283,19 +269,19 @@ def calibration_map(
     level: float | None = LEVEL,
     **line_kw: Any,
 ) -> Axes:
-    """Draw the log-likelihood ratios that calibrators give to scores, with the PAV reference behind them.
+    """Draw the log-likelihood ratios of calibrators as functions of scores, with PAV as a reference.
 
     Parameters
     ----------
     result : Evaluation or None
-        Of the scores as they come in, before calibration, on trials of one's choice: those of training, or others. None
-        where maps take log-likelihood ratios, as detectors of classes do, and no trials are at hand.
+        Evaluation of the scores before calibration, on training trials or others. None without trials, for maps of
+        log-likelihood ratios, such as those of class detectors.
     calibrators : Calibrator or mapping of str to Calibrator
         Trained calibrators; several with their names.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     level : float, optional
-        Of the bands around the lines of calibrators that were trained with units; None for no bands.
+        Level of the bands around calibrators that were trained with units; None for no bands.
     **line_kw
         Properties of the line of each calibrator.
 
@@ -310,11 +296,11 @@ def calibration_map(
 
     Notes
     -----
-    Grey steps: the optimal log-likelihood ratios of these trials, as in `pav`. A calibrator is right where its line
-    goes through them. Without trials the dotted line is what changes nothing. A band around a line: where other
-    training units would have put it (`Calibrator.interval`).
-    Dash-dotted lines: Bayes thresholds of the operating points. To compare systems after calibration with their PAV
-    reference on one axis (Bruemmer and Doddington 2013, figure 3) evaluate the llrs and use `pav`.
+    Grey steps: the optimal log-likelihood ratios of these trials, as in `pav`. The line of a good calibrator passes
+    through them. Without trials, the dotted line is the identity. Bands show the uncertainty from the training units
+    (`Calibrator.interval`). Dash-dotted lines: Bayes thresholds of the operating points. To compare systems after
+    calibration with their PAV reference on one axis (Bruemmer and Doddington 2013, figure 3), evaluate the llrs and use
+    `pav`.
 
     Examples
     --------
@@ -327,17 +313,17 @@ def calibration_map(
     """
     named = {type(calibrators).__name__: calibrators} if isinstance(calibrators, Calibrator) else dict(calibrators)
     if not named:
-        raise InputError("calibrators: there is none to draw.")
-    canvas = Canvas(list(named), ax, line_kw, size=_SIZE)
+        raise InputError("calibrators: none given. Pass at least one.")
+    canvas = axes.Canvas(list(named), ax, line_kw, size=_SIZE)
     ax = canvas.ax
     canvas.keep_limits(*(_reach_of_maps(named.values()) if result is None else pav_limits([result])))
     x, y = ax.get_xlim(), ax.get_ylim()
     if result is None:
         ax.axline((0.0, 0.0), slope=1.0, **REFERENCE)
     elif canvas.explain("PAV on these trials", **_PAV):
-        draw_blocks(canvas, System(_PAV, result), x, y)
+        draw_blocks(canvas, axes.System(_PAV, result), x, y)
     scores = _scores(result, named.values(), x)
-    height = y[1] - y[0]  # what is infinite leaves the frame, and is drawn no further than this away
+    height = y[1] - y[0]  # infinite values are drawn this far outside the frame
     ends = y[0] - height, y[1] + height
     has_band = False
     for mark, calibrator in zip(canvas.marks, named.values(), strict=True):
@@ -347,15 +333,15 @@ def calibration_map(
             ax.fill_between(scores, low, high, color=mark.color, gid=_BAND, **_SHADE)
             has_band = True
     if has_band:
-        canvas.explain(f"{100.0 * float(level or 0.0):g} % interval", color=GREY, linewidth=6.0, alpha=0.3)
+        canvas.explain(f"{100.0 * float(level or 0.0):g} % interval", color=axes.GREY, linewidth=6.0, alpha=0.3)
     points = () if result is None else result.operating_points
     canvas.mark_points({point.threshold for point in points}, "Bayes threshold", across=True)
     label = "Log-likelihood ratio before (nats)" if result is None else "Score"
     return canvas.finish(label, "Log-likelihood ratio (nats)")
 
 
-def _reach_of_maps(calibrators: Iterable[Calibrator]) -> tuple[Ends, Ends]:
-    """Limits that hold all finite blocks of maps of steps; others are drawn as far as evidence is of interest."""
+def _reach_of_maps(calibrators: Iterable[Calibrator]) -> tuple[axes.Ends, axes.Ends]:
+    """Return limits that include all finite blocks of step maps, or the relevant range of evidence for other maps."""
     blocks = [(one.low_, one.high_, one.llr_) for one in calibrators if isinstance(one, PavCalibrator)]
     low, high, llr = (np.concatenate([[-_DECISIVE, _DECISIVE], *(one[k] for one in blocks)]) for k in range(3))
     ends = np.concatenate((low, high))
@@ -364,8 +350,8 @@ def _reach_of_maps(calibrators: Iterable[Calibrator]) -> tuple[Ends, Ends]:
     return (float(ends.min()), float(ends.max())), (-reach, reach)
 
 
-def _scores(result: Evaluation | None, calibrators: Iterable[Calibrator], x: Ends) -> FloatArray:
-    """Scores to draw at: evenly spaced, and at the ends of blocks, where maps of steps jump."""
+def _scores(result: Evaluation | None, calibrators: Iterable[Calibrator], x: axes.Ends) -> FloatArray:
+    """Return scores for drawing: evenly spaced, and at the ends of blocks, where step maps jump."""
     known = [] if result is None else [result.curves.pav.low, result.curves.pav.high]
     own = [end for one in calibrators if isinstance(one, PavCalibrator) for end in (one.low_, one.high_)]
     ends = np.concatenate([[], *(known or own)])
@@ -375,7 +361,7 @@ def _scores(result: Evaluation | None, calibrators: Iterable[Calibrator], x: End
 
 
 def omega(weighting: RuleWeighting | Sequence[RuleWeighting], ax: Axes | None = None, **line_kw: Any) -> Axes:
-    """Draw how much training objectives care for each threshold (Bruemmer and Doddington 2013, figure 1).
+    """Draw the weights of training objectives over the threshold (Bruemmer and Doddington 2013, figure 1).
 
     Parameters
     ----------
@@ -398,7 +384,7 @@ def omega(weighting: RuleWeighting | Sequence[RuleWeighting], ax: Axes | None = 
     Notes
     -----
     Each curve has area 1. The bar below it is the central range with 90 % of the weight. Dash-dotted lines: Bayes
-    thresholds of the operating points of the weightings; those further than 20 nats from 0 may lie outside.
+    thresholds of the operating points of the weightings; those further than 20 nats from 0 can be outside.
 
     Examples
     --------
@@ -409,26 +395,26 @@ def omega(weighting: RuleWeighting | Sequence[RuleWeighting], ax: Axes | None = 
     """
     weightings = [weighting] if isinstance(weighting, RuleWeighting) else list(weighting)
     if not weightings:
-        raise InputError("weighting: there is none to draw. Pass what rule_weighting(...) returns.")
+        raise InputError("weighting: none given. Pass the result of rule_weighting(...).")
     for one in weightings:
         if not isinstance(one, RuleWeighting):
             raise InputError(
                 f"weighting: expected RuleWeightings, got {type(one).__name__}; rule_weighting(...) makes one."
             )
-    drawing = Canvas([one.name for one in weightings], ax, line_kw, size=(6.0, 3.6))
+    drawing = axes.Canvas([one.name for one in weightings], ax, line_kw, size=(6.0, 3.6))
     ax = drawing.ax
     for one, mark in zip(weightings, drawing.marks, strict=True):
         ax.plot(one.threshold, one.density, gid=_CURVE, **mark.main)
     _ranges(ax, weightings, [mark.color for mark in drawing.marks])
     drawing.keep_limits(_reach(weightings))
-    drawing.explain("90 % of the weight", color=GREY, **_BAR)
+    drawing.explain("90 % of the weight", color=axes.GREY, **_BAR)
     drawing.mark_points({weight.threshold for one in weightings for weight in one.points}, "operating point")
     write_priors(ax, sign=-1)
     return drawing.finish("Threshold on the log-likelihood ratio (nats)", "Weight (per nat)")
 
 
-def _reach(weightings: Sequence[RuleWeighting]) -> Ends:
-    """The central ranges with room on both sides, no further than is useful, and operating points."""
+def _reach(weightings: Sequence[RuleWeighting]) -> axes.Ends:
+    """Return limits with the central ranges, margins on both sides up to a maximum, and operating points."""
     margin = 0.3 * max(one.most[1] - one.most[0] for one in weightings)
     low, high = min(one.most[0] for one in weightings) - margin, max(one.most[1] for one in weightings) + margin
     thresholds = [weight.threshold for one in weightings for weight in one.points]
@@ -440,7 +426,7 @@ def _reach(weightings: Sequence[RuleWeighting]) -> Ends:
 
 
 def _ranges(ax: Axes, weightings: Sequence[RuleWeighting], colors: Sequence[Any]) -> None:
-    """Draw a bar for each central range under the curves, and make room for them."""
+    """Draw a bar for each central range below the curves, and make room for them."""
     for one, color in zip(weightings, colors, strict=True):
         ax.plot(one.most, [0.0, 0.0], color=color, transform=ax.get_xaxis_transform(), gid=_RANGE, **_BAR)
     bars = [line for line in ax.lines if line.get_gid() == _RANGE]
@@ -454,16 +440,13 @@ def _ranges(ax: Axes, weightings: Sequence[RuleWeighting], colors: Sequence[Any]
 
 _RELIABILITY_SIZE = (5.6, 5.6)
 _FLOOR, _HIGHEST = -0.30, 0.24
-"""Lower end of the axis, and height of the highest bin of the histogram, in units of the frequency above."""
+"""Lower end of the axis, and height of the highest bin of the histogram, in units of the frequency above it."""
 
-MOST_WITH_BANDS = 3
-"""Systems whose bands can be told apart."""
-
-AnyDrawable: TypeAlias = Drawable | ClassDrawable
+AnyDrawable: TypeAlias = axes.Drawable | ClassDrawable
 
 
 def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
-    """Draw how often what has a posterior probability happens: the reliability diagram, with the posteriors below.
+    """Draw the reliability diagram: observed frequency over posterior, with a histogram of the posteriors below.
 
     Parameters
     ----------
@@ -472,7 +455,7 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = Tr
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     bands : bool
-        Whether it is shaded where the curve of up to three systems would lie if posteriors were right.
+        Shade the range of the curve under correct posteriors, for up to three systems.
     **line_kw
         Properties of the curve of each system.
 
@@ -483,23 +466,22 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = Tr
     Raises
     ------
     InputError
-        If there is nothing to draw, or the classes of systems are not the same.
+        If there is nothing to draw, or the classes of systems differ.
 
     Notes
     -----
-    Two classes: the posterior of a target at the prior that was asked for (``posteriors_at`` of
-    `deciban.evaluation.TwoClassFigures`, --posteriors-at), else at 0.5. Many classes: the posterior of the class that
-    is recognized, at the prior of the evaluation, against how often it is the right one; each class weighs as its prior
-    says.
+    Two classes: the posterior of a target at the requested prior (``posteriors_at`` of
+    `deciban.evaluation.TwoClassFigures`, --posteriors-at), by default 0.5. Multiclass: the posterior of the recognized
+    class, at the prior of the evaluation, and the frequency with which this class is right; classes are weighted by the
+    prior.
 
     The curve is PAV of the posteriors, so that no bins have to be chosen (Dimitriadis, Gneiting and Jordan, PNAS 118,
-    2021); flat pieces are its blocks. Calibrated posteriors follow the dotted diagonal: below it they are too high,
-    above it too low. Shaded, of two classes and of trials that count alike: where chance alone leads calibrated
-    posteriors, at the level of the legend and at each posterior by itself
-    (`deciban.evaluation.reliability.consistency_of`), by the units that trials share where these are known: the legend
-    says which; "by trial" takes trials for independent. The histogram below, of bins of equal width, shows where the
-    posteriors are: solid those of targets (of segments that are recognized rightly), dashed the others; its highest bin
-    has the height of the strip.
+    2021); its flat parts are the PAV blocks. Calibrated posteriors follow the dotted diagonal: below it they are too
+    high, above it too low. Shaded, for two classes and trials of equal weight: the pointwise range of calibrated
+    posteriors by chance, at the level in the legend (`deciban.evaluation.bands.consistency_of`). The range uses the
+    units of trials if these are known, as the legend shows; "by trial" means independent trials. The histogram below
+    has bins of equal width: solid for targets (or correctly recognized segments), dashed for the others. Its highest
+    bin has the height of the strip.
 
     Examples
     --------
@@ -509,7 +491,7 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = Tr
     """
     systems = _systems(result)
     curves = [system.curves.reliability for system in systems]
-    canvas = Canvas([system.name for system in systems], ax, line_kw, size=_RELIABILITY_SIZE)
+    canvas = axes.Canvas([system.name for system in systems], ax, line_kw, size=_RELIABILITY_SIZE)
     canvas.keep_limits((-0.01, 1.01), (_FLOOR, 1.02))
     for mark, system, one in zip(canvas.marks, systems, curves, strict=True):
         canvas.ax.plot(*_corners(one), **mark.main)
@@ -519,12 +501,12 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = Tr
     if len(systems) == 1 and curves[0].n_trials:
         one = curves[0]
         words = f"{one.n_tar:,} + {one.n_trials - one.n_tar:,} trials"
-        style: Style = {
+        style: axes.Style = {
             "ha": "right",
             "va": "top",
             "fontsize": letters(8),
-            "color": GREY,
-            "path_effects": [HALO],
+            "color": axes.GREY,
+            "path_effects": [axes.HALO],
             "zorder": 5,
         }
         canvas.ax.text(0.99, -0.02, words, **style)
@@ -532,7 +514,7 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = Tr
         canvas.ax.plot([0.0, 1.0], [0.0, 1.0], color="black", linestyle=":", linewidth=1.2, zorder=2.2)
         canvas.ax.axhline(0.0, color="0.6", linewidth=0.8, zorder=1.6)
     many = isinstance(systems[0], ClassEvaluation)
-    canvas.explain("recognized rightly" if many else "target", linewidth=THIN_WIDTH)
+    canvas.explain("recognized rightly" if many else "target", linewidth=axes.THIN_WIDTH)
     canvas.explain("recognized wrongly" if many else "non-target", linestyle="--")
     canvas.ax.set_yticks(np.linspace(0.0, 1.0, 6))
     canvas.ax.set_xticks(np.linspace(0.0, 1.0, 6))
@@ -541,7 +523,7 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = Tr
 
 
 def _systems(result: AnyDrawable) -> tuple[Evaluation, ...] | tuple[ClassEvaluation, ...]:
-    """Of one kind, whichever it is."""
+    """Return systems of one kind, two-class or multiclass."""
     given: Any = result
     single = isinstance(given, Evaluation | ClassEvaluation)
     members = [given] if single else list(getattr(given, "systems", given))
@@ -552,7 +534,7 @@ def _systems(result: AnyDrawable) -> tuple[Evaluation, ...] | tuple[ClassEvaluat
             f"result: expected ClassEvaluations or Evaluations, got {type(members[0]).__name__}. "
             "`deciban.evaluate(tar, non)` and `deciban.evaluate_classes(loglik, label)` make them."
         )
-    return systems_of(members, Evaluation)
+    return axes.systems_of(members, Evaluation)
 
 
 def _labels(system: Evaluation | ClassEvaluation, curve: Reliability) -> tuple[str, str]:
@@ -563,28 +545,28 @@ def _labels(system: Evaluation | ClassEvaluation, curve: Reliability) -> tuple[s
 
 
 def _corners(one: Reliability) -> tuple[FloatArray, FloatArray]:
-    """Both ends of every block: flat within a block, straight from one to the next."""
+    """Return both ends of every block: flat within a block, straight between blocks."""
     return np.stack((one.low, one.high), axis=1).ravel(), np.repeat(one.observed, 2)
 
 
-def _band(canvas: Canvas, one: Any, mark: Mark) -> None:
-    """Shade where the curve would lie if posteriors were right, and say once what that is."""
+def _band(canvas: axes.Canvas, one: Any, mark: axes.Mark) -> None:
+    """Shade the range of the curve under correct posteriors, and explain it once in the legend."""
     band = consistency_of(one)
     if band is None:
         return
-    shade: Style = {**BAND, "color": mark.color, "alpha": 0.15}
+    shade: axes.Style = {**axes.BAND, "color": mark.color, "alpha": 0.15}
     canvas.ax.fill_between(band.posterior, band.low, band.high, **shade)
-    canvas.explain(f"{100 * band.level:g} % band if calibrated, by {band.noun}", **BAND_LINE)
+    canvas.explain(f"{100 * band.level:g} % band if calibrated, by {band.noun}", **axes.BAND_LINE)
 
 
-def _histogram(canvas: Canvas, one: Reliability, mark: Mark, *, is_alone: bool) -> None:
-    """Draw both outlines in the strip below."""
+def _histogram(canvas: axes.Canvas, one: Reliability, mark: axes.Mark, *, is_alone: bool) -> None:
+    """Draw both outlines in the strip below the curve."""
     scale = _HIGHEST / max(float(one.happened.max()), float(one.failed.max()))
-    thin: Style = {"drawstyle": "steps-post", "zorder": 2.0, "linewidth": THIN_WIDTH, "color": mark.color}
+    thin: axes.Style = {"drawstyle": "steps-post", "zorder": 2.0, "linewidth": axes.THIN_WIDTH, "color": mark.color}
     for shares, style, opacity in ((one.happened, "-", 0.35), (one.failed, "--", 0.12)):
         x, height = _outline(one.bins, scale * shares)
         height += _FLOOR + 0.02
         if is_alone:
-            filled: Style = {"step": "post", "color": mark.color, "alpha": opacity, "linewidth": 0, "zorder": 1.5}
+            filled: axes.Style = {"step": "post", "color": mark.color, "alpha": opacity, "linewidth": 0, "zorder": 1.5}
             canvas.ax.fill_between(x, _FLOOR + 0.02, height, **filled)
         canvas.ax.plot(x, height, linestyle=style, **thin)

@@ -1,4 +1,4 @@
-"""Differences with intervals, plans, and what models do: weights, parameters, what each system is worth."""
+"""Plots of differences with intervals, of plans, of model parameters, and of contributions of systems."""
 
 from __future__ import annotations
 
@@ -23,38 +23,27 @@ from deciban.errors import InputError
 from deciban.evaluation.metrics import metric_of
 from deciban.models.multiclass import ClassModel, parameter_intervals, weight_intervals
 from deciban.models.score_model import ScoreModel
+from deciban.plots import files
 from deciban.plots.axes import GREY, POINT_MARKERS, Canvas, Interval, Mark, Style, in_percent
 from deciban.plots.curves import REFERENCE, write_priors
-from deciban.plots.files import (
-    families_for,
-    legend_above,
-    letters,
-    line_width,
-    panels_of,
-    readable,
-    shortened,
-    size_for,
-    style_ticks,
-    wrapped,
-)
 from deciban.types import FloatArray
 
 _HEAD_OF_MANY_PAIRS, _PANEL, _THIN_ROW, _LETTER = 1.0, 1.5, 0.19, 0.075
-"""Inches: all but the rows; where each pair has a row, a panel of one figure, this row, and a letter beside it."""
+"""Inches of everything except rows; for rows of pairs: of a panel of one metric, of a row, and of a character."""
 
 
 _NAME_SIZE = 8.0
 
 _LONGEST = 13
-"""Letters of each name of a pair, so that the sign between them is seen."""
+"""Characters of each name of a pair, so that the minus sign stays visible."""
 
 
 _MOST, _LEAST = 0.6, 0.001
-"""Half the height of a plot of curves: so much is enough for noise at its ends, and so much there is."""
+"""Limits of half the height of a plot of curves; noise at extreme priors does not exceed the first one."""
 
 
 DOTS: Style = {"linestyle": "-", "marker": "o", "markersize": 5}
-"""Of a difference with its interval."""
+"""Style of a difference with its interval."""
 
 
 SHARE = "Difference, share of the greater one (%)"
@@ -63,20 +52,20 @@ PRIORS = "Prior log odds (nats)"
 
 
 def pair_label(pair: Pair) -> str:
-    """Which difference it is, of long names what is left of each."""
-    return " \N{MINUS SIGN} ".join(shortened(name, _LONGEST) for name in pair.names)
+    """Return the label of a pair, with shortened names."""
+    return " \N{MINUS SIGN} ".join(files.shortened(name, _LONGEST) for name in pair.names)
 
 
 def forest_of_many(
     labels: Sequence[str], figures: Sequence[str], rows: Sequence[Sequence[FigureDifference | None]], line_kw: Style
 ) -> Axes:
-    """A row for each pair, and beside each other a panel for each figure."""
-    n, beside = len(rows[0]), _LETTER * max(map(len, readable(labels, width=40)))
+    """Draw a row for each pair, and a panel for each metric."""
+    n, beside = len(rows[0]), _LETTER * max(map(len, files.readable(labels, width=40)))
     height = _HEAD_OF_MANY_PAIRS + _THIN_ROW * len(rows)
-    width, _ = size_for((beside + _PANEL * n, height), by_rows=True)
+    width, _ = files.size_for((beside + _PANEL * n, height), by_rows=True)
     n_columns = min(n, max(1, int((width - beside) / (0.6 * _PANEL))))
     n_lines = -(-n // n_columns)
-    figure = Figure(figsize=size_for((width, n_lines * height), by_rows=True), layout="constrained")
+    figure = Figure(figsize=files.size_for((width, n_lines * height), by_rows=True), layout="constrained")
     panels = figure.subplots(n_lines, n_columns, sharey=True, squeeze=False).ravel().tolist()
     for spare in panels[n:]:
         spare.remove()
@@ -86,27 +75,27 @@ def forest_of_many(
         canvas.draw_rows([[_share(pair[k]) for pair in rows]], 0.0)
         canvas.name_rows(labels)
         panel.xaxis.set_major_formatter(in_percent)
-        panel.set_title(figures[k].replace(" at ", "\nat "), fontsize=letters(9))
-        panel.tick_params(labelsize=letters(8))
-    figure.supxlabel(SHARE, fontsize=letters(10))
+        panel.set_title(figures[k].replace(" at ", "\nat "), fontsize=files.letters(9))
+        panel.tick_params(labelsize=files.letters(8))
+    figure.supxlabel(SHARE, fontsize=files.letters(10))
     first: Axes = panels[0]
     return first
 
 
 def _share(one: FigureDifference | None) -> Interval | None:
-    """Return a difference as a share of the greater metric."""
+    """Return a difference as a share of the larger value."""
     return None if one is None else one.relative
 
 
 def draw_curves(ax: Axes, mark: Mark, one: CurveDifference, *, share: int) -> None:
-    """Draw the difference of a curve with its band, the paler the more of them share the plot."""
+    """Draw the difference of a curve with its band, whose opacity decreases with the number of pairs."""
     style = mark.thin() if one.curve == "min_error" else mark.main
     ax.plot(one.log_odds, one.difference, **{**style, "label": mark.main["label"]})
     ax.fill_between(one.log_odds, one.low, one.high, color=mark.color, alpha=0.18 / math.sqrt(share), linewidth=0)
 
 
 def highest(pairs: Sequence[Sequence[CurveDifference]]) -> tuple[float, float]:
-    """How far priors reach, and half the height that shows all differences but for noise at extreme priors."""
+    """Return the reach of priors, and half the height for all differences except noise at extreme priors."""
     curves = [one for pair in pairs for one in pair]
     top = max(_LEAST, 1.08 * max(float(np.abs([one.low, one.high]).max()) for one in curves))
     middle = max(float(np.median(np.abs(one.difference))) for one in curves)
@@ -114,18 +103,18 @@ def highest(pairs: Sequence[Sequence[CurveDifference]]) -> tuple[float, float]:
 
 
 def difference_of(one: CurveDifference) -> str:
-    """Of what a curve is the difference."""
+    """Return the axis label of a difference of curves."""
     return f"Difference of {'C_avg' if one.curve == 'c_avg' else 'normalized Bayes error rate'}"
 
 
 def curves_of_many(labels: Sequence[str], pairs: Sequence[Sequence[CurveDifference]], line_kw: Style) -> Axes:
-    """A panel for each pair: bands of so many would cover each other."""
+    """Draw a panel for each pair, because many bands would overlap."""
     first = next(one for pair in pairs for one in pair)
-    figure, panels = panels_of(len(pairs), None, PRIORS, difference_of(first))
-    names = readable(labels, width=28)
-    fonts = families_for(names, letters(_NAME_SIZE))
+    figure, panels = files.panels_of(len(pairs), None, PRIORS, difference_of(first))
+    names = files.readable(labels, width=28)
+    fonts = files.families_for(names, files.letters(_NAME_SIZE))
     mark = Canvas([""], panels[0], line_kw, size=(_PANEL, _PANEL)).marks[0]
-    mark = Mark({**mark.main, "linewidth": line_width(1.3)})
+    mark = Mark({**mark.main, "linewidth": files.line_width(1.3)})
     for panel, name, pair in zip(panels, names, pairs, strict=True):
         panel.set_title(name, loc="left", fontproperties=fonts, pad=3.0)
         panel.axhline(0.0, **REFERENCE)
@@ -139,16 +128,16 @@ def curves_of_many(labels: Sequence[str], pairs: Sequence[Sequence[CurveDifferen
     handles = [Line2D([], [], **{**lines[name], "label": name}) for name in dict.fromkeys(shown)]
     band = f"{100 * first.level:.4g} % band over all priors"
     handles.append(Line2D([], [], label=band, color=mark.color, alpha=0.25, linewidth=6))
-    legend_above(figure, handles, None, is_long=True)
+    files.legend_above(figure, handles, None, is_long=True)
     return panels[0]
 
 
 _WIDTH, _ROW, _HEAD = 6.0, 0.34, 1.0
-"""Inches: of a forest plot, of one of its rows, and of all else in it."""
+"""Inches of the width of a forest plot, of one of its rows, and of everything else in it."""
 
 
 _TOGETHER, _HIGHEST, _MOST_TOGETHER = 4, 4.0, 10
-"""Pairs that a row has room for, how many times as high it may be for more, and so many pairs at most."""
+"""Pairs that fit into a row, maximum factor of its height for more pairs, and maximum number of pairs."""
 
 
 _SPREAD = 0.6
@@ -158,14 +147,14 @@ _SPREAD = 0.6
 _SIZE = (6.0, 4.0)
 
 _MOST_CURVES = 4
-"""Pairs whose bands can be told apart in one plot."""
+"""Largest number of pairs with bands in one plot."""
 
 
 _LETTERS = 9.0
 
 
 def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None = None, **line_kw: Any) -> Axes:
-    """Draw differences with their intervals, a row for each figure; or for each pair of systems, of one figure.
+    """Draw differences with their intervals, with a row for each metric; or with a row for each pair, for one metric.
 
     Parameters
     ----------
@@ -173,8 +162,8 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     figure : str, optional
-        One figure by its name, such as ``"eer"`` or ``"min_dcf@2"``: its differences stand in its own unit then.
-        Left out, all that are the smaller the better are shown, as shares of the greater of both systems.
+        One metric by its name, such as ``"eer"`` or ``"min_dcf@2"``, drawn in its unit. By default, all metrics for
+        which smaller is better are drawn, as shares of the larger value of both systems.
     **line_kw
         Properties of the intervals of each pair.
 
@@ -185,13 +174,13 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None
     Raises
     ------
     InputError
-        If the comparison has no such figure.
+        If the comparison has no such metric.
 
     Notes
     -----
-    Differences are first minus second: to the right of the line the second system has the smaller figure. Intervals
-    that touch the line leave open whether there is a difference. More than ten pairs would cover each other: they have
-    a row each, and figures a panel each, the first of which is returned.
+    Differences are first minus second: to the right of the line, the second system has the smaller value. Intervals
+    that contain the line mean that neither system is significantly better. More than ten pairs would overlap: they get
+    a row each, and metrics get a panel each; the first panel is returned.
 
     Examples
     --------
@@ -218,7 +207,7 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None
 
 
 def _of_one_figure(found: Sequence[tuple[str, FigureDifference]], ax: Axes | None, line_kw: Style) -> Axes:
-    """A row for each pair, in the unit of the figure."""
+    """Draw a row for each pair, in the unit of the metric."""
     labels = [name for name, _ in found]
     canvas = _rows(labels[:1], labels, ax, line_kw, _ROW)
     intervals = [one.interval for _, one in found]
@@ -234,7 +223,7 @@ def _of_one_figure(found: Sequence[tuple[str, FigureDifference]], ax: Axes | Non
 def _rows(
     names: Sequence[str], labels: Sequence[str], ax: Axes | None, line_kw: Style, height: float, reference: float = 0.0
 ) -> Canvas:
-    """An Axes with so many rows, and a line at what says nothing."""
+    """Return an Axes with labelled rows, and a reference line."""
     canvas = Canvas(names, ax, line_kw, size=(_WIDTH, _HEAD + height * max(len(labels), 2)), by_rows=True, dots=DOTS)
     canvas.ax.axvline(reference, **REFERENCE)
     canvas.name_rows(labels)
@@ -246,7 +235,7 @@ def _words(column: Sequence[FigureDifference | None]) -> str:
 
 
 def _named(comparison: Comparison, figure: str) -> list[tuple[str, FigureDifference]]:
-    """The pairs that have a figure, and its differences: with an infinite one there is none."""
+    """Return the pairs with a metric, and its differences; infinite metrics have none."""
     found = [
         (pair_label(pair), one)
         for pair in comparison.pairs
@@ -259,7 +248,7 @@ def _named(comparison: Comparison, figure: str) -> list[tuple[str, FigureDiffere
 
 
 def _shares(comparison: Comparison) -> list[list[FigureDifference | None]]:
-    """For each pair the figures that are shown as shares; None where it lacks one."""
+    """Return the metrics that are drawn as shares, for each pair; None if a pair lacks one."""
     by_pair = [{one.figure: one for one in pair.figures} for pair in comparison.pairs]
     shown = [
         figure
@@ -273,7 +262,7 @@ def _shares(comparison: Comparison) -> list[list[FigureDifference | None]]:
 
 def _no_figure(comparison: Comparison, figure: str) -> InputError:
     known = dict.fromkeys(one.name for pair in comparison.pairs for one in pair.figures)
-    return InputError(f"figure: the comparison has no {figure}. There are {', '.join(known)}.")
+    return InputError(f"figure: the comparison has no {figure}. Use one of {', '.join(known)}.")
 
 
 def _is_share(one: FigureDifference) -> bool:
@@ -283,7 +272,7 @@ def _is_share(one: FigureDifference) -> bool:
 def difference_curve(
     comparison: Comparison, ax: Axes | None = None, *, curves: Sequence[str] | None = None, **line_kw: Any
 ) -> Axes:
-    """Draw differences of Bayes error curves over the prior log odds, with bands that hold at all priors at once.
+    """Draw differences of Bayes error curves over the prior log odds, with bands that are simultaneous over all priors.
 
     Parameters
     ----------
@@ -292,7 +281,7 @@ def difference_curve(
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     curves : sequence of str, optional
-        Which ones: ``"act_error"`` (solid), ``"min_error"`` (dashed), ``"c_avg"`` of many classes; all when left out.
+        Curves to draw: ``"act_error"`` (solid), ``"min_error"`` (dashed), multiclass ``"c_avg"``; by default, all.
     **line_kw
         Properties of the curve of actual errors of each pair.
 
@@ -307,10 +296,10 @@ def difference_curve(
 
     Notes
     -----
-    Differences are first minus second: above 0 the second system errs less. Where a band leaves out 0, one system is
-    better beyond doubt. Curves that leave the plot are cut off. More than four pairs have a panel each, the first of
-    which is returned. Source of the bands: Montiel Olea and Plagborg-Møller,
-    Simultaneous confidence bands, Journal of Applied Econometrics 34, 2019.
+    Differences are first minus second: above 0 the second system has fewer errors. If a band excludes 0, one system is
+    significantly better. Curves are cut off at the edge of the plot. More than four pairs get a panel each; the first
+    panel is returned. Source of the bands: Montiel Olea and Plagborg-Møller, Simultaneous confidence bands, Journal of
+    Applied Econometrics 34, 2019.
 
     Examples
     --------
@@ -324,7 +313,7 @@ def difference_curve(
     wanted = [[one for one in pair.curves if curves is None or one.curve in curves] for pair in comparison.pairs]
     if not any(wanted):
         known = dict.fromkeys(one.curve for pair in comparison.pairs for one in pair.curves)
-        raise InputError(f"curves: the comparison has no such curve. There are {', '.join(known) or 'none'}.")
+        raise InputError(f"curves: the comparison has no such curve. Use one of {', '.join(known) or 'none'}.")
     if ax is None and len(wanted) > _MOST_CURVES:
         return curves_of_many([pair_label(pair) for pair in comparison.pairs], wanted, line_kw)
     canvas = Canvas([pair_label(pair) for pair in comparison.pairs], ax, line_kw, size=_SIZE)
@@ -338,19 +327,19 @@ def difference_curve(
     canvas.explain(f"{100 * first.level:.4g} % band over all priors", color="0.35", alpha=0.25, linewidth=6)
     reach, top = highest(wanted)
     canvas.keep_limits((-reach, reach), (-top, top))
-    _say_who(canvas.ax, comparison)
+    _name_better(canvas.ax, comparison)
     write_priors(canvas.ax)
     return canvas.finish(PRIORS, difference_of(first))
 
 
-def _say_who(ax: Axes, comparison: Comparison) -> None:
-    """Write above and below the line which system is better there."""
+def _name_better(ax: Axes, comparison: Comparison) -> None:
+    """Write the name of the better system above and below the line."""
     if len(comparison.pairs) > 1:
         return
-    first, second = readable(comparison.pairs[0].names)
+    first, second = files.readable(comparison.pairs[0].names)
     for name, y, side in ((second, 0.98, "top"), (first, 0.02, "bottom")):
         text = f"{name} better"
-        style = families_for([text], letters(_LETTERS))
+        style = files.families_for([text], files.letters(_LETTERS))
         ax.text(0.5, y, text, transform=ax.transAxes, ha="center", va=side, fontproperties=style, color="0.35")
 
 
@@ -361,7 +350,7 @@ _ENOUGH: Style = {"marker": "o", "linestyle": "none", "markersize": 6.0, "marker
 
 
 def plan(result: Plan, ax: Axes | None = None, **line_kw: Any) -> Axes:
-    """Draw what a plan promises over the number of speakers, for every number of segments of each.
+    """Draw the predictions of a plan over the number of speakers, for each number of segments per speaker.
 
     Parameters
     ----------
@@ -379,11 +368,11 @@ def plan(result: Plan, ax: Axes | None = None, **line_kw: Any) -> Axes:
     Raises
     ------
     InputError
-        If this is no plan.
+        If ``result`` is not a plan.
 
     Notes
     -----
-    Dotted: what is wanted; the circles are the smallest designs that reach it. Grey: the pilot.
+    Dotted: the goal; circles are the smallest designs that reach it. Grey: the pilot.
 
     Examples
     --------
@@ -409,7 +398,7 @@ def plan(result: Plan, ax: Axes | None = None, **line_kw: Any) -> Axes:
     canvas.ax.set_xscale("log")
     canvas.keep_limits((float(result.curve_units[0]), float(result.curve_units[-1])), (0.0, _top(result)))
     _whole_numbers(canvas.ax)
-    width = "Width of the interval" if result.wanted == "width" else "Difference that is seen"
+    width = "Width of the interval" if result.wanted == "width" else "Detectable difference"
     if result.pilot.in_percent:
         canvas.ax.yaxis.set_major_formatter(in_percent)
     unit = " (%)" if result.pilot.in_percent else ""
@@ -423,7 +412,7 @@ def _segments(n: float | None) -> str:
 
 
 def _top(result: Plan) -> float:
-    """Everything on the first curve from the pilot on, and what is wanted with room above."""
+    """Return an upper limit that includes the first curve from the pilot on, and the goal with a margin."""
     known: FloatArray = result.curves[0][result.curve_units >= 0.7 * result.pilot.n_units]
     return 1.15 * max(float(known.max(initial=0.0)), 2.0 * result.target)
 
@@ -436,29 +425,29 @@ def _whole_numbers(ax: Axes) -> None:
 
 
 _MODEL_ROW = 0.32
-"""Inches of a row of a plot about a model."""
+"""Inches of a row of a plot of model parameters."""
 
 _APART = 0.4
 """Share of the height of a row over which several marks are spread."""
 
 _CHANGES_NOTHING = {"offset": 0.0, "scale": 1.0}
-"""Parameters of classes, and what they are in a map that leaves log-likelihoods as they are."""
+"""Parameters of classes, and their values in the identity map."""
 
 _SQUARE = (5.6, 5.0)
 _LINE_STYLES = ("-", "--", "-.", ":")
 
 
 def fusion_weights(model: ScoreModel, ax: Axes | None = None, *, level: float = LEVEL, **line_kw: Any) -> Axes:
-    """Draw what each system weighs in a fusion, with intervals where training was told the units.
+    """Draw the weight of each system in a fusion, with intervals if units were given in training.
 
     Parameters
     ----------
     model : ScoreModel
-        A trained fusion, of two classes or of many.
+        A trained fusion, two-class or multiclass.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     level : float
-        Of the intervals.
+        Level of the intervals.
     **line_kw
         Properties of the intervals.
 
@@ -473,10 +462,10 @@ def fusion_weights(model: ScoreModel, ax: Axes | None = None, *, level: float = 
 
     Notes
     -----
-    Weights are those of scores that are divided by their standard deviation, so that systems can be compared: by how
-    many nats a system moves the result, if its score moves by one deviation. Where an interval touches the line at 0,
-    other speakers might have made the system count for nothing. Of many classes, scores are divided by the root of the
-    mean variance of the differences between two classes, and all classes share the weights. See
+    Weights are for scores that are divided by their standard deviation, so that systems can be compared: the change of
+    the result in nats if the score of a system changes by one standard deviation. If an interval contains 0, training
+    on other speakers could have given the system no weight. For multiclass fusions, scores are divided by the root of
+    the mean variance of the differences between two classes, and all classes share the weights. See
     `deciban.models.multiclass.weight_intervals`.
 
     Examples
@@ -504,20 +493,20 @@ def class_parameters(
     level: float = LEVEL,
     **line_kw: Any,
 ) -> Axes:
-    """Draw the offset that a model adds to each class, or its scale, with intervals where it was told the units.
+    """Draw the offset or scale of a model for each class, with intervals if units were given in training.
 
     Parameters
     ----------
     model : ClassModel
-        A trained calibrator or fusion of many classes.
+        A trained multiclass calibrator or fusion.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     what : str
-        ``"offset"`` or, of a calibrator, ``"scale"``.
+        ``"offset"`` or, for calibrators, ``"scale"``.
     classes : sequence of str
-        What classes are called if the model does not know; by default their numbers.
+        Names of the classes if the model has none; by default, their numbers.
     level : float
-        Of the intervals.
+        Level of the intervals.
     **line_kw
         Properties of the intervals.
 
@@ -528,11 +517,11 @@ def class_parameters(
     Raises
     ------
     InputError
-        If the model has none of these, was not trained, or the level is not inside (0, 1).
+        If the model has no such parameter, was not trained, or the level is not inside (0, 1).
 
     Notes
     -----
-    The dotted line is what changes nothing: an offset of 0, a scale of 1. See
+    The dotted line is the identity: an offset of 0, a scale of 1. See
     `deciban.models.multiclass.parameter_intervals`.
 
     Examples
@@ -546,8 +535,8 @@ def class_parameters(
     found = [one for one in parameter_intervals(model, classes=classes, level=level) if one.what == what]
     if not found or what not in _CHANGES_NOTHING:
         raise InputError(
-            f"what: a {type(model).__name__} has no {what!r} to draw. Pass a calibrator by one scale or a fusion of "
-            "many classes, and 'offset' or 'scale'."
+            f"what: a {type(model).__name__} has no {what!r} to draw. Pass a multiclass calibrator with one scale or a "
+            "multiclass fusion, and 'offset' or 'scale'."
         )
     rows: list[Interval | None] = [(one.value, one.low, one.high) for one in found]
     names, label = [one.whom or what for one in found], "Offset (nats)" if what == "offset" else "Scale"
@@ -558,16 +547,16 @@ def class_parameters(
 def system_worth(
     result: Sequence[SystemWorth], ax: Axes | None = None, *, level: float = LEVEL, **line_kw: Any
 ) -> Axes:
-    """Draw what a fusion loses without each of its systems: the rise of Cllr, with paired intervals.
+    """Draw the contribution of each system: the increase of Cllr without it, with paired intervals.
 
     Parameters
     ----------
     result : sequence of SystemWorth
-        From `deciban.analysis.fusion.worth_of_systems`, of two classes or of many.
+        From `deciban.analysis.fusion.worth_of_systems`, two-class or multiclass.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     level : float
-        Of the intervals, for the legend.
+        Level of the intervals, for the legend.
     **line_kw
         Properties of the intervals of both sets of trials.
 
@@ -578,12 +567,12 @@ def system_worth(
     Raises
     ------
     InputError
-        If there is no system whose loss is known.
+        If no loss is known.
 
     Notes
     -----
-    Left of the dotted line the fusion is better without the system. A row without a mark is a system without which
-    nothing could be trained.
+    Left of the dotted line, the fusion is better without the system. A row without a mark is a system without which
+    training was impossible.
 
     Examples
     --------
@@ -597,7 +586,7 @@ def system_worth(
     sets = {"training": [one.dev for one in result], "test": [one.eval for one in result]}
     known = {name: losses for name, losses in sets.items() if any(losses)}
     if not known:
-        raise InputError("result: there is no system whose loss is known. `worth_of_systems(...)` finds losses.")
+        raise InputError("result: no loss is known. Pass the result of `worth_of_systems(...)`.")
     rows = {name: [_with_ends(one) for one in losses] for name, losses in known.items()}
     labels = [f"without {one.name}" for one in result]
     return _drawn_in_rows(labels, rows, "Rise of Cllr (bits)", ax, line_kw, level=level)
@@ -617,7 +606,7 @@ def _drawn_in_rows(
     level: float,
     reference: float = 0.0,
 ) -> Axes:
-    """A row for each name, with a dot and an interval of each kind of mark; and a line at what says nothing."""
+    """Draw a row for each name, with a dot and an interval for each kind of mark, and a reference line."""
     canvas = _rows(list(marked), names, ax, line_kw, _MODEL_ROW, reference)
     canvas.draw_rows(list(marked.values()), _APART)
     if any(one is not None and one[1] is not None for own in marked.values() for one in own):
@@ -627,7 +616,7 @@ def _drawn_in_rows(
 
 
 def score_scatter(result: ScorePairs, ax: Axes | None = None, **line_kw: Any) -> Axes:
-    """Draw the scores of two systems against each other, and where their fusion decides.
+    """Draw the scores of two systems against each other, with the decision lines of their fusion.
 
     Parameters
     ----------
@@ -636,7 +625,7 @@ def score_scatter(result: ScorePairs, ax: Axes | None = None, **line_kw: Any) ->
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     **line_kw
-        Properties of the dots of both classes, where trials are not counted in cells.
+        Properties of the dots of both classes, unless trials are counted in cells.
 
     Returns
     -------
@@ -645,13 +634,13 @@ def score_scatter(result: ScorePairs, ax: Axes | None = None, **line_kw: Any) ->
     Raises
     ------
     InputError
-        If this is something else.
+        If ``result`` has another type.
 
     Notes
     -----
-    Many trials are counted in cells, whose colours are logarithms of counts, with a scale for each class; targets lie
-    on top, half transparent. Beyond a black line, at the upper right if both weights are positive, the fusion accepts
-    at an operating point.
+    Many trials are counted in cells, whose colours are logarithms of counts, with a scale for each class; targets are
+    on top, half transparent. On one side of a black line, the upper right if both weights are positive, the fusion
+    accepts at an operating point.
 
     Examples
     --------
@@ -682,20 +671,22 @@ def score_scatter(result: ScorePairs, ax: Axes | None = None, **line_kw: Any) ->
     canvas.keep_limits(x, y)
     if result.n_infinite:
         canvas.explain(f"left out as infinite: {result.n_infinite:,}", linestyle="none")
-    first, second = readable(result.names)
+    first, second = files.readable(result.names)
     return canvas.finish(f"Score of {first}", f"Score of {second}")
 
 
 def _counted(canvas: Canvas, mark: Mark, edges: tuple[FloatArray, FloatArray], counts: Any, name: str) -> None:
-    """Cells of one class, coloured by the logarithm of their counts."""
+    """Draw the cells of one class, coloured by the logarithm of their counts."""
     drawn = np.ma.masked_equal(counts.T, 0.0)
-    least = min(1.0, float(np.min(counts, where=counts > 0.0, initial=1.0)))  # less than 1 where trials weigh
+    least = min(1.0, float(np.min(counts, where=counts > 0.0, initial=1.0)))  # weights can be less than 1
     norm = LogNorm(least, max(float(counts.max()), 10.0 * least))
     ends = [to_rgba(mark.color, opacity) for opacity in (0.12, 0.9)]
     look: Style = {"cmap": LinearSegmentedColormap.from_list(name, ends), "norm": norm, "linewidth": 0}
     mesh = canvas.ax.pcolormesh(*edges, drawn, **look, rasterized=True)
     figure = canvas.ax.figure
     bar = figure.colorbar(mesh, ax=canvas.ax, fraction=0.045, pad=0.02, aspect=30)
-    style_ticks(bar.ax)
+    files.style_ticks(bar.ax)
     bar.outline.set_visible(False)
-    bar.set_label(wrapped(f"{name} in a cell ({float(counts.sum()):,.10g} in all)", canvas.ax.bbox.height / figure.dpi))
+    bar.set_label(
+        files.wrapped(f"{name} in a cell ({float(counts.sum()):,.10g} in all)", canvas.ax.bbox.height / figure.dpi)
+    )

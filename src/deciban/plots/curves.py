@@ -1,4 +1,4 @@
-"""Curves of two classes: DET and ROC, and normalized Bayes error, APE and ECE over the prior."""
+"""Two-class curves: DET and ROC, and normalized Bayes error, APE and ECE over the prior."""
 
 from __future__ import annotations
 
@@ -38,32 +38,32 @@ LOWEST, HIGHEST = 1e-6, 0.99
 _EDGE = 1e-12
 _TICKS = (0.1, 1, 10, 40, 5, 20, 60, 80, 2, 0.01, 0.001, 0.0001, 90)
 _MORE_TICKS = (0.5, 95, 98, 99, 0.2, 0.05, 0.02, 30, 3, 15, 50, 70)
-"""Percentages, the most wanted first."""
+"""Percentages, the most important first."""
 _SHORT = 0.02
 _LEVELS = ndtr(np.linspace(-6.0, 6.0, 601))
 
 
 def probit(p: FloatArray) -> FloatArray:
-    """Return the normal deviate below which a share ``p`` lies; 0 and 1 go far outside any limits, not to infinity."""
+    """Return the normal quantile of a share ``p``; 0 and 1 become finite values far outside any limits."""
     return np.asarray(ndtri(np.clip(p, _EDGE, 1.0 - _EDGE)))
 
 
 def set_probit_axes(ax: Axes, x: Ends, y: Ends) -> None:
-    """Make both axes probit axes with the limits ``x`` and ``y``, fractions, and tick marks in percent."""
+    """Set probit scales with the limits ``x`` and ``y``, fractions, and tick labels in percent."""
     ax.set_xscale("function", functions=(probit, ndtr))
     ax.set_yscale("function", functions=(probit, ndtr))
     ax.set_xlim(*x)
     ax.set_ylim(*y)
     width, height = np.diff(probit(np.array([x, y])))[:, 0]
     _set_ticks(ax.xaxis, *x, 0.02)
-    # Labels of the other axis stand one above the other: each takes the same space, about two letters.
+    # Labels of the vertical axis take the same height each, about two characters.
     _set_ticks(ax.yaxis, *y, 0.02 * min(width / height, 1.5))
 
 
 def limits(rates: FloatArray, other: FloatArray, marked: list[float]) -> Ends:
-    """Choose the limits of the axis of ``rates`` so that the curve fills it, ``marked`` rates included.
+    """Choose the limits of the axis of ``rates`` so that the curve fills it, including ``marked`` rates.
 
-    The highest rate shown is the one at which the ``other`` error rate is down to its smallest value above 0.
+    The upper limit is the rate at which the ``other`` error rate has its smallest value above 0.
     """
     inside = (rates > 0) & (rates < 1)
     seen = np.concatenate((rates[inside], [rate for rate in marked if 0 < rate < 1]))
@@ -73,10 +73,10 @@ def limits(rates: FloatArray, other: FloatArray, marked: list[float]) -> Ends:
 
 
 def bent(p_fa: FloatArray, p_miss: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Add points to a curve that is straight between its corners on linear axes: on probit axes it is bent there.
+    """Add points to a curve with straight edges on linear axes, because the edges are bent on probit axes.
 
-    ``p_fa`` falls and ``p_miss`` rises along the curve. A curve whose edges are all horizontal, vertical or short
-    comes back as it is.
+    ``p_fa`` falls and ``p_miss`` rises along the curve. If all edges are horizontal, vertical or short, the curve is
+    returned unchanged.
     """
     if not np.any(np.minimum(np.abs(np.diff(probit(p_fa))), np.abs(np.diff(probit(p_miss)))) > _SHORT):
         return p_fa, p_miss
@@ -87,7 +87,7 @@ def bent(p_fa: FloatArray, p_miss: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _set_ticks(axis: Axis, low: float, high: float, letter: float) -> None:
-    """Set as many tick marks as fit; ``letter`` is the share of the axis that a letter of a label takes."""
+    """Set as many ticks as fit; ``letter`` is the width of a character as a share of the axis."""
     ends = probit(np.array([low, high]))
     ticks: dict[float, float] = {}
     for percent in (*_TICKS, *_MORE_TICKS):
@@ -112,7 +112,7 @@ def det(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default. Both axes become probit axes; data stay fractions.
     bands : bool
-        Whether the band around each curve is shaded, where it is known which units trials share.
+        Shade the band around each curve, if the units of the trials are known.
     **line_kw
         Properties of the steppy curve of each system.
 
@@ -124,7 +124,7 @@ def det(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     -----
     Solid: all distinct thresholds. Thin dashed: convex hull, with the EER as a star. Other markers: actual errors at
     the Bayes threshold of each operating point. Beyond the dotted lines there are fewer than 30 errors of a kind
-    (thesis appendix B). Rates of 0 or 1 lie at infinity; markers that would stand there stand at the edge.
+    (thesis appendix B). Rates of 0 or 1 are at infinity; their markers are drawn at the edge.
 
     References
     ----------
@@ -166,7 +166,7 @@ def roc(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     bands : bool
-        Whether the band around each curve is shaded, where it is known which units trials share.
+        Shade the band around each curve, if the units of the trials are known.
     **line_kw
         Properties of the steppy curve of each system.
 
@@ -176,8 +176,8 @@ def roc(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
 
     Notes
     -----
-    The miss rate, not the detection rate, is on the vertical axis: the area under the curve is an error. Where the
-    EER is small the plot shows the corner around it.
+    The vertical axis is the miss rate, not the detection rate, so the area under the curve is an error. For a small
+    EER, the plot shows the corner around it.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def roc(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
 
 
 def _shade_hull(drawing: Drawing, system: System, line: Callable[[FloatArray, FloatArray], Outline]) -> None:
-    """Shade between the hulls at both ends of what is likely, each drawn as a line."""
+    """Shade the area between the hulls at both ends of the uncertainty, each drawn as a line."""
     found, known = hull_bands(system.evaluation), system.known
     if found is not None and known is not None:
         low, high = (line(*rates) for rates in found)
@@ -225,12 +225,12 @@ def _det_limits(drawing: Drawing) -> tuple[Ends, Ends]:
 
 
 def _roc_limit(eer: float) -> float:
-    """Choose a round limit that leaves room around the equal error rate; everything if there is no error."""
+    """Return a round limit with room around the equal error rate; 1 without errors."""
     return next((limit for limit in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if 0 < 6 * eer <= limit), 1.0)
 
 
 def _few_errors(drawing: Drawing, x: Ends, y: Ends) -> None:
-    """Draw the rates at which 30 errors of a kind remain, in the system's colour only where systems differ."""
+    """Draw the rates with 30 errors of a kind, in the colour of the system if systems differ."""
     sizes = {(system.evaluation.n_tar, system.evaluation.n_non) for system in drawing.systems}
     drawn = False
     for system in drawing.systems if len(sizes) > 1 else drawing.systems[:1]:
@@ -247,7 +247,7 @@ def _few_errors(drawing: Drawing, x: Ends, y: Ends) -> None:
 
 
 def _markers(drawing: Drawing, edges: tuple[Ends, Ends] | None) -> None:
-    """Mark the EER and the actual errors at each operating point; with ``edges`` those outside stand at the edge."""
+    """Mark the EER and the actual errors at each operating point; with ``edges``, outside markers move to the edge."""
     plain: Style = {"color": GREY, "markeredgecolor": "white", "markeredgewidth": 0.7, "linestyle": "none"}
 
     def mark(system: System, rates: tuple[float, float], name: str, style: Style) -> None:
@@ -284,10 +284,10 @@ def bayes_error(
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     before : Evaluation, Results or sequence of Evaluation, optional
-        The same systems before calibration, in the same order: their actual errors are drawn thin and pale. Their least
-        errors are not: increasing maps do not move them.
+        The same systems before calibration, in the same order: their actual errors are drawn thin and pale. Their
+        minimum errors are equal, since increasing maps do not change them.
     bands : bool
-        Whether the band around each curve is shaded, where it is known which units trials share.
+        Shade the band around each curve, if the units of the trials are known.
     **line_kw
         Properties of the curve of actual errors of each system.
 
@@ -298,14 +298,14 @@ def bayes_error(
     Raises
     ------
     InputError
-        If there are not as many systems before as after.
+        If the numbers of systems before and after calibration differ.
 
     Notes
     -----
-    Solid: actual errors at the Bayes threshold. Dashed: least errors at any threshold; the gap is the calibration
-    loss. Above the line at 1, decisions are worse than those without a recognizer. Left of the triangle that points
-    to the left fewer than 30 false alarms remain, right of the other one fewer than 30 misses. Curves that leave the
-    plot at the top are cut off. Source: BOSARIS paper 2.5.4, eq. 19.
+    Solid: actual errors at the Bayes threshold. Dashed: minimum errors at any threshold; the gap is the calibration
+    loss. Above the line at 1, decisions cost more than ignoring the scores. Left of the left-pointing triangle there
+    are fewer than 30 false alarms, right of the other one fewer than 30 misses. Curves are cut off at the top of the
+    plot. Source: BOSARIS paper 2.5.4, eq. 19.
 
     Examples
     --------
@@ -335,7 +335,7 @@ def ape(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     bands : bool
-        Whether the band around each curve is shaded, where it is known which units trials share.
+        Shade the band around each curve, if the units of the trials are known.
     **line_kw
         Properties of the curve of actual errors of each system.
 
@@ -345,7 +345,7 @@ def ape(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
 
     Notes
     -----
-    The area under the solid curve is ``2 ln 2 Cllr``, that under the dashed curve ``2 ln 2 min Cllr``; the highest
+    The area under the solid curve is ``2 ln 2 Cllr``, the area under the dashed curve ``2 ln 2 min Cllr``; the highest
     point of the dashed curve is the EER. Source: thesis section 7.7.4.
 
     Examples
@@ -379,7 +379,7 @@ def ece(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     bands : bool
-        Whether the band around each curve is shaded, where it is known which units trials share.
+        Shade the band around each curve, if the units of the trials are known.
     **line_kw
         Properties of the curve of actual cross-entropy of each system.
 
@@ -389,7 +389,7 @@ def ece(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
 
     Notes
     -----
-    Solid: of the scores as they are. Dashed: after PAV, the best that calibration can do. Dotted black: of llr 0, the
+    Solid: the scores without changes. Dashed: after PAV, the best possible calibration. Dotted black: llr 0, the
     entropy of the prior. At log odds 0 the curves pass through Cllr, min Cllr and 1.
 
     References
@@ -414,12 +414,12 @@ def ece(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
 
 
 def _prior_entropy(log_odds: FloatArray) -> FloatArray:
-    """Cross-entropy of llr 0 in bits."""
+    """Return the cross-entropy of llr 0 in bits."""
     return np.asarray((entr(expit(log_odds)) + entr(expit(-log_odds))) / math.log(2))
 
 
 def _pairs(drawing: Drawing, pairs: Sequence[tuple[FloatArray, ...]], top: float, *, least: str = "minimum") -> None:
-    """Draw actual curves and their minima; the legend says so if nothing of an actual one is below ``top``."""
+    """Draw actual curves and their minima, with a note in the legend if an actual curve is completely above ``top``."""
     for system, (log_odds, actual, lowest) in zip(drawing.systems, pairs, strict=True):
         note = "" if np.any(actual < top) else "actual: above the frame"
         drawing.ax.plot(log_odds, actual, **system.noted(note))
@@ -435,7 +435,7 @@ def shade_curves(
     *,
     which: Sequence[str] = ("act", "min"),
 ) -> None:
-    """Shade the bands around actual curves and their minima, maybe on another scale."""
+    """Shade the bands around actual curves and their minima, optionally on another scale."""
     for system in drawing.systems:
         curves = system.curves
         log_odds = curves.entropy_log_odds if what == "cross_entropy" else curves.prior_log_odds
@@ -451,7 +451,7 @@ def shade_curves(
 def _before(drawing: Drawing, evaluations: Sequence[Evaluation]) -> None:
     """Draw the actual errors before calibration in a pale shade of the colour of each system."""
     if len(evaluations) != len(drawing.systems):
-        raise InputError(f"before: {len(evaluations)} systems, but there are {len(drawing.systems)} after calibration.")
+        raise InputError(f"before: {len(evaluations)} systems, but {len(drawing.systems)} after calibration.")
     hidden = 0
     for system, old in zip(drawing.systems, evaluations, strict=True):
         curves = old.curves
@@ -464,14 +464,14 @@ def _before(drawing: Drawing, evaluations: Sequence[Evaluation]) -> None:
 def draw_reference(
     canvas: Canvas, end: float, curve: Callable[[FloatArray], FloatArray], label: str = "default (llr 0)"
 ) -> None:
-    """Draw what is reached without scores, a function of the prior log odds, where it was not drawn before."""
+    """Draw the cost without scores, a function of the prior log odds, unless it was drawn before."""
     if canvas.explain(label, **REFERENCE):
         log_odds = np.linspace(-end, end, 1001)
         canvas.ax.plot(log_odds, curve(log_odds), **REFERENCE)
 
 
 def _scarce(drawing: Drawing) -> None:
-    """Mark on the minimum curves where fewer than 30 errors begin."""
+    """Mark the places on the minimum curves beyond which there are fewer than 30 errors."""
     style: Style = {"linestyle": "none", "markersize": 7.5, "markeredgecolor": "white", "markeredgewidth": 0.7}
     style["zorder"] = 4
     sides = ("<", "< 30 false alarms to the left"), (">", "< 30 misses to the right")
@@ -485,7 +485,7 @@ def _scarce(drawing: Drawing) -> None:
 
 
 def top_of(curves: list[FloatArray], *, peak: float) -> float:
-    """Upper limit: everything up to ``peak`` of the reference, more for bad curves, less where all are far below."""
+    """Return an upper limit: up to ``peak`` of the reference, higher for bad curves, lower if all are far below."""
     values = np.concatenate([curve[np.isfinite(curve)] for curve in curves])
     highest = float(values.max(initial=0.0))
     if highest > 0.3 * peak:
@@ -503,14 +503,14 @@ def framed(drawing: Drawing, top: float, label: str, *, has_points: bool = True)
 
 
 def normalized(drawing: Drawing, top: float, *, has_points: bool = True) -> Axes:
-    """Finish a plot of normalized error rates, with a line at what is reached without scores."""
+    """Finish a plot of normalized error rates, with a line at the cost without scores."""
     if drawing.explain("default (llr 0)", **REFERENCE):
         drawing.ax.axhline(1.0, **REFERENCE)
     return framed(drawing, top, _NORMALIZED, has_points=has_points)
 
 
 def write_priors(ax: Axes, *, sign: float = 1.0) -> None:
-    """Write priors at the upper edge of an axis of log odds, or with sign -1 of Bayes thresholds."""
+    """Write priors at the upper edge of an axis of log odds, or of Bayes thresholds with sign -1."""
     for old in list(ax.child_axes):
         old.remove()
     top_axis = ax.secondary_xaxis("top")
@@ -521,7 +521,7 @@ def write_priors(ax: Axes, *, sign: float = 1.0) -> None:
 
 
 def _prior_ticks(reach: float) -> dict[float, str]:
-    """Return log odds up to ``reach`` and how their priors are written: 0.5, and powers of 10 to both sides."""
+    """Return log odds up to ``reach`` with labels of their priors: 0.5, and powers of 10 on both sides."""
     n_decades = int(reach / math.log(10))
     step = 1 if n_decades <= 3 else -(-n_decades // 2)
     ticks = {0.0: "0.5"}

@@ -1,4 +1,4 @@
-"""Plots of detection, each class against the rest: losses, APE curves, and C_avg over the prior and by subset."""
+"""Multiclass plots of detectors, each class against the rest: losses, APE curves, and C_avg over prior and subsets."""
 
 from __future__ import annotations
 
@@ -20,30 +20,21 @@ from deciban.evaluation.bands import band_of, detector_bands
 from deciban.evaluation.uncertainty import Uncertainty
 from deciban.multiclass import DetectionAnalysis, SubsetCosts
 from deciban.plots.axes import BAND, BAND_LINE, GREY, HALO, Canvas, Mark, Style, band_label, in_percent
+from deciban.plots.colors import PALETTE
 from deciban.plots.curves import BEFORE, REFERENCE, draw_reference, top_of, write_priors
-from deciban.plots.files import (
-    NAME_WIDTH,
-    PALETTE,
-    families_for,
-    legend_above,
-    letters,
-    line_width,
-    panels_of,
-    paper,
-    readable,
-)
+from deciban.plots.files import NAME_WIDTH, families_for, legend_above, letters, line_width, panels_of, paper, readable
 from deciban.plots.matrices import ClassDrawable, brief, class_systems_of, one_system, systems_before
 from deciban.types import FloatArray
 
 _NAME_SIZE, _NUMBER_SIZE = 9.0, 7.0
 _HEADROOM, _LIMITS = 1.4, (0.02, 0.7)
-"""Room for numbers above the curves, and how low and high the axis of errors (fractions) may end."""
+"""Room for numbers above the curves, and limits of the upper end of the axis of errors (fractions)."""
 _BAND_STEP = 4
-"""Of so many places of a curve its band has one: in a panel more cannot be seen, and all would make files large."""
+"""Step between places of a curve with a band: panels cannot show more, and files stay small."""
 _WIDTH, _ROW, _AROUND = 6.0, 0.17, 0.13
-"""Inches: of the figure, of a bar, of the space between two classes."""
+"""Inches of the width of the figure, of a bar, and of the space between two classes."""
 _FURTHEST = 2.0
-"""Bits beyond which bars are cut off: twice what a detector without information has."""
+"""Bits beyond which bars are cut off: twice the Cllr of a detector without information."""
 _PALE = 0.35
 
 
@@ -64,32 +55,31 @@ def class_ape(
     before : ClassEvaluation, optional
         The same before calibration.
     columns : int, optional
-        Panels side by side; by default 2 to 6, so that few places are left empty.
+        Panels side by side; by default 2 to 6, to leave few places empty.
     bands : bool
-        Whether the bands around the curves after calibration are shaded, where it is known which units trials share.
+        Shade the bands around the curves after calibration, if the units of the trials are known.
     **line_kw
         Properties of the curve of actual errors in each panel.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Its first Axes are the panels, which share both axes.
+        The first Axes are the panels, which share both axes.
 
     Raises
     ------
     InputError
-        If there are several systems, or other classes before calibration, or ``columns`` is not above 0.
+        If there are several systems, or different classes before calibration, or ``columns`` is not above 0.
 
     Notes
     -----
-    Curves are those of `ape`. Solid: actual errors at the Bayes threshold; dashed: least errors at any threshold; the
-    area between them is proportional to the calibration loss. Pale: both before calibration, which can also move the
-    least errors, as calibration of many classes is no increasing map of detection scores; where they are far higher
-    they leave the panels. Dotted: decisions by the prior alone. Bands are at each prior by itself the interval of the
-    cost there: where no miss or no false alarm is left they widen, as those that were not seen would cost the more
-    (rule of three). In the corner Cllr before and after calibration, and the least Cllr after any increasing map, in
-    bits.
-    Source: paper 001 figure 2 (Bruemmer and van Leeuwen 2006).
+    Curves are as in `ape`. Solid: actual errors at the Bayes threshold; dashed: minimum errors at any threshold; the
+    area between them is proportional to the calibration loss. Pale: both before calibration. Multiclass calibration is
+    no increasing map of detection scores, so it can also change the minimum errors. Much higher curves before
+    calibration are cut off. Dotted: decisions by the prior alone. Bands are pointwise intervals of the cost: without
+    misses or false alarms they are wider, to allow for unseen errors (rule of three). The corners show Cllr before and
+    after calibration, and Cllr after the best increasing map, in bits. Source: paper 001 figure 2 (Bruemmer and van
+    Leeuwen 2006).
 
     Examples
     --------
@@ -105,7 +95,7 @@ def class_ape(
     if old is not None and len(old.detection.target) != n:
         raise InputError(f"before: {len(old.detection.target)} classes are detected, but {n} after calibration.")
     if columns is not None and columns < 1:
-        raise InputError(f"columns: at least 1 panel stands in a row, got {columns}.")
+        raise InputError(f"columns: got {columns}. Use at least 1.")
     figure, panels = panels_of(n, columns, "Prior log odds of the class (nats)", "Bayes error rate (%)")
     mark = Mark({"color": PALETTE[0], "linewidth": line_width(1.5), "zorder": 2.5, **normalize_kwargs(line_kw, Line2D)})
     names = readable([system.classes[k] for k in system.detection.target], width=NAME_WIDTH)
@@ -135,7 +125,7 @@ def class_ape(
 
 
 def _pair(panel: Axes, system: ClassEvaluation, k: int, main: Style, thin: Style) -> None:
-    """Draw actual and least errors of detecting a class."""
+    """Draw actual and minimum errors of detecting a class."""
     curves = system.curves
     panel.plot(curves.detector_log_odds, curves.act_error[k], **main)
     panel.plot(curves.detector_log_odds, curves.min_error[k], **thin)
@@ -146,13 +136,13 @@ def _highest(system: ClassEvaluation) -> float:
 
 
 def _top(after: float, before: float) -> float:
-    """Upper limit of the errors: curves before calibration may leave the panel, or those after it could not be seen."""
+    """Return the upper limit of errors; curves before calibration can be cut off so that the others are visible."""
     highest = max(after, min(before, max(2 * after, 0.05)))
     return float(np.clip(_HEADROOM * highest, *_LIMITS))
 
 
 def _write(panel: Axes, system: ClassEvaluation, old: ClassEvaluation | None, k: int) -> None:
-    """Write Cllr before and after, and its minimum, into the corner of a panel."""
+    """Write Cllr before and after calibration, and its minimum, into the corner of a panel."""
     found = system.detection
     was = "" if old is None else f"{brief(float(old.detection.cllr[k]))} → "
     text = f"Cllr {was}{brief(float(found.cllr[k]))}\nmin {brief(float(found.min_cllr[k]))}"
@@ -162,7 +152,7 @@ def _write(panel: Axes, system: ClassEvaluation, old: ClassEvaluation | None, k:
 
 
 def _legend(figure: Figure, mark: Mark, *, with_before: bool, known: Uncertainty | None) -> None:
-    """Say above all panels what the lines mean, and bands, if there are some."""
+    """Add a legend above all panels."""
     entries: list[tuple[str, Style]] = [("actual", mark.main), ("minimum", mark.thin())]
     if with_before:
         entries.append(("before calibration", {**BEFORE, "color": mark.color}))
@@ -175,7 +165,7 @@ def _legend(figure: Figure, mark: Mark, *, with_before: bool, known: Uncertainty
 
 
 def class_losses(result: ClassDrawable, ax: Axes | None = None, **bar_kw: Any) -> Axes:
-    """Draw discrimination and calibration loss of detecting each class, one on the other: their sum is Cllr.
+    """Draw stacked bars of discrimination and calibration loss of detecting each class; their sum is Cllr.
 
     Parameters
     ----------
@@ -193,13 +183,13 @@ def class_losses(result: ClassDrawable, ax: Axes | None = None, **bar_kw: Any) -
     Raises
     ------
     InputError
-        If there is nothing to draw, or the classes are not the same.
+        If there is nothing to draw, or the classes differ.
 
     Notes
     -----
-    Full colour: min Cllr, what is left after the best increasing map of the detection scores of that class alone.
-    Pale: Cllr less min Cllr. The number behind a bar is Cllr. Dotted: 1 bit, a detector that says nothing. Bars beyond
-    2 bits are cut off. Source: paper 001 section 4.3 (Bruemmer and van Leeuwen 2006).
+    Full colour: min Cllr, the loss after the best increasing map of the detection scores of that class. Pale: Cllr
+    minus min Cllr. The number behind a bar is Cllr. Dotted: 1 bit, a detector without information. Bars are cut off at
+    2 bits. Source: paper 001 section 4.3 (Bruemmer and van Leeuwen 2006).
 
     Examples
     --------
@@ -235,7 +225,7 @@ def class_losses(result: ClassDrawable, ax: Axes | None = None, **bar_kw: Any) -
 
 
 def _bars(ax: Axes, at: FloatArray, height: float, losses: DetectionAnalysis, mark: Mark, bar_kw: Style) -> None:
-    """Draw the bars of one system; where a loss is infinite it goes far beyond the frame."""
+    """Draw the bars of one system; infinite bars end far outside the frame."""
     least, actual = (np.minimum(bits, 10 * _FURTHEST) for bits in (losses.min_cllr, losses.cllr))
     style: Style = {"height": height, "linewidth": 0, **bar_kw}
     ax.barh(at, least, **{"color": mark.color, **style})
@@ -243,7 +233,7 @@ def _bars(ax: Axes, at: FloatArray, height: float, losses: DetectionAnalysis, ma
 
 
 def _write_behind(ax: Axes, at: FloatArray, cllr: FloatArray, end: float) -> None:
-    """Write Cllr behind each bar, or at its end if it is cut off."""
+    """Write Cllr behind each bar, or at the edge if the bar is cut off."""
     for place, bits in zip(at, cllr.tolist(), strict=True):
         outside = bits > 0.93 * end
         style: Style = {"ha": "right" if outside else "left", "xytext": (-3 if outside else 3, 0)}
@@ -263,24 +253,24 @@ def _explain_bars(canvas: Canvas) -> None:
 
 
 def pale(color: Any) -> tuple[float, ...]:
-    """Mix a colour with white."""
+    """Return the colour mixed with white."""
     return tuple(1.0 - _PALE * (1.0 - part) for part in to_rgb(color))
 
 
 _SIZE = (6.0, 4.0)
 _SLOT = 0.86
-"""Share of the width between two sizes that points take."""
+"""Share of the distance between two sizes that dots take."""
 _LEVELS = 60
 _NAME_SIZE, _LINE = 8.0, 0.045
-"""Points of letters, and the height of a line as a share of the axis."""
+"""Points of text, and the height of a line as a share of the axis."""
 _MARGIN, _MOST_ROOM = 0.07, 0.6
-"""Shares of the axis that stay free above the dots: without names, and with however many."""
+"""Shares of the axis that stay free above the dots: without names, and at most."""
 _MOST_OF_PRINT = 0.4
-"""Names that took a greater share of the axis are left out in print."""
+"""Largest share of the axis for names in print; otherwise they are left out."""
 _HARDEST = "hardest pair"
 _GOLDEN = 0.6180339887498949
 _MANY = 2000
-"""More points than this become one image inside a vector file."""
+"""Number of dots above which they become one image in vector files."""
 _MEAN: Style = {"color": "black", "linewidth": 1.2, "solid_capstyle": "butt", "zorder": 4}
 _ALL: Style = {"marker": "*", "markersize": 13, "linestyle": "none", "markeredgecolor": "black", "zorder": 5}
 
@@ -304,7 +294,7 @@ def c_avg_curve(
     before : ClassEvaluation, ClassResults or sequence of ClassEvaluation, optional
         The same systems before calibration, in the same order: thin and pale.
     bands : bool
-        Whether the band around each curve is shaded, where it is known which units trials share.
+        Shade the band around each curve, if the units of the trials are known.
     **line_kw
         Properties of the curve of each system.
 
@@ -315,15 +305,15 @@ def c_avg_curve(
     Raises
     ------
     InputError
-        If there is nothing to draw, or there are not as many systems before as after.
+        If there is nothing to draw, or the numbers of systems before and after calibration differ.
 
     Notes
     -----
-    Dotted: ``min(p, 1 - p)``, the cost of accepting or rejecting everything, whichever is less. Above it a recognizer
-    does worse than none. Source: thesis 8.5.1, eq. 8.28.
+    Dotted: ``min(p, 1 - p)``, the cost of accepting or rejecting everything, whichever is less. Above it, decisions
+    cost more than ignoring the scores. Source: thesis 8.5.1, eq. 8.28.
 
-    Where the last class is out of set, it is so at each prior, and the legend says so with its prior. The curve ends
-    where the prior of the target and that one leave nothing for the other non-targets.
+    If the last class is out of set, the legend shows its prior, which is the same at each prior of the target. The
+    curve ends where the two priors leave nothing for the other non-targets.
 
     Examples
     --------
@@ -378,9 +368,9 @@ def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: Any) 
 
     Notes
     -----
-    A dot is a subset. Within a size, dots lie side by side, the wider the more subsets have that cost. Black lines:
-    mean of each size. Star: all classes. Above the dots the hardest pair of each system, grey if several share it.
-    Source: thesis 8.3.3 and figure 8.3.
+    A dot is a subset. Within a size, dots are side by side, wider if more subsets have similar costs. Black lines: mean
+    of each size. Star: all classes. Text above the dots: the hardest pair of each system, grey if several systems share
+    it. Source: thesis 8.3.3 and figure 8.3.
 
     Examples
     --------
@@ -433,7 +423,7 @@ def _dots(ax: Axes, costs: SubsetCosts, mark: Mark, shift: float, width: float, 
     )
     one: Style = {"markersize": size, "rasterized": n > _MANY, **mark.main, **plain, "label": None}
     ax.plot(place[~full], costs.value[~full], **one)
-    ax.plot([], [], **{"markersize": 5.0, **mark.main})  # a legend entry that can be seen
+    ax.plot([], [], **{"markersize": 5.0, **mark.main})  # a visible legend entry
     for size, mean in list(costs.mean_by_size.items())[:-1]:
         ax.plot([size + shift - width / 2, size + shift + width / 2], [mean, mean], gid="mean", **_MEAN)
     star = {**_ALL, "color": mark.color, "clip_on": False}
@@ -441,13 +431,13 @@ def _dots(ax: Axes, costs: SubsetCosts, mark: Mark, shift: float, width: float, 
 
 
 def _sideways(costs: SubsetCosts, highest: float) -> FloatArray:
-    """Spread dots over (-1/2, 1/2), the wider the more dots of that size are near; evenly, and not by chance."""
+    """Spread dots over (-1/2, 1/2), wider if more dots of that size are near; evenly, not randomly."""
     level = np.minimum((costs.value / highest * _LEVELS).astype(np.int64), _LEVELS - 1)
     cell = costs.size * _LEVELS + level
     n_near = np.bincount(cell)[cell]
     most = np.zeros(int(costs.size.max()) + 1)
     np.maximum.at(most, costs.size, n_near)
-    # The multiples of the golden ratio fill an interval as evenly as can be, however many there are.
+    # The multiples of the golden ratio fill an interval evenly for any number of dots.
     order = np.lexsort((costs.value, costs.size))
     even = np.empty(len(order))
     even[order] = (_GOLDEN * np.arange(1, len(order) + 1)) % 1.0 - 0.5
@@ -456,7 +446,7 @@ def _sideways(costs: SubsetCosts, highest: float) -> FloatArray:
 
 
 def _hardest(marks: Sequence[Mark], found: Sequence[SubsetCosts], classes: Sequence[str]) -> dict[str, Any]:
-    """Return the names of the pair that each system tells apart worst, with its colour; grey where several share it."""
+    """Return the hardest pair of each system with its colour, grey if several systems share it."""
     named: dict[str, Any] = {}
     for mark, costs in zip(marks, found, strict=True):
         pairs = np.flatnonzero(costs.size == 2)
@@ -467,17 +457,17 @@ def _hardest(marks: Sequence[Mark], found: Sequence[SubsetCosts], classes: Seque
 
 
 def _n_named(ax: Axes) -> int:
-    """How many pairs are named on an Axes already."""
+    """Return the number of pairs that are already named on an Axes."""
     return sum(text.get_gid() == _HARDEST for text in ax.texts)
 
 
 def _line(ax: Axes) -> float:
-    """The height of a line of names as a share of the axis."""
+    """Return the height of a line of names as a share of the axis."""
     return _LINE if paper() is None else 1.25 * letters(_NAME_SIZE) * ax.figure.dpi / 72 / ax.bbox.height
 
 
 def _name_hardest(ax: Axes, named: Mapping[str, Any]) -> None:
-    """Write the names of pairs above all dots, where nothing else is: one below the other, in their colours."""
+    """Write the names of pairs above all dots, one below the other, in their colours."""
     for line, (text, color) in enumerate(named.items(), _n_named(ax)):
         style: Style = {
             "fontproperties": families_for([text], letters(_NAME_SIZE)),

@@ -1,4 +1,4 @@
-"""Figures of any size as files: fonts and sizes for screen and print, panels, and room for labels and legends."""
+"""Figures as files of any size: fonts and sizes for screen and print, panels, and layout."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -33,30 +32,30 @@ from deciban.errors import DecibanWarning, InputError
 from deciban.types import FloatArray
 
 NAMED = {"column": 3.5, "page": 7.2}
-"""Inches: the width of one of two columns, and that of both."""
+"""Inches of the width of one of two columns, and of both."""
 
 HIGHEST = 6.0
-"""Inches in print, of Axes with equally long units and their labels: a legend and a caption have room on the page."""
+"""Inches of the height in print of Axes with equal units and their labels, which leaves room for legend and caption."""
 
 _UNITS = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72}
 _LENGTH = re.compile(r"(?P<number>\d+(\.\d*)?|\.\d+)(?P<unit>in|cm|mm|pt)")
 _LEAST_WIDTH, _LEAST_HEIGHT, _MOST = 2.0, 1.5, 40.0
 LABEL, TICK, LEAST = 8.0, 7.0, 6.5
-"""Points in print: of the labels of axes, of tick labels and legends, and of anything at least."""
+"""Points in print: of axis labels, of tick labels and legends, and the minimum."""
 
 _LETTER = 0.54
-"""Width of a letter, as a share of its size."""
+"""Width of a character, as a share of its size."""
 _BEYOND = 0.35
-"""Inches that the label of an axis may be longer than it: there are tick labels at its ends."""
+"""Inches by which an axis label can exceed the axis."""
 _SHRUNK = 0.78
-"""Letters in print, as a share of those on a screen."""
+"""Size of text in print, as a share of the size on a screen."""
 _THINNED = 0.75
-"""The same of lines and markers."""
+"""The same for lines and markers."""
 
 
 @dataclass(frozen=True)
 class Paper:
-    """How large a picture is to be, in inches; without a height it is as high as it needs."""
+    """Size of a figure in inches; without a height, the height depends on the content."""
 
     width: float
     height: float | None = None
@@ -66,7 +65,7 @@ _PAPER: ContextVar[Paper | None] = ContextVar("paper", default=None)
 
 
 def paper() -> Paper | None:
-    """Return the size that was asked for by `print_style`, if it was."""
+    """Return the size requested by `print_style`, or None."""
     return _PAPER.get()
 
 
@@ -86,7 +85,7 @@ def paper_of(size: str) -> Paper:
     Raises
     ------
     InputError
-        If a unit is missing, this is no size, or one that nothing can be read at.
+        If a unit is missing, or the size is invalid or too small to read.
 
     Examples
     --------
@@ -98,7 +97,7 @@ def paper_of(size: str) -> Paper:
     sides = [_LENGTH.fullmatch(side.strip()) for side in str(size).split("x")]
     if len(sides) > 2 or None in sides:
         bare = re.fullmatch(r"[\d.]+\s*(in|cm|mm|pt)?\s*(x\s*[\d.]+\s*(in|cm|mm|pt)?)?", str(size))
-        why = "each number needs its unit" if bare else "this is no size"
+        why = "each number needs its unit" if bare else "this is not a size"
         raise InputError(
             f"size: got {size!r}, but {why}. Write column ({NAMED['column']:g} in wide), page ({NAMED['page']:g} in), "
             "a width such as 85mm, or width x height such as 85mmx60mm or 3.5inx2.5in (units: in, cm, mm, pt)."
@@ -108,33 +107,33 @@ def paper_of(size: str) -> Paper:
     if not _LEAST_WIDTH <= width <= _MOST or not (height is None or _LEAST_HEIGHT <= height <= _MOST):
         raise InputError(
             f"size: {size} is {width:.3g} in wide" + ("" if height is None else f" and {height:.3g} in high") + "; "
-            f"pictures can be read from {_LEAST_WIDTH:g} in of width and {_LEAST_HEIGHT:g} in of height on, and have "
-            f"{_MOST:g} in at most."
+            f"figures need a width of at least {_LEAST_WIDTH:g} in and a height of at least {_LEAST_HEIGHT:g} in, and "
+            f"at most {_MOST:g} in."
         )
     return Paper(width, height)
 
 
 @contextmanager
 def print_style(size: str = "column") -> Iterator[None]:
-    """Draw for print: in the block, figures are made in this size, with letters that are right at this size.
+    """Draw for print: in the block, figures have this size, with text that is readable at this size.
 
     Parameters
     ----------
     size : str
         ``"column"`` (3.5 in wide), ``"page"`` (7.2 in); or a width, or width ``x`` height, each with its unit:
-        ``"85mm"``, ``"85mmx60mm"``, ``"3.5inx2.5in"``. Left out, heights are what pictures need.
+        ``"85mm"``, ``"85mmx60mm"``, ``"3.5inx2.5in"``. By default, the height depends on the content.
 
     Raises
     ------
     InputError
-        If a unit is missing, this is no size, or one that nothing can be read at.
+        If a unit is missing, or the size is invalid or too small to read.
 
     Notes
     -----
-    Labels of axes have 8 points, tick labels and legends 7, nothing has less than 6.5. Where there are several systems,
-    each has a marker of its own along its curves, so that they can be told apart in grey print. Plots that draw on Axes
-    of one's own leave the size of their figure alone. Save pictures in the block, too: they are laid out then. Put them
-    into documents without scaling.
+    Labels of axes have 8 points, tick labels and legends 7, all other text at least 6.5. If there are several systems,
+    each has a separate marker along its curves, to distinguish them in grey print. Plots on your own Axes do not change
+    the size of the figure. Save figures inside the block, too, because saving computes the layout. Insert them into
+    documents without scaling.
 
     Examples
     --------
@@ -158,12 +157,12 @@ def print_style(size: str = "column") -> Iterator[None]:
 
 
 def letters(points: float) -> float:
-    """Return the size of letters in points: as on a screen, or as print needs them."""
+    """Return the size of text in points, for screen or print."""
     return points if paper() is None else min(max(_SHRUNK * points, LEAST), LABEL)
 
 
 def line_width(points: float) -> float:
-    """Return the width of a line, or the size of a marker, in points: as on a screen, or thinner in print."""
+    """Return the width of a line, or the size of a marker, in points; thinner in print."""
     return points if paper() is None else _THINNED * points
 
 
@@ -173,9 +172,9 @@ def size_for(natural: tuple[float, float], *, by_rows: bool = False) -> tuple[fl
     Parameters
     ----------
     natural : (float, float)
-        What it has on a screen.
+        Width and height on a screen.
     by_rows : bool
-        Whether its height comes from rows of letters: it does not follow the width then.
+        True if the height depends on rows of text, not on the width.
     """
     asked = paper()
     if asked is None:
@@ -186,7 +185,7 @@ def size_for(natural: tuple[float, float], *, by_rows: bool = False) -> tuple[fl
 
 
 def wrapped(label: str, inches: float) -> str:
-    """Break the label of an axis into two lines of about one length, where in print it is longer than its axis."""
+    """Break an axis label into two lines of similar length, if it is longer than the axis in print."""
     breaks = [place for place, letter in enumerate(label) if letter == " "]
     if (
         paper() is None
@@ -200,13 +199,13 @@ def wrapped(label: str, inches: float) -> str:
 
 
 def has_own_height() -> bool:
-    """Whether figures are as high as they need."""
+    """Return True if the height of figures depends on their content."""
     asked = paper()
     return asked is None or asked.height is None
 
 
 def style_ticks(ax: Any) -> None:
-    """Set the letters of the ticks of an Axes, which are made when it is drawn: the style of the block is gone then."""
+    """Set the size of tick labels of an Axes now, since ticks are created after the style of the block ends."""
     if paper() is not None:
         ax.tick_params(labelsize=TICK, width=0.6, length=2.5, pad=2.5)
         for axis in (ax.xaxis, ax.yaxis):
@@ -217,22 +216,22 @@ PANEL = (2.15, 1.75)
 """Inches of a panel."""
 
 NARROWEST = 5.8
-"""Inches that the legend takes in one line, without a band."""
+"""Inches of the legend in one line, without a band."""
 
 _ENTRY = 1.5
-"""Inches of each of its entries where there is one more: if they do not fit, they stand in two lines."""
+"""Inches of each legend entry if there is one more; entries that do not fit go to a second line."""
 
 
 def panels_of(n: int, columns: int | None, x: str, y: str) -> tuple[Figure, list[Axes]]:
-    """Make a figure of panels that share both axes; only those at the edges carry numbers.
+    """Create a figure of panels that share both axes; only panels at the edges have tick labels.
 
     Parameters
     ----------
     n : int
     columns : int or None
-        Panels side by side; by default 2 to 6, so that few places are left empty.
+        Panels side by side; by default 2 to 6, to leave few places empty.
     x, y : str
-        Labels of all.
+        Common labels.
 
     Examples
     --------
@@ -259,20 +258,20 @@ def panels_of(n: int, columns: int | None, x: str, y: str) -> tuple[Figure, list
 
 
 def _best_columns(n: int) -> int:
-    """Return how many columns of 3 to 6 leave the fewest panels empty, near a square."""
+    """Return the number of columns from 3 to 6 that leaves the fewest panels empty, close to a square."""
     if n <= 4:
         return 2 if n == 4 else 3
     return min(range(3, 7), key=lambda columns: (-n % columns, abs(columns - math.sqrt(1.2 * n))))
 
 
 def _most_columns(wanted: int) -> int:
-    """Return how many columns there is room for: in print, panels are half as wide at least."""
+    """Return the number of columns that fit; in print, panels have at least half the width."""
     asked = paper()
     return wanted if asked is None else max(1, min(wanted, int((asked.width - 0.4) / (0.5 * PANEL[0]))))
 
 
 def legend_above(figure: Figure, handles: Sequence[Line2D], title: str | None, *, is_long: bool) -> None:
-    """Say above all panels what the lines mean, in several lines where they have no room in one.
+    """Add a legend above all panels, in several lines if necessary.
 
     Parameters
     ----------
@@ -280,7 +279,7 @@ def legend_above(figure: Figure, handles: Sequence[Line2D], title: str | None, *
     handles : sequence of matplotlib.lines.Line2D
     title : str or None
     is_long : bool
-        Whether one line may be too short for all, which it is not on a screen without bands.
+        True if one line can be too short, which is never the case on a screen without bands.
     """
     n_rows = 1
     if is_long or paper() is not None:
@@ -296,44 +295,14 @@ def legend_above(figure: Figure, handles: Sequence[Line2D], title: str | None, *
     )
 
 
-# Okabe and Ito's colours for all kinds of colour vision, without their black (reference lines) and their yellow
-# (too light for lines on white), then three of Paul Tol's.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#332288", "#882255", "#999933")
-
 LABEL_WIDTH = 30
 
 NAME_WIDTH = 22
-"""Letters of a class name on an axis; longer ones lose their middle."""
-
-
-def system_colors(n: int) -> list[str]:
-    """Return the colours of several systems, as hexadecimal codes, in the order in which plots use them.
-
-    People with any kind of colour vision can tell the first ones apart; after nine they come again, darker.
-
-    Parameters
-    ----------
-    n : int
-        Number of systems.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> system_colors(2)
-    ['#0072B2', '#D55E00']
-    """
-    shades = []
-    for i in range(n):
-        shade, (red, green, blue) = 0.55 ** (i // len(PALETTE)), to_rgb(PALETTE[i % len(PALETTE)])
-        shades.append(to_hex((shade * red, shade * green, shade * blue)).upper())
-    return shades
+"""Characters of a class name on an axis; longer names are shortened in the middle."""
 
 
 def shortened(name: str, width: int) -> str:
-    """The beginning and the end of a name that is longer.
+    """Shorten a long name in the middle.
 
     >>> shortened("a long name", 7), shortened("name", 7)
     ('a …ame', 'name')
@@ -343,12 +312,12 @@ def shortened(name: str, width: int) -> str:
 
 
 def readable(names: Sequence[str], used: AbstractSet[str] = frozenset(), *, width: int = LABEL_WIDTH) -> list[str]:
-    """Shorten names, number those that are used already, and guard them so that each character is drawn as it is."""
+    """Shorten names, number repeated names, and escape special characters for matplotlib."""
     labels: list[str] = []
     for name in names:
         short = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(name.split())) or "(unnamed)"
         short = shortened(short, width)
-        # Dollars would begin a formula, and legends leave out what begins with an underscore: a hair space hides it.
+        # A dollar begins a formula; legends leave out names with a leading underscore, which a hair space hides.
         short = short.replace("$", r"\$")
         short = f"\u200a{short}" if short.startswith("_") else short
         numbered = (f"{short} #{i}" if i > 1 else short for i in count(1))
@@ -357,7 +326,7 @@ def readable(names: Sequence[str], used: AbstractSet[str] = frozenset(), *, widt
 
 
 def families_for(text: Iterable[str], size: float) -> FontProperties:
-    """Return the default font and, for characters that it lacks, the first installed fonts that have them."""
+    """Return the default font, with installed fonts for characters that it lacks."""
     font = FontProperties(size=size)
     missing = {ord(character) for characters in text for character in characters}
     missing -= get_font(findfont(font)).get_charmap().keys()
@@ -373,9 +342,9 @@ def families_for(text: Iterable[str], size: float) -> FontProperties:
 
 Format: TypeAlias = Literal["svg", "png", "pdf"]
 FORMATS: tuple[Format, ...] = ("svg", "png", "pdf")
-"""What `save` writes."""
+"""Formats of `save`."""
 
-# Who drew it and when is left out: the same plot must give the same bytes.
+# Author and date are omitted, so that the same plot gives the same bytes.
 _METADATA: dict[str, dict[str, Any]] = {
     "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
     "png": {"Software": None},
@@ -384,9 +353,9 @@ _METADATA: dict[str, dict[str, Any]] = {
 _STYLE: Any = {"svg.hashsalt": "deciban", "svg.fonttype": "path", "pdf.fonttype": 42, "path.simplify": True}
 _DPI = 200
 _LEAST_ROOM = 0.5
-"""Inches of Axes that can be read."""
+"""Least side of readable Axes in inches."""
 _NO_ROOM = "collapsed to zero"
-"""What matplotlib warns of where labels and legends leave nothing."""
+"""Part of the warning of matplotlib if labels and legends leave no room."""
 _SVG_DPI = 72
 
 
@@ -396,25 +365,25 @@ def save(drawing: Axes | Figure, file: str | os.PathLike[str] | IO[bytes], forma
     Parameters
     ----------
     drawing : matplotlib.axes.Axes or matplotlib.figure.Figure
-        What a plot function returned; of an Axes the whole figure is written.
+        Return value of a plot function; for an Axes, the whole figure is written.
     file : path or binary file object
     format : {"svg", "png", "pdf"}
-        Letters become outlines in SVG and embedded TrueType fonts in PDF; PNG has 200 dots per inch.
+        Text becomes outlines in SVG and embedded TrueType fonts in PDF; PNG has 200 dots per inch.
 
     Raises
     ------
     InputError
-        If the format is another one, or `print_style` asked for a size that labels and legend take all of.
+        If the format is unknown, or the size of `print_style` is too small for labels and legend.
 
     Warns
     -----
     DecibanWarning
-        If no installed font has a letter of a name and the format is PNG or PDF.
+        If no installed font has a character of a name and the format is PNG or PDF.
 
     Notes
     -----
-    Where no installed font has a letter of a name, SVG keeps all its letters as text for the viewer's fonts; PNG and
-    PDF show a box, with a warning.
+    If no installed font has a character of a name, SVG keeps all text for the fonts of the viewer; PNG and PDF show a
+    box, with a warning.
 
     Examples
     --------
@@ -448,8 +417,8 @@ def save(drawing: Axes | Figure, file: str | os.PathLike[str] | IO[bytes], forma
 def _too_small(figure: Figure) -> InputError:
     width, height = figure.get_size_inches()
     return InputError(
-        f"size: {width:.3g} in x {height:.3g} in leave no room beside labels and legend. Name a larger size, give no "
-        "height (it is as high as it needs then), or draw fewer systems."
+        f"size: {width:.3g} in x {height:.3g} in leave no room next to labels and legend. Use a larger size, leave out "
+        "the height, or draw fewer systems."
     )
 
 
@@ -462,7 +431,7 @@ def _drawn(figure: Figure, file_format: Format) -> bytes:
             if "Glyph" not in str(warning):
                 raise
     if file_format != "svg":
-        message = f"No installed font has all letters of the names: {file_format.upper()} shows boxes. SVG keeps text."
+        message = f"No installed font has all characters of names: {file_format.upper()} shows boxes. SVG keeps text."
         warnings.warn(message, DecibanWarning, stacklevel=3)
     with warnings.catch_warnings(), rc_context({"svg.fonttype": "none"}):
         warnings.filterwarnings("ignore", message=r"(?s)Glyph.*missing")
@@ -471,12 +440,12 @@ def _drawn(figure: Figure, file_format: Format) -> bytes:
 
 def _bytes(figure: Figure, file_format: Format) -> bytes:
     content = io.BytesIO()
-    # Constrained layout starts from where the Axes stand: without this, a second file would differ from the first.
+    # Constrained layout starts from the current positions: without this, a second file would differ from the first.
     for ax in figure.axes:
         place = ax.get_subplotspec()
         if place is not None and isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
             ax.set_subplotspec(place)
-    # Axes with equally long units, and small ones in print, need the rounds of `lay_out` in all formats.
+    # Axes with equal units, and small ones in print, need the rounds of `lay_out` in all formats.
     has_rounds = paper() is not None or any(ax.get_aspect() != "auto" for ax in figure.axes)
     with _laid_out(figure) if file_format == "svg" or has_rounds else nullcontext():
         figure.savefig(content, format=file_format, dpi=_DPI, metadata=_METADATA[file_format])
@@ -485,7 +454,7 @@ def _bytes(figure: Figure, file_format: Format) -> bytes:
 
 @contextmanager
 def _laid_out(figure: Figure) -> Iterator[None]:
-    """Lay a figure out for SVG beforehand: to do no more than that, ``savefig`` would draw all of it once more."""
+    """Lay a figure out for SVG in advance, because ``savefig`` would draw all of it once more for the layout."""
     engine, canvas, dpi = figure.get_layout_engine(), figure.canvas, figure.dpi
     if not isinstance(engine, ConstrainedLayoutEngine):
         yield
@@ -504,24 +473,24 @@ def _laid_out(figure: Figure) -> Iterator[None]:
 
 
 _SIDES = 0.6, 0.12
-"""Inches that most pictures need on the left and on the right: where measuring begins."""
+"""Typical margins on the left and on the right in inches, for the first round."""
 
 _ROUNDS = 6
-"""How often a place may be found wanting; mostly the first one is right."""
+"""Largest number of layout rounds; mostly one is enough."""
 
 
 def lay_out(figure: Figure, engine: ConstrainedLayoutEngine) -> None:
-    """Do what an engine does, in half the time where there is but one Axes.
+    """Compute the layout of an engine, in half the time for a single Axes.
 
-    The engine measures all labels twice, and each side of the frame as if it were one more label. Here they are
-    measured again only where moving the Axes changed what they need, and sides are known to need nothing.
+    The engine measures all labels twice, and each side of the frame like a label. Here, labels are measured again only
+    if moving the Axes changed them, and sides of the frame are not measured.
     """
     if not (_is_simple(figure) and _place(figure.axes[0], engine)):
         engine.execute(figure)
 
 
 def _is_simple(figure: Figure) -> bool:
-    """Whether all that needs room is one Axes, with what belongs to it, in a grid of one."""
+    """Return True if the figure has only one Axes, in a grid of one, and nothing outside it."""
     if len(figure.axes) != 1 or figure.subfigs or figure.texts or figure.legends:
         return False
     place = figure.axes[0].get_subplotspec()
@@ -529,7 +498,7 @@ def _is_simple(figure: Figure) -> bool:
 
 
 def _place(ax: Axes, engine: ConstrainedLayoutEngine) -> bool:
-    """Put an Axes to its place; False if nothing is left of it."""
+    """Place an Axes; return False if it has no room."""
     figure: Any = ax.figure
     settings, size = engine.get(), figure.bbox.size
     pads = figure.dpi * np.array([settings["w_pad"], settings["h_pad"]])
@@ -549,7 +518,7 @@ def _place(ax: Axes, engine: ConstrainedLayoutEngine) -> bool:
             ax.set_in_layout(True)
             return False
         _move(ax, low, high)
-        # A legend that is wider than the frame sticks out the less, the wider the frame is.
+        # A legend that is wider than the frame extends less beyond a wider frame.
         if _ticks(ax) == ticks and (legend is None or legend.width <= min(frame, ax.bbox.width)):
             break
     return True
@@ -559,25 +528,25 @@ def _move(ax: Axes, low: FloatArray, high: FloatArray) -> None:
     left, bottom = low.tolist()
     width, height = (high - low).tolist()
     ax.set_position((left, bottom, width, height))
-    ax.set_in_layout(True)  # which setting a position ends, for good
+    ax.set_in_layout(True)  # set_position would exclude it permanently
     ax.apply_aspect()
 
 
 def _labels(ax: Axes) -> Bbox | None:
-    """The box around an Axes with all that belongs to it, but its legend."""
+    """Return the box around an Axes with all its artists except the legend."""
     known = (Legend, Spine)
     artists = [artist for artist in ax.get_default_bbox_extra_artists() if not isinstance(artist, known)]
     return ax.get_tightbbox(for_layout_only=True, bbox_extra_artists=artists)
 
 
 def _legend(ax: Axes) -> Bbox | None:
-    """The box around the legend, if there is one."""
+    """Return the box around the legend, or None."""
     legend = ax.get_legend()
     return None if legend is None or not legend.get_in_layout() else legend.get_tightbbox()
 
 
 def _beyond(ax: Axes, box: Bbox | None) -> FloatArray:
-    """How far a box reaches beyond the frame, in pixels: to the left and below, to the right and above."""
+    """Return how far a box extends beyond the frame, in pixels: to the left and below, to the right and above."""
     if box is None:
         return np.zeros((2, 2))
     corners: FloatArray = np.asarray(ax.bbox.get_points()) - box.get_points()
@@ -586,5 +555,5 @@ def _beyond(ax: Axes, box: Bbox | None) -> FloatArray:
 
 
 def _ticks(ax: Axes) -> list[list[float]]:
-    """Where tick marks stand: how many there are depends on the room for them."""
+    """Return the positions of ticks, whose number depends on the size of the Axes."""
     return [axis.get_majorticklocs().tolist() for axis in (ax.xaxis, ax.yaxis)]

@@ -1,4 +1,4 @@
-"""Matrices: confusions, pairwise losses, maps of conditions; conditions in rows, and speakers in their corners."""
+"""Plots of matrices (confusions, pairwise losses, maps of conditions), of conditions in rows, and of speakers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
+from deciban.biometrics.subjects import GROUPS, Zoo
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, ClassResults, Results
 from deciban.evaluation.conditions import ByConditions, SystemConditions
@@ -22,20 +23,21 @@ from deciban.evaluation.one_system import OneSystem, shown_interval
 from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.worst_trials import ANIMALS, Menagerie
 from deciban.plots.axes import HALO, Canvas, Interval, Style, in_percent, new_axes, systems_of
+from deciban.plots.colors import PALETTE
 from deciban.plots.curves import REFERENCE
-from deciban.plots.files import LEAST, NAME_WIDTH, PALETTE, families_for, letters, paper, readable, style_ticks, wrapped
+from deciban.plots.files import LEAST, NAME_WIDTH, families_for, letters, paper, readable, style_ticks, wrapped
 from deciban.types import FloatArray
 
 ClassDrawable: TypeAlias = ClassEvaluation | ClassResults | Sequence[ClassEvaluation]
 
 
 def class_systems_of(result: ClassDrawable, argument: str = "result") -> tuple[ClassEvaluation, ...]:
-    """Return what is to be drawn, one after the other.
+    """Return a tuple of systems with the same classes.
 
     Raises
     ------
     InputError
-        If there is nothing, or something else, or the classes are not the same.
+        If there is no system, an object of another type, or the classes differ.
     """
     systems = systems_of(result, ClassEvaluation, argument)
     for system in systems:
@@ -67,14 +69,14 @@ def systems_before(before: ClassDrawable, after: Sequence[ClassEvaluation]) -> t
     Raises
     ------
     InputError
-        If there are not as many, or on other classes.
+        If their number or their classes differ.
     """
     systems = class_systems_of(before, "before")
     if len(systems) != len(after):
-        raise InputError(f"before: {len(systems)} systems, but there are {len(after)} after calibration.")
+        raise InputError(f"before: {len(systems)} systems, but {len(after)} after calibration.")
     if systems[0].classes != after[0].classes:
         raise InputError(
-            f"before: the classes are {', '.join(systems[0].classes)}, those after calibration are "
+            f"before: the classes are {', '.join(systems[0].classes)}, but after calibration they are "
             f"{', '.join(after[0].classes)}."
         )
     return systems
@@ -84,31 +86,31 @@ _NAME_SIZE, _NUMBER_SIZE, _SMALLEST = 9.0, 9.0, 4.0
 _LETTER = 0.6
 """Width of a digit, as a share of the font size."""
 _WIDEST, _CELL = 6.0, (0.3, 1.6)
-"""Inches: what all cells together like to take, and the limits of one."""
+"""Inches of the width of all cells, and limits of the width of one."""
 _SCALE = 0.55
-"""Inches of a scale of colours in print."""
+"""Inches of a colour bar in print."""
 
 
 def shades(color: str) -> Colormap:
-    """From white to a colour, the infinite in near black."""
+    """Return a colour map from white to a colour, with near black for infinite values."""
     return LinearSegmentedColormap.from_list(color, ["white", color]).with_extremes(over="0.15", bad="none")
 
 
 BLUES, ORANGES = shades(PALETTE[0]), shades(PALETTE[1])
-"""Two scales that all kinds of colour vision tell apart."""
+"""Two colour maps that can be distinguished with all kinds of colour vision."""
 
 
-class Grid:
-    """Cells on an Axes, the first row at the top.
+class CellGrid:
+    """Cells on an Axes, with the first row at the top.
 
     Parameters
     ----------
     rows, columns : sequences of str
         Their names.
     ax : Axes or None
-        None makes a new figure as large as the cells need.
+        None makes a new figure of the necessary size.
     n_scales : int
-        How many scales of colours will stand beside the cells.
+        Number of colour bars next to the cells.
     """
 
     def __init__(self, rows: Sequence[str], columns: Sequence[str], ax: Axes | None, *, n_scales: int = 2) -> None:
@@ -118,7 +120,7 @@ class Grid:
         self.ax = _own_axes(rows, columns, n_scales) if ax is None else ax
         self.ax.set_xlim(-0.5, self.shape[1] - 0.5)
         self.ax.set_ylim(self.shape[0] - 0.5, -0.5)
-        frame, dpi = self.ax.get_window_extent(), self.ax.figure.dpi  # before names and scales take their space
+        frame, dpi = self.ax.get_window_extent(), self.ax.figure.dpi  # before names and colour bars take space
         self._cell = 72 * frame.width / dpi / self.shape[1], 72 * frame.height / dpi / self.shape[0]
         if own and paper() is not None:
             self._cell = 72 * _room(rows, n_scales) / self.shape[1], 0.9 * self._cell[1]
@@ -134,8 +136,8 @@ class Grid:
         self.ax.spines[:].set_visible(False)
 
     def shade(self, values: np.ma.MaskedArray[Any, Any], cmap: Colormap, top: float, **mesh_kw: Any) -> QuadMesh:
-        """Colour all cells that are not masked, from 0 to ``top``; what is infinite is nearly black."""
-        # Meshes leave out what is not finite.
+        """Colour all cells that are not masked, from 0 to ``top``; infinite values are near black."""
+        # Meshes omit infinite values.
         drawn = np.ma.masked_array(
             np.where(np.isinf(values.data), 2.0 * top, np.minimum(values.data, top)), values.mask
         )
@@ -144,7 +146,7 @@ class Grid:
         return self.ax.pcolormesh(*edges, drawn, norm=Normalize(0.0, top), **style)
 
     def write(self, texts: Sequence[Sequence[str]], meshes: Iterable[QuadMesh]) -> None:
-        """Write into all cells, if letters that fit can be read; white where cells are dark."""
+        """Write text into all cells if it fits at a readable size; white on dark cells."""
         longest = max(2, *(len(text) for row in texts for text in row))
         size = min(0.8 * self._cell[0] / (_LETTER * longest), 0.6 * self._cell[1], letters(_NUMBER_SIZE))
         if size < _smallest():
@@ -159,7 +161,7 @@ class Grid:
                 self.ax.text(column, row, text, ha="center", va="center", fontproperties=font, color=ink)
 
     def explain(self, mesh: QuadMesh, label: str, **bar_kw: Any) -> Axes:
-        """Draw a scale of colours beside the cells."""
+        """Draw a colour bar next to the cells."""
         figure = self.ax.figure
         bar = figure.colorbar(mesh, ax=self.ax, fraction=0.05, aspect=28, **{"pad": 0.02, **bar_kw})
         bar.outline.set_visible(False)
@@ -171,7 +173,7 @@ class Grid:
         return float(np.clip(0.75 * self._cell[axis], _smallest(), letters(_NAME_SIZE)))
 
     def _every(self, axis: int) -> int:
-        """Of how many names one is written: in print they are no smaller than can be read."""
+        """Return the step between names that are written; in print, names need a readable size."""
         return 1 if paper() is None else math.ceil(1.1 * LEAST / self._cell[axis])
 
 
@@ -180,18 +182,18 @@ def _smallest() -> float:
 
 
 def _beside(names: Sequence[str]) -> float:
-    """Inches that names take, slanted ones upwards."""
+    """Return the inches that names take; slanted names take them vertically."""
     return 0.75 * _LETTER * letters(_NAME_SIZE) / 72 * max(map(len, names))
 
 
 def _room(rows: Sequence[str], n_scales: int) -> float:
-    """Inches of width that are left for all cells in print."""
+    """Return the inches of width for all cells in print."""
     asked = paper()
     return 0.0 if asked is None else max(asked.width - _beside(rows) - 0.3 - n_scales * _SCALE, 0.3 * asked.width)
 
 
 def _own_axes(rows: Sequence[str], columns: Sequence[str], n_scales: int) -> Axes:
-    """Axes of square cells; names, axis labels and two scales stand around them."""
+    """Return an Axes for square cells, with room for names, labels and colour bars."""
     asked, cell = paper(), float(np.clip(_WIDEST / max(len(rows), len(columns)), *_CELL))
     if asked is None:
         size = (cell * len(columns) + _beside(rows) + 2.2, max(cell * len(rows) + _beside(columns) + 0.8, 2.8))
@@ -207,7 +209,7 @@ def _luminance(color: Any) -> float:
 
 
 def brief(value: float) -> str:
-    """Write a number that is not negative in at most five letters, rounded to three digits behind the point or fewer.
+    """Write a nonnegative number in at most five characters, rounded to at most three decimals.
 
     >>> [brief(value) for value in (0.0, 0.0001, 0.0338, 0.999, 1.234, 56.78, 1234.5, float("inf"))]
     ['0', '0', '.034', '.999', '1.23', '56.8', '1234', '∞']
@@ -223,12 +225,12 @@ def brief(value: float) -> str:
 
 
 def largest(values: FloatArray, default: float) -> float:
-    """Return the largest finite value, or ``default`` where there is none above 0."""
+    """Return the largest finite value, or ``default`` if no value is above 0."""
     return float(np.max(values, where=np.isfinite(values), initial=0.0)) or default
 
 
 def numbered(classes: Sequence[str] | None, n_classes: int) -> tuple[str, ...]:
-    """Return the names of the classes, or their numbers where they have no names."""
+    """Return the names of the classes, or their numbers without names."""
     return tuple(map(str, range(n_classes))) if classes is None else tuple(classes)
 
 
@@ -241,21 +243,21 @@ def confusion(
     show: Literal["rates", "counts"] = "rates",
     **mesh_kw: Any,
 ) -> Axes:
-    """Draw which classes are taken for which: a row for each true class, a column for each decision.
+    """Draw the confusion matrix: a row for each true class, a column for each decision.
 
     Parameters
     ----------
     result : ClassEvaluation, or (n_classes, n_decisions) array_like
-        One system; or numbers of trials, or sums of their weights, as from `deciban.multiclass.confusion`. Decision
-        ``k`` is right for class ``k``; there may be more decisions, such as one that rejects the trial.
+        One system; or numbers or total weights of trials, as from `deciban.multiclass.confusion`. Decision ``k`` is
+        right for class ``k``; there can be more decisions, such as rejecting the trial.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default, large enough for 30 classes.
     classes : sequence of str, optional
-        Names of the classes of a matrix; those of an evaluation are known.
+        Names of the classes of a matrix; an evaluation has names.
     decisions : sequence of str, optional
-        Names of the decisions; those of the classes if there are as many.
+        Names of the decisions; by default those of the classes, if the numbers are equal.
     show : {"rates", "counts"}
-        What is written into the cells: shares of the true class in percent, or numbers of trials.
+        Text in the cells: shares of the true class in percent, or numbers of trials.
     **mesh_kw
         Properties of both meshes of cells.
 
@@ -266,14 +268,13 @@ def confusion(
     Raises
     ------
     InputError
-        If there are several systems, the matrix holds anything but finite numbers of at least 0, has fewer columns
-        than rows, or names do not fit.
+        If there are several systems, names do not fit, or the matrix contains negative or infinite numbers or NaN, or
+        has fewer columns than rows.
 
     Notes
     -----
-    Colours are shares of the true class, whatever is written: blue for right decisions, from 0 to 100 %, orange for
-    wrong ones, from 0 to the most frequent of them, so that rare confusions show too. The row of a class without
-    trials is empty.
+    Colours are always shares of the true class: blue for right decisions, from 0 to 100 %, orange for wrong ones, from
+    0 to the most frequent of them, so that rare confusions are visible. The row of a class without trials is empty.
 
     Examples
     --------
@@ -289,7 +290,7 @@ def confusion(
     rows = numbered(_validate_classes.names(classes, n_classes), n_classes)
     if decisions is None and n_decisions > n_classes:
         raise InputError(
-            f"decisions: {n_decisions} decisions for {n_classes} classes. Name all of them: those of the classes first."
+            f"decisions: {n_decisions} decisions for {n_classes} classes. Name all of them, starting with the classes."
         )
     columns = rows if decisions is None else numbered(tuple(decisions), n_decisions)
     if len(columns) != n_decisions:
@@ -300,7 +301,7 @@ def confusion(
     rates = np.divide(table, totals, out=np.zeros_like(table), where=totals > 0)
     right = np.eye(n_classes, n_decisions, dtype=bool)
     empty = np.broadcast_to(totals == 0, table.shape)
-    grid = Grid(rows, columns, ax)
+    grid = CellGrid(rows, columns, ax)
     correct = grid.shade(np.ma.masked_array(rates, ~right | empty), BLUES, 1.0, **mesh_kw)
     wrong_rates = np.ma.masked_array(rates, right | empty)
     wrong = grid.shade(wrong_rates, ORANGES, largest(wrong_rates.filled(0.0), 1.0), **mesh_kw)
@@ -315,7 +316,7 @@ def confusion(
 
 
 def pairwise_loss(result: ClassDrawable, ax: Axes | None = None, *, top: float | None = None, **mesh_kw: Any) -> Axes:
-    """Draw what is lost when each class is recognized against each other one: discrimination and calibration loss.
+    """Draw discrimination and calibration loss for each pair of classes.
 
     Parameters
     ----------
@@ -324,8 +325,8 @@ def pairwise_loss(result: ClassDrawable, ax: Axes | None = None, *, top: float |
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default, large enough for 30 classes.
     top : float, optional
-        Bits of the darkest colour; the largest finite loss by default. Plots of one recognizer before and after
-        calibration can be compared if they have the same.
+        Bits of the darkest colour; the largest finite loss by default. Use the same value to compare plots of a system
+        before and after calibration.
     **mesh_kw
         Properties of both meshes of cells.
 
@@ -340,10 +341,10 @@ def pairwise_loss(result: ClassDrawable, ax: Axes | None = None, *, top: float |
 
     Notes
     -----
-    Pairs have no direction, so that each half of the matrix can show something else: below the diagonal, in blue, the
-    discrimination loss, min Cllr; above it, in orange, the calibration loss, Cllr less min Cllr. Their sum is Cllr.
-    Both have the same scale. Infinite losses are nearly black. Source: paper 001 section 4.2 and figure 3 (Bruemmer
-    and van Leeuwen 2006), where bars show the same.
+    Pairs have no direction, so the two halves of the matrix show different losses: below the diagonal, in blue, the
+    discrimination loss, min Cllr; above it, in orange, the calibration loss, Cllr minus min Cllr. Their sum is Cllr.
+    Both have the same scale. Infinite losses are near black. Source: paper 001 section 4.2 and figure 3 (Bruemmer and
+    van Leeuwen 2006), which shows bars.
 
     Examples
     --------
@@ -358,12 +359,12 @@ def pairwise_loss(result: ClassDrawable, ax: Axes | None = None, *, top: float |
     if pairs is None:
         raise InputError(f"result: pairs of classes were not evaluated for {system.name!r}: {system.no_pairs}")
     if top is not None and not 0 < top < math.inf:
-        raise InputError(f"top: the darkest colour stands for bits above 0, not infinite, got {top!r}.")
+        raise InputError(f"top: got {top!r}. Use a finite number of bits above 0.")
     lower = np.tri(n_classes, k=-1, dtype=bool)
     losses = np.where(lower, pairs.min_cllr, pairs.calibration_loss)
     np.fill_diagonal(losses, 0.0)
     darkest = (pairs.largest_loss or 1.0) if top is None else top
-    grid = Grid(system.classes, system.classes, ax)
+    grid = CellGrid(system.classes, system.classes, ax)
     discrimination = grid.shade(np.ma.masked_array(losses, ~lower), BLUES, darkest, **mesh_kw)
     calibration = grid.shade(np.ma.masked_array(losses, ~lower.T), ORANGES, darkest, **mesh_kw)
     grid.write([[brief(loss) for loss in row] for row in losses], (discrimination, calibration))
@@ -380,14 +381,14 @@ def _table(counts: ArrayLike) -> FloatArray:
             f"shape {table.shape}."
         )
     if not np.all((table >= 0) & np.isfinite(table)):
-        raise InputError("result: numbers of trials are finite and at least 0.")
+        raise InputError("result: numbers of trials must be finite and at least 0.")
     if table.shape[1] < table.shape[0]:
         raise InputError(f"result: {table.shape[0]} classes but {table.shape[1]} decisions. Rows are true classes.")
     return table.astype(np.float64)
 
 
 def _percent(rate: float) -> str:
-    """Write a share in percent in at most four letters; only 0 and 1 are written as 0 and 100."""
+    """Write a share in percent in at most four characters; only 0 and 1 are written as 0 and 100."""
     if rate in (0.0, 1.0):
         return f"{100 * rate:.0f}"
     return "<.1" if rate < 0.0005 else f"{100 * min(rate, 0.999):.1f}"
@@ -398,33 +399,32 @@ def _count(n: float) -> str:
 
 
 _WIDTH, _ROW, _HEAD = 6.0, 0.3, 1.1
-"""Inches: of the plot, of one of its rows, and of all else in it."""
+"""Inches of the width of the plot, of one of its rows, and of everything else in it."""
 
 _TOGETHER = 4
-"""Systems that a row has room for."""
+"""Number of systems that fit into a row."""
 
 _SPREAD = 0.5
 """Share of the height of a row over which several systems are spread."""
 _WIDER = 0.75
-"""The same of many systems."""
+"""The same for many systems."""
 
 
 def by_condition(
     results: Results[Any], ax: Axes | None = None, *, figure: str | None = None, partition: int = 0, **line_kw: Any
 ) -> Axes:
-    """Draw a figure of every condition with its interval, a row for each, and that of all trials as a line.
+    """Draw a metric by condition with intervals, a row for each condition, and a line for all trials.
 
     Parameters
     ----------
     results : Results
-        Of one system or several, with conditions: ``evaluate(..., by="channel")``.
+        Results of one or several systems with conditions: ``evaluate(..., by="channel")``.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     figure : str, optional
-        A figure by its name, such as ``"eer"`` or ``"act_dcf@2"``; the equal error rate when left out, of many classes
-        Cllr.
+        A metric by its name, such as ``"eer"`` or ``"act_dcf@2"``; by default EER, multiclass Cllr.
     partition : int
-        Which of several partitions, from 0 in the order in which they were asked for.
+        Index of the partition, in the order of the request.
     **line_kw
         Properties of the intervals of each system.
 
@@ -435,12 +435,12 @@ def by_condition(
     Raises
     ------
     InputError
-        If the results have no conditions, no such partition or no such figure.
+        If the results have no conditions, no such partition or no such metric.
 
     Notes
     -----
-    A condition that lacks trials of a class has no mark; figures without intervals, where units are not known, are
-    dots. Below the conditions stands what equal conditions give, where that was asked for.
+    A condition without trials of a class has no mark; metrics without intervals are dots. Below the conditions is the
+    result with equal weight of conditions, if requested.
 
     Examples
     --------
@@ -492,19 +492,19 @@ def condition_map(
     partition: int = 0,
     **mesh_kw: Any,
 ) -> Axes:
-    """Draw a map of conditions: a row for each, a column for each figure of a system, or for each system.
+    """Draw a map of conditions: a row for each condition, a column for each metric of a system, or for each system.
 
     Parameters
     ----------
     results : Results
-        Of one system or several, with conditions: ``evaluate(..., by="channel")``.
+        Results of one or several systems with conditions: ``evaluate(..., by="channel")``.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default, as large as the cells need.
     figures : str or sequence of str, optional
-        Figures by their names, such as ``"eer"`` or ``"act_dcf@2"``; one where there are several systems. Left out,
-        several systems show the equal error rate, of many classes Cllr, and one system these and costs.
+        Metrics by their names, such as ``"eer"`` or ``"act_dcf@2"``; only one if there are several systems. By default,
+        several systems show EER, multiclass Cllr; one system shows these with costs.
     partition : int
-        Which of several partitions, from 0 in the order in which they were asked for.
+        Index of the partition, in the order of the request.
     **mesh_kw
         Properties of the mesh of cells.
 
@@ -515,13 +515,13 @@ def condition_map(
     Raises
     ------
     InputError
-        If the results have no conditions, no such partition or no such figure, or several systems are to show several
-        figures.
+        If the results have no conditions, no such partition or no such metric, or several systems and several metrics
+        are requested.
 
     Notes
     -----
-    Colours go from 0 to the largest finite value of a figure: systems share one scale, each of several figures has its
-    own. A condition that lacks trials of a class has a dash; what is infinite is nearly black.
+    Colours go from 0 to the largest finite value of a metric: systems share one scale, several metrics have separate
+    scales. A condition without trials of a class has a dash; infinite values are near black.
 
     Examples
     --------
@@ -536,7 +536,7 @@ def condition_map(
     wanted = [figures] if isinstance(figures, str) else list(figures or _default_figures(systems))
     chosen = [key_among(_known(pooled), one, "these results", "figures") for one in wanted]
     if len(systems) > 1 and len(chosen) != 1:
-        raise InputError(f"figures: {len(chosen)} figures of {len(systems)} systems. Ask for one figure, or system.")
+        raise InputError(f"figures: {len(chosen)} metrics of {len(systems)} systems. Use one metric or one system.")
     several = len(systems) > 1
     columns = [str(one.pooled.name) for one in systems] if several else [_heading(one, pooled) for one in chosen]
     parts = [one.partitions[partition] for one in systems]
@@ -548,7 +548,7 @@ def condition_map(
     cells = [(one, chosen[0]) for one in found] if several else [(found[0], one) for one in chosen]
     values = np.array([[np.nan if c[k] is None else c[k].value(f) for c, f in cells] for k in range(len(rows))])
     tops = [largest(values if several else values[:, k], 1.0) for k in range(len(columns))]
-    grid = Grid(rows, columns, ax, n_scales=int(several))
+    grid = CellGrid(rows, columns, ax, n_scales=int(several))
     empty = np.isnan(values)
     mesh = grid.shade(np.ma.masked_array(np.maximum(values, 0.0) / tops, empty), BLUES, 1.0, **mesh_kw)
     texts = [[_cell(x, f) for x, (_, f) in zip(row, cells, strict=True)] for row in values.tolist()]
@@ -562,7 +562,7 @@ def condition_map(
 
 
 def _systems(results: Any, partition: int) -> tuple[SystemConditions, ...]:
-    """Those of results, if they have such a partition."""
+    """Return the systems of results with this partition."""
     systems: tuple[SystemConditions, ...] = getattr(results, "conditions", ())
     if not systems or not 0 <= partition < len(systems[0].partitions):
         n_known = len(systems[0].partitions) if systems else 0
@@ -581,7 +581,7 @@ def _heading(figure: Figure, pooled: OneSystem) -> str:
 
 
 def _cell(value: float, figure: Figure) -> str:
-    """What is written into a cell; figures are costs and shares, but calibration may lose less than nothing."""
+    """Return the text of a cell; only calibration loss can be negative."""
     size = abs(value) * (100.0 if metric_of(figure).in_percent else 1.0)
     return "" if np.isnan(value) else ("\N{MINUS SIGN}" if value < 0 and brief(size) != "0" else "") + brief(size)
 
@@ -591,20 +591,20 @@ def _equalized(one: SystemConditions, part: ByConditions) -> list[Any]:
 
 
 def _known(one: OneSystem) -> list[Figure]:
-    """Return the metrics that can be drawn, with intervals or without."""
+    """Return the metrics that can be drawn, with or without intervals."""
     return keys_of(METRICS, one.kind, {"point": len(one.cost_points)})
 
 
 _SIZE = (5.6, 5.0)
 _LIMIT: Style = {"linestyle": ":", "linewidth": 1.0, "zorder": 1.8}
 _CORNERS = {"doves": (1, 0), "chameleons": (1, 1), "phantoms": (0, 0), "worms": (0, 1)}
-"""Where their box is: at the right end, at the top."""
+"""Corners of the boxes: 1 at the right, 1 at the top."""
 
 _MOST_WITH_BOXES = 3
 
 
 def zoo(result: Menagerie | Sequence[Menagerie], ax: Axes | None = None, **line_kw: Any) -> Axes:
-    """Draw each speaker's mean non-target score over the mean target score, and the corners of the extreme quarters.
+    """Draw the mean non-target score over the mean target score of each speaker, with the corners of extreme quarters.
 
     Parameters
     ----------
@@ -622,14 +622,14 @@ def zoo(result: Menagerie | Sequence[Menagerie], ax: Axes | None = None, **line_
     Raises
     ------
     InputError
-        If there is no system, or something else.
+        If there is no system, or an object of another type.
 
     Notes
     -----
-    Each corner holds speakers that are in an extreme quarter by both means, and says how many: doves are recognized
-    and taken for nobody, worms are neither, chameleons match everybody, phantoms nobody. Were both means independent,
-    one speaker of 16 would be in each corner. Several systems are seen best if their scores are on one scale, as llrs
-    are; more than three are drawn without corners. Source: Yager and Dunstone, The biometric menagerie, IEEE
+    Each corner contains speakers in an extreme quarter by both means, with their number. Doves are recognized and not
+    confused with others, worms the reverse; chameleons match everybody, phantoms nobody. If both means were
+    independent, each corner would have one speaker of 16. Several systems should have scores on one scale, such as
+    llrs; more than three are drawn without corners. Source: Yager and Dunstone, The biometric menagerie, IEEE
     Transactions on Pattern Analysis and Machine Intelligence 32, 2010.
 
     Examples
@@ -645,7 +645,7 @@ def zoo(result: Menagerie | Sequence[Menagerie], ax: Axes | None = None, **line_
         if not isinstance(one, Menagerie):
             raise InputError(f"result: expected Menageries, got {type(one).__name__}. `menagerie(...)` makes one.")
     if not given:
-        raise InputError("result: there is no system to draw.")
+        raise InputError("result: no system to draw.")
     dots: Style = {"linestyle": "none", "marker": "o", "markersize": 4, "alpha": 0.6, "markeredgewidth": 0}
     canvas = Canvas([one.name for one in given], ax, line_kw, size=_SIZE, dots=dots)
     for mark, one in zip(canvas.marks, given, strict=True):
@@ -659,7 +659,7 @@ def zoo(result: Menagerie | Sequence[Menagerie], ax: Axes | None = None, **line_
 
 
 def _corners(canvas: Canvas, color: Any, one: Menagerie, *, is_alone: bool) -> None:
-    """Draw the limits, and where there is one system name what lies in their corners."""
+    """Draw the limits, and for a single system the number of speakers in each corner."""
     ax = canvas.ax
     for limit in one.tar_limits:
         ax.axvline(limit, color=color, **_LIMIT)
@@ -671,3 +671,58 @@ def _corners(canvas: Canvas, color: Any, one: Menagerie, *, is_alone: bool) -> N
         text = f"{animal}: {int(one.members(animal).sum())}"
         at = (0.985 if right else 0.015, 0.985 if top else 0.015)
         ax.text(*at, text, transform=ax.transAxes, path_effects=[HALO], zorder=5, **place)
+
+
+def subjects(result: Zoo, ax: Axes | None = None, **line_kw: Any) -> Axes:
+    """Draw the mean scores of subjects with intervals, in ascending order: goats, lambs and wolves.
+
+    Parameters
+    ----------
+    result : Zoo
+        From `deciban.biometrics.zoo`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    **line_kw
+        Properties of the dots.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If the result has another type.
+
+    Notes
+    -----
+    Left: mean mated score of each subject. Middle and right: mean non-mated score as a reference and as a probe.
+    Dotted: mean over subjects. Crosses: subjects that differ from it significantly, for all subjects together. Source:
+    Doddington et al., Sheep, goats, lambs and wolves, ICSLP 1998.
+
+    Examples
+    --------
+    >>> from deciban.biometrics import zoo
+    >>> reference, probe = np.repeat(np.arange(9), 9), np.tile(np.arange(9), 9)
+    >>> scores = np.random.default_rng(1).normal(size=81) + 4 * (reference == probe)
+    >>> [text.get_text() for text in subjects(zoo(scores, reference == probe, reference, probe)).get_xticklabels()]
+    ['goats: 0 of 9', 'lambs: 0 of 9', 'wolves: 0 of 9']
+    """
+    if not isinstance(result, Zoo):
+        raise InputError(f"result: expected a Zoo, got {type(result).__name__}. `deciban.biometrics.zoo` makes one.")
+    dots: Style = {"linestyle": "none", "marker": ".", "markersize": 3}
+    canvas, start, ticks = Canvas([result.name], ax, line_kw, size=_SIZE, dots=dots), 0, {}
+    (mark,) = canvas.marks
+    for animal in GROUPS:
+        one = getattr(result, animal)
+        order, n = np.argsort(one.mean), len(one.mean)
+        at = start + np.arange(n)
+        canvas.ax.vlines(at, one.low[order], one.high[order], color=mark.color, alpha=0.3, linewidth=0.8)
+        canvas.ax.plot(at, one.mean[order], **mark.main)
+        canvas.ax.hlines(one.center, start, start + n - 1, color="black", **_LIMIT)
+        member = one.is_member[order]
+        canvas.ax.plot(at[member], one.mean[order][member], "x", color="black", markersize=5)
+        ticks[start + (n - 1) / 2] = f"{animal}: {int(member.sum())} of {n}"
+        start += n + max(n // 10, 1)
+    canvas.ax.set_xticks(list(ticks), list(ticks.values()))
+    return canvas.finish("Subjects by mean score", f"Mean score [{100 * result.level:.4g} % intervals]")

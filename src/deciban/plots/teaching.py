@@ -1,4 +1,4 @@
-"""Plots that explain metrics: tangents of the hull, the least cost, parts of Cllr, scoring rules, kinds of error."""
+"""Plots that explain metrics: tangents of the hull, the minimum cost, parts of Cllr, scoring rules, kinds of error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TANGENT: Style = {"linestyle": ":", "linewidth": 1.3, "zorder": 2.2}
 
 
 def rocch(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
-    """Draw how the convex hull of the ROC gives least costs: steps, hull, and the tangent of each operating point.
+    """Draw the minimum cost on the ROC convex hull: steps, hull, and the tangent of each operating point.
 
     Parameters
     ----------
@@ -43,9 +43,9 @@ def rocch(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
 
     Notes
     -----
-    All points on a dotted line cost the same, ``p_miss + exp(threshold) p_fa`` with the Bayes threshold of the
-    operating point; it touches the hull where that cost is least. More than three systems are drawn without these
-    lines. The hull meets the diagonal at the EER. Source: thesis section 7.2.
+    All points on a dotted line have the same cost, ``p_miss + exp(threshold) p_fa`` with the Bayes threshold of the
+    operating point; the line touches the hull at the minimum cost. With more than three systems, these lines are
+    omitted. The hull crosses the diagonal at the EER. Source: thesis section 7.2.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def rocch(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         ax.plot(curves.roc_p_fa, curves.roc_p_miss, **system.main)
         ax.plot(curves.hull_p_fa, curves.hull_p_miss, **system.thin(marker=".", markersize=4))
         for point in system.evaluation.operating_points if has_tangents else ():
-            # Beyond these the tangent is a side of the square, and exp would overflow.
+            # For larger slopes the tangent is a side of the square, and exp would overflow.
             slope = math.exp(min(max(point.threshold, -30.0), 30.0))
             cost = point.min_dcf * min(1.0, slope)
             if math.isfinite(cost):
@@ -79,7 +79,7 @@ def rocch(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
 
 
 def minimum_cost(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
-    """Draw the least Bayes error rate over the prior log odds, with the EER at its top.
+    """Draw the minimum Bayes error rate over the prior log odds, with the EER at its top.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def minimum_cost(result: Drawable, ax: Axes | None = None, *, bands: bool = True
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     bands : bool
-        Whether the band around each curve is shaded, where it is known which units trials share.
+        Shade the band around each curve, if the units of the trials are known.
     **line_kw
         Properties of the curve of each system.
 
@@ -98,8 +98,8 @@ def minimum_cost(result: Drawable, ax: Axes | None = None, *, bands: bool = True
 
     Notes
     -----
-    No prior makes a system err more often than its EER, if thresholds are chosen well: the dash-dotted line lies on the
-    curve's highest point. Source: BOSARIS paper, fig. 4.
+    With optimal thresholds, the error rate of a system is at most its EER at every prior: the dash-dotted line touches
+    the highest point of the curve. Source: BOSARIS paper, fig. 4.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def minimum_cost(result: Drawable, ax: Axes | None = None, *, bands: bool = True
 
 
 def cllr_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
-    """Draw a bar for each system: what Cllr loses to discrimination, and on top of it to calibration.
+    """Draw a bar for each system: the discrimination loss in Cllr, and the calibration loss on top of it.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def cllr_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     **line_kw
-        ``color`` of the bars; other properties of lines do nothing here.
+        ``color`` of the bars; other line properties are ignored.
 
     Returns
     -------
@@ -139,9 +139,9 @@ def cllr_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
 
     Notes
     -----
-    The full part is min Cllr, the hatched one the calibration loss; the whole bar is Cllr, the area under the APE curve
-    over ``2 ln 2``. Hatches tell the parts in grey print. An infinite Cllr is written beside its bar, which ends at min
-    Cllr. The dotted line is at 1 bit, what is lost without scores. Source: thesis section 7.7.4.
+    The full part is min Cllr, the hatched part is the calibration loss; the whole bar is Cllr, the area under the APE
+    curve divided by ``2 ln 2``. Hatches distinguish the parts in grey print. An infinite Cllr is written next to its
+    bar, which ends at min Cllr. The dotted line is at 1 bit, the loss without scores. Source: thesis section 7.7.4.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def cllr_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         whole = one.cllr if math.isfinite(one.cllr) else low
         ax.barh(place, low, 0.7, color=system.color, edgecolor="black", linewidth=0.6)
         ax.barh(place, whole - low, 0.7, left=low, color="white", edgecolor=system.color, hatch="////", linewidth=0.6)
-        ax.plot([0.0], [place], color=system.color, linestyle="none", label="_bar")  # its colour counts as taken
+        ax.plot([0.0], [place], color=system.color, linestyle="none", label="_bar")  # marks its colour as used
         ax.annotate(
             f"{one.cllr:.3g}", (whole, place), (4, 0), textcoords="offset points", fontsize=letters(8), **_LABEL
         )
@@ -180,12 +180,12 @@ def cllr_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
 
 _RULE_SIZE = (6.0, 4.0)
 _RULE_TOP = 6.0
-"""Costs above are cut off: some rules have no greatest one."""
+"""Upper limit of costs, since some rules are unbounded."""
 _POINTS: Style = {"marker": "o", "markersize": 5, "linestyle": "none"}
 
 
 def scoring_rules(rules: Mapping[str, ScoringRule], ax: Axes | None = None, **line_kw: Any) -> Axes:
-    """Draw what proper scoring rules of two classes cost over the log odds that were reported.
+    """Draw the costs of two-class proper scoring rules over the reported log odds.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def scoring_rules(rules: Mapping[str, ScoringRule], ax: Axes | None = None, **li
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     **line_kw
-        Properties of the line of each rule where the target is true.
+        Properties of the line of each rule for a true target.
 
     Returns
     -------
@@ -203,13 +203,13 @@ def scoring_rules(rules: Mapping[str, ScoringRule], ax: Axes | None = None, **li
     Raises
     ------
     InputError
-        If there is no rule, or one is not of two classes.
+        If there is no rule, or a rule is not two-class.
 
     Notes
     -----
-    Solid: the cost if the trial is a target, dashed if it is none. A rule is bounded where its curves are; the
-    logarithmic one grows with every nat of certainty that is wrong. How much each threshold counts for a rule
-    is drawn by `rule_weights`, for an objective of training by `omega`. Source: thesis figures 2.1, 7.4, 7.6 and 7.7.
+    Solid: the cost if the trial is a target; dashed: if it is a non-target. The curves of bounded rules are bounded;
+    the logarithmic rule grows with every nat of wrong certainty. `rule_weights` draws the weights of thresholds, and
+    `omega` draws them for training objectives. Source: thesis figures 2.1, 7.4, 7.6 and 7.7.
 
     Examples
     --------
@@ -231,12 +231,12 @@ def scoring_rules(rules: Mapping[str, ScoringRule], ax: Axes | None = None, **li
 
 
 def rule_weights(rules: Mapping[str, ScoringRule], ax: Axes | None = None, **line_kw: Any) -> Axes:
-    """Draw how much proper scoring rules of two classes weigh each threshold of the posterior, in log odds.
+    """Draw the weights of two-class proper scoring rules over the threshold of the posterior, in log odds.
 
     Parameters
     ----------
     rules : mapping of str to ScoringRule
-        Rules with their names: of the beta family, the logarithmic one, or weightings of one's own.
+        Rules with their names: of the beta family, the logarithmic rule, or custom weights.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     **line_kw
@@ -249,12 +249,12 @@ def rule_weights(rules: Mapping[str, ScoringRule], ax: Axes | None = None, **lin
     Raises
     ------
     InputError
-        If there is no rule, or it is not known of one how it weighs thresholds.
+        If there is no rule, or the weights of a rule are unknown.
 
     Notes
     -----
-    A curve is a density per nat. Thresholds that count by themselves are dots on stems, as high as their weights. Above
-    stand the posteriors. Source: thesis 7.38, figure 7.5.
+    A curve is a density per nat. Discrete thresholds are dots on stems, with the height of their weights. The upper
+    axis shows posteriors. Source: thesis 7.38, figure 7.5.
 
     Examples
     --------
@@ -266,8 +266,8 @@ def rule_weights(rules: Mapping[str, ScoringRule], ax: Axes | None = None, **lin
     for one in drawn:
         if not one.has_weights:
             raise InputError(
-                f"rules: how {one.name!r} weighs thresholds is not known. Pass Beta, Logarithmic, ThresholdWeights or "
-                "ThresholdDensity of deciban.rules."
+                f"rules: the weights of thresholds of {one.name!r} are unknown. Pass Beta, Logarithmic, "
+                "ThresholdWeights or ThresholdDensity of deciban.rules."
             )
     canvas = Canvas([one.name for one in drawn], ax, line_kw, size=_RULE_SIZE)
     top = [0.0]
@@ -293,11 +293,11 @@ _OF_MISSES: Style = {"linestyle": "--", "linewidth": 1.2}
 _OF_FALSE_ALARMS: Style = {"linestyle": ":", "linewidth": 1.4}
 _LEAST: Style = {"linestyle": "-.", "linewidth": 0.9}
 _WHOLE_GROUP = 0.8
-"""Width of the bars of one operating point, of the distance to those of the next one."""
+"""Width of the bars of one operating point, relative to the distance between operating points."""
 
 
 def error_contributions(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
-    """Draw what misses and false alarms contribute to the normalized Bayes error rate over the prior log odds.
+    """Draw contributions of misses and false alarms to the normalized Bayes error rate over the prior log odds.
 
     Parameters
     ----------
@@ -314,9 +314,9 @@ def error_contributions(result: Drawable, ax: Axes | None = None, **line_kw: Any
 
     Notes
     -----
-    Solid: all errors at the Bayes threshold, the sum of misses (dashed) and false alarms (dotted), each times the prior
-    of its class over the lesser of both priors. Dash-dotted: the least errors. Of a system alone, both parts are
-    shaded, one upon the other. At low priors false alarms decide, and scores that are too large make them many.
+    Solid: all errors at the Bayes threshold, the sum of misses (dashed) and false alarms (dotted), each multiplied by
+    the prior of its class and divided by the smaller prior. Dash-dotted: the minimum errors. For a single system, both
+    parts are shaded as a stack. At low priors false alarms dominate, and scores that are too large increase them.
     Source: BOSARIS paper, figures 2 and 3.
 
     Examples
@@ -345,7 +345,7 @@ def error_contributions(result: Drawable, ax: Axes | None = None, **line_kw: Any
 
 
 def ape_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
-    """Draw Bayes error rates at the operating points as bars: what discrimination loses and, on top, calibration.
+    """Draw Bayes error rates at the operating points as bars: discrimination loss, and calibration loss on top of it.
 
     Parameters
     ----------
@@ -354,7 +354,7 @@ def ape_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     **line_kw
-        ``color`` of the bars; other properties of lines do nothing here.
+        ``color`` of the bars; other line properties are ignored.
 
     Returns
     -------
@@ -362,8 +362,9 @@ def ape_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
 
     Notes
     -----
-    The full part is the least error rate at the effective prior of the operating point, the hatched one what the Bayes
-    threshold loses beside; the short lines are error rates without scores. Source: thesis section 7.7.4.
+    The full part is the minimum error rate at the effective prior of the operating point, the hatched part is the
+    additional error rate at the Bayes threshold; short lines are error rates without scores. Source: thesis section
+    7.7.4.
 
     Examples
     --------
@@ -405,7 +406,7 @@ def dev_and_eval(dev: Drawable, result: Drawable, ax: Axes | None = None, **line
     Parameters
     ----------
     dev, result : Evaluation, Results or sequence of Evaluation
-        The same systems in the same order, on the set that they were made with and on another one.
+        The same systems in the same order, on the development set and on another one.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     **line_kw
@@ -418,12 +419,13 @@ def dev_and_eval(dev: Drawable, result: Drawable, ax: Axes | None = None, **line
     Raises
     ------
     InputError
-        If there are not as many systems in both.
+        If the numbers of systems differ.
 
     Notes
     -----
-    Thick are actual errors, thin the least ones. Where the solid curves leave the dashed ones, calibration did not
-    last; where the thin ones part as well, the new set is harder. Source: BOSARIS paper, figures 2 and 3.
+    Thick lines are actual errors, thin lines minimum errors. If the solid curves differ from the dashed ones,
+    calibration does not generalize; if the thin ones also differ, the new set is harder. Source: BOSARIS paper, figures
+    2 and 3.
 
     Examples
     --------
@@ -435,7 +437,7 @@ def dev_and_eval(dev: Drawable, result: Drawable, ax: Axes | None = None, **line
     drawing, known = Drawing(result, ax, line_kw, size=_PARTS_SIZE), systems_of(dev, Evaluation, "dev")
     if len(known) != len(drawing.systems):
         raise InputError(
-            f"dev: has {len(known)} systems, and result {len(drawing.systems)}. Pass the same ones, in the same order."
+            f"dev: {len(known)} systems, but result has {len(drawing.systems)}. Pass the same ones, in the same order."
         )
     for system, before in zip(drawing.systems, known, strict=True):
         drawing.ax.plot(system.curves.prior_log_odds, system.curves.act_error, **system.main)
@@ -452,7 +454,7 @@ def dev_and_eval(dev: Drawable, result: Drawable, ax: Axes | None = None, **line
 def _decided(evaluation: Evaluation) -> AtPriors:
     if evaluation.at_priors is None:
         raise InputError(
-            f"result: {evaluation.name} has no decisions at priors. Evaluate its scores by deciban.evaluate."
+            f"result: {evaluation.name} has no decisions at priors. Evaluate its scores with deciban.evaluate."
         )
     return evaluation.at_priors
 

@@ -1,4 +1,4 @@
-"""The posterior simplex of three classes, with the regions of Bayes decisions in it."""
+"""Plot of the posterior simplex of three classes, with the regions of Bayes decisions."""
 
 from __future__ import annotations
 
@@ -19,28 +19,29 @@ from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, ClassResults
 from deciban.multiclass import posterior
 from deciban.plots.axes import GREY, HALO, Canvas, Style
-from deciban.plots.files import NAME_WIDTH, families_for, letters, readable, shortened, system_colors
+from deciban.plots.colors import system_colors
+from deciban.plots.files import NAME_WIDTH, families_for, letters, readable, shortened
 from deciban.plots.matrices import one_system
 from deciban.types import FloatArray, IntArray, ScoreArray
 
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])
-"""Where the posterior is certain of class 0, 1, 2."""
+"""Corners of the triangle: certainty of class 0, 1, 2."""
 
 _LIMITS = (0.0, 1.0), (0.0, math.sqrt(3) / 2)
 _SIZE = (6.0, 5.0)
 _SCALE = (0.2, 0.4, 0.6, 0.8)
 _TINT = 0.2
 _GREYS = ("0.55", "0.3")
-"""Colours of actions beyond one for each class, while there are few."""
+"""Colours of actions beyond one for each class, for few actions."""
 _NAME_SIZE = 9.0
 _ENOUGH, _ROOM = 1e-9, 0.02
-"""Shares of the triangle below which a region is a line or a point, and below which it has no room for a name."""
+"""Shares of the triangle: smaller regions are lines or points, or too small for a name."""
 
 _NEAR = 0.06
-"""Names keep this distance from the prior; the side of the triangle is 1."""
+"""Least distance of names from the prior; the side of the triangle is 1."""
 
 _MANY = 2000
-"""More dots than this become one image inside a vector file."""
+"""Number of dots above which they become one image in vector files."""
 
 _DOTS: Style = {"linestyle": "none", "marker": ".", "markersize": 5.0, "markeredgewidth": 0.0}
 _PRIOR: Style = {"marker": "X", "markersize": 8.5, "color": "black", "markeredgecolor": "white", "zorder": 5}
@@ -57,25 +58,25 @@ def simplex(
     actions: Sequence[str] | None = None,
     **line_kw: Any,
 ) -> Axes:
-    """Draw which action is best where in the posterior simplex of three classes, and where trials are.
+    """Draw the best actions in the posterior simplex of three classes, with the posteriors of trials.
 
     Parameters
     ----------
     application : Application, or ClassEvaluation
-        Costs of any number of actions for three classes, and the prior. Or one system: some of its trials are drawn,
-        and regions are those of its decisions, where all errors cost the same. Of more than three classes, three are
-        drawn as if there were no others.
+        Costs of any number of actions for three classes, and the prior. Or one system: then some of its trials are
+        drawn, and regions are its decisions with equal costs of errors. For more than three classes, three are drawn
+        without the others.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     loglik : (n_trials, 3) array_like, optional
         Log-likelihoods in nats of trials to draw, at their posteriors at the prior of the application.
     label : (n_trials,) array_like, optional
-        True classes of the trials: their colours. Positions from 0, or names among ``classes``.
+        True classes of the trials, for their colours. Positions from 0, or names among ``classes``.
     classes : sequence of str, optional
-        Names of the classes. Of a system of more than three, which ones; left out, those that are taken for each other
-        most.
+        Names of the classes. For a system with more than three, three of them; by default, the three most confused
+        classes.
     actions : sequence of str, optional
-        Names of the actions; if there are as many as classes, by default those of the classes.
+        Names of the actions; by default those of the classes, if the numbers are equal.
     **line_kw
         Properties of the dots of trials.
 
@@ -86,14 +87,14 @@ def simplex(
     Raises
     ------
     InputError
-        If there are not three classes, or no three of these names, several systems, or names, log-likelihoods and
-        labels do not fit.
+        Unless there are three classes and one system, all names are known, and names, log-likelihoods and labels fit.
 
     Notes
     -----
-    Corners are certainty of a class, and the share of the height above the opposite side is the posterior of a class;
-    grey lines are 0.2 apart. The cross is the prior: the posterior of trials that say nothing. Regions are those of
-    `deciban.decisions.bayes_decisions`; actions that are best nowhere have none. Source: thesis figure 8.1.
+    Corners are certainty of a class, and the distance from the opposite side, as a share of the height, is the
+    posterior of the class; grey lines are 0.2 apart. The cross is the prior, the posterior of trials without
+    information. Regions are computed as in `deciban.decisions.bayes_decisions`; actions that are never best have none.
+    Source: thesis figure 8.1.
 
     Examples
     --------
@@ -132,7 +133,7 @@ def simplex(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Triangle:
-    """Three classes of a system: their names and places, their shares of the prior, and trials of theirs to draw."""
+    """Three classes of a system: their names and positions, their shares of the prior, and trials to draw."""
 
     classes: tuple[str, ...]
     at: tuple[int, ...]
@@ -141,7 +142,7 @@ class Triangle:
 
 
 def triangle_of(system: ClassEvaluation, classes: Sequence[str] | None = None) -> Triangle:
-    """Three classes of a system, by default those that are taken for each other most.
+    """Return three classes of a system, by default the three most confused ones.
 
     Parameters
     ----------
@@ -151,15 +152,15 @@ def triangle_of(system: ClassEvaluation, classes: Sequence[str] | None = None) -
     Raises
     ------
     InputError
-        If the system has fewer than three classes or more than twelve, or these are not three of them.
+        If the system has fewer than three classes or more than twelve, or ``classes`` is not three of them.
     """
     if system.curves.sample is None:
         raise InputError(_why_not(system))
     known = {name: k for k, name in enumerate(system.classes)}
     if classes is not None and (len(set(classes)) != 3 or len(classes) != 3 or not {*classes} <= {*known}):
         strange = [name for name in classes if name not in known]
-        got = f"{_listed(strange[:1])!r} is no class" if strange else f"got {_listed(classes)}"
-        raise InputError(f"classes (--corners): {got}. A triangle needs three different ones of {_listed(known)}.")
+        got = f"unknown class {_listed(strange[:1])!r}" if strange else f"got {_listed(classes)}"
+        raise InputError(f"classes (--corners): {got}. Name three different ones of {_listed(known)}.")
     at = _most_confused(system) if classes is None else tuple(known[name] for name in classes)
     prior = system.prior[list(at)]
     prior = prior / prior.sum() if prior.sum() > 0.0 else np.full(3, 1.0 / 3.0)
@@ -176,20 +177,21 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _why_not(system: ClassEvaluation) -> str:
-    """Why there is nothing to draw."""
+    """Return the reason why there is nothing to draw."""
     if system.n_classes < 3:
         return (
-            f"{system.name}: {system.n_classes} classes, but a triangle has three corners. Two classes have confusion, "
-            "and as targets and non-targets (--kind two-class) histogram."
+            f"{system.name}: {system.n_classes} classes, but a triangle needs three. For two classes, draw confusion, "
+            "or histogram with one class as targets (--kind two-class)."
         )
     return (
-        f"{system.name}: {system.n_classes} classes, and trials to draw are kept of twelve at most. Evaluate groups of "
-        "classes (evaluate_groups, --group), or give log-likelihoods of three classes (loglik=) with an Application."
+        f"{system.name}: {system.n_classes} classes, but trials for plots are kept for at most twelve. Evaluate "
+        "groups of classes (evaluate_groups, --group), or pass log-likelihoods of three classes (loglik=) with an "
+        "Application."
     )
 
 
 def _most_confused(system: ClassEvaluation) -> tuple[int, ...]:
-    """The three classes with the largest shares of trials that are taken for one of the others."""
+    """Return the three classes with the largest shares of confusions among them."""
     shares = system.confusion / np.maximum(system.confusion.sum(axis=1, keepdims=True), 1)
     np.fill_diagonal(shares, 0.0)
     triples = itertools.combinations(range(system.n_classes), 3)
@@ -197,7 +199,7 @@ def _most_confused(system: ClassEvaluation) -> tuple[int, ...]:
 
 
 def _place(probabilities: FloatArray) -> FloatArray:
-    """Where probabilities ``(n, 3)`` lie on the plane, ``(2, n)``."""
+    """Return the coordinates ``(2, n)`` of probabilities ``(n, 3)``."""
     places: FloatArray = (probabilities @ _CORNERS).T
     return places
 
@@ -222,16 +224,16 @@ def _frame(canvas: Canvas, named: Sequence[str]) -> None:
 
 
 def _outside(ax: Axes, at: FloatArray, outward: FloatArray, text: str, distance: float, **style: Any) -> None:
-    """Write beside the triangle, ``distance`` points away from it."""
+    """Write next to the triangle, ``distance`` points away from it."""
     x, y = outward / np.hypot(*outward)
     sideways = "center" if abs(x) < 0.3 else "left" if x > 0 else "right"
-    # A corner at the bottom has its name below it, centred: it may be long.
+    # Names of bottom corners are below them, centred, because they can be long.
     style = {"ha": "center" if style.get("weight") else sideways, "va": "bottom" if y > 0 else "top", **style}
     ax.annotate(text, (at[0], at[1]), xytext=(distance * x, distance * y), textcoords="offset points", **style)
 
 
 def _regions(canvas: Canvas, application: Application, acting: Sequence[str]) -> None:
-    """Tint the region of each action and write its name into it, or into the legend if it is small."""
+    """Tint the region of each action with its name, which goes into the legend if the region is small."""
     colors = [*system_colors(3), *_GREYS] if len(acting) <= 3 + len(_GREYS) else system_colors(len(acting))
     fonts = families_for(acting, letters(_NAME_SIZE))
     for action, name in enumerate(acting):
@@ -254,7 +256,7 @@ def _regions(canvas: Canvas, application: Application, acting: Sequence[str]) ->
 
 
 def _region(costs: FloatArray, action: int) -> FloatArray:
-    """Corners ``(n, 3)`` of the posteriors for which no action costs less: the simplex cut by planes."""
+    """Return the corners ``(n, 3)`` of the posteriors at which an action is best: the simplex cut by planes."""
     corners = np.eye(3)
     for other, cost in enumerate(costs):
         excess = cost - costs[action]
@@ -278,12 +280,12 @@ def _cut(corners: FloatArray, normal: FloatArray) -> FloatArray:
 
 
 def _area(corners: FloatArray) -> float:
-    """Area of a convex polygon as a share of the simplex, whose own is the determinant of the unit matrix."""
+    """Return the area of a convex polygon as a share of the simplex, which is a determinant."""
     return float(sum(abs(np.linalg.det([corners[0], *corners[i : i + 2]])) for i in range(1, len(corners) - 1)))
 
 
 def _centroid(polygon: FloatArray) -> FloatArray:
-    """Centre of mass of a convex polygon on the plane: that of its triangles, weighted by their areas."""
+    """Return the centroid of a convex polygon: the mean of its triangles, weighted by their areas."""
     first, edges = polygon[0], polygon[1:] - polygon[0]
     areas = np.abs(edges[:-1, 0] * edges[1:, 1] - edges[:-1, 1] * edges[1:, 0])
     centre: FloatArray = first + (areas @ (edges[:-1] + edges[1:])) / (3 * areas.sum())
@@ -291,10 +293,10 @@ def _centroid(polygon: FloatArray) -> FloatArray:
 
 
 def _trials(canvas: Canvas, probabilities: FloatArray, label: ArrayLike | None, known: tuple[str, ...] | None) -> None:
-    """Draw a dot for each trial, those of large classes below those of small ones."""
+    """Draw a dot for each trial, with small classes on top of large ones."""
     n_trials = len(probabilities)
     truth = np.zeros(n_trials, np.int64) if label is None else _validate_classes.label(label, n_trials, 3, known)
-    opacity = float(np.clip(20.0 / math.sqrt(max(n_trials, 1)), 0.25, 0.9))  # many dots shine through each other
+    opacity = float(np.clip(20.0 / math.sqrt(max(n_trials, 1)), 0.25, 0.9))  # many dots need transparency
     dots: Style = {"clip_on": False, "alpha": opacity, "rasterized": n_trials > _MANY}
     sizes = np.bincount(truth, minlength=len(canvas.marks))
     for k, mark in enumerate(canvas.marks):
@@ -304,11 +306,11 @@ def _trials(canvas: Canvas, probabilities: FloatArray, label: ArrayLike | None, 
             style = {**dots, **mark.main, "zorder": 2.5 + 0.1 * rank, **color}
             canvas.ax.plot(*_place(probabilities[truth == k]), **{**style, "label": None})
             seen: Style = {"markersize": 9.0, "alpha": 1.0, "clip_on": True}
-            canvas.ax.plot([], [], **{**style, **seen})  # a legend entry that can be seen
+            canvas.ax.plot([], [], **{**style, **seen})  # a visible legend entry
 
 
 def _action_names(actions: Sequence[str] | None, n_actions: int, named: Sequence[str]) -> list[str]:
-    """Return the names of the actions: those given, those of the classes, or their numbers."""
+    """Return the names of the actions: the given names, those of the classes, or numbers."""
     if actions is None:
         return list(named) if n_actions == len(named) else [f"action {k}" for k in range(n_actions)]
     if isinstance(actions, str) or len(actions) != n_actions:

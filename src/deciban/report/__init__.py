@@ -1,4 +1,4 @@
-"""Evaluation results as one HTML page that opens anywhere, without a network and without scripts."""
+"""Evaluation results as one HTML page that works offline and without scripts."""
 
 from __future__ import annotations
 

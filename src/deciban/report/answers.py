@@ -1,4 +1,4 @@
-"""Five questions about a system with answers by rules, for readers who do not know the metrics."""
+"""Five questions about a system, answered by rules for readers who do not know the metrics."""
 
 from __future__ import annotations
 
@@ -12,77 +12,79 @@ import numpy as np
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.ranks.operating import WORSE_THAN_NONE
 from deciban.core.resampling.units import FEW_UNITS
-from deciban.evaluation.one_system import has_llrs, shown_interval
+from deciban.errors import counted, topic_of
+from deciban.evaluation.one_system import advice_before_calibration, has_llrs, shown_interval
 from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import Figure
-from deciban.messages import counted, topic_of
-from deciban.report.numbers import count, number, percent, sure
+from deciban.tables.writers import count, number, percent, sure
 
 if TYPE_CHECKING:
     from deciban.evaluation import ClassEvaluation, Evaluation
     from deciban.evaluation.results import AffineCalibration
 
 _SHOWN = 3
-"""Classes or confusions that a sentence names."""
+"""Number of classes or confusions in a sentence."""
 
 _IDLE = 0.9
-"""Shares of the cost without scores from which decisions are said to save little."""
+"""Share of the cost without scores above which decisions save little."""
 
 _BEYOND_CHANCE = 3.0
-"""Standard errors by which scores must be worse than none to be called the wrong way round."""
+"""Standard errors by which scores must be worse than chance to count as reversed."""
 
 _STRONG = 100.0
-"""A likelihood ratio from which evidence is called strong."""
+"""Likelihood ratio above which evidence is strong."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grounds:
-    """What is known of one system.
+class SystemFacts:
+    """Facts about one system.
 
     Attributes
     ----------
     apart : str
-        What it should tell apart.
+        Phrase for the classes that it should separate.
     n_classes : int
     n_rarest : float
         Trials of the rarest class.
     are_too_few : bool
-        Whether figures of all trials together rest on too few, and not only those of single classes.
+        True if there are too few trials for overall metrics, not only for metrics of single classes.
     reference, cllr, min_cllr : float
-        Bits of scores that say nothing, of these, and of these after the best recalibration on the same trials; NaN
-        where that is not known.
+        Bits: Cllr without information, Cllr of the scores, and Cllr after the best recalibration on the same trials;
+        NaN if unknown.
     scale : float or None
-        By which scores would best be multiplied; None where no finite one is best or that is not known.
+        Best factor of the scores; None if no finite one is best, or if it is unknown.
     mended : float
-        Bits after the best scale and offsets; NaN with no scale.
+        Bits after the best scale and offsets; NaN without a scale.
     leaning : str
-        Whom the scores favour too much, beside being too sure or too cautious; empty if nobody.
+        The class that scores favour too much, besides a wrong scale; empty if none.
     errors : tuple of str
-        Sentences on how many errors there are.
+        Sentences on the number of errors.
     is_reversed : bool
-        Whether scores favour the wrong class, beyond what chance does.
+        True if scores favour the wrong class, beyond chance.
     are_llrs : bool
-        Whether scores may be log-likelihoods, or their ratios, at all.
+        False if scores cannot be log-likelihoods or their ratios.
+    before : str
+        Advice on an option that may make log-likelihoods of the scores, before the advice to calibrate.
     has_wrong_certainty : bool
-        Whether a trial has infinite evidence for the wrong class.
+        True if a trial has infinite evidence for the wrong class.
     failures, weak_spots : tuple of str
-        Sentences on where decisions are worse than none, and where most goes wrong.
+        Sentences on decisions that cost more than ignoring the scores, and on the most frequent errors.
     idle : tuple of str
-        Sentences on operating points at which decisions cost hardly less than none.
+        Sentences on operating points at which decisions save little.
     helps : bool
-        Whether there is a prior at which decisions are better than none.
+        True if decisions are better than ignoring the scores at some prior.
     scarce : tuple of str
-        Sentences on what there is too little of.
+        Sentences on numbers of trials or errors that are too small.
     n_units : int or None
-        None where units are not known.
+        None if units are unknown.
     noun : str
-        What a unit is called.
+        Name of a unit.
     width : float
-        Of the interval of the main figure, as a share of it; NaN if there is none.
+        Width of the interval of the main metric, divided by the metric; NaN without an interval.
     main_figure : str
-        What that figure is called.
+        Name of the main metric.
     points : str
-        The operating points, the default one where none was asked for.
+        The operating points.
     """
 
     apart: str
@@ -109,10 +111,11 @@ class Grounds:
     width: float
     main_figure: str
     points: str = ""
+    before: str = ""
 
 
-def grounds_of(one: Any, *, with_scale: bool = True) -> Grounds:
-    """Collect what is known of one system of either kind.
+def facts_of(one: Any, *, with_scale: bool = True) -> SystemFacts:
+    """Collect the facts about one system of either kind.
 
     Parameters
     ----------
@@ -122,8 +125,9 @@ def grounds_of(one: Any, *, with_scale: bool = True) -> Grounds:
     """
     own = _of_classes(one) if one.kind == "classes" else _of_two(one, one.affine if with_scale else None)
     known = one.uncertainty
-    return Grounds(
+    return SystemFacts(
         **own,
+        before=advice_before_calibration(one),
         cllr=one.cllr,
         min_cllr=one.min_cllr,
         are_llrs=has_llrs(one),
@@ -136,7 +140,7 @@ def grounds_of(one: Any, *, with_scale: bool = True) -> Grounds:
 def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]:
     eer = sure(percent(one.eer), one, "eer")
     n_low, n_high = one.dr30
-    # Of scores that tell nothing, with few ties (Mann and Whitney 1947).
+    # For scores without information and with few ties (Mann and Whitney 1947).
     error_of_auc = math.sqrt((one.n_tar + one.n_non + 1) / (12 * one.n_tar * one.n_non))
     few = [
         f"{count(n)} {name} trial{'' if n == 1 else 's'}"
@@ -144,13 +148,9 @@ def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]
         if n < FEW_ERRORS
     ]
     if few:
-        scarce: tuple[str, ...] = (
-            f"There are {' and '.join(few)}, fewer than {FEW_ERRORS}: no figure is better than rough.",
-        )
+        scarce: tuple[str, ...] = (f"There are {' and '.join(few)}, fewer than {FEW_ERRORS}: all metrics are rough.",)
     elif n_low > n_high:
-        scarce = (
-            f"At no prior are there {FEW_ERRORS} misses and {FEW_ERRORS} false alarms: no figure is better than rough.",
-        )
+        scarce = (f"No prior has {FEW_ERRORS} misses and {FEW_ERRORS} false alarms: all metrics are rough.",)
     else:
         scarce = tuple(
             f"At {point} there are {count(point.n_miss)} misses and {count(point.n_fa)} false alarms, fewer than "
@@ -170,7 +170,7 @@ def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]
         "scale": None if affine is None else affine.scale,
         "mended": math.nan if affine is None else affine.cllr,
         "leaning": "" if affine is None else _side(affine.scale, affine.offset),
-        "errors": (f"At equal error rates {eer} of targets and as many of non-targets are taken for the other.",),
+        "errors": (f"At equal error rates, {eer} of targets are missed, and as many non-targets are accepted.",),
         "is_reversed": one.auc < 0.5 - _BEYOND_CHANCE * error_of_auc,
         "weak_spots": _misleading(one) if has_llrs(one) else (),
         "helps": bool((one.curves.act_error < 1.0).any()),
@@ -182,7 +182,7 @@ def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]
 
 
 def _side(scale: float, offset: float) -> str:
-    """Whom scores of two classes favour: where the best map has its zero."""
+    """Return the class that two-class scores favour, from the zero of the best map, with the shift in nats."""
     shift = -offset / scale if scale > 0.0 else 0.0
     if abs(shift) < 0.1:
         return ""
@@ -190,30 +190,30 @@ def _side(scale: float, offset: float) -> str:
 
 
 def _by_cost(one: Any, costs: Sequence[tuple[str, float]], figure: str) -> dict[str, tuple[str, ...]]:
-    """Sentences on points at which decisions cost more than none, and on those at which they save little."""
+    """Return sentences on points at which decisions cost more than ignoring the scores, or save little."""
     failures, idle = list[str](), list[str]()
     for k, (point, cost) in enumerate(costs):
         text = sure(number(cost), one, (figure, k))
         if cost > WORSE_THAN_NONE:
-            failures.append(f"At {point} its decisions cost {text} times those without scores.")
+            failures.append(f"At {point} decisions cost {text} times as much as ignoring the scores.")
         elif _IDLE <= cost <= 1.0:
-            idle.append(f"At {point} its decisions save little: they cost {text} of what those without scores do.")
+            idle.append(f"At {point} decisions save little: they cost {text} times as much as ignoring the scores.")
     return {"failures": tuple(failures), "idle": tuple(idle)}
 
 
 def _misleading(one: Evaluation) -> tuple[str, ...]:
-    """Where decisions help, and how often strong evidence is wrong."""
+    """Return sentences on priors at which decisions help, and on strong evidence for the wrong class."""
     helps, said = one.curves.act_error < 1.0, list[str]()
     if helps.any():
         first, last = np.flatnonzero(helps)[[0, -1]]
         low, high = (prior_name(one.curves.prior_log_odds[at]) for at in (first, last))
         where = f"at priors near {low}" if low == high else f"at priors from {low} to {high}"
-        gaps = "" if helps[first : last + 1].all() else ", though not at all of these"
-        said.append(f"By point estimates, its decisions are better than those by the prior alone {where}{gaps}.")
+        gaps = "" if helps[first : last + 1].all() else ", with gaps"
+        said.append(f"On these trials, decisions cost less than ignoring the scores {where}{gaps}.")
     for found in one.misleading:
         if found.factor == _STRONG:
             said.append(
-                f"A likelihood ratio of more than {_STRONG:g} speaks for the wrong side in {percent(found.p_tar)} of "
+                f"A likelihood ratio of more than {_STRONG:g} favours the wrong class in {percent(found.p_tar)} of "
                 f"targets and {percent(found.p_non)} of non-targets."
             )
     return tuple(said)
@@ -234,7 +234,7 @@ def _of_classes(one: ClassEvaluation) -> dict[str, Any]:
         "scale": None if unknown or not found.scale > 0.0 else found.scale,
         "mended": found.minimum,
         "leaning": "" if unknown else _favoured(one),
-        "errors": (f"{rate} of decisions are wrong, and {percent(one.default_error_rate)} without any scores.",),
+        "errors": (f"{rate} of decisions are wrong; without scores, {percent(one.default_error_rate)} would be.",),
         "is_reversed": one.error_rate > one.default_error_rate + _BEYOND_CHANCE * error_by_chance,
         "weak_spots": _confused(one),
         "helps": True,
@@ -246,7 +246,7 @@ def _of_classes(one: ClassEvaluation) -> dict[str, Any]:
 
 
 def _favoured(one: ClassEvaluation) -> str:
-    """The class that scores favour most, where offsets alone would save a part of the calibration loss."""
+    """Return the class that scores favour most, if offsets alone would reduce the calibration loss noticeably."""
     found = one.calibration
     if not (found.loss > 0.0 and found.scale > 0.0) or found.offset_loss < 0.1 * found.loss:
         return ""
@@ -256,16 +256,16 @@ def _favoured(one: ClassEvaluation) -> str:
 
 
 def _confused(one: ClassEvaluation) -> tuple[str, ...]:
-    """The classes that are missed most, and what is mostly taken for what."""
+    """Return sentences on the classes with the highest error rates, and on the most frequent confusion."""
     rates = [(rate, name) for rate, name in zip(one.class_error_rates.tolist(), one.classes, strict=True) if rate > 0]
     said = []
     if rates:
         worst = sorted(rates, key=lambda pair: -pair[0])[:_SHOWN]
         named = ", ".join(f"{name} ({sure(percent(rate), one, ('class_error_rates', name))})" for rate, name in worst)
-        said.append(f"Missed most: {named}.")
+        said.append(f"Highest error rates: {named}.")
     for name, other, n, share in one.frequent_confusions(1):
         said.append(
-            f"The most frequent confusion is {name} taken for {other}: {count(n)}, {percent(share)} of its trials."
+            f"The most frequent confusion is {name} with {other}: {count(n)} trials, {percent(share)} of the class."
         )
     return tuple(said)
 
@@ -289,7 +289,7 @@ def _scarce_classes(one: ClassEvaluation) -> tuple[str, ...]:
 
 
 def _first(names: Sequence[str]) -> str:
-    """The first names, and the number of the others."""
+    """Join the first names, with the number of the others."""
     return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
@@ -299,21 +299,21 @@ def _width(one: Any, figure: Figure) -> float:
 
 
 Mood: TypeAlias = Literal["good", "fair", "bad", "unknown"]
-"""What an answer means for the use of a system; pages colour it."""
+"""Rating of an answer; pages colour it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the figures of a system say to one question.
+    """The answer to one question about a system.
 
     Attributes
     ----------
     question : str
     verdict : str
-        The answer in one to three words, as tables of many systems show it.
+        The answer in a few words, for tables of several systems.
     mood : {"good", "fair", "bad", "unknown"}
     sentences : tuple of str
-        The answer, with the figures that it rests on.
+        The answer, with the numbers that support it.
     """
 
     question: str
@@ -322,14 +322,14 @@ class Answer:
     sentences: tuple[str, ...]
 
 
-APART, CALIBRATED = "Does it tell the classes apart?", "Can its numbers be taken at their word?"
+APART, CALIBRATED = "Does it separate the classes?", "Is it calibrated?"
 
-FAILS, ENOUGH, NEXT = "Where would it fail?", "Is there enough data?", "What next?"
+FAILS, ENOUGH, NEXT = "Where does it fail?", "Is there enough data?", "What next?"
 
 
-_TOO_FEW = "too few trials to tell"
+_TOO_FEW = "too few trials"
 
-_SO_FAR = "as far as these trials tell"
+_SO_FAR = "yes, on these trials"
 
 
 _TELLS: tuple[tuple[float, str, Mood], ...] = (
@@ -339,87 +339,92 @@ _TELLS: tuple[tuple[float, str, Mood], ...] = (
     (0.1, "hardly", "bad"),
     (-math.inf, "no", "bad"),
 )
-"""From which share of all information a system tells the classes apart, and how well."""
+"""Least share of the information for each verdict on the separation of classes."""
 
 
 _FINE, _SLIGHT = 0.05, 0.2
-"""Shares of Cllr up to which a calibration loss is none, and small."""
+"""Shares of Cllr below which a calibration loss is negligible, and small."""
 
 
 _FINE_OF_HELD, _SLIGHT_OF_HELD = 0.01, 0.03
-"""The same as shares of what the scores hold, where Cllr is next to nothing."""
+"""The same as shares of the available information, for Cllr close to 0."""
 
 
 _CHANCE = 6.0
-"""Twice the logarithm of a likelihood ratio that two parameters exceed by chance in one of twenty sets."""
+"""Twice the logarithm of a likelihood ratio, exceeded by chance in one of twenty data sets (two parameters)."""
 
 
 _SURE, _CAUTIOUS = 0.8, 1.25
-"""Scales below which scores are too sure, and above which they are too cautious."""
+"""Scales below which scores are overconfident, and above which they are underconfident."""
+
+
+_NEARLY_RIGHT = 1.5
+"""Factor by which the llrs of nearly calibrated scores are too extreme or too weak, at most."""
 
 
 _ROUGH = 1.0
-"""Width of an interval, as a share of its figure, from which the figure is called rough."""
+"""Width of an interval, divided by its metric, above which the metric is rough."""
 
 
-def apart(grounds: Grounds) -> Answer:
-    """How much of what there is to know the scores hold, however they are calibrated."""
-    if grounds.is_reversed:
+def apart(facts: SystemFacts) -> Answer:
+    """Answer how much information the scores contain, for any calibration."""
+    if facts.is_reversed:
         words = "Scores favour the wrong class more often than the right one."
-        return Answer(APART, "the wrong way round", "bad", (words, *grounds.errors))
-    if math.isnan(grounds.min_cllr):
-        words = "What the scores hold after the best recalibration is not known: the trials were summed up in parts."
-        return Answer(APART, "not known exactly", "unknown", (words, *grounds.errors))
-    held = grounds.reference - grounds.min_cllr
-    share = held / grounds.reference
+        return Answer(APART, "reversed", "bad", (words, *facts.errors))
+    if math.isnan(facts.min_cllr):
+        words = "The information after the best recalibration is unknown: it needs all trials at once."
+        return Answer(APART, "unknown", "unknown", (words, *facts.errors))
+    held = facts.reference - facts.min_cllr
+    share = held / facts.reference
     verdict, mood = next((verdict, mood) for least, verdict, mood in _TELLS if share >= least)
-    if grounds.are_too_few:
+    if facts.are_too_few:
         verdict, mood = _TOO_FEW, "unknown"
     words = (
-        f"Well calibrated, its scores would give {number(held, 2)} of the {_bits(grounds.reference)} that it takes to "
-        f"tell {grounds.apart} when all are equally probable."
+        f"After ideal calibration, its scores would deliver {number(held, 2)} of the {_bits(facts.reference)} that "
+        f"separate {facts.apart} with equal priors."
     )
-    return Answer(APART, verdict, mood, (words, *grounds.errors))
+    return Answer(APART, verdict, mood, (words, *facts.errors))
 
 
-def calibrated(grounds: Grounds) -> Answer:
-    """Whether probabilities that follow from the scores are what they claim to be."""
-    unusable = _unusable(grounds)
+def calibrated(facts: SystemFacts) -> Answer:
+    """Answer whether probabilities that follow from the scores are correct."""
+    unusable = _unusable(facts)
     if unusable:
         return Answer(CALIBRATED, "no", "bad", (unusable,))
-    told = f"Cllr is {number(grounds.cllr)} bits"
-    if grounds.cllr > grounds.reference and not _is_chance(grounds):
-        words = f"{told}, above the {_bits(grounds.reference)} of scores that say nothing: believed, they mislead."
-        return Answer(CALIBRATED, "no", "bad", (words, *_how(grounds)))
-    if math.isnan(grounds.min_cllr):
-        words = f"{told}; its minimum is not known."
-        return Answer(CALIBRATED, "not known exactly", "unknown", (words,))
-    lost = max(grounds.cllr - grounds.min_cllr, 0.0)
-    verdict, mood, more = _judged(grounds, lost)
-    return Answer(CALIBRATED, verdict, mood, (f"{told}, of which bad calibration takes {number(lost)}.", *more))
+    cost = f"Cllr is {number(facts.cllr)} bits"
+    if facts.cllr > facts.reference and not _is_chance(facts):
+        words = f"{cost}, above the {_bits(facts.reference)} of scores without information: the scores mislead."
+        return Answer(CALIBRATED, "no", "bad", (words, *_how(facts)))
+    if math.isnan(facts.min_cllr):
+        words = f"{cost}; its minimum is unknown."
+        return Answer(CALIBRATED, "unknown", "unknown", (words,))
+    lost = max(facts.cllr - facts.min_cllr, 0.0)
+    verdict, mood, more = _judged(facts, lost)
+    return Answer(CALIBRATED, verdict, mood, (f"{cost}, {number(lost)} of it due to bad calibration.", *more))
 
 
-def _judged(grounds: Grounds, lost: float) -> tuple[str, Mood, tuple[str, ...]]:
-    """What a calibration loss means."""
-    cllr, held = grounds.cllr, grounds.reference - grounds.min_cllr
-    if grounds.are_too_few and (grounds.scale is None or lost <= _SLIGHT * cllr):
+def _judged(facts: SystemFacts, lost: float) -> tuple[str, Mood, tuple[str, ...]]:
+    """Return the verdict on a calibration loss, with its mood and reasons."""
+    cllr, held = facts.cllr, facts.reference - facts.min_cllr
+    if facts.are_too_few and (facts.scale is None or lost <= _SLIGHT * cllr):
         return _TOO_FEW, "unknown", ()
     if lost <= _FINE * cllr or lost <= _FINE_OF_HELD * held:
         return "yes", "good", ()
-    if _is_chance(grounds):
-        more = ("A scale and an offset would gain no more than chance does.",)
-        return (_TOO_FEW, "unknown", more) if grounds.are_too_few else (_SO_FAR, "good", more)
+    if _is_chance(facts):
+        more = ("The gain of a scale and an offset is within chance.",)
+        return (_TOO_FEW, "unknown", more) if facts.are_too_few else (_SO_FAR, "good", more)
     if lost <= _SLIGHT * cllr or lost <= _SLIGHT_OF_HELD * held:
-        return "nearly", "fair", _how(grounds)
-    return "no", "bad", _how(grounds)
+        return "nearly", "fair", _how(facts)
+    return "no", "bad", _how(facts)
 
 
-def _unusable(grounds: Grounds) -> str:
-    """Why nothing more is to be said of numbers as they are; empty if there is."""
-    if not grounds.are_llrs:
-        return "They are on another scale than log-likelihoods: calibrate before anything is decided by them."
-    if grounds.has_wrong_certainty:
-        return "At least one trial has infinite evidence for the wrong class: whoever relied on it would lose all."
+def _unusable(facts: SystemFacts) -> str:
+    """Return the reason why scores are not usable without calibration; empty if they are."""
+    if not facts.are_llrs:
+        words = f"{facts.before}calibrate them before you make decisions."
+        return f"The scores are not log-likelihoods or their ratios: {words}"
+    if facts.has_wrong_certainty:
+        return "At least one trial has infinite evidence for the wrong class, which has infinite cost."
     return ""
 
 
@@ -427,29 +432,27 @@ def _bits(value: float) -> str:
     return f"{value:.3g} bit{'' if value == 1.0 else 's'}"
 
 
-def _is_chance(grounds: Grounds) -> bool:
-    """Whether the best scale and offsets gain no more than they would of calibrated scores."""
-    gained = grounds.cllr - grounds.mended  # NaN where no scale is known
-    return 2.0 * grounds.n_classes * grounds.n_rarest * gained * math.log(2) < _CHANCE
+def _is_chance(facts: SystemFacts) -> bool:
+    """Return True if the gain of the best scale and offsets is within chance for calibrated scores."""
+    gained = facts.cllr - facts.mended  # NaN without a scale
+    return 2.0 * facts.n_classes * facts.n_rarest * gained * math.log(2) < _CHANCE
 
 
-def _how(grounds: Grounds) -> tuple[str, ...]:
-    """In which way scores are off; of reversed ones nothing."""
+def _how(facts: SystemFacts) -> tuple[str, ...]:
+    """Return sentences on the kind of miscalibration; empty for reversed scores."""
     said = list[str]()
-    if grounds.is_reversed:
+    if facts.is_reversed:
         return ()
-    if grounds.scale is not None and grounds.scale < _SURE:
+    if facts.scale is not None and facts.scale < _SURE:
         said.append(
-            f"It is too sure: its evidence is {_times(1 / grounds.scale)} too strong (best scale {grounds.scale:.2g})."
+            f"Overconfident: its evidence is {_times(1 / facts.scale)} too strong (best scale {facts.scale:.2g})."
         )
-    elif grounds.scale is not None and grounds.scale > _CAUTIOUS:
-        said.append(
-            f"It is too cautious: its evidence is {_times(grounds.scale)} too weak (best scale {grounds.scale:.2g})."
-        )
-    if grounds.leaning:
-        said.append(f"It leans towards {grounds.leaning}.")
+    elif facts.scale is not None and facts.scale > _CAUTIOUS:
+        said.append(f"Underconfident: its evidence is {_times(facts.scale)} too weak (best scale {facts.scale:.2g}).")
+    if facts.leaning:
+        said.append(f"It favours {facts.leaning}.")
     if not said:
-        said.append("No scale and offset would mend that: see where in the plot of the normalized Bayes error rate.")
+        said.append("A scale and an offset would not correct this: see the plot of the normalized Bayes error rate.")
     return tuple(said)
 
 
@@ -457,71 +460,68 @@ def _times(factor: float) -> str:
     return f"{factor:.0f} times" if factor >= 99.5 else f"{factor:.2g} times"
 
 
-def fails(grounds: Grounds) -> Answer:
-    """Where decisions are worse than none, and where most goes wrong."""
-    if not grounds.are_llrs:
-        words = "Decisions by these scores say nothing of what they will do once they are calibrated."
-        return Answer(FAILS, "not known", "unknown", (words, *grounds.weak_spots))
-    if not grounds.helps:
-        words = "At no prior are its decisions better than those by the prior alone."
-        return Answer(FAILS, "at every prior", "bad", (*grounds.failures, words, *grounds.weak_spots))
-    if grounds.failures:
-        return Answer(FAILS, "at some priors", "bad", (*grounds.failures, *grounds.idle, *grounds.weak_spots))
-    if grounds.are_too_few:
-        return Answer(FAILS, _TOO_FEW, "unknown", (*grounds.idle, *grounds.weak_spots))
-    if grounds.idle:
-        return Answer(FAILS, "saves little at operating points", "fair", (*grounds.idle, *grounds.weak_spots))
-    named = (f"Operating points: {grounds.points}.",) if grounds.points else ()
-    return Answer(FAILS, "at none of the operating points", "good", (*named, *grounds.weak_spots))
+def fails(facts: SystemFacts) -> Answer:
+    """Answer where decisions cost more than ignoring the scores, and which errors are most frequent."""
+    if not facts.are_llrs:
+        words = "Decisions by uncalibrated scores do not show how decisions will be after calibration."
+        return Answer(FAILS, "unknown", "unknown", (words, *facts.weak_spots))
+    if not facts.helps:
+        words = "At every prior, decisions cost at least as much as ignoring the scores."
+        return Answer(FAILS, "at every prior", "bad", (*facts.failures, words, *facts.weak_spots))
+    if facts.failures:
+        return Answer(FAILS, "at some priors", "bad", (*facts.failures, *facts.idle, *facts.weak_spots))
+    if facts.are_too_few:
+        return Answer(FAILS, _TOO_FEW, "unknown", (*facts.idle, *facts.weak_spots))
+    if facts.idle:
+        return Answer(FAILS, "saves little at operating points", "fair", (*facts.idle, *facts.weak_spots))
+    named = (f"Operating points: {facts.points}.",) if facts.points else ()
+    return Answer(FAILS, "at none of the operating points", "good", (*named, *facts.weak_spots))
 
 
-def enough(grounds: Grounds) -> Answer:
-    """Whether errors, and units that share trials, are enough to rely on the figures."""
-    said, mood = list(grounds.scarce), "fair" if grounds.scarce else "good"
-    if grounds.n_units is None:
-        said.append("Which trials share a speaker, or another source, is not known, so that no figure has an interval.")
-        if grounds.are_too_few:
+def enough(facts: SystemFacts) -> Answer:
+    """Answer whether there are enough errors and units for reliable metrics."""
+    said, mood = list(facts.scarce), "fair" if facts.scarce else "good"
+    if facts.n_units is None:
+        said.append("The speakers or other units of the trials are unknown, so no metric has an interval.")
+        if facts.are_too_few:
             return Answer(ENOUGH, "no", "bad", tuple(said))
-        return Answer(ENOUGH, "not known", "unknown" if not grounds.scarce else "fair", tuple(said))
-    units = counted(grounds.n_units, grounds.noun)
-    if grounds.n_units < FEW_UNITS:
-        said.append(f"Figures rest on {units}, fewer than {FEW_UNITS}: their intervals are rough.")
+        return Answer(ENOUGH, "unknown", "unknown" if not facts.scarce else "fair", tuple(said))
+    units = counted(facts.n_units, facts.noun)
+    if facts.n_units < FEW_UNITS:
+        said.append(f"Intervals rest on {units}, fewer than {FEW_UNITS}: they are rough.")
         return Answer(ENOUGH, "no", "bad", tuple(said))
-    if grounds.width > _ROUGH:
-        said.append(f"Figures rest on {units}, and the interval of the {grounds.main_figure} is as wide as the figure.")
+    if facts.width > _ROUGH:
+        said.append(f"Intervals rest on {units}, and the interval of the {facts.main_figure} is wide.")
         mood = "fair"
     else:
-        said.append(f"Figures rest on {units}.")
+        said.append(f"Intervals rest on {units}.")
     return Answer(
-        ENOUGH, "yes" if mood == "good" else "not for all figures", "good" if mood == "good" else "fair", tuple(said)
+        ENOUGH, "yes" if mood == "good" else "not for all metrics", "good" if mood == "good" else "fair", tuple(said)
     )
 
 
-def next_steps(grounds: Grounds, answers: Sequence[Answer]) -> Answer:
-    """What should be done, given the answers to the other questions."""
+def next_steps(facts: SystemFacts, answers: Sequence[Answer]) -> Answer:
+    """Answer what to do, given the answers to the other questions."""
     moods = {answer.question: answer.mood for answer in answers}
-    if grounds.is_reversed:
+    if facts.is_reversed:
         words = "Check the sign of the scores, which label means target, and the order of classes and columns."
         return Answer(NEXT, "check the input", "bad", (words,))
     steps, verdicts = list[str](), list[str]()
     if moods[CALIBRATED] in ("bad", "fair"):
-        verdicts.append("calibrate")
-        steps.append("Calibrate on other trials of the same kind (deciban calibrate), and evaluate again.")
+        verdicts.append(f"{facts.before}calibrate")
+        words = f"{facts.before}calibrate on other trials of the same kind (deciban calibrate), and evaluate again."
+        steps.append(words[0].upper() + words[1:])
     if moods[APART] in ("bad", "fair"):
         verdicts.append("improve the recognizer")
-        steps.append(
-            "What it does not tell apart no calibration brings back: improve the recognizer, or fuse it with others."
-        )
-    if grounds.n_units is None:
-        verdicts.append("name the units")
-        steps.append(
-            "Say which trials share a speaker or another source (--units), so that figures come with intervals."
-        )
-    if grounds.are_too_few or (grounds.n_units is not None and moods[ENOUGH] in ("bad", "fair")):
+        steps.append("Calibration cannot separate the classes better: improve the recognizer, or fuse it with others.")
+    if facts.n_units is None:
+        verdicts.append("give the units")
+        steps.append("Give the speakers or other units of the trials (--units), so that metrics have intervals.")
+    if facts.are_too_few or (facts.n_units is not None and moods[ENOUGH] in ("bad", "fair")):
         verdicts.append("collect more")
         steps.append("Collect more speakers and trials (deciban plan shows how many), or quote the metrics as rough.")
     if not steps:
-        return Answer(NEXT, "use it", "good", ("Nothing in these figures speaks against using it at these priors.",))
+        return Answer(NEXT, "use it", "good", ("These metrics support using it at these priors.",))
     return Answer(NEXT, ", ".join(verdicts), "fair", tuple(steps))
 
 
@@ -533,7 +533,7 @@ _SEPARATES = {
     "no": "does not separate {}",
     _TOO_FEW: "has too few trials for a verdict",
 }
-"""Words for the verdicts of `apart` in a sentence."""
+"""Phrases for the verdicts of `apart` in a sentence."""
 
 
 def verdict(one: Any) -> str:
@@ -555,52 +555,53 @@ def verdict(one: Any) -> str:
     >>> verdict(evaluate(9 * rng.normal(2, 1.2, 2000), 9 * rng.normal(-2, 1.2, 2000), name="A"))
     'A: separates targets from non-targets well (EER 4.4 %), but its llrs are 3.3 times too extreme: calibrate.'
     """
-    grounds = grounds_of(one, with_scale=False)
+    facts = facts_of(one, with_scale=False)
     rate = one.error_rate if one.kind == "classes" else one.eer
-    separation = apart(grounds)
-    if separation.mood == "bad" and grounds.is_reversed:
-        return f"{one.name}: scores favour the wrong class: check their sign (--lower-is-better) and the labels."
-    words = _SEPARATES.get(separation.verdict, "separates {} to an unknown degree").format(grounds.apart)
+    separation = apart(facts)
+    if separation.mood == "bad" and facts.is_reversed:
+        return f"{one.name}: scores favour the wrong class: check their sign (--negate) and the labels."
+    words = _SEPARATES.get(separation.verdict, "separates {} to an unknown degree").format(facts.apart)
     in_percent = f"{100 * rate:.0f}" if rate >= 0.0995 else f"{100 * rate:.2g}"
-    more = "" if grounds.are_too_few else f", {_calibration_in_words(one, grounds)}"
-    return f"{one.name}: {words} ({grounds.main_figure} {in_percent} %){more}."
+    more = "" if facts.are_too_few else f", {_calibration_in_words(one, facts)}"
+    return f"{one.name}: {words} ({facts.main_figure} {in_percent} %){more}."
 
 
-def _calibration_in_words(one: Any, grounds: Grounds) -> str:
+def _calibration_in_words(one: Any, facts: SystemFacts) -> str:
     scores = "log-likelihoods" if one.kind == "classes" else "llrs"
-    if not grounds.are_llrs:
-        return f"but its scores are not {scores}: calibrate"
-    if grounds.has_wrong_certainty:
+    if not facts.are_llrs:
+        return f"but its scores are not {scores}: {facts.before}calibrate"
+    if facts.has_wrong_certainty:
         return "but at least one trial has infinite evidence for the wrong class"
     if max(one.cllr - one.min_cllr, 0.0) > _FINE * one.cllr:
-        grounds = grounds_of(one)
-    mood = calibrated(grounds).mood
+        facts = facts_of(one)
+    mood = calibrated(facts).mood
     if mood in ("good", "unknown"):
         return "and is well calibrated" if mood == "good" else "and its calibration is not known"
-    return f"{'but' if mood == 'bad' else 'and is nearly calibrated, but'} {_fault(grounds, scores)}: calibrate"
+    has_scale = facts.scale is None or 1.0 / _NEARLY_RIGHT <= facts.scale <= _NEARLY_RIGHT
+    front = "and is nearly calibrated, but" if mood == "fair" and has_scale else "but"
+    return f"{front} {_fault(facts, scores)}: calibrate"
 
 
-def _fault(grounds: Grounds, scores: str) -> str:
+def _fault(facts: SystemFacts, scores: str) -> str:
     """Return the most important fault of calibration."""
-    scale = grounds.scale
+    scale = facts.scale
     if scale is not None and scale < _SURE:
         return f"its {scores} are {_times(1 / scale)} too extreme"
     if scale is not None and scale > _CAUTIOUS:
         return f"its {scores} are {_times(scale)} too weak"
-    if grounds.leaning:
-        return f"its {scores} favour {grounds.leaning.replace(', by', ' by')}"
-    return f"bad calibration costs {number(grounds.cllr - grounds.min_cllr)} bits"
+    if facts.leaning:
+        return f"its {scores} favour {facts.leaning.replace(', by', ' by')}"
+    return f"bad calibration costs {number(facts.cllr - facts.min_cllr)} bits"
 
 
 QUESTIONS = (apart, calibrated, fails, enough)
-"""All but the last, which follows from their answers."""
+"""The first four questions; the last one follows from their answers."""
 
 
 def in_words(one: Any) -> tuple[Answer, ...]:
-    """Answer five questions about one system from its figures.
+    """Answer five questions about one system from its metrics.
 
-    Does it tell the classes apart, can its numbers be taken at their word, where would it fail, are there enough trials
-    and speakers, and what should be done next?
+    Does it separate the classes, is it calibrated, where does it fail, is there enough data, and what next?
 
     Parameters
     ----------
@@ -618,11 +619,11 @@ def in_words(one: Any) -> tuple[Answer, ...]:
     >>> rng = np.random.default_rng(1)
     >>> too_sure = evaluate(2.5 * rng.normal(2, 2, 2000), 2.5 * rng.normal(-2, 2, 2000))
     >>> [(answer.question, answer.verdict) for answer in in_words(too_sure)][1]
-    ('Can its numbers be taken at their word?', 'no')
+    ('Is it calibrated?', 'no')
     """
-    grounds = grounds_of(one)
-    answers = [ask(grounds) for ask in QUESTIONS]
-    return (*answers, next_steps(grounds, answers))
+    facts = facts_of(one)
+    answers = [ask(facts) for ask in QUESTIONS]
+    return (*answers, next_steps(facts, answers))
 
 
 __all__ = ["Answer", "in_words", "verdict"]

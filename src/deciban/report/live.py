@@ -1,6 +1,6 @@
-"""The data that the scripts of a page read: numbers at a grid of priors, steps of error counts, and points of curves.
+"""Data for the scripts of a page: numbers at a grid of priors, steps of error counts, and points of curves.
 
-Nothing is computed on the page that changes a figure: it looks up numbers of errors, and adds up their costs.
+Scripts do not compute metrics: they look up numbers of errors, and add up their costs.
 """
 
 from __future__ import annotations
@@ -17,44 +17,44 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, ndtr
 
-from deciban.analysis.comparison import Pair, cells_of, label_of, p_value_written
+from deciban.analysis.comparison import Comparison, Pair, cells_of, label_of, p_value_written
 from deciban.core.ranks.hull import Rocch
 from deciban.evaluation import Evaluation, presets
 from deciban.evaluation.bands import band_of, consistency_of, hull_bands, rate_intervals
 from deciban.evaluation.conditions import Condition
 from deciban.evaluation.curves import ErrorSteps, grid_of_thresholds
 from deciban.evaluation.results import Results
-from deciban.plots.calibration import MOST_WITH_BANDS
-from deciban.report.blocks import about_differences, comparison_of
-from deciban.report.numbers import MINUS
+from deciban.plots.colors import MOST_WITH_BANDS
+from deciban.report.cards import MOST_CARDS, about_differences, forest_of
 from deciban.report.tables import TEXTS, Page, capitalize_first
+from deciban.tables.writers import MINUS
 from deciban.types import FloatArray, IntArray
 
 EXACT_ROOM = 500_000
-"""Characters that steps of errors of all systems may take."""
+"""Characters for the steps of errors of all systems."""
 
 UNIT = 2.0**-26
-"""Nats to which scores are told apart on the page."""
+"""Resolution of scores on the page in nats."""
 
 OF_SCORE, _OF_THRESHOLD = 6, 8
-"""Characters that a score and a threshold of a grid take, about."""
+"""Approximate characters of a score, and of a threshold of a grid."""
 
 
 def exact_data(one: Evaluation, room: int = EXACT_ROOM) -> dict[str, Any] | None:
-    """What scripts need to count errors of a system at any prior; None where scores were not kept.
+    """Return the data for counting errors of a system at any prior; None if scores were not kept.
 
     Parameters
     ----------
     one : Evaluation
     room : int
-        Characters that may be taken. Where scores of all trials do not fit, there are errors at a grid of thresholds.
+        Maximum number of characters. If scores of all trials do not fit, errors are on a grid of thresholds.
 
     Returns
     -------
     dict or None
-        ``steps`` has the changes of misses and of false alarms from threshold to threshold. Of scores, ``places`` are
-        their distances from the score before, in units of 2^-26 nats; a grid has its ``first`` threshold and its
-        ``width``. ``hull`` has steps of misses and of false alarms from vertex to vertex.
+        ``steps`` contains the changes of misses and of false alarms between thresholds. For scores, ``places`` are
+        distances from the previous score, in units of 2^-26 nats; a grid has its ``first`` threshold and its ``width``.
+        ``hull`` contains steps of misses and of false alarms between vertices.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def exact_data(one: Evaluation, room: int = EXACT_ROOM) -> dict[str, Any] | None
 
 
 def _on_grid(steps: ErrorSteps) -> ErrorSteps:
-    """Errors at thresholds of a grid, from those at all scores."""
+    """Return errors on a grid of thresholds, from errors at all scores."""
     at = grid_of_thresholds()
     place = np.searchsorted(steps.thresholds, at)
     return ErrorSteps(at[:-1], steps.n_miss[place], steps.n_fa[place], is_exact=False)
@@ -89,13 +89,13 @@ def _steps(steps: ErrorSteps) -> dict[str, Any]:
 
 
 def _changes(counts: Any) -> list[Any]:
-    """From place to place; sums of weights to twelve digits."""
+    """Return changes between places; sums of weights have twelve digits."""
     changes = np.diff(counts)
-    return changes.tolist() if changes.dtype.kind == "i" else _short(changes, 12)
+    return changes.tolist() if changes.dtype.kind == "i" else short(changes, 12)
 
 
 def _hull(one: Evaluation) -> dict[str, Any] | None:
-    """Vertices of the convex hull as steps; None where the minimum is not known."""
+    """Return the vertices of the convex hull as steps; None if the minimum is unknown."""
     at = one.at_priors
     if at is None or not np.isfinite(at.min_dcf).all():
         return None
@@ -105,7 +105,7 @@ def _hull(one: Evaluation) -> dict[str, Any] | None:
 
 
 ROOM = 1_200_000
-"""Characters that the numbers of all conditions may take on a page."""
+"""Characters for the numbers of all conditions on a page."""
 
 
 def fitted(
@@ -117,28 +117,28 @@ def fitted(
     *,
     why_none: Callable[[Any], str] = lambda _one: "",
 ) -> tuple[dict[str, Any], Any] | None:
-    """Rows of all conditions, and numbers of as many as there is room for; None where there are no conditions.
+    """Return rows of all conditions, and numbers of as many as fit; None without conditions.
 
     Parameters
     ----------
     results : Results
-        Maybe with conditions.
+        With or without conditions.
     figures : sequence of str
         Attributes of evaluations for the map of conditions.
     details : sequence
-        How much is told of every condition: the first one that leaves room for all of them is taken.
+        Levels of detail, in decreasing order: the first one with which all conditions fit is used.
     numbers : callable
-        Numbers of the systems of a condition, from its evaluations and a detail.
+        Returns the numbers of the systems of a condition, from its evaluations and a level of detail.
     room : int
-        Characters; where not all fit, those of the smallest conditions are left out.
+        Characters; if not all conditions fit, the smallest ones are left out.
     why_none : callable
-        Why an evaluation has no such numbers; empty if it has.
+        Returns the reason why an evaluation has no such numbers; empty if it has them.
 
     Returns
     -------
     (dict, object) or None
-        ``rows`` and ``sets``, and the detail. A row has the name of the condition, its trials, figures of all systems
-        and, if there are none, why not; ``set`` is the place of its numbers among the sets.
+        ``rows`` and ``sets``, and the level of detail. A row contains the name of the condition, its trials, and
+        metrics of all systems or a reason why there are none; ``set`` is the index of its numbers in the sets.
     """
     rows = list[tuple[dict[str, Any], list[Any]]]()
     for k, part in enumerate(results.conditions[0].partitions if results.conditions else ()):
@@ -175,7 +175,7 @@ def _fitting(
     detail: Any,
     room: int,
 ) -> list[dict[str, Any]]:
-    """Numbers of the first conditions, as many as there is room for."""
+    """Return the numbers of the first conditions, as many as fit."""
     sets = list[dict[str, Any]]()
     for systems in conditions:
         made = numbers(systems, detail)
@@ -187,12 +187,12 @@ def _fitting(
 
 
 def n_conditions(results: Results[Any]) -> int:
-    """How many conditions there are, with figures or without."""
+    """Return the number of conditions, with or without metrics."""
     return sum(len(part.conditions) for part in results.conditions[0].partitions) if results.conditions else 0
 
 
 def _where(one: Condition, title: str, columns: Sequence[str]) -> list[str] | None:
-    """Options that choose these trials; None where no value stands for them, as for bins."""
+    """Return options that select these trials; None if this is impossible, as for bins."""
     values = list(one.values.items())
     is_plain = title == " \N{MULTIPLICATION SIGN} ".join(columns)
     if not is_plain or any(value is None or "|" in value or name not in columns for name, value in values):
@@ -201,7 +201,7 @@ def _where(one: Condition, title: str, columns: Sequence[str]) -> list[str] | No
 
 
 def finite(value: float | None) -> float | None:
-    """A number; None for one that is infinite or not there.
+    """Return a finite number, or None.
 
     >>> finite(0.5), finite(math.inf)
     (0.5, None)
@@ -209,36 +209,32 @@ def finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else value
 
 
-_MOST = 10
-"""Of more systems, each is compared with the first one alone."""
-
-
-def pair_data(results: Results[Any]) -> dict[str, Any] | None:
-    """Paired differences of every two systems; None where units are not known or there is one system.
+def pair_data(results: Results[Any], found: Comparison | None) -> dict[str, Any] | None:
+    """Return paired differences of every two systems; None if units are unknown or there is only one system.
 
     Parameters
     ----------
     results : Results
+    found : Comparison or None
 
     Returns
     -------
     dict or None
-        ``pairs`` is a list of pairs: the places of both systems, rows of a table, sentences, and curves with bands.
+        ``pairs`` is a list: indices of both systems, rows of a table, sentences, and curves with bands.
 
     Examples
     --------
     >>> import deciban
+    >>> from deciban.report.cards import comparison_of
     >>> units = {"tar_units": range(5), "non_units": range(5)}
     >>> tar = ([3, 2, 4, 1.5, 2], [0.5, 2, -1, 1.5, 3])
     >>> some = [deciban.evaluation.evaluate(x, [0, 1, -1, -2, -3], name=n, **units) for x, n in zip(tar, "AB")]
-    >>> found = pair_data(deciban.evaluation.Results(tuple(some)))
+    >>> both = deciban.evaluation.Results(tuple(some))
+    >>> found = pair_data(both, comparison_of(both, None))
     >>> found["pairs"][0]["of"], found["pairs"][0]["rows"][0][:3]
     ([0, 1], ['EER (ROCCH) in %', '0.00', '20.00'])
     """
-    if len(results.systems) < 2:
-        return None
-    found = comparison_of(results, None, most=_MOST)
-    if found is None:
+    if len(results.systems) < 2 or found is None:
         return None
     places = {one.name: k for k, one in enumerate(found.systems)}
     return {
@@ -258,8 +254,8 @@ def _pair(pair: Pair, of: list[int]) -> dict[str, Any]:
         {
             "name": one.curve,
             "about": one.about,
-            "x": _short(np.asarray(one.log_odds), 4),
-            **{name: _short(np.asarray(getattr(one, name)), 4) for name in ("difference", "low", "high")},
+            "x": short(np.asarray(one.log_odds), 4),
+            **{name: short(np.asarray(getattr(one, name)), 4) for name in ("difference", "low", "high")},
         }
         for one in pair.curves
     ]
@@ -267,23 +263,23 @@ def _pair(pair: Pair, of: list[int]) -> dict[str, Any]:
 
 
 def _sentence(words: str, names: Sequence[str]) -> str:
-    """Words that begin with a capital letter, unless that would change a name."""
+    """Capitalize a sentence unless it begins with a name."""
     return f"{words if words.startswith(tuple(names)) else capitalize_first(words)}."
 
 
 def posterior_data(one: Evaluation, *, has_band: bool) -> dict[str, Any]:
-    """The prior of the reliability diagram, its histogram, and the band of posteriors that are right.
+    """Return the prior of the reliability diagram, its histogram, and the band under correct posteriors.
 
     Parameters
     ----------
     one : Evaluation
     has_band : bool
-        Whether the band is wanted, which is found by resampling.
+        Compute the band, which needs resampling.
 
     Returns
     -------
     dict
-        Shares of ``happened`` and ``failed`` are those of bins of equal width over all posteriors.
+        ``happened`` and ``failed`` are shares of all posteriors in bins of equal width.
 
     Examples
     --------
@@ -293,36 +289,38 @@ def posterior_data(one: Evaluation, *, has_band: bool) -> dict[str, Any]:
     (0.5, 40, None)
     """
     curve, band = one.curves.reliability, consistency_of(one) if has_band else None
-    found = {"prior": curve.prior[0], "happened": _short(curve.happened, 4), "failed": _short(curve.failed, 4)}
+    found = {"prior": curve.prior[0], "happened": short(curve.happened, 4), "failed": short(curve.failed, 4)}
     if band is None:
         return {**found, "band": None}
-    ends = {"x": _short(band.posterior, 4), "low": _short(band.low, 4), "high": _short(band.high, 4)}
+    ends = {"x": short(band.posterior, 4), "low": short(band.low, 4), "high": short(band.high, 4)}
     return {**found, "band": {**ends, "noun": band.noun}}
 
 
 FORM = 2
-"""Version of the form of these data."""
+"""Version of the data format."""
 
 _PLACES, _FEWER_PLACES = 251, 41
-"""At which corners of curves, and levels of scores, are kept; of conditions."""
+"""Number of corners of curves and levels of scores; for conditions, fewer."""
 
 _COST_DIGITS = 9
-"""Of costs, of which a page shows three decimals."""
+"""Digits of costs, of which a page shows three decimals."""
 
 
-def live_data(page: Page, colors: Sequence[str]) -> dict[str, Any] | None:
-    """What the scripts of a page of two classes get; None if its systems know no grid of priors.
+def live_data(page: Page, colors: Sequence[str], compared: Comparison | None = None) -> dict[str, Any] | None:
+    """Return the data for the scripts of a two-class page; None if a system has no grid of priors.
 
     Parameters
     ----------
     page : Page
     colors : sequence of str
-        Of the systems, as hexadecimal codes.
+        Colours of the systems, as hexadecimal codes.
+    compared : Comparison, optional
+        Every two of the systems.
 
     Returns
     -------
     dict or None
-        ``sets`` holds a list of systems for each set of trials: the first is that of all trials.
+        ``sets`` contains a list of systems for each set of trials; the first set has all trials.
 
     Examples
     --------
@@ -352,19 +350,20 @@ def live_data(page: Page, colors: Sequence[str]) -> dict[str, Any] | None:
         "nats": systems[0].axis == "nats",
         "sets": [{"name": "", "systems": found}],
         "figures": {name: [finite(getattr(one, name)) for one in systems] for name in ("eer", "min_cllr", "cllr")},
-        "compared": pair_data(page.results),
+        "forest": forest_of(systems) if len(systems) > MOST_CARDS else None,
+        "compared": pair_data(page.results, compared),
     }
 
 
 def _priors(grid: FloatArray) -> list[float]:
-    """Priors of the grid, as short as they were before their log odds were taken."""
-    short = np.array([float(f"{p:.12g}") for p in expit(-np.abs(grid)).tolist()])
-    found: list[float] = np.where(grid <= 0.0, short, 1.0 - short).tolist()
+    """Return the priors of the grid, without rounding errors of the log odds."""
+    written = np.array([float(f"{p:.12g}") for p in expit(-np.abs(grid)).tolist()])
+    found: list[float] = np.where(grid <= 0.0, written, 1.0 - written).tolist()
     return found
 
 
 def _points(systems: Sequence[Evaluation]) -> list[dict[str, Any]]:
-    """Operating points to choose by name: those of the evaluation, then those of the plans of two classes."""
+    """Return named operating points: those of the evaluation, then those of two-class plans."""
     found: dict[tuple[float, float, float], list[str]] = {}
     for one in systems:
         for point in one.operating_points:
@@ -378,7 +377,7 @@ def _points(systems: Sequence[Evaluation]) -> list[dict[str, Any]]:
 
 
 def as_script_data(data: Any) -> str:
-    """JSON, compressed and in base64: text that no page takes for a tag, and that scripts read (``data.js``).
+    """Return compressed JSON in base64, which cannot be mistaken for tags; ``data.js`` reads it.
 
     Examples
     --------
@@ -399,7 +398,7 @@ def system_data(
     has_bands: bool = True,
     is_few: bool = False,
 ) -> dict[str, Any]:
-    """The numbers of one system at the priors of a grid, its curves, and its errors at any prior.
+    """Return the numbers of one system at a grid of priors, its curves, and its errors at any prior.
 
     Parameters
     ----------
@@ -407,18 +406,18 @@ def system_data(
     color : str
         Hexadecimal code.
     grid : (n_places,) array
-        Log odds that are among those of `AtPriors`.
+        Log odds that are contained in `AtPriors`.
     room : int
-        Characters that errors at any prior may take.
+        Characters for errors at any prior.
     n_places : int
-        As many corners of curves, and levels of scores, are kept.
+        Number of corners of curves, and of levels of scores.
     has_bands : bool
-        Whether curves have their bands, and error rates at priors their intervals.
+        Include bands of curves, and intervals of error rates at priors.
     is_few : bool
-        Whether it is one of so few that reliability has its band.
+        Include the band of reliability, which needs few systems.
     """
     at = one.at_priors
-    assert at is not None  # noqa: S101  # as who calls this has seen
+    assert at is not None  # noqa: S101  # checked by the caller
     rows = np.searchsorted(at.log_odds, grid)
     ends = rate_intervals(one) if has_bands else {}
     return {
@@ -430,21 +429,21 @@ def system_data(
         "dr30": [x if math.isfinite(x) else None for x in one.dr30],
         "n_miss": at.n_miss[rows].tolist(),
         "n_fa": at.n_fa[rows].tolist(),
-        "act_dcf": _short(at.act_dcf[rows], _COST_DIGITS),
-        "min_dcf": _short(at.min_dcf[rows], _COST_DIGITS),
-        "interval": {name: [_short(end[rows]) for end in some] for name, some in ends.items()},
+        "act_dcf": short(at.act_dcf[rows], _COST_DIGITS),
+        "min_dcf": short(at.min_dcf[rows], _COST_DIGITS),
+        "interval": {name: [short(end[rows]) for end in some] for name, some in ends.items()},
         "curves": _curves(one, grid, n_places, has_bands=has_bands, is_few=is_few),
         "exact": exact_data(one, room),
     }
 
 
 def plain(name: str) -> str:
-    """A name without the half characters that file names may have."""
+    """Return a name with lone surrogates replaced, which file names can contain."""
     return name.encode("utf-8", "replace").decode("utf-8")
 
 
-def _short(values: FloatArray, digits: int = 5) -> list[float | None]:
-    """Numbers with so many digits, as pictures need; None for what is not finite."""
+def short(values: FloatArray, digits: int = 5) -> list[float | None]:
+    """Return numbers with ``digits`` digits; None for infinite numbers and NaN."""
     return [float(f"{x:.{digits}g}") if math.isfinite(x) else None for x in values.tolist()]
 
 
@@ -453,85 +452,91 @@ def _curves(one: Evaluation, grid: FloatArray, n_places: int, *, has_bands: bool
 
     def band(name: str, values: FloatArray, at: Any = slice(None)) -> list[list[float | None]] | None:
         ends = band_of(one, name, values) if has_bands else None
-        return None if ends is None else [_short(end[at], 4) for end in ends]
+        return None if ends is None else [short(end[at], 4) for end in ends]
 
     kept = _kept(curves.roc_p_fa, curves.roc_p_miss, rates)
-    found["det"] = {"x": _short(curves.roc_p_fa[kept]), "y": _short(curves.roc_p_miss[kept])}
+    found["det"] = {"x": short(curves.roc_p_fa[kept]), "y": short(curves.roc_p_miss[kept])}
     kept = _kept(curves.hull_p_fa, curves.hull_p_miss, rates)
-    found["hull"] = {"x": _short(curves.hull_p_fa[kept]), "y": _short(curves.hull_p_miss[kept])}
+    found["hull"] = {"x": short(curves.hull_p_fa[kept]), "y": short(curves.hull_p_miss[kept])}
     sides = hull_bands(one) if has_bands else None
     if sides is not None:
-        found["hull"]["band"] = [[_short(end[kept], 4) for end in side] for side in sides]
+        found["hull"]["band"] = [[short(end[kept], 4) for end in side] for side in sides]
     for name in ("act_error", "min_error"):
         ends = band_of(one, name, getattr(curves, name)) if has_bands else None
         if ends is not None:
-            found[name] = [_short(np.interp(grid, curves.prior_log_odds, end), 4) for end in ends]
+            found[name] = [short(np.interp(grid, curves.prior_log_odds, end), 4) for end in ends]
     some = _spread(len(curves.entropy_log_odds), n_places)
-    found["entropy"] = {"x": _short(curves.entropy_log_odds[some])}
+    found["entropy"] = {"x": short(curves.entropy_log_odds[some])}
     for name in ("act_cross_entropy", "min_cross_entropy"):
         values = getattr(curves, name)
-        found["entropy"] |= {name: _short(values[some]), f"{name}_band": band(name, values, some)}
-    found["histogram"] = {"bins": _short(curves.bins, 7)}
-    found["histogram"] |= {name: _short(getattr(curves, name), 4) for name in ("tar_density", "non_density")}
+        found["entropy"] |= {name: short(values[some]), f"{name}_band": band(name, values, some)}
+    found["histogram"] = {"bins": short(curves.bins, 7)}
+    found["histogram"] |= {name: short(getattr(curves, name), 4) for name in ("tar_density", "non_density")}
     level = slice(None, None, max(1, (len(curves.levels) - 1) // (n_places - 1)))
     n_miss, n_fa = (1.0 - curves.tar_above[level]) * one.n_tar, curves.non_above[level] * one.n_non
     found["levels"] = {
-        "x": _short(curves.levels[level], 7),
-        "n_miss": _short(n_miss, 9) if one.is_weighted else np.rint(n_miss).astype(np.int64).tolist(),
-        "n_fa": _short(n_fa, 9) if one.is_weighted else np.rint(n_fa).astype(np.int64).tolist(),
+        "x": short(curves.levels[level], 7),
+        "n_miss": short(n_miss, 9) if one.is_weighted else np.rint(n_miss).astype(np.int64).tolist(),
+        "n_fa": short(n_fa, 9) if one.is_weighted else np.rint(n_fa).astype(np.int64).tolist(),
         "tar_band": band("tar_above", curves.tar_above, level),
         "non_band": band("non_above", curves.non_above, level),
     }
     blocks, block = curves.pav, _spread(len(curves.pav.llr), n_places)
-    found["pav"] = {name: _short(getattr(blocks, name)[block], 7) for name in ("low", "high", "llr")}
+    found["pav"] = {name: short(getattr(blocks, name)[block], 7) for name in ("low", "high", "llr")}
     found["pav"]["band"] = band("pav", np.clip(blocks.llr, -1e6, 1e6), block)
     found["posteriors"] = posterior_data(one, has_band=is_few)
     return found
 
 
 def _spread(n: int, most: int) -> IntArray:
-    """As many places of n at most, with both ends."""
+    """Return at most ``most`` indices out of n, including both ends."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.int64))
 
 
 def _kept(p_fa: FloatArray, p_miss: FloatArray, rates: FloatArray) -> Any:
-    """Positions of the points of a curve that can be told apart on probit axes."""
+    """Return indices of the points of a curve that can be distinguished on probit axes."""
     last = len(p_fa) - 1
     at = np.concatenate((np.searchsorted(p_miss, rates), last + 1 - np.searchsorted(p_fa[::-1], rates), [0, last]))
     return np.unique(np.clip(np.concatenate((at - 1, at)), 0, last))
 
 
-_ROOM_OF_ONE, _LEAST_ROOM = 15_000, 2_000
-"""Characters for a system in a condition, with bands, mostly; and for its errors at any prior at least."""
+_LEAST_ROOM = 2_000
+"""Least characters for the errors of a system in a condition at any prior."""
 
 _FIGURES = ("eer", "min_cllr", "cllr")
-"""Of the map, beside costs at the operating point."""
+"""Metrics of the map, besides costs at the operating point."""
 
 _WORDS: dict[str, str] = TEXTS["two-class"]["live"]["conditions"]
 
 
 def condition_data(
-    results: Results[Any], colors: Sequence[str], grid: FloatArray, room: int = ROOM
+    results: Results[Any],
+    colors: Sequence[str],
+    grid: FloatArray,
+    room: int = ROOM,
+    others: Sequence[tuple[str, Sequence[Evaluation]]] = (),
 ) -> dict[str, Any] | None:
-    """What a page knows of its conditions; None if it has none.
+    """Return the data of the conditions of a page, and of other trials; None without any.
 
     Parameters
     ----------
     results : Results
-        Maybe with conditions.
+        With or without conditions.
     colors : sequence of str
-        Of the systems.
+        Colours of the systems.
     grid : (n_places,) array
         Log odds at which every system counted errors.
     room : int
-        Characters that the numbers of all conditions may take; where they do not fit, bands and intervals go first,
+        Characters for the numbers of all conditions; if they do not fit, bands and intervals are left out first,
         then the smallest conditions.
+    others : sequence of (str, sequence of Evaluation)
+        Names and results of other trials of the same systems, such as training trials; ``by`` of their rows is empty.
 
     Returns
     -------
     dict or None
-        ``rows`` and ``sets`` as in `fitted`: a set has the form of that of all trials. ``about`` says in words what
-        sets lack.
+        ``rows`` and ``sets`` as in `fitted`: a set has the format of the set of all trials. ``about`` is a sentence on
+        data that the sets lack.
 
     Examples
     --------
@@ -542,6 +547,8 @@ def condition_data(
     >>> [(row["name"], row["figures"]["eer"], row["set"]) for row in known["rows"]]
     [('sex f', [0.0], 0), ('sex m', [0.0], 1)]
     """
+    own = [_other(name, some, colors, grid, room // (4 * len(others))) for name, some in others]
+    room -= sum(len(as_script_data(one)) for _, one in own if one is not None)
     of_each = max(room // (2 * len(results.systems) * max(n_conditions(results), 1)), _LEAST_ROOM)
 
     def numbers(systems: Sequence[Evaluation], has_bands: bool) -> list[dict[str, Any]]:  # noqa: FBT001  # the detail
@@ -555,19 +562,39 @@ def condition_data(
     known = fitted(
         results, _FIGURES, (True, False) if is_sure else (False,), numbers, room, why_none=lambda x: _why_none(x, grid)
     )
-    if known is None:
+    if known is None and not own:
         return None
-    found, has_bands = known
+    found, has_bands = known or ({"rows": [], "sets": []}, True)
+    for row, systems in own:
+        if systems is not None:
+            row["set"] = len(found["sets"])
+            found["sets"].append({"systems": systems})
+        found["rows"].append(row)
     return {**found, "about": _WORDS["plain" if has_bands or not is_sure else "no_bands"]}
 
 
+def _other(
+    name: str, systems: Sequence[Evaluation], colors: Sequence[str], grid: FloatArray, room: int
+) -> tuple[dict[str, Any], list[dict[str, Any]] | None]:
+    """Return the row of other trials, and their numbers; None if errors were not counted at the priors of the page."""
+    why_none, first = next(filter(None, (_why_none(one, grid) for one in systems)), ""), systems[0]
+    row = {
+        "name": name,
+        "by": "",
+        "trials": {"targets": first.n_tar, "non-targets": first.n_non},
+        "where": None,
+        "why_none": why_none,
+        "figures": {figure: [finite(getattr(one, figure)) for one in systems] for figure in _FIGURES},
+        "set": None,
+    }
+    if why_none:
+        return row, None
+    share = room // len(systems)
+    return row, [system_data(one, color, grid, share) for one, color in zip(systems, colors, strict=True)]
+
+
 def _why_none(one: Evaluation, grid: FloatArray) -> str:
-    """Why the page has no numbers of an evaluation; empty if it has."""
+    """Return the reason why the page has no numbers of an evaluation; empty if it has."""
     if one.at_priors is None or len(np.setdiff1d(grid, one.at_priors.log_odds)):
         return "errors were not counted at the priors of this page"
     return ""
-
-
-def room_for(results: Results[Any]) -> int:
-    """Characters with which the numbers of all conditions have bands, nearly always."""
-    return min(_ROOM_OF_ONE * n_conditions(results) * len(results.systems), ROOM)

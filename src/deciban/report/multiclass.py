@@ -1,117 +1,58 @@
-"""The page of multiclass results: its pictures, the data that its scripts read, and its tables."""
+"""The multiclass page: the data for its scripts, and its tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from deciban import plots
+from deciban.analysis.comparison import Comparison
 from deciban.evaluation import ClassEvaluation, ClassResults
+from deciban.evaluation.bands import band_of, detector_bands
 from deciban.evaluation.multiclass.problem_sums import PRIORS, DecidedAt
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import error_in_words
+from deciban.multiclass import SubsetCosts
 from deciban.plots.triangle import triangle_of
-from deciban.report.live import ROOM, finite, fitted, n_conditions, pair_data, plain
-from deciban.report.numbers import count, number
-from deciban.report.page import (
-    Named,
-    Picture,
-    filled,
-    has_own_scales,
-    parameter_pictures,
-    with_conditions,
-    with_pictures,
-    worth_section,
-)
+from deciban.report.cards import CLASS_CHARTS, MOST_CARDS, charts_of, comparison_of, forest_of
+from deciban.report.live import ROOM, finite, fitted, pair_data, plain, short
+from deciban.report.page import Named, filled, has_own_scales, parameter_pictures, with_conditions, worth_section
 from deciban.report.tables import MULTICLASS, Page, costs_of_classes, figures_of_classes, side_by_side
+from deciban.tables.writers import count, number
 from deciban.types import IntArray
 
-_MOST_PANELS = 30
-"""Classes up to which each has a panel of its own, and matrices have cells with numbers."""
-
-_OF_MATRICES = ("confusion", "pairwise_loss")
-
-_RANKS = ("confusion", "simplex", "pairwise_loss", "class_ape")
-"""Kinds of pictures of single systems, in the order in which they get room."""
-
-
-def class_pictures(results: ClassResults, before: ClassResults | None) -> Iterator[Picture]:
-    """Yield every picture of a page, in the order in which they stand.
-
-    Parameters
-    ----------
-    results : ClassResults
-    before : ClassResults or None
-        The same before calibration.
-    """
-    old = () if before is None else before.systems
-    systems = [*old, *results.systems]
-    paired = [one for one in systems if one.pairwise is not None]
-    darkest = max((one.pairwise.largest_loss for one in paired if one.pairwise), default=0.0)
-    each: dict[str, tuple[Sequence[ClassEvaluation], dict[str, Any]]] = {
-        "confusion": (systems, {}),
-        "pairwise_loss": (paired, {"top": darkest or None}),
-        "simplex": ([one for one in systems if one.curves.sample is not None], {}),
-    }
-    for kind, (shown, how) in each.items():
-        more = f" {MULTICLASS['most_confused']}" if kind == "simplex" and systems[0].n_classes > 3 else ""
-        for one in shown:
-            yield _picture(kind, one.name if len(systems) > 1 else "", partial(_drawn_of, kind, one, how), more)
-    for kind in ("class_losses", "c_avg_curve", "reliability", "subset_c_avg"):
-        if kind != "subset_c_avg" or all(one.subsets is not None for one in systems):
-            yield _picture(kind, "", partial(getattr(plots, kind), systems))
-    if len(results.classes) <= _MOST_PANELS:
-        of_old = old if len(old) == len(results.systems) else [None] * len(results.systems)
-        for one, earlier in zip(results.systems, of_old, strict=True):
-            more = "" if earlier is None else f" {MULTICLASS['before']}"
-            yield _picture("class_ape", one.name, partial(plots.class_ape, one, before=earlier), more)
-
-
-def _picture(kind: str, name: str, draw: Callable[[], Any], more: str = "") -> Picture:
-    """One picture of all systems, or of one by its name."""
-    title, caption = MULTICLASS["plots"][kind]
-    return Picture(draw, (title, caption + more), name, "by class", 1 + _RANKS.index(kind) if name else 0)
-
-
-def _drawn_of(kind: str, one: ClassEvaluation, how: dict[str, Any]) -> Any:
-    """One plot of a system; a matrix of very many classes as an image without numbers, which nobody could read."""
-    if kind not in _OF_MATRICES or one.n_classes <= _MOST_PANELS:
-        return getattr(plots, kind)(one, **how)
-    drawing = getattr(plots, kind)(one, **how, rasterized=True)
-    for text in list(drawing.texts):
-        text.remove()
-    return drawing
-
+_ROOM_OF_CURVES, _ROOM_OF_MATRICES, _MOST_POINTS, _STEP = 400_000, 500_000, 71, 2
+"""Characters for the curves of all classes, and for matrices that only charts show; points of a curve; and the step
+between points of the curve of C_avg."""
 
 _ROOM_OF_DECISIONS, _MOST_ROOM, _OF_COUNT, _OF_WEIGHT = 800_000, 1_500_000, 4, 12
-"""Characters that the decisions of all systems take, and may take if there would be fewer than `_FEW` priors; and those
-of a count or a weight with the zeros beside it."""
+"""Characters for the decisions of all systems; the maximum if fewer than `_FEW` priors would fit; and the average
+characters of a count and of a weight, with the zeros next to them."""
 
 _FEW = 16
 
 MOST_CLASSES = 30
-"""Classes up to which a matrix has cells that can be read and pointed at."""
+"""Largest number of classes with a readable matrix."""
 
 _MOST_DRAWN, _LOWEST = 30_000, -99.0
-"""Log-likelihoods that the segments of all systems may take, and the lowest that is told apart from others."""
+"""Log-likelihoods for the segments of all systems, and their lower limit."""
 
 _ROOM_OF_ONE = 150
-"""Characters for each pair of classes of a system in a condition: with decisions at some priors, mostly."""
+"""Typical characters for each pair of classes of a system in a condition, with decisions at some priors."""
 
 _FIGURES = ("cllr", "min_cllr", "calibration_loss", "error_rate", "c_avg", "brier")
-"""Of the map of conditions, at the prior of the evaluation."""
+"""Metrics of the map of conditions, at the prior of the evaluation."""
 
-_STEPS = (1, 4, 16, 0)
-"""Of the priors of the page, conditions have one of so many; with 0 that of the evaluation alone."""
+_STEPS = (1, 4, 16, 0, -1)
+"""Steps between priors of the page that conditions have. 0: prior of the evaluation only; -1: no charts either."""
 
 
 def live_class_data(
-    results: ClassResults, before: Sequence[ClassEvaluation], colors: Sequence[str]
+    results: ClassResults, before: Sequence[ClassEvaluation], colors: Sequence[str], compared: Comparison | None = None
 ) -> dict[str, Any] | None:
-    """What the scripts of a page of many classes get; None where there would be nothing to choose.
+    """Return the data for the scripts of a multiclass page; None if systems have different classes and no conditions.
 
     Parameters
     ----------
@@ -119,12 +60,14 @@ def live_class_data(
     before : sequence of ClassEvaluation
         Systems before calibration.
     colors : sequence of str
-        Of those before and of the others, as hexadecimal codes.
+        Colours of the systems before calibration and of the others, as hexadecimal codes.
+    compared : Comparison, optional
+        Every two of the systems.
 
     Returns
     -------
     dict or None
-        ``sets`` holds the list of all systems, those before calibration first; there are ``n_before`` of them.
+        ``sets`` contains the list of all systems; the first ``n_before`` are before calibration.
 
     Examples
     --------
@@ -137,8 +80,10 @@ def live_class_data(
     """
     systems = [*before, *results.systems]
     classes = systems[0].classes
-    has_matrix = len(classes) <= MOST_CLASSES and all(one.classes == classes for one in systems)
-    if not has_matrix and not results.conditions and len(results.systems) < 2:
+    are_same = all(one.classes == classes for one in systems)
+    are_same &= len({len(one.curves.prior_log_odds) for one in systems}) == 1
+    has_matrix = len(classes) <= MOST_CLASSES and are_same
+    if not are_same and not results.conditions and len(results.systems) < 2:
         return None
     kept = _places(systems if has_matrix else [])
     levels = [one.uncertainty.level for one in results.systems if one.uncertainty is not None]
@@ -148,66 +93,152 @@ def live_class_data(
         "level": levels[0] if levels else None,
         "n_before": len(before),
         "corners": _corners(systems) if has_matrix else None,
+        "charts": _axes(systems) if are_same else None,
         "sets": [
             {
                 "name": "",
                 "systems": [
                     {"name": plain(one.name), "color": color}
+                    | (_charts(one, len(systems), has_matrix=has_matrix) if are_same else {})
                     | ({**_system(one, kept), "sample": _sample(one, len(systems))} if has_matrix else _figures(one))
                     for one, color in zip(systems, colors, strict=True)
                 ],
             }
         ],
         "figures": {name: [finite(getattr(one, name)) for one in results.systems] for name in _FIGURES},
-        "compared": pair_data(results),
+        "forest": forest_of(systems) if len(systems) > MOST_CARDS else None,
+        "compared": pair_data(results, compared),
     }
 
 
 def class_condition_data(results: ClassResults, known: dict[str, Any], room: int = ROOM) -> dict[str, Any] | None:
-    """What a page of many classes knows of its conditions; None if it has none.
+    """Return the data of the conditions of a multiclass page; None without conditions.
 
     Parameters
     ----------
     results : ClassResults
-        Maybe with conditions.
+        With or without conditions.
     known : dict
-        What `live_class_data` found.
+        Result of `live_class_data`.
     room : int
-        Characters that the numbers of all conditions may take.
+        Characters for the numbers of all conditions.
 
     Returns
     -------
     dict or None
-        ``rows`` and ``sets`` as in `deciban.report.live.fitted`. Decisions of a condition
-        stand at the places ``kept`` of the priors of the page; Brier and C_avg as well.
+        ``rows`` and ``sets`` as in `deciban.report.live.fitted`. Decisions, Brier and C_avg of a condition are at the
+        indices ``kept`` of the priors of the page.
     """
     kept, has_matrix = np.searchsorted(PRIORS, known["priors"]), bool(known["classes"])
 
     def numbers(systems: Sequence[ClassEvaluation], step: int) -> list[dict[str, Any]]:
-        if not has_matrix:
-            return [_figures(one) for one in systems]
-        return [_system(one, kept[_some(len(kept), step)], has_decisions=step > 0) for one in systems]
+        own = [
+            _system(one, kept[_some(len(kept), step)], has_decisions=step > 0) if has_matrix else _figures(one)
+            for one in systems
+        ]
+        if step < 0 or not known["charts"]:
+            return own
+        return [
+            charts | some
+            for some, charts in zip(
+                own, (_charts(one, n_systems, has_matrix=has_matrix) for one in systems), strict=True
+            )
+        ]
 
-    found = fitted(results, _FIGURES, _STEPS if has_matrix else (0,), numbers, room)
-    return None if found is None else {**found[0], "kept": _some(len(kept), found[1]).tolist()}
+    n_systems = len(known["sets"][0]["systems"])
+    found = fitted(results, _FIGURES, _STEPS if has_matrix else _STEPS[-2:], numbers, room)
+    return None if found is None else {**found[0], "kept": _some(len(kept), max(found[1], 0)).tolist()}
 
 
-def class_room(results: ClassResults, n_classes: int) -> int:
-    """Characters with which conditions of many classes have decisions at priors, nearly always."""
-    if n_classes > MOST_CLASSES:
-        return min(400 * n_conditions(results) * len(results.systems), ROOM)
-    return min((_ROOM_OF_ONE * n_classes**2 + 2_000) * n_conditions(results) * len(results.systems), ROOM)
+def _some_points(n: int, n_curves: int) -> IntArray:
+    """Return indices of as many points of n as fit with all curves."""
+    most = int(np.clip(_ROOM_OF_CURVES // (6 * n_curves), 15, _MOST_POINTS))
+    return np.unique(np.linspace(0, n - 1, most).round().astype(np.int64))
+
+
+def _points_of(one: ClassEvaluation, n_systems: int) -> IntArray:
+    return _some_points(len(one.curves.detector_log_odds), 6 * n_systems * len(one.detection.target))
+
+
+def _axes(systems: Sequence[ClassEvaluation]) -> dict[str, Any]:
+    """Return the names and priors of the charts of all systems."""
+    one = systems[0]
+    return {
+        "classes": [plain(name) for name in one.classes],
+        "targets": [plain(one.classes[k]) for k in one.detection.target],
+        "targets_at": one.detection.target.tolist(),
+        "log_odds": short(one.curves.detector_log_odds[_points_of(one, len(systems))]),
+        "c_avg_log_odds": short(one.curves.prior_log_odds[::_STEP]),
+    }
+
+
+def _charts(one: ClassEvaluation, n_systems: int, *, has_matrix: bool) -> dict[str, Any]:
+    """Return the curves of a system, and the matrices of more classes than the table of decisions has."""
+    curves, losses, at = one.curves, one.detection, _points_of(one, n_systems)
+
+    def detector(k: int) -> dict[str, Any]:
+        bands = detector_bands(one, k)
+        rates = [short(one[at]) for one in curves.detector_rates[k]]
+        return {"rates": rates, "band": None if bands is None else [short(end[at], 3) for end in bands[0]]}
+
+    known, band = curves.reliability, band_of(one, "c_avg", curves.c_avg)
+    found: dict[str, Any] = {
+        "detectors": [detector(k) for k in range(len(losses.target))],
+        "cllr": short(losses.cllr),
+        "min_cllr": short(losses.min_cllr),
+        "eer": short(losses.eer),
+        "c_avg": short(curves.c_avg[::_STEP]),
+        "c_avg_band": None if band is None else [short(end[::_STEP], 4) for end in band],
+        "reliability": {name: short(getattr(known, name), 4) for name in ("low", "high", "happened", "failed")}
+        | {"share": short(known.observed, 4)},
+        "subsets": None if one.subsets is None else _by_size(one.subsets, one.classes),
+    }
+    if has_matrix or n_systems * one.n_classes**2 * _OF_WEIGHT > _ROOM_OF_MATRICES:
+        return {"charts": found}
+    pairs = one.pairwise
+    lost = None if pairs is None else {x: [short(row, 3) for row in getattr(pairs, x)] for x in ("cllr", "min_cllr")}
+    return {"charts": found, "counts": one.counts.tolist(), "confusion": one.confusion.tolist(), "pairs": lost}
+
+
+def _by_size(costs: SubsetCosts, classes: Sequence[str]) -> dict[str, Any]:
+    """Return the mean of C_avg over all subsets of each size, and the hardest and the easiest of them."""
+    means = costs.mean_by_size
+    ends: dict[str, list[Any]] = {"low": [], "high": [], "easiest": [], "hardest": []}
+    for size in means:
+        rows = np.flatnonzero(costs.size == size)
+        for end, name, k in (
+            ("low", "easiest", costs.value[rows].argmin()),
+            ("high", "hardest", costs.value[rows].argmax()),
+        ):
+            ends[end].append(float(costs.value[rows[k]]))
+            members = [plain(x) for j, x in enumerate(classes) if int(costs.mask[rows[k]]) >> j & 1]
+            ends[name].append(", ".join(members))
+    return {"size": list(means), "mean": list(means.values()), **ends}
+
+
+def _shown_charts(known: dict[str, Any] | None) -> list[dict[str, str]]:
+    """Return the charts of a page with these data."""
+    systems = known["sets"][0]["systems"] if known else []
+    if not systems or not known or not known["charts"]:
+        return []
+    lacking = [
+        name
+        for name, of in (("confusion", "confusion"), ("pairwise_loss", "pairs"))
+        if not all(one.get(of) for one in systems)
+    ]
+    lacking += [] if all(one["charts"]["subsets"] for one in systems) else ["subset_c_avg"]
+    return [one for one in charts_of(MULTICLASS["plots"], CLASS_CHARTS) if one["plot"] not in lacking]
 
 
 def _some(n: int, step: int) -> IntArray:
-    """Places of a grid of n, one of so many, with both ends."""
-    if step == 0:
+    """Return every ``step``-th index of n, including both ends."""
+    if step <= 0:
         return np.zeros(0, np.int64)
     return np.unique(np.linspace(0, n - 1, max(n // step, 2)).round().astype(np.int64))
 
 
 def _places(systems: Sequence[ClassEvaluation]) -> IntArray:
-    """Return positions of as many priors as the page has room for decisions at them, by how many counts are not 0."""
+    """Return indices of as many priors as fit with their decisions, by the number of counts above 0."""
     decided = [one.decided for one in systems if one.decided is not None]
     for n in (len(PRIORS), 36, 24, 16, 12, 9, 6, 4, 3):
         kept: IntArray = np.unique(np.linspace(0, len(PRIORS) - 1, n).round().astype(np.int64))
@@ -219,7 +250,7 @@ def _places(systems: Sequence[ClassEvaluation]) -> IntArray:
 
 
 def _system(one: ClassEvaluation, kept: IntArray, *, has_decisions: bool = True) -> dict[str, Any]:
-    """Decisions of a system, at priors of the page where it counted them, and what is known of pairs."""
+    """Return decisions of a system at priors of the page, and results of pairs."""
     pairs, decided = one.pairwise, one.decided if has_decisions else None
     return {
         **_figures(one),
@@ -234,7 +265,7 @@ def _system(one: ClassEvaluation, kept: IntArray, *, has_decisions: bool = True)
 
 
 def _figures(one: ClassEvaluation) -> dict[str, Any]:
-    """What is known of systems of any number of classes: values, and those at priors of a class, which they lack."""
+    """Return metrics for any number of classes, without values at other priors of a class."""
     return {
         "error_rate": one.error_rate,
         "brier": [one.brier, None],
@@ -243,19 +274,19 @@ def _figures(one: ClassEvaluation) -> dict[str, Any]:
 
 
 def _decided(decided: DecidedAt, kept: IntArray) -> list[list[Any]]:
-    """For each class whose prior is chosen: trials by place, class and rival, one after the other."""
+    """Return, for each class whose prior is chosen, trials by place, class and rival in one list."""
     at_places = (np.delete(decided.by_first(k, kept), k, axis=2).ravel() for k in range(len(decided.counts)))
     return [one.tolist() if one.dtype.kind in "iu" else _numbers(one[None])[0] for one in at_places]
 
 
 def _corners(systems: Sequence[ClassEvaluation]) -> list[int] | None:
-    """Three classes to begin with: those that one system takes for each other most; None where nothing is drawn."""
+    """Return the three classes that one system confuses most; None if nothing can be drawn."""
     drawable = [one for one in systems if one.curves.sample is not None]
     return list(triangle_of(drawable[0]).at) if drawable else None
 
 
 def _sample(one: ClassEvaluation, n_systems: int) -> dict[str, Any] | None:
-    """Log-likelihoods of some segments, below the largest of each, in a row after the other, and their classes."""
+    """Return log-likelihoods of some segments, relative to the largest of each, in one list, with their classes."""
     if one.curves.sample is None:
         return None
     loglik, label = one.curves.sample
@@ -266,12 +297,12 @@ def _sample(one: ClassEvaluation, n_systems: int) -> dict[str, Any] | None:
 
 
 def _briers(one: ClassEvaluation, decided: DecidedAt, kept: IntArray) -> list[list[float | None]]:
-    """Brier scores by class whose prior is chosen, and place."""
+    """Return Brier scores by class whose prior is chosen, and place."""
     return _numbers(np.stack([decided.brier(k, one.counts)[kept] for k in range(one.n_classes)]))
 
 
 def _c_avg(one: ClassEvaluation, kept: IntArray) -> list[float | None] | None:
-    """Average detection costs where the prior of every target in turn is that of a place."""
+    """Return C_avg with the prior of each place for every target in turn."""
     found = one.curves.c_avg_at
     return None if found is None else _numbers(found[None, kept])[0]
 
@@ -281,26 +312,30 @@ def _numbers(values: Any) -> list[list[float | None]]:
 
 
 _MOST_SUBSETS = 300
-"""Subsets that a table shows."""
+"""Number of subsets in a table."""
 
 
 def multiclass_page(page: Page) -> str:
-    """The page of results of many classes; see `deciban.report.render`."""
+    """Return the page of multiclass results; see `deciban.report.render`."""
     results = page.results
     systems, first = _named(results, page.before), results.systems[0]
     sides = [("Test" if page.train else "", systems)]
     if page.train is not None:
         sides.append(("Training", _named(page.train, page.train_before)))
+    compared = comparison_of(results, page.before)
     known = live_class_data(
-        results, () if page.before is None else page.before.systems, [color for _, color in systems]
+        results, () if page.before is None else page.before.systems, [color for _, color in systems], compared
     )
     text = filled(
         "classes.html",
         page,
         systems,
         known,
+        compared,
         sides=sides,
         most_classes=MOST_CLASSES,
+        charts=_shown_charts(known),
+        has_matrix=bool(known and known["classes"]),
         subsets=[(one, color, _subsets(one)) for one, color in systems if one.subsets is not None],
         first=first,
         summaries=[(name, side_by_side(some, [figures_of_classes(one) for one, _ in some])) for name, some in sides],
@@ -310,21 +345,19 @@ def multiclass_page(page: Page) -> str:
         ],
         **_of_model(page, first.classes),
     )
-    reserved = class_room(results, len(first.classes)) if known else 0
-    text = with_pictures(text, class_pictures(results, page.before), reserved)
-    return with_conditions(text, results, known, lambda own, room: class_condition_data(results, own, room))
+    return with_conditions(text, known, lambda own, room: class_condition_data(results, own, room))
 
 
 def _named(results: ClassResults, before: ClassResults | None) -> Named:
-    """All systems with their colours, those before calibration first."""
+    """Return all systems with their colours, systems before calibration first."""
     systems = (*(() if before is None else before.systems), *results.systems)
     return list(zip(systems, plots.system_colors(len(systems)), strict=True))
 
 
 def _subsets(one: ClassEvaluation) -> list[tuple[str, str, str]]:
-    """The subsets of highest cost: classes, how many they are, and the cost."""
+    """Return the subsets with the highest cost: classes, their number, and the cost."""
     found = one.subsets
-    assert found is not None  # noqa: S101  # as who calls this has seen
+    assert found is not None  # noqa: S101  # checked by the caller
     rows = []
     for at in np.argsort(-found.value, kind="stable")[:_MOST_SUBSETS]:
         mask = int(found.mask[at])
@@ -334,7 +367,7 @@ def _subsets(one: ClassEvaluation) -> list[tuple[str, str, str]]:
 
 
 def _of_model(page: Page, classes: Sequence[str]) -> dict[str, Any]:
-    """What the page says of a model beside its record."""
+    """Return template data of a model besides its record."""
     model = page.model
     if model is None:
         return {"parameters": [], "of_parameters": "", "model_figures": [], "worth": None}
@@ -348,7 +381,7 @@ def _of_model(page: Page, classes: Sequence[str]) -> dict[str, Any]:
 
 
 def _parameters(model: ClassModel, classes: Sequence[str]) -> list[tuple[str, str]]:
-    """Scale or weights, and the offset of each class in nats, of models that have them."""
+    """Return scale or weights, and the offset of each class in nats, for models that have them."""
     numbers = model.parameter_numbers(classes)
     errors = [error_in_words(error) for error in model.errors_in_order] or [""] * len(numbers)
     return [

@@ -1,217 +1,169 @@
-"""The page: tables, notes and plots of the results, put into the template."""
+"""The two-class page: tables, notes and charts of results in a template, and common parts of all pages."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from deciban import plots
 from deciban._version import __version__
-from deciban.analysis import FusionAnalysis
-from deciban.analysis.fusion import Loss, SystemWorth, worth_of_systems
+from deciban.analysis.comparison import Comparison
 from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation import Results
 from deciban.evaluation.one_system import WithInterval, bounds_in_words, information_in_words, shared_notes
 from deciban.evaluation.worst_trials import headings_of, rows_of
-from deciban.fusion.quality import sums_of_measures
 from deciban.models import Model
 from deciban.models.multiclass import ClassModel, parameter_intervals
-from deciban.models.score_model import ScoreModel
-from deciban.models.two_class import Fusion
-from deciban.report import tables
+from deciban.models.score_model import Fusion, ScoreModel
+from deciban.report import cards
+from deciban.report import tables as page_tables
 from deciban.report.answers import in_words
-from deciban.report.blocks import differences_of, primaries_of, sections_of
-from deciban.report.live import ROOM, as_script_data, condition_data, live_data, room_for
-from deciban.report.numbers import MISSING, count, number, percent, sure, typeset
+from deciban.report.live import ROOM, as_script_data, condition_data, live_data
 from deciban.report.scripts import chart_style, picture, policy, scripts_for
-from deciban.report.tables import (
-    CORRECTED,
-    TEXTS,
-    TWO_CLASS,
-    Page,
-    about_intervals,
-    anchor,
-    breakable,
-    capitalize_first,
-    compare,
-    definition_of,
-    figures_in_words,
-    matched,
-    scarce_errors,
-    side_by_side,
-)
+from deciban.report.tables import date_written
+from deciban.tables.writers import MISSING, count, number, percent, sure, typeset
+
+if TYPE_CHECKING:
+    from deciban.analysis.fusion import FusionAnalysis, Loss, SystemWorth
+    from deciban.analysis.leaderboard import Leaderboard
 
 MOST = 2_990_000
-"""Bytes of a page: the numbers of conditions, and the pictures of single systems, have the room that is left."""
-
-PLACE = "<!-- pictures -->"
-"""Where pictures stand in the templates."""
-
-_HALF = 7.2
-"""Inches of the widest picture that stands beside another: letters are as large in all pictures, or nearly so."""
+"""Maximum bytes of a page: numbers of conditions use the remaining space."""
 
 _DATA = '<script type="text/plain" id="page-data">'
 
-_ROOM_OF_WORDS = 4_000
-"""Bytes for the sentence about pictures that are not there."""
-
 Named: TypeAlias = Sequence[tuple[Any, str]]
-"""Evaluations, each with the colour that it has in plots."""
+"""Evaluations with their colours in plots."""
 
-Found: TypeAlias = Callable[[dict[str, Any], int], dict[str, Any] | None]
-"""Finds the data of conditions."""
+Addable: TypeAlias = Callable[[dict[str, Any], int], dict[str, Any] | None]
+"""Function that returns the data of conditions."""
 
 Side: TypeAlias = tuple[str, Results, Results | None]
-"""A set of trials: what it is called if there are two, its results, and those before calibration."""
+"""A set of trials: its name if there are two, its results, and results before calibration."""
 
 
-def two_class_page(page: Page) -> str:
-    """The page of results of two classes; see `deciban.report.render`."""
+def two_class_page(page: page_tables.Page) -> str:
+    """Return the page of two-class results; see `deciban.report.render`."""
     results, before, train = page.results, page.before, page.train
     colors = plots.system_colors(len(results.systems))
-    comparison = compare(results, before=before, train=train, train_before=page.train_before)
+    comparison = page_tables.compare(results, before=before, train=train, train_before=page.train_before)
     sides: list[Side] = [("test" if train else "", results, before)]
     if train is not None:
-        trained = Results(matched(train, results, "training"), messages=train.messages)
+        trained = Results(page_tables.matched(train, results, "training"), messages=train.messages)
         sides.insert(0, ("training", trained, page.train_before))
-    summed = tables.before_and_after(results, before)
-    known = live_data(page, colors)
+    summed = page_tables.before_and_after(results, before)
+    compared = cards.comparison_of(results, before)
+    known = live_data(page, colors, compared)
     text = filled(
         "page.html",
         page,
         list(zip(results.systems, colors, strict=True)),
         known,
-        summaries=side_by_side(
-            list(zip(summed, colors * (len(summed) // len(colors)), strict=True)), tables.summary(summed)
+        compared,
+        summaries=page_tables.side_by_side(
+            list(zip(summed, colors * (len(summed) // len(colors)), strict=True)), page_tables.summary(summed)
         ),
         comparison=comparison,
         blocks=list(comparison.blocks(colors)) if comparison else [],
         **_of_model(page, sides),
-        errors=tables.errors(results.systems, colors),
+        classifier=_classifier_tables(results),
+        errors=page_tables.errors(results.systems, colors),
         errors_unit=results.systems[0].axis,
+        charts=cards.charts_of(page_tables.TWO_CLASS["plots"]),
+        has_others=train is not None or before is not None,
     )
-    drawn = [_plot(one, kind, old, side) for kind in plots.KINDS for side, one, old in sides]
-    text = with_pictures(text, drawn, room_for(results) if known else 0, is_paired=train is not None)
+    others = [
+        (name, page_tables.matched(some, results, name))
+        for name, some in (
+            ("before calibration", before),
+            ("training trials", train),
+            ("training trials, before calibration", page.train_before),
+        )
+        if some is not None
+    ]
     return with_conditions(
-        text, results, known, lambda own, room: condition_data(results, colors, np.asarray(own["log_odds"]), room)
+        text, known, lambda own, room: condition_data(results, colors, np.asarray(own["log_odds"]), room, others)
     )
 
 
-def filled(template: str, page: Page, systems: Named, known: dict[str, Any] | None, **own: Any) -> str:
-    """A template with what pages of both kinds say, and what this one says beside it.
+def filled(
+    template: str,
+    page: page_tables.Page,
+    systems: Named,
+    known: dict[str, Any] | None,
+    compared: Comparison | None,
+    **own: Any,
+) -> str:
+    """Render a template with the common content of all pages, and with its own content.
 
-    Text is escaped, and nothing may be left out.
+    Text is escaped, and missing variables are errors.
     """
     results, train, model = page.results, page.train, page.model
     worst = [one for shown in (results.before, results) if shown for one in shown.worst]
     scripts = scripts_for(known)
-    return (
+    answers = [(one, color, in_words(one)) for one, color in systems]
+    n_before = len(results.before.worst) if results.before else 0
+    tables_of_worst = [
+        (
+            one.system,
+            headings_of(one, results.classes),
+            list(zip(rows_of(one, results.classes, number), one.trials, strict=True)),
+            "before" if k < n_before else "",
+        )
+        for k, one in enumerate(worst)
+    ]
+    if page.link is not None:
+        cards.require_link(page.link, tables_of_worst[0][1] if tables_of_worst else ())
+    text = (
         _environment()
         .get_template(template)
         .render(
-            primaries=[one for shown in (results.before, results) if shown for one in primaries_of(shown)],
-            by_condition=sections_of(results),
-            differences=differences_of(results, page.before),
+            primaries=cards.leading_of(results, page.spoofing),
+            by_condition=cards.sections_of(results),
+            differences=cards.differences_of(compared),
+            changes=cards.changes_of(results, page.baseline),
             title=page.title or _title(results),
             message_lines=page.message_lines or _join(results),
             train_message_lines=() if train is None else train.message_lines or _join(train),
             systems=systems,
-            answers=[(one, color, in_words(one)) for one, color in systems],
+            answers=answers,
+            cards=cards.cards_of(answers, page.spoofing),
+            facts=cards.facts_of(results),
+            author=page.author,
+            note=None if page.note is None else cards.note_of(page.note),
+            link=page.link,
             record=[] if model is None else record_of(model),
-            intervals=about_intervals(results.systems),
-            texts=TEXTS[results.kind],
+            intervals=page_tables.about_intervals(results.systems),
+            texts=page_tables.TEXTS[results.kind],
             conventions=results.conventions,
             provenance=page.provenance,
-            worst=[
-                (one.system, headings_of(one, results.classes), rows_of(one, results.classes, number)) for one in worst
-            ],
+            worst=tables_of_worst,
             results=results,
             version=__version__,
             policy=policy(scripts),
             scripts=scripts,
-            live=known and {"data": as_script_data(known), "level": known["level"], "style": chart_style()},
+            live=_for_scripts(known),
             **own,
         )
     )
+    return cards.with_navigation(text)
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A picture of a page, drawn when it is asked for.
-
-    Attributes
-    ----------
-    draw : callable
-    texts : (str, str)
-        Title and caption.
-    side : str
-        The trials or the system that it is about; empty if it is about all.
-    about : str
-    rank : int
-        Those of a low rank are drawn first; those above 0 leave room for other things.
-    plot : str
-        Name of the chart that stands in its place where scripts run.
-    """
-
-    draw: Callable[[], Any]
-    texts: Sequence[str]
-    side: str
-    about: str
-    rank: int = 0
-    plot: str = ""
-
-    def written(self) -> tuple[float, dict[str, str]]:
-        """Draw it: inches, and what a template needs."""
-        drawing = self.draw()
-        inches = float(drawing.get_figwidth()) if hasattr(drawing, "get_figwidth") else 0.0
-        return inches, {**picture(drawing, self.texts, self.side, self.about), "plot": self.plot}
-
-
-def with_pictures(text: str, found: Iterable[Picture], reserved: int = 0, *, is_paired: bool = False) -> str:
-    """Put pictures into a page, as many as leave it below its limit; it names those that lack.
-
-    Parameters
-    ----------
-    text : str
-        A page with a `PLACE`.
-    found : iterable of Picture
-        In the order in which they shall stand.
-    reserved : int
-        Bytes that something else shall have room for.
-    is_paired : bool
-        Whether two stand beside each other.
-    """
-    macros: Any = _environment().get_template("macros.html").module
-    room = MOST - len(text.encode("utf-8", "replace")) - _ROOM_OF_WORDS
-    shown: dict[int, tuple[float, dict[str, str]]] = {}
-    lacking = Counter[str]()
-    for place, one in sorted(enumerate(found), key=lambda pair: pair[1].rank):
-        title = one.texts[0]
-        written = None if title in lacking else one.written()  # neither is the next one of this kind drawn
-        size = 0 if written is None else len(str(macros.image(written[1])).encode("utf-8", "replace"))
-        if written is None or size > room - (reserved if one.rank else 0):
-            lacking[title] += 1
-        else:
-            shown[place] = written
-            room -= size
-    drawn = [shown[place] for place in sorted(shown)]
-    beside, wide = ([one for inches, one in drawn if (inches > _HALF) == is_wide] for is_wide in (False, True))
-    elements = "\n".join([str(macros.images(beside, is_paired)), *(str(macros.image(one)) for one in wide)])
-    names = ", ".join(f"{title} ({n})" for title, n in lacking.items())
-    return text.replace(
-        PLACE, elements + (f'\n<p class="small">{TEXTS["page"]["no_room"]} {names}.</p>' if names else ""), 1
-    )
+def _for_scripts(known: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the script data of a page for its template."""
+    if known is None:
+        return None
+    found = {"data": as_script_data(known), "style": chart_style(), "has_curves": bool(known.get("charts"))}
+    return found | {"level": known["level"]}
 
 
 @cache
 def _environment() -> Environment:
-    """Templates; each is compiled once, which takes longer than to fill it."""
+    """Return the template environment, cached because compiling takes longer than rendering."""
     environment = Environment(
         loader=PackageLoader(__package__),
         autoescape=True,
@@ -224,29 +176,63 @@ def _environment() -> Environment:
     return environment
 
 
-def with_conditions(text: str, results: Results[Any], known: dict[str, Any] | None, found_in: Found) -> str:
-    """The page with the numbers of conditions among the data of its scripts, as many as there is room for.
+def _classifier_tables(results: Results) -> list[Any]:
+    """Return tables of the metrics of classifier papers, if they were requested."""
+    if not any(one.requested.classifier for one in results.systems):
+        return []
+    from deciban.tables.text import classifier_tables  # loads on request
+
+    return list(classifier_tables(results.systems))
+
+
+def leaderboard_page(boards: Sequence[Leaderboard], remarks: Sequence[str]) -> str:
+    """Return a page with a sortable table for each set of comparable saved results.
+
+    Parameters
+    ----------
+    boards : sequence of Leaderboard
+    remarks : sequence of str
+    """
+    scripts = scripts_for(None)
+    from deciban.tables.results import leaderboard_table  # loads on request
+
+    shown = [(one, leaderboard_table(one)) for one in boards]
+    own = {"boards": shown, "remarks": remarks, "scripts": scripts, "policy": policy(scripts), "version": __version__}
+    return _environment().get_template("leaderboard.html").render(**own)
+
+
+def statement_page(rows: Sequence[tuple[str, str]], files: Sequence[dict[str, Any]]) -> str:
+    """Return a printable page with the parts of a statement, and files with their hashes."""
+    written = date_written()
+    return (
+        _environment()
+        .get_template("statement.html")
+        .render(rows=rows, files=files, written=written, version=__version__)
+    )
+
+
+def with_conditions(text: str, known: dict[str, Any] | None, found_in: Addable) -> str:
+    """Add the numbers of as many conditions as fit to the script data of a page.
 
     Parameters
     ----------
     text : str
         The page.
-    results : Results
-        Maybe with conditions.
     known : dict or None
-        Data of its scripts.
+        Script data of the page.
     found_in : callable
-        Data of conditions, from these and the characters that they may take.
+        Returns the data of conditions, from the script data and a number of characters.
     """
-    if known is None or not results.conditions:
+    room = 0 if known is None else max(min(MOST - len(text.encode("utf-8", "replace")), ROOM), 0)
+    found = found_in(known, room) if known is not None else None
+    if known is None or found is None:
         return text
-    found = found_in(known, max(min(MOST - len(text.encode("utf-8", "replace")), ROOM), 0))
     before, start, rest = text.partition(_DATA)
     return before + start + as_script_data(known | {"conditions": found}) + rest[rest.index("<") :]
 
 
 def notes_by_systems(systems: Named) -> list[tuple[Named, list[str]]]:
-    """The notes on the same systems together; these come with their colours."""
+    """Group notes by the systems that they apply to; systems come with their colours."""
     of_all = shared_notes([one for one, _ in systems])
     found = dict[tuple[int, ...], list[str]]()
     for some, note in of_all:
@@ -256,24 +242,25 @@ def notes_by_systems(systems: Named) -> list[tuple[Named, list[str]]]:
 
 
 _WRITERS = (
-    anchor,
-    breakable,
-    capitalize_first,
+    page_tables.anchor,
+    page_tables.breakable,
+    page_tables.capitalize_first,
     count,
-    definition_of,
+    page_tables.definition_of,
     notes_by_systems,
     number,
     percent,
-    scarce_errors,
+    page_tables.scarce_errors,
     information_in_words,
+    cards.linked,
     sure,
     typeset,
 )
 """Filters of the templates."""
 
 
-def _of_model(page: Page, sides: Sequence[Side]) -> dict[str, Any]:
-    """What the page of two classes alone says of a model, if there is one."""
+def _of_model(page: page_tables.Page, sides: Sequence[Side]) -> dict[str, Any]:
+    """Return template data of a model for the two-class page."""
     model, fusion = page.model, None
     if isinstance(model, ScoreModel) and model.is_fusion:
         fusion = fusion_section(page)
@@ -287,39 +274,26 @@ def _title(results: Results[Any]) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names as a part of a sentence."""
+    """Join names for a sentence."""
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def _join(results: Results) -> tuple[str, ...]:
-    """Say how scores and key met, for results without message_lines."""
+    """Return a line on the join of scores and key, for results without message_lines."""
     kinds = ("matched", "missing", "extra", "duplicate")
     counts = [f"{count(getattr(results.join, kind))} {kind}" for kind in kinds] if results.join else []
     return ("join  " + " · ".join(counts),) if counts else ()
 
 
-def _plot(results: Results, kind: str, before: Results | None, side: str) -> Picture:
-    """One plot of all systems; that of training trials stands in no chart's place, and goes first for want of room."""
-    title, caption = TWO_CLASS["plots"][kind]
-    more: dict[str, Any] = {}
-    if kind == "bayes_error" and before is not None:
-        more["before"] = matched(before, results, "before")
-        caption = f"{caption} {TWO_CLASS['before']}"
-    about = f"of {listed([system.name for system in results.systems])}"
-    is_training = side == "training"
-    chart = "" if is_training or more else kind
-    return Picture(partial(getattr(plots, kind), results, **more), (title, caption), side, about, is_training, chart)
-
-
-def _drawn_of_model(model: Model, sides: Sequence[Side], page: Page) -> list[dict[str, str]]:
-    """Draw what the model does to scores, and which thresholds it was trained for."""
+def _drawn_of_model(model: Model, sides: Sequence[Side], page: page_tables.Page) -> list[dict[str, str]]:
+    """Draw the map of the model, and the weights of its training objective."""
     from deciban.calibration import Calibrator, rule_weighting
 
     figures = []
     for side, _, before in sides:
         if isinstance(model, Calibrator) and before is not None and len(before.systems) == 1:
             drawing = plots.calibration_map(before.systems[0], {model.kind: model}, level=page.level)
-            figures.append(picture(drawing, TWO_CLASS["calibration_map"], side, f"by {model.kind}"))
+            figures.append(picture(drawing, page_tables.TWO_CLASS["calibration_map"], side, f"by {model.kind}"))
     points = dict.fromkeys(
         (point.p_target, point.c_miss, point.c_fa)
         for system in page.results.systems
@@ -329,40 +303,40 @@ def _drawn_of_model(model: Model, sides: Sequence[Side], page: Page) -> list[dic
         rule = {name: step.settings[name] for name in ("alpha", "beta", "p_target") if name in step.settings}
         if len(rule) == 3:
             drawing = plots.omega(rule_weighting(**rule, operating_points=points))
-            figures.append(picture(drawing, TWO_CLASS["omega"], "", "of the training objective"))
+            figures.append(picture(drawing, page_tables.TWO_CLASS["omega"], "", "of the training objective"))
     return figures
 
 
 _MOST_ROWS = 60
-"""Classes or systems that a picture has rows for: of more there is the table alone."""
+"""Largest number of classes or systems in a picture; with more, there is only the table."""
 
 
 _MOST_LINES = 10
-"""Classes whose maps are told apart in one picture."""
+"""Largest number of classes whose maps are in one picture."""
 
 
 def parameter_pictures(model: Model, level: float | None, classes: Sequence[str] = ()) -> list[dict[str, str]]:
-    """Weights of a fusion; of a map of many classes its scale and the offset of each class, or the map of each class.
+    """Draw weights of a fusion; for multiclass maps, the scale and the offset of each class, or the map of each class.
 
     Parameters
     ----------
     model : Model
-        Trained; others than these have no such pictures.
+        Trained; other kinds of models have no such pictures.
     level : float or None
-        Of intervals.
+        Level of intervals.
     classes : sequence of str
-        What classes are called if the model does not know.
+        Names of the classes if the model has none.
 
     Returns
     -------
     list of dict
-        What a template needs of each.
+        Template data of each picture.
     """
     if not isinstance(model, ScoreModel):
         return []
-    level, texts, found = LEVEL if level is None else level, TEXTS[model.scores_kind], []
+    level, texts, found = LEVEL if level is None else level, page_tables.TEXTS[model.scores_kind], []
     if _has_weights(model):
-        found.append(picture(plots.fusion_weights(model, level=level), texts["fusion_weights"], "", "of the fusion"))
+        found.append(picture(plots.fusion_weights(model, level=level), texts["fusion_weights"], "", "in the fusion"))
     if not isinstance(model, ClassModel):
         return found
     maps = dict(zip(model.classes_ or tuple(classes) or model.counted, model.detector_maps.values(), strict=False))
@@ -381,41 +355,41 @@ def parameter_pictures(model: Model, level: float | None, classes: Sequence[str]
 
 
 def has_own_scales(model: ClassModel) -> bool:
-    """Whether each class has a scale of its own, as each is calibrated against the rest."""
+    """Return True if each class has a separate scale, because it is calibrated against the rest."""
     return any(what == "scale" and whom for what, whom, _ in model.parameter_numbers(model.counted))
 
 
 def _has_weights(model: ScoreModel) -> bool:
-    """Whether it is a fusion of so many systems as a picture has rows for."""
+    """Return True for a fusion whose systems fit into a picture."""
     if not model.is_fusion or len(model.trained_systems) > _MOST_ROWS:
         return False
     return isinstance(model, ClassModel) or any(row.standardized is not None for row in model.parameter_rows())
 
 
 def worth_pictures(losses: Sequence[SystemWorth], kind: str, level: float | None) -> list[dict[str, str]]:
-    """The loss of a fusion without each of its systems; empty if it is not known.
+    """Draw the loss of a fusion without each of its systems; empty if it is unknown.
 
     Parameters
     ----------
     losses : sequence of SystemWorth
     kind : str
-        Of the results.
+        Kind of the results.
     level : float or None
-        Of intervals.
+        Level of intervals.
     """
     if not any(one.dev or one.eval for one in losses) or len(losses) > _MOST_ROWS:
         return []
     drawing = plots.system_worth(losses, level=LEVEL if level is None else level)
-    return [picture(drawing, TEXTS[kind]["system_worth"], "", "of the fusion")]
+    return [picture(drawing, page_tables.TEXTS[kind]["system_worth"], "", "in the fusion")]
 
 
-_WORDS: dict[str, dict[str, str]] = TEXTS["model"]
+_WORDS: dict[str, dict[str, str]] = page_tables.TEXTS["model"]
 _COUNTS, _RESULTS, _OF_SUBSETS = (_WORDS[name] for name in ("counts", "results", "of_subsets"))
 _LONGEST = 300
 
 
 def record_of(model: Model) -> list[tuple[str, str]]:
-    """Return what a reader of a report wants to know of a model.
+    """Return terms and values of the record of a model.
 
     Examples
     --------
@@ -459,7 +433,7 @@ def _split(line: str) -> tuple[str, str]:
 
 
 def _named(result: str, systems: Sequence[str]) -> str:
-    """What a result is called; those of subsets of systems end in numbers of systems, such as 0+2."""
+    """Return the name of a training result; names for subsets of systems end in numbers of systems, such as 0+2."""
     kind, _, numbers = result.rpartition("_")
     if kind in _OF_SUBSETS:
         known = [systems[int(k)] if systems else f"system {k}" for k in numbers.split("+")]
@@ -480,18 +454,18 @@ def _text(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-_FUSION = TEXTS["fusion"]
+_FUSION = page_tables.TEXTS["fusion"]
 _SHOWN = ("EER", "minDCF", "actDCF", "Cllr", "min Cllr")
 _SHOWN_OF_CLASSES = ("Cllr", "min Cllr", "C_avg", "normalized C_avg", "error rate")
 
 
-def fusion_section(page: Page) -> dict[str, Any]:
-    """What the template says of the trained fusion of a page, and of what was found about it on its trials of training.
+def fusion_section(page: page_tables.Page) -> dict[str, Any]:
+    """Return template data of the trained fusion of a page, and of results on its training trials.
 
     Returns
     -------
     dict
-        ``model``, ``selection``; ``caption``: what weights are multiplied by; ``with_errors``: whether weights have
+        ``model``, ``selection``; ``caption``: explanation of the weights; ``with_errors``: True if weights have
         standard errors; ``drawn``: pictures of its parameters; ``worth``, as in `worth_section`.
     """
     model: Any = page.model
@@ -506,14 +480,15 @@ def _form_of(model: ScoreModel) -> str:
     return "quality" if model.takes_quality else "subset" if model.of_subsets else "linear"
 
 
-def worth_section(page: Page) -> dict[str, Any] | None:
-    """What the systems of a fusion are worth, of two classes or of many; None where nothing was left out.
+def worth_section(page: page_tables.Page) -> dict[str, Any] | None:
+    """Return template data on the contribution of each system to a fusion; None without leave-one-out fusions.
 
     Returns
     -------
     dict or None
-        The figures as ``found``, ``about`` them in words, their ``names``, and of ``sets`` of trials those that there
-        are; ``cells`` of an evaluation, None for none; ``losses`` without each system on each set; ``drawn``: pictures.
+        ``found``: the metrics; ``about``: explanation; ``names`` of the metrics; ``sets``: names of the sets of trials;
+        ``cells``: function that returns table cells of an evaluation or None; ``losses`` without each system on each
+        set; ``drawn``: pictures.
     """
     found, model = page.figures, page.model
     if found is None or found.whole is None or not isinstance(model, ScoreModel):
@@ -521,11 +496,13 @@ def worth_section(page: Page) -> dict[str, Any] | None:
     about = [_FUSION["training"], _FUSION["rows"][_form_of(model)]]
     about += [_FUSION["other_trials"]] if found.is_of_training is False else []
     about += [] if found.analysis is None else _objective_gain(found.analysis)
-    about += [TWO_CLASS["weighted"]] if any(map(_is_weighted, (*found.dev, *found.eval))) else []
+    about += [page_tables.TWO_CLASS["weighted"]] if any(map(_is_weighted, (*found.dev, *found.eval))) else []
     first = _figures(found.dev[0])
 
     def cells(one: Any) -> list[str]:
         return [MISSING] * (len(first) + 1) if one is None else [_n_trials(one), *_figures(one).values()]
+
+    from deciban.analysis.fusion import worth_of_systems  # loads all of training
 
     sets = ("training", "test") if found.eval else ("training",)
     losses = worth_of_systems(
@@ -537,7 +514,7 @@ def worth_section(page: Page) -> dict[str, Any] | None:
 
 
 def _loss_text(loss: Loss | None) -> str:
-    """A rise of Cllr with its interval."""
+    """Write an increase of Cllr with its interval."""
     if loss is None:
         return MISSING
     text = number(loss.value, 4)
@@ -548,9 +525,11 @@ def _loss_text(loss: Loss | None) -> str:
 
 
 def _combined(model: Any) -> list[str]:
-    """Say which weighted sums of measures the names of rows stand for."""
+    """Return a sentence on the weighted sums of measures that row names stand for."""
     if not model.takes_quality:
         return []
+    from deciban.fusion.quality import sums_of_measures  # loads all of training
+
     by_side = sums_of_measures(model)
     sums = dict.fromkeys(f"{name} = {text}" for side in by_side.values() for name, text in side if name != text)
     if len({tuple(side) for side in by_side.values()}) > 1:
@@ -566,11 +545,11 @@ def _objective_gain(analysis: FusionAnalysis) -> list[str]:
 
 
 def _figures(one: Any) -> dict[str, str]:
-    """Some figures of an evaluation by what they are called."""
+    """Return some metrics of an evaluation by their names."""
     is_multiclass = one.kind == "classes"
     shown = _SHOWN_OF_CLASSES if is_multiclass else _SHOWN
-    known = {name: text for name, text in figures_in_words(one).items() if name.startswith(shown)}
-    return {name: text for name, text in known.items() if is_multiclass or not name.endswith(CORRECTED)}
+    known = {name: text for name, text in page_tables.figures_in_words(one).items() if name.startswith(shown)}
+    return {name: text for name, text in known.items() if is_multiclass or not name.endswith(page_tables.CORRECTED)}
 
 
 def _n_trials(one: Any) -> str:
@@ -578,4 +557,4 @@ def _n_trials(one: Any) -> str:
 
 
 def _is_weighted(one: Any) -> bool:
-    return bool(getattr(one, "is_weighted", False))  # of many classes, weights are in every number
+    return bool(getattr(one, "is_weighted", False))  # multiclass metrics always include weights

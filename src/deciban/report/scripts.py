@@ -1,4 +1,4 @@
-"""The scripts of a page, the policy that allows no others, and plots as small SVG images."""
+"""Scripts of a page, the policy that blocks all others, and plots as small SVG images."""
 
 from __future__ import annotations
 
@@ -22,29 +22,48 @@ _CHARTS = ("vendor", "uplot")
 _OWN = (
     "data.js",
     "numbers.js",
+    "dom.js",
     "typing.js",
     "links.js",
     "exact.js",
     "point.js",
     "posteriors.js",
+    "axes.js",
+    "trade_off.js",
+    "over_priors.js",
+    "score_plots.js",
     "plots.js",
+    "export.js",
+    "painting.js",
+    "readings.js",
     "charts.js",
+    "multiples.js",
+    "figures.js",
     "conditions.js",
+    "difference_plot.js",
     "compare.js",
+    "forest.js",
+    "brush.js",
     "page.js",
     "classes.js",
     "triangle.js",
+    "class_matrices.js",
+    "class_plots.js",
     "class_page.js",
     "tables.js",
+    "tools.js",
 )
-"""In the order in which they run."""
+"""In the order of execution."""
 
 
-_OF_TWO, _OF_MANY = ("posteriors.js", "page.js"), ("classes.js", "triangle.js", "class_page.js")
-"""What only pages of one kind have."""
+_OF_TWO, _OF_MANY = (
+    ("brush.js", "page.js"),
+    ("classes.js", "triangle.js", "class_matrices.js", "class_plots.js", "class_page.js"),
+)
+"""Scripts for pages of one kind only."""
 
-_ALWAYS = ("tables.js",)
-"""What pages have that hold nothing but tables."""
+_ALWAYS = ("tables.js", "tools.js")
+"""Scripts for pages that have only tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +80,7 @@ class Script:
 
     @property
     def source(self) -> str:
-        """What a policy calls it.
+        """Name of the script in a content security policy.
 
         Examples
         --------
@@ -74,7 +93,7 @@ class Script:
 
 @cache
 def scripts() -> tuple[Script, ...]:
-    """Every script of a page, in the order in which they run.
+    """Return every script of a page, in the order of execution.
 
     Examples
     --------
@@ -84,22 +103,26 @@ def scripts() -> tuple[Script, ...]:
     folder = resources.files(__package__)
     charts = folder.joinpath(*_CHARTS, "uPlot.iife.min.js")
     files = [("uPlot.iife.min.js", charts), *((name, folder.joinpath("live_scripts", name)) for name in _OWN)]
-    return tuple(Script(name, one.read_text("utf-8").strip()) for name, one in files)
+    return tuple(Script(name, _SPACE.sub("", one.read_text("utf-8")).strip()) for name, one in files)
+
+
+_SPACE = re.compile(r"^[ \t]+|^[ \t]*//.*\n|/\*\*(?:[^*]|\*(?!/))*\*/\s*", re.MULTILINE)
+"""Comments and indentation of our scripts, which readers of a page do not need."""
 
 
 @cache
 def chart_style() -> str:
-    """The style sheet of the charts."""
+    """Return the style sheet of the charts."""
     return resources.files(__package__).joinpath(*_CHARTS, "uPlot.min.css").read_text("utf-8").strip()
 
 
 def scripts_for(data: dict[str, Any] | None) -> tuple[Script, ...]:
-    """The scripts of a page with these data; without data its tables can be sorted and copied, and there are no charts.
+    """Return the scripts of a page with these data; without data, tables can be sorted and copied, but have no charts.
 
     Examples
     --------
     >>> [one.name for one in scripts_for(None)]
-    ['tables.js']
+    ['tables.js', 'tools.js']
     """
     if data is None:
         return tuple(one for one in scripts() if one.name in _ALWAYS)
@@ -108,7 +131,7 @@ def scripts_for(data: dict[str, Any] | None) -> tuple[Script, ...]:
 
 
 def policy(allowed: Sequence[Script]) -> str:
-    """What the page allows: pictures within it, its own styles, and these very scripts.
+    """Return a content security policy: embedded images, inline styles, and only these scripts.
 
     Examples
     --------
@@ -150,17 +173,17 @@ _PATH_END = "</style>"
 
 
 def packed(svg: str) -> str:
-    """Say every look of lines and letters once, shorten names, and leave out groups that say nothing.
+    """Share repeated styles, shorten names, and remove useless groups in an SVG.
 
     Parameters
     ----------
     svg : str
-        As matplotlib writes it: ``<``, ``>`` and quotes stand in no value of an attribute and in no text.
+        As written by matplotlib: ``<``, ``>`` and quotes are in no attribute value and in no text.
 
     Returns
     -------
     str
-        What viewers draw the same, to a hundredth of a point. Text and comments stay as they are.
+        SVG that looks the same, to a hundredth of a point. Text and comments are unchanged.
 
     Examples
     --------
@@ -170,7 +193,7 @@ def packed(svg: str) -> str:
     """
     tags = _TAG.findall(svg)
     used = Counter(name for tag in tags for _, name in _REFERENCE.findall(tag)).most_common()
-    names = {name: _letters(k) for k, (name, _) in enumerate(used)}  # the shortest for those that are used most often
+    names = {name: _letters(k) for k, (name, _) in enumerate(used)}  # the most frequent names become shortest
     shared = Counter(filter(None, map(_look, tags))).most_common() if _PATH_END in svg else []
     looks = {look: _letters(k) for k, (look, n) in enumerate(shared) if n > 1}
     found = _TAG.sub(lambda tag: _packed_tag(tag[0], names, looks), svg)
@@ -180,7 +203,7 @@ def packed(svg: str) -> str:
 
 
 def _letters(k: int) -> str:
-    """The name of a place: a to z, then ba, bb and so on.
+    """Return the k-th short name: a to z, then ba, bb and so on.
 
     >>> [_letters(k) for k in (0, 25, 26, 27)]
     ['a', 'z', 'ba', 'bb']
@@ -217,12 +240,12 @@ def _packed_tag(tag: str, names: Mapping[str, str], looks: Mapping[tuple[tuple[s
 
 
 def _as_place(shift: re.Match[str]) -> str:
-    """Where an element is used, in place of how far it is moved."""
+    """Return the position of an element, instead of its translation."""
     return "".join(f' {axis}="{at}"' for axis, at in zip("xy", shift.groups(), strict=True) if float(at))
 
 
 def _rounded(attribute: str) -> str:
-    """Hundredths; factors stay, as they are multiplied by numbers of any size.
+    """Round to hundredths, but not scale factors, which multiply numbers of any size.
 
     >>> _rounded(' transform="translate(1.23456 2) scale(0.015625)"')
     ' transform="translate(1.23 2) scale(0.015625)"'
@@ -232,7 +255,7 @@ def _rounded(attribute: str) -> str:
 
 
 def _without_bare_groups(svg: str) -> str:
-    """Without groups that say nothing of what is in them."""
+    """Remove groups without attributes."""
     is_bare = list[bool]()
 
     def kept(found: re.Match[str]) -> str:
@@ -259,13 +282,13 @@ _STEP = re.compile(r"([MLQC])((?: -?[\d.]+)+)\s*|([zZ])\s*")
 _WITHIN = 0.1
 
 
-"""So far, in points of 1/72 inch, lines may lie from points that are left out."""
+"""Distance in points of 1/72 inch up to which points of lines are removed."""
 
 
 def smaller(svg: str) -> str:
-    """Round the coordinates of lines and areas to a tenth of a point, and leave out points that no eye tells apart.
+    """Round the coordinates of lines and areas to a tenth of a point, and remove points without visible effect.
 
-    What has curves in it, as letters have, is rounded to a hundredth; whatever else a path may hold stays as it is.
+    Paths with curves, such as glyphs, are rounded to a hundredth; other paths are unchanged.
 
     Examples
     --------
@@ -289,10 +312,10 @@ def _smaller_path(found: re.Match[str]) -> str:
 
 
 def thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The corners of a line without those that are within a tenth of a point of what remains.
+    """Remove corners of a line that are within a tenth of a point of the rest.
 
-    From each corner that is kept, a cone holds the directions in which all points behind it are near enough; the last
-    one before the cone is left is kept next.
+    From each kept corner, a cone contains the directions in which all following points are close enough; the last point
+    inside the cone is kept next.
 
     Examples
     --------
@@ -317,7 +340,7 @@ def thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _seen(place: tuple[float, float], x: float, y: float) -> tuple[float, float]:
-    """How far a point is from a place, and in which direction."""
+    """Return the distance and direction of a point from a place."""
     return math.hypot(x - place[0], y - place[1]), math.atan2(y - place[1], x - place[0])
 
 
@@ -326,7 +349,7 @@ def _turn(angle: float) -> float:
 
 
 def _written(points: Sequence[tuple[float, float]]) -> str:
-    """A line in tenths: where it begins, then steps, which are short to write and add up without rounding."""
+    """Write a line in tenths: its start, then steps, which are short and add up without rounding errors."""
     tenths = [(round(10.0 * x), round(10.0 * y)) for x, y in points]
     steps = [(x - left, y - top) for (left, top), (x, y) in itertools.pairwise(tenths)]
     text = " ".join(f"{_short(x)} {_short(y)}" for x, y in steps if (x, y) != (0, 0))
@@ -334,7 +357,7 @@ def _written(points: Sequence[tuple[float, float]]) -> str:
 
 
 def _written_curves(data: str) -> str:
-    """Curves in hundredths, as steps from where the piece before ends.
+    """Write curves in hundredths, as steps from the end of the previous part.
 
     >>> _written_curves("M 1 2 Q 3.333333 4 5.25 6 L 5.25 7 z")
     'M1 2q2.33 2 4.25 4l0 1z'
@@ -358,7 +381,7 @@ def _written_curves(data: str) -> str:
 
 
 def _short(parts: int, of: int = 10) -> str:
-    """A number of tenths or hundredths.
+    """Write a number of tenths or hundredths.
 
     >>> _short(120), _short(-5, 100)
     ('12', '-0.05')
@@ -367,7 +390,7 @@ def _short(parts: int, of: int = 10) -> str:
 
 
 def picture(drawing: Any, texts: Sequence[str], side: str, about: str) -> dict[str, str]:
-    """A plot as the address of an image that holds its own data, with a title and a caption; of two, once."""
+    """Return a plot as a data URL with title and caption; training plots have no caption, which would be repeated."""
     drawn = io.BytesIO()
     plots.save(drawing, drawn, "svg")
     small = packed(smaller(drawn.getvalue().decode("utf-8"))).encode()

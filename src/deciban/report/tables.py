@@ -1,4 +1,4 @@
-"""Numbers and sentences of a page, and the rows of its tables."""
+"""Numbers, sentences and table rows of a page."""
 
 from __future__ import annotations
 
@@ -29,31 +29,33 @@ from deciban.evaluation.one_system import WithInterval, are_corrected, caption_o
 from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import Figure as SureFigure
 from deciban.io.source import TwoFiles, described
-from deciban.report.numbers import MINUS, MISSING, count, number, percent, sure
+from deciban.tables.writers import MINUS, MISSING, count, number, percent, sure
 
 if TYPE_CHECKING:
     from deciban.analysis import FusionFigures, Selection
     from deciban.evaluation import ClassEvaluation, Evaluation, PointResult, Results
+    from deciban.evaluation.saved import SavedSystem
+    from deciban.evaluation.spoofing import SpoofingResults
     from deciban.models import Model
 
 _FILE = Path(__file__).with_name("templates") / "text.toml"
 
 TEXTS: dict[str, dict[str, Any]] = tomllib.loads(_FILE.read_text("utf-8"))
-"""Sentences by what they are about: titles and captions of plots, definitions, what is said of models."""
+"""Texts by topic: titles and captions of plots, definitions, and explanations of models."""
 
 
 TWO_CLASS, MULTICLASS = TEXTS["two-class"], TEXTS["classes"]
 
 
 _LONG, _LONGEST = 12, 24
-"""Letters of a name that is broken at all, and of one of its words that is broken inside."""
+"""Characters of names that can be broken, and of words that can be broken inside."""
 
 
 _BREAKS = re.compile(rf"(?<=[-_./])(?=[^-_./])|(?<=[^-_./\s]{{{_LONGEST}}})(?=[^-_./\s])")
 
 
 def breakable(text: str) -> Markup:
-    """Return a name as HTML that a narrow column breaks after `_`, `-`, `.` and `/`, and not inside short words.
+    """Return a name as HTML with line breaks allowed after `_`, `-`, `.` and `/`, and inside very long words only.
 
     >>> print(breakable("scores_aasist"), breakable("a<b"), breakable("sys_a.txt"))
     scores_<wbr>aasist a&lt;b sys_a.txt
@@ -64,25 +66,25 @@ def breakable(text: str) -> Markup:
 
 
 def capitalize_first(text: str) -> str:
-    """Write a sentence's first letter large, and leave the others as they are."""
+    """Capitalize the first letter of a sentence, without changing the others."""
     return text[:1].upper() + text[1:]
 
 
 def about_intervals(systems: Sequence[Any]) -> str:
-    """Say what stands below figures; empty where no figure has an interval."""
+    """Return a caption for intervals; empty if no metric has one."""
     words = "; ".join(filter(None, (caption_of(systems, with_rates=True), optimism_in_words(systems, corrected=True))))
     return f"In brackets: {words}." if words else ""
 
 
 def scarce_errors(system: Evaluation) -> str:
-    """Say where fewer than 30 errors remain.
+    """Return where there are fewer than 30 errors.
 
     >>> from deciban.evaluation import evaluate
     >>> scarce_errors(evaluate([1.0, 2.0], [0.0, 1.5]))
     'fewer than 30 false alarms at every prior; fewer than 30 misses at every prior'
     """
     if any(map(math.isnan, system.dr30)):
-        return "not known after one pass"
+        return "unknown after one pass"
     parts = []
     for what, log_odds, side in zip(("false alarms", "misses"), system.dr30, ("below", "above"), strict=True):
         where = f"{side} prior {prior_name(log_odds)}" if math.isfinite(log_odds) else "at every prior"
@@ -92,14 +94,14 @@ def scarce_errors(system: Evaluation) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """What made a page.
+    """Origin of a page.
 
     Attributes
     ----------
     files : tuple of dict
-        Of each its ``role``, ``path``, ``size`` in bytes and ``sha256``; None where it could be read only once.
+        ``role``, ``path``, ``size`` in bytes and ``sha256`` of each file; None if it could be read only once.
     command : str
-        What was typed, or which function was called.
+        The command line or function call.
     written : str
         Date and time, in UTC.
     """
@@ -110,12 +112,12 @@ class Provenance:
 
     @classmethod
     def of(cls, roles: Mapping[str, Iterable[PathLike | TwoFiles | None]], command: str) -> Provenance:
-        """Hash files, and look at the clock, or at ``SOURCE_DATE_EPOCH`` where builds have to be repeated to the byte.
+        """Hash files, and read the clock, or ``SOURCE_DATE_EPOCH`` for reproducible pages.
 
         Parameters
         ----------
         roles : mapping of str to iterable of path, TwoFiles or None
-            What was read, as in `deciban.io.source.described`.
+            Input files, as in `deciban.io.source.described`.
         command : str
 
         Raises
@@ -123,12 +125,12 @@ class Provenance:
         InputError
             As in `date_written`.
         OSError
-            If a file cannot be read any more.
+            If a file can no longer be read.
         """
         return cls(files=tuple(described(roles)), command=command, written=date_written())
 
     def rows(self, results: Results[Any]) -> list[tuple[str, str]]:
-        """What is said beside the files, with how intervals of results were found.
+        """Return terms and values besides the files, with the source of intervals of results.
 
         Parameters
         ----------
@@ -143,16 +145,16 @@ class Provenance:
             units = dict.fromkeys(number_and_source(one.n_units, one.noun, one.source) for one in known)
             said.append(("Units of intervals", "; ".join(units)))
         seeds = dict.fromkeys(str(one.bootstrap.seed) for one in known if one.bootstrap is not None)
-        said.append(("Seed", ", ".join(seeds) if seeds else "none: nothing on this page was drawn at random"))
+        said.append(("Seed", ", ".join(seeds) if seeds else "none: this page contains no random numbers"))
         return said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """What a page shows; see `deciban.report.render`.
+    """Content of a page; see `deciban.report.render`.
 
-    The ``level`` is that of bands around maps, None for no bands; the ``command`` are words of a shell that evaluate
-    the same scores, for readers who want to go on.
+    ``level`` is the level of bands around maps, None for no bands; ``command`` contains shell words that evaluate the
+    same scores.
     """
 
     results: Results[Any]
@@ -167,34 +169,42 @@ class Page:
     level: float | None = LEVEL
     provenance: Provenance | None = None
     command: tuple[str, ...] = ()
+    author: str | None = None
+    note: str | None = None
+    link: str | None = None
+    baseline: tuple[SavedSystem, ...] = ()
+    spoofing: SpoofingResults | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers of what it shows: test, and training if there is some, each maybe before calibration."""
+        """Return the numbers of the page: test, and training if there is any, each optionally before calibration."""
         sets = {"before": self.before, "train": self.train, "train_before": self.train_before}
         more = {name: shown.systems_to_dicts() for name, shown in sets.items() if shown is not None}
-        return {**self.results.to_dict(), **more}
+        found = self.results.to_dict()
+        if self.spoofing is not None:
+            found |= self.spoofing.added_to(found["systems"])
+        return {**found, **more}
 
 
 def date_written() -> str:
-    """Date and time in UTC, of now or of ``SOURCE_DATE_EPOCH``.
+    """Return date and time in UTC, of now or of ``SOURCE_DATE_EPOCH``.
 
     Raises
     ------
     InputError
-        If that is no date.
+        If the variable is not a date.
     """
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(float(given or time.time())))
     except (ValueError, OverflowError, OSError) as error:
         raise InputError(
-            f"SOURCE_DATE_EPOCH: {given!r} in the environment is no date in seconds since 1970. Set it to a whole "
+            f"SOURCE_DATE_EPOCH: {given!r} in the environment is not a date in seconds since 1970. Set it to a whole "
             "number such as 1750000000, or unset it."
         ) from error
 
 
 def definition_of(figure: str, terms: Iterable[str]) -> str:
-    """The term under which a page defines a figure; empty if it is plain.
+    """Return the term under which a page defines a metric; empty if there is none.
 
     Examples
     --------
@@ -211,21 +221,21 @@ def definition_of(figure: str, terms: Iterable[str]) -> str:
     return max(found, key=len, default="")
 
 
-def anchor(term: str) -> str:
-    """The name of the place where a page defines a term.
+def anchor(text: str, start: str = "means") -> str:
+    """Return the id of a place of the page: by default, of the definition of a term.
 
-    >>> anchor("EER (ROCCH)"), anchor("Miss rate, false-alarm rate")
-    ('means-eer-rocch', 'means-miss-rate-false-alarm-rate')
+    >>> anchor("EER (ROCCH)"), anchor("Miss rate, false-alarm rate"), anchor("By gender \xd7 channel", "section")
+    ('means-eer-rocch', 'means-miss-rate-false-alarm-rate', 'section-by-gender-channel')
     """
-    kept = "".join(letter if letter.isalnum() or letter == "_" else " " for letter in term.casefold())
-    return "-".join(["means", *kept.split()])
+    kept = "".join(letter if letter.isalnum() or letter == "_" else " " for letter in text.casefold())
+    return "-".join([start, *kept.split()])
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a table: the system, the colour it has in plots, and what stands behind it.
+    """A row of a table: the system, its colour in plots, and the cells.
 
-    Where it is about the errors at one ``point``, ``few`` says which kinds are fewer than 30.
+    For errors at one ``point``, ``few`` lists the kinds with fewer than 30.
     """
 
     name: str
@@ -236,22 +246,22 @@ class Row:
 
 
 CORRECTED = ", corrected"
-"""What stands behind the name of a minimum whose corrected value it is."""
+"""Suffix of the name of a corrected minimum."""
 
 _SIDE_BY_SIDE = 5
-"""Systems for which a page has room beside each other, with intervals."""
+"""Largest number of systems in a table with intervals."""
 
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """A table with a line for each figure and a column for each system.
+    """A table with a row for each metric and a column for each system.
 
     Attributes
     ----------
     systems : sequence of (evaluation, str)
         Each with its colour.
     lines : tuple of (str, tuple of str)
-        What each figure is called, and its cells.
+        Name and cells of each metric.
     """
 
     systems: Sequence[tuple[Any, str]]
@@ -259,24 +269,24 @@ class SideBySide:
 
     @property
     def has_intervals(self) -> bool:
-        """Whether there is room for intervals behind all figures."""
+        """True if some cell has an interval."""
         return any(isinstance(cell, WithInterval) for _, cells in self.lines for cell in cells)
 
 
 def side_by_side(systems: Sequence[tuple[Any, str]], figures: Sequence[Mapping[str, str]]) -> list[SideBySide]:
-    """Tables that grow downwards, as figures are more than a page is wide.
+    """Return tables with metrics in rows, since there are more metrics than fit side by side.
 
     Parameters
     ----------
     systems : sequence of (evaluation, str)
         Each with its colour.
     figures : sequence of mapping of str to str
-        The figures of each system by their names; a system may lack some.
+        The metrics of each system by name; a system can lack some.
 
     Returns
     -------
     list of SideBySide
-        Each with as many systems as there is room for.
+        Each with as many systems as fit.
 
     Examples
     --------
@@ -295,9 +305,9 @@ def side_by_side(systems: Sequence[tuple[Any, str]], figures: Sequence[Mapping[s
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number of a system with its name, and how it is written; None where there is no such number.
+    """A number of a system with its name and format; None if there is no such number.
 
-    Where it has an interval, that goes by the name ``figure``.
+    If it has an interval, ``figure`` is the key of the interval.
     """
 
     name: str
@@ -308,14 +318,14 @@ class Figure:
 
     @property
     def text(self) -> str:
-        """The number as tables show it."""
+        """The number as shown in tables."""
         if self.value is None:
             return MISSING
         return sure(self.write(self.value), self.system, self.figure)
 
 
 def before_and_after(results: Results, before: Results | None) -> tuple[Evaluation, ...]:
-    """All rows of the summary: systems before calibration, under another name than after it, and the results."""
+    """Return all rows of the summary: systems before calibration, renamed if necessary, and the results."""
     if before is None:
         return results.systems
     names = {system.name for system in results.systems}
@@ -325,12 +335,12 @@ def before_and_after(results: Results, before: Results | None) -> tuple[Evaluati
 
 
 def matched(one: Results, results: Results, name: str) -> tuple[Evaluation, ...]:
-    """Return the systems of ``one`` in the order of ``results``: by name if the names are the same, else as they stand.
+    """Return the systems of ``one`` in the order of ``results``, by name if all names are the same.
 
     Raises
     ------
     InputError
-        If they are not as many.
+        If the numbers of systems differ.
     """
     names = [system.name for system in results.systems]
     if len(one.systems) != len(names):
@@ -348,13 +358,13 @@ def points_of(systems: Sequence[Evaluation]) -> list[str]:
 
 
 def summary(systems: Sequence[Evaluation]) -> list[dict[str, str]]:
-    """Return the figures of each system by name; minDCF and actDCF stand at each of `points_of`, then their means."""
+    """Return the metrics of each system by name; minDCF and actDCF at each of `points_of`, then their means."""
     points, corrected = points_of(systems), are_corrected(systems)
     return [{one.name: one.text for one in figures_of(system, points, corrected=corrected)} for system in systems]
 
 
 def figures_of(system: Evaluation, points: Sequence[str], *, corrected: bool = False) -> list[Figure]:
-    """Return every figure of a system, costs at each of these points; minima with their corrected values or without."""
+    """Return all metrics of a system, with costs at these points; optionally with corrected minima."""
     figures = _figures_of(system, points)
     return (
         [one for figure in figures for one in (figure, _corrected(figure)) if one is not None] if corrected else figures
@@ -362,7 +372,7 @@ def figures_of(system: Evaluation, points: Sequence[str], *, corrected: bool = F
 
 
 def _corrected(minimum: Figure) -> Figure | None:
-    """Return what to expect of a minimum on new units; None for what is no minimum."""
+    """Return the corrected value of a minimum on new units; None for other metrics."""
     if not metric_of(minimum.figure).is_minimum:
         return None
     value = corrected_of(minimum.system, minimum.figure)
@@ -400,7 +410,7 @@ def _writer(metric: Metric) -> Callable[[float], str]:
 
 
 def _by_own_rule(system: Evaluation) -> Iterator[Figure]:
-    """Costs by a custom rule, at each prior of the operating points."""
+    """Yield costs by a custom rule, at each prior of the operating points."""
     for k, found in enumerate(system.rule_costs):
         at, numbers = f", prior {found.p_target:g}", found.to_dict()
         for one in METRICS:
@@ -435,21 +445,21 @@ def _few(point: PointResult) -> str:
 
 
 _SIZES = ("PRBEP", "targets", "non-targets", "tied across classes")
-"""What grows with the number of trials: a difference would say nothing."""
+"""Numbers that grow with the number of trials, so that differences are meaningless."""
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparedPair:
     """The same systems in several sets.
 
     Attributes
     ----------
     title, difference : str
-        What is compared, and what the last column holds.
+        What is compared, and the heading of the last column.
     columns : tuple of str
         Names of the sets.
     sets : tuple of tuple of Evaluation
-        The systems of each set, in the same order; the difference is that of the last one to ``base``.
+        The systems of each set, in the same order; differences are the last set minus ``base``.
     base : int
     """
 
@@ -460,7 +470,7 @@ class Comparison:
     base: int
 
     def blocks(self, colors: Sequence[str]) -> Iterator[tuple[Row, list[Row]]]:
-        """Of every system its name, and a row for each figure: its cells in all sets, the last one the difference."""
+        """Yield the name of every system, with a row for each metric: its cells in all sets, then the difference."""
         for color, *systems in zip(colors, *self.sets, strict=True):
             points = points_of(systems)
             columns = [figures_of(system, points, corrected=are_corrected(systems)) for system in systems]
@@ -473,16 +483,16 @@ class Comparison:
 
 def compare(
     results: Results, *, before: Results | None, train: Results | None, train_before: Results | None
-) -> Comparison | None:
+) -> ComparedPair | None:
     """Put sets of results side by side; None if there is only one.
 
     Raises
     ------
     InputError
-        If the sets do not hold the same number of systems, or there is training before but not after calibration.
+        If the sets have different numbers of systems, or there is training before but not after calibration.
     """
     if train_before is not None and train is None:
-        raise InputError("train_before: there is no train that it is before of.")
+        raise InputError("train_before: needs train. Pass the results after calibration, too.")
     given: dict[str, Results | None] = {
         "training, before": train_before,
         "training": train,
@@ -498,7 +508,7 @@ def compare(
         words = ("Training and test", "test less training", list(sets).index("training"))
     else:
         words = ("Before and after calibration", "after less before", 0)
-    return Comparison(words[0], words[1], tuple(sets), tuple(sets.values()), words[2])
+    return ComparedPair(words[0], words[1], tuple(sets), tuple(sets.values()), words[2])
 
 
 def _difference(base: Figure, last: Figure) -> str:
@@ -513,7 +523,7 @@ def _difference(base: Figure, last: Figure) -> str:
 
 
 def figures_of_classes(one: ClassEvaluation) -> dict[str, str]:
-    """Figures of a system by what they are called; of several costs the mean."""
+    """Return the metrics of a system by name; with several costs, their mean."""
     several = len(one.points) > 1
     found = {"segments": count(float(one.counts.sum())), **(_mean_cost(one) if several else _cost(one, 0))}
     for name in filter(lambda key: isinstance(key, str), one.summary_keys()):
@@ -528,7 +538,7 @@ def figures_of_classes(one: ClassEvaluation) -> dict[str, str]:
 
 
 def costs_of_classes(one: ClassEvaluation) -> dict[str, str]:
-    """The average cost at every point, and its mean."""
+    """Return the average cost at every point, and its mean."""
     found = _mean_cost(one)
     for k in range(len(one.points)):
         found |= _cost(one, k)
@@ -553,5 +563,5 @@ def _cost(one: ClassEvaluation, k: int) -> dict[str, str]:
 
 
 def figures_in_words(one: Any) -> dict[str, str]:
-    """Return the metrics of an evaluation of either kind as text, by the names that pages use."""
+    """Return the metrics of an evaluation of either kind as text, by their names on pages."""
     return figures_of_classes(one) if one.kind == "classes" else summary([one])[0]

@@ -1,4 +1,4 @@
-"""How much a recognizer tells: what its posteriors cost under any proper rule, and the information they deliver."""
+"""Information of a recognizer: costs of its posteriors under any proper rule, and delivered information."""
 
 from __future__ import annotations
 
@@ -13,38 +13,37 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, logsumexp
 
 from deciban._validate import arrays as _validate
-from deciban._validate.probabilities import tell_of_two
+from deciban._validate.classes import tell_of_two
 from deciban.core.by_value import ByValue
 from deciban.core.classes.loglik import posterior, relative, row_blocks
 from deciban.core.rules.expected import MeanCost, WeightedScores, cross_entropy
 from deciban.core.rules.expected import mixed as mixed_at
 from deciban.errors import InputError
 from deciban.metrics.scores import ScoredTrials, SortedScores
-from deciban.multiclass.costs import entropy, expected_surprise, mixed
 from deciban.multiclass.recalibration import calibration_analysis_of
-from deciban.multiclass.tables import ScoredClasses
+from deciban.multiclass.tables import ScoredClasses, entropy, expected_surprise, mixed
 from deciban.rules.families import Logarithmic
 from deciban.rules.scoring import ScoringRule
 from deciban.types import FloatArray, IntArray, Names, Priors, Weights
 
 BITS = Logarithmic(base=2)
-"""The rule whose entropies are Shannon's."""
+"""Logarithmic rule in bits; its entropies are Shannon entropies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Information(ByValue):
-    """What is to be found out, and how much of it is, in the unit of a scoring rule (thesis 2.43 to 2.47).
+    """Entropy of the prior and delivered information, in the unit of a scoring rule (thesis 2.43 to 2.47).
 
     ``entropy = delivered + lost_by_calibration + lost_by_discrimination``.
 
     Attributes
     ----------
     entropy : float
-        Of the prior: what one who hears nothing expects to pay, ``L_def``.
+        Entropy of the prior: the expected cost without a recognizer, ``L_def``.
     cost : float
-        What one expects to pay who believes the recognizer, ``L_tot``; may be infinite.
+        Expected cost of the recognizer's posteriors, ``L_tot``; may be infinite.
     minimum : float or None
-        The same after the best recalibration, ``L_ref``; None where it is not known.
+        The cost after ideal recalibration, ``L_ref``; None if unknown.
     unit : str
         ``"bits"``, ``"nats"``, or ``"units of cost"``.
     """
@@ -56,12 +55,12 @@ class Information(ByValue):
 
     @property
     def delivered(self) -> float:
-        """Entropy of the prior less the cost: below 0 if it were better to know the prior only."""
+        """Entropy of the prior minus the cost; negative if using only the prior would be better."""
         return self.entropy - self.cost
 
     @property
     def available(self) -> float | None:
-        """What would be delivered after the best recalibration."""
+        """Information after ideal recalibration."""
         return None if self.minimum is None else self.entropy - self.minimum
 
     @property
@@ -73,11 +72,11 @@ class Information(ByValue):
 
     @property
     def lost_by_discrimination(self) -> float | None:
-        """Refinement loss ``L_ref``: what no recalibration gets back."""
+        """Refinement loss ``L_ref``: the loss that no recalibration can remove."""
         return self.minimum
 
     def __str__(self) -> str:
-        """Return the information in words."""
+        """Return the information as text."""
         unit = self.unit.removesuffix("s") if self.entropy == 1.0 else self.unit
         text = f"{self.delivered:.4g} of {self.entropy:.4g} {unit}"
         return text if self.available is None else f"{text}, {self.available:.4g} after calibration"
@@ -92,17 +91,17 @@ def expected_cost(
     sample_weight: Weights = None,
     classes: Names = None,
 ) -> float:
-    """Prior-weighted class means of what posteriors cost under a rule (thesis 5.4, 6.1, 8.11).
+    """Return prior-weighted class means of the costs of posteriors under a rule (thesis 5.4, 6.1, 8.11).
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
     label : (n_trials,) array_like
-        True classes: positions from 0, or names if ``classes`` are given.
+        True classes: positions from 0, or names if ``classes`` are passed.
     rule : ScoringRule
     prior : (n_classes,) array_like, optional
-        Probabilities, flat when left out; classes of prior 0 drop out with their trials.
+        Probabilities, default: flat; classes of prior 0 are dropped with their trials.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0.
     classes : sequence of str, optional
@@ -116,8 +115,8 @@ def expected_cost(
     Raises
     ------
     InputError
-        If there is NaN, a label is no class, a class of positive prior has no trial, the prior is not one, or the rule
-        is about another number of classes.
+        If there is NaN, a label is unknown, a class of positive prior has no trials, the prior is invalid, or the rule
+        is for another number of classes.
 
     Examples
     --------
@@ -142,14 +141,14 @@ def information(
     tar_weights: Weights = None,
     non_weights: Weights = None,
 ) -> Information:
-    """How much log-likelihood ratios tell at a prior (thesis 2.43 to 2.47).
+    """Return the information in log-likelihood ratios at a prior (thesis 2.43 to 2.47).
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Log-likelihood ratios of target and non-target trials, in nats. Infinite values are legal.
+        Log-likelihood ratios of target and non-target trials, in nats; may be infinite.
     rule : ScoringRule
-        Of two classes, target and non-target; the logarithm in bits unless told otherwise.
+        Rule for two classes, target and non-target; default: the logarithmic rule in bits.
     p_target, prior_log_odds : float
         The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them.
     tar_weights, non_weights : array_like, optional
@@ -158,13 +157,14 @@ def information(
     Returns
     -------
     Information
-        ``minimum`` is after the best increasing map, which is the same for all proper rules (thesis appendix C).
+        ``minimum`` is the cost after the best increasing map, which is the same for all proper rules (thesis appendix
+        C).
 
     Raises
     ------
     InputError
-        If a class is empty or holds NaN, not exactly one prior is given or it is out of range, or the rule is not about
-        two classes.
+        If a class is empty or contains NaN, not exactly one prior is passed or it is out of range, or the rule is not
+        for two classes.
 
     Examples
     --------
@@ -172,11 +172,11 @@ def information(
     0.3059 of 1 bit, 0.6667 after calibration
     """
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
-    log_odds = _validate.single_log_odds(p_target, prior_log_odds, way="Ask for one after the other")
+    log_odds = _validate.single_log_odds(p_target, prior_log_odds, way="Use each prior separately")
     prior = np.array([expit(log_odds), expit(-log_odds)])
     if not prior.all():
         raise InputError(
-            f"prior_log_odds: {log_odds:g} is a prior of 0 or 1 in double precision. Give log odds from -700 to 700."
+            f"prior_log_odds: {log_odds:g} is a prior of 0 or 1 in double precision. Pass log odds from -700 to 700."
         )
     found = [mixed_at(*costs_of_llrs(one, rule, log_odds), log_odds) for one in (scores.trials, scores.recalibrated)]
     return Information(float(rule.entropy(prior)), found[0], min(found), rule.unit)
@@ -191,18 +191,18 @@ def class_information(
     sample_weight: Weights = None,
     classes: Names = None,
 ) -> Information:
-    """How much log-likelihoods of many classes tell at a prior (thesis 2.43 to 2.47, 8.22 to 8.25).
+    """Return the information in multiclass log-likelihoods at a prior (thesis 2.43 to 2.47, 8.22 to 8.25).
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
     label : (n_trials,) array_like
-        True classes: positions from 0, or names if ``classes`` are given.
+        True classes: positions from 0, or names if ``classes`` are passed.
     rule : ScoringRule
-        The logarithm in bits unless told otherwise.
+        Default: the logarithmic rule in bits.
     prior : (n_classes,) array_like, optional
-        Probabilities, flat when left out; classes of prior 0 drop out with their trials.
+        Probabilities, default: flat; classes of prior 0 are dropped with their trials.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0.
     classes : sequence of str, optional
@@ -211,12 +211,12 @@ def class_information(
     Returns
     -------
     Information
-        ``minimum`` is after the best scale and offsets, and known for the logarithm only.
+        ``minimum`` is the cost after the best scale and offsets; only for the logarithmic rule.
 
     Raises
     ------
     InputError
-        As `expected_cost`.
+        See `expected_cost`.
 
     Examples
     --------
@@ -252,7 +252,7 @@ def _expected_cost(trials: ScoredClasses, rule: ScoringRule, prior: FloatArray) 
 
 
 def costs_of_llrs(trials: ScoredTrials, rule: ScoringRule, log_odds: float) -> tuple[MeanCost, MeanCost]:
-    """Sums of what checked targets and non-targets cost under a rule at prior log odds."""
+    """Return sums of the costs of checked targets and non-targets under a rule at prior log odds."""
     _require_classes(rule, 2)
     sums = []
     for k, (llr, weights) in enumerate((trials.tar, trials.non)):
@@ -266,31 +266,31 @@ def costs_of_llrs(trials: ScoredTrials, rule: ScoringRule, log_odds: float) -> t
 
 def _require_classes(rule: ScoringRule, n_classes: int) -> None:
     if rule.n_classes not in (None, n_classes):
-        raise InputError(f"rule: about {rule.n_classes} classes, but the scores have {n_classes}.")
+        raise InputError(f"rule: for {rule.n_classes} classes, but the scores have {n_classes}.")
 
 
 _FURTHEST, _PLACES = 25.0, 101
-"""Prior log odds among which the best is looked for, and how many at first."""
+"""Range of prior log odds of the search, and initial number of points."""
 
 
 _NOTHING = 1e-13
-"""Nats that rounding may make of nothing."""
+"""Information in nats that rounding may produce if there is none."""
 
 
 _FEW_CLASSES = 16
-"""Up to so many, each class is favoured once."""
+"""Number of classes up to which the search starts with each class favoured once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Capacity(ByValue):
-    """The most that a recognizer tells at any prior.
+    """Maximum of the delivered information over all priors.
 
     Attributes
     ----------
     bits : float
-        Information delivered at that prior; 0 if it tells nothing at any.
+        Information delivered at the best prior; 0 if there is no information at any prior.
     prior : (n_classes,) array
-        Of two classes target, then non-target; flat where nothing is told.
+        Best prior; for two classes target, then non-target; flat if there is no information.
     """
 
     bits: float
@@ -305,26 +305,26 @@ def capacity(
     tar_weights: Weights = None,
     non_weights: Weights = None,
 ) -> Capacity:
-    """The most information that log-likelihood ratios deliver at any prior: channel capacity (thesis 7.7.4).
+    """Return the maximum information of log-likelihood ratios over all priors: the channel capacity (thesis 7.7.4).
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+        Scores of target and non-target trials; larger scores favour target. May be infinite.
     recalibrated : bool
-        Whether after the best increasing map, as in the thesis, or as log-likelihood ratios as they are, in nats.
+        Apply the best increasing map first, as in the thesis; otherwise scores are log-likelihood ratios in nats.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
     Returns
     -------
     Capacity
-        ``max over p of entropy(p) - cross-entropy(p)`` in bits, and where it is.
+        ``max over p of entropy(p) - cross-entropy(p)`` in bits, and the best p.
 
     Raises
     ------
     InputError
-        If a class is empty or holds NaN.
+        If a class is empty or contains NaN.
 
     Examples
     --------
@@ -340,7 +340,7 @@ def capacity(
 
 
 def capacity_of(tar: WeightedScores, non: WeightedScores) -> Capacity:
-    """The most that checked log-likelihood ratios with weights, as they are, tell at any prior; see `capacity`."""
+    """Return the maximum information of checked, weighted log-likelihood ratios over all priors; see `capacity`."""
 
     def delivered(log_odds: float) -> float:
         return entropy(np.array([expit(log_odds), expit(-log_odds)])) - cross_entropy(tar, non, log_odds)
@@ -361,14 +361,14 @@ def capacity_of(tar: WeightedScores, non: WeightedScores) -> Capacity:
 def class_capacity(
     loglik: ArrayLike, label: ArrayLike, *, sample_weight: Weights = None, classes: Names = None
 ) -> Capacity:
-    """The most information that log-likelihoods of many classes deliver at any prior, as they are.
+    """Return the maximum information of multiclass log-likelihoods over all priors, without recalibration.
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+        Log-likelihoods in nats; only differences within a row matter. May be infinite.
     label : (n_trials,) array_like
-        True classes: positions from 0, or names if ``classes`` are given.
+        True classes: positions from 0, or names if ``classes`` are passed.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0.
     classes : sequence of str, optional
@@ -378,17 +378,18 @@ def class_capacity(
     -------
     Capacity
         ``max over priors of sum_i prior_i mean_{trials of i} log2 (likelihood_i / sum_j prior_j likelihood_j)``.
-        Classes that are best left out have a prior near 0; those of which a trial excludes its own class have 0.
+        Classes that are best left out have a prior near 0; classes that are excluded in one of their own trials have
+        prior 0.
 
     Raises
     ------
     InputError
-        If there is NaN, a label is no class, or a class has no trial.
+        If there is NaN, a label is unknown, or a class has no trials.
 
     Notes
     -----
-    Of calibrated log-likelihoods this is a concave function of the prior; of others it may have several maxima, and the
-    best of those is taken that are reached from the flat prior and from priors with one class favoured.
+    For calibrated log-likelihoods, the information is a concave function of the prior. For others, it may have several
+    maxima; the result is the best of the maxima reached from the flat prior and from priors that favour one class.
 
     Examples
     --------
@@ -399,16 +400,16 @@ def class_capacity(
     trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     n = trials.n_classes
     trials.prior(None)
-    return _most_told(trials, [np.zeros(n), *(2.0 * np.eye(n) if n <= _FEW_CLASSES else [])], _AS_THEY_ARE)
+    return _best_capacity(trials, [np.zeros(n), *(2.0 * np.eye(n) if n <= _FEW_CLASSES else [])], _AS_THEY_ARE)
 
 
 def calibrated_capacity_of(trials: ScoredClasses, scale: float, offset: FloatArray) -> Capacity:
-    """The most that checked log-likelihoods tell at any prior after a map that calibrates them.
+    """Return the maximum information of checked log-likelihoods over all priors, after a calibrating map.
 
     Parameters
     ----------
     trials : ScoredClasses
-        Of all classes.
+        Trials of all classes.
     scale : float
         At least 0.
     offset : (n_classes,) array
@@ -417,11 +418,11 @@ def calibrated_capacity_of(trials: ScoredClasses, scale: float, offset: FloatArr
     Returns
     -------
     Capacity
-        Reached from the flat prior, for what is calibrated tells as a concave function of the prior.
+        Maximum reached from the flat prior, because the information of calibrated scores is concave in the prior.
     """
     flat = np.zeros(trials.n_classes)
-    # Scale 0 leaves the offsets, which say the same of all trials.
-    return _most_told(trials, [flat] if scale > 0.0 else [], (scale, offset))
+    # With scale 0 only the offsets remain, which are the same for all trials.
+    return _best_capacity(trials, [flat] if scale > 0.0 else [], (scale, offset))
 
 
 _Map: TypeAlias = tuple[float, FloatArray | None]
@@ -431,15 +432,15 @@ _Map: TypeAlias = tuple[float, FloatArray | None]
 _AS_THEY_ARE: _Map = (1.0, None)
 
 
-def _most_told(trials: ScoredClasses, starts: Sequence[FloatArray], mapped: _Map) -> Capacity:
-    """The best of what is reached from some log priors."""
+def _best_capacity(trials: ScoredClasses, starts: Sequence[FloatArray], mapped: _Map) -> Capacity:
+    """Return the best maximum reached from some log priors."""
     n = trials.n_classes
     columns = np.flatnonzero([not _is_excluded(trials, k) for k in range(n)])
     best, at = 0.0, np.full(n, 1.0 / n)
     for start in starts if len(columns) > 1 else []:
         bounds = [(-40.0, 40.0)] * len(columns)
         asked = (trials, columns, mapped)
-        found = minimize(_told, start[columns], args=asked, jac=True, method="L-BFGS-B", bounds=bounds)
+        found = minimize(_lost_information, start[columns], args=asked, jac=True, method="L-BFGS-B", bounds=bounds)
         if -found.fun > best:
             best, at = -float(found.fun), np.zeros(n)
             at[columns] = np.exp(found.x - logsumexp(found.x))
@@ -447,7 +448,7 @@ def _most_told(trials: ScoredClasses, starts: Sequence[FloatArray], mapped: _Map
 
 
 def _is_excluded(trials: ScoredClasses, k: int) -> bool:
-    """Whether a trial of a class excludes it, which costs without end unless the prior does so, too."""
+    """Return True if a trial of a class excludes this class: the cost is infinite unless its prior is 0."""
     rows, columns = trials.rows(k), np.arange(trials.n_classes)
     weights = trials.weights_of(rows)
     counted = rows if weights is None else rows[weights > 0]
@@ -457,12 +458,12 @@ def _is_excluded(trials: ScoredClasses, k: int) -> bool:
     )
 
 
-def _told(
+def _lost_information(
     logits: FloatArray, trials: ScoredClasses, columns: IntArray, mapped: _Map = _AS_THEY_ARE
 ) -> tuple[float, FloatArray]:
-    """What is not told, in nats less a constant: minus the information, and its derivative by log priors.
+    """Return minus the information in nats, up to a constant, and its derivative in log priors.
 
-    Only of some classes; the others are left out.
+    Only some classes are used; the others are left out.
     """
     log_prior = logits - logsumexp(logits)
     prior, n = np.exp(log_prior), len(columns)
@@ -483,6 +484,6 @@ def _told(
         total += prior[k] * gain
         by_class[k] += prior[k] * gain
         by_class -= prior[k] * shares
-    # By log priors that add up to 1 by normalization: what all have in common is taken off.
+    # Derivatives in normalized log priors: subtract the common part.
     slope = by_class - prior * by_class.sum()
     return -total, -slope

@@ -13,25 +13,25 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit, xlog1py, xlogy
 
 from deciban._validate import arrays as _validate
-from deciban.core.posteriors import complements, sums_of_others
+from deciban.core.classes.loglik import complements, sums_of_others
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.rules.proper import NODE_WEIGHTS, NODES, beta_cost_non, beta_cost_tar, log_beta, softplus
 from deciban.decisions.application import Application, least_cost_actions
 from deciban.errors import InputError
 from deciban.multiclass.recalibration import dirichlet_rule, eta_rule
 from deciban.rules.scoring import Mixture, ScoringRule
-from deciban.types import BoolArray, FloatArray, IntArray
+from deciban.types import BoolArray, FloatArray, FloatPair, IntArray, Weights
 
 _REACH = 20.0
-"""Log odds up to which a density is sampled: farther out, 1 - eta has less than eight digits in double precision."""
+"""Range of log odds in which a density is sampled: beyond it, 1 - eta has less than eight digits."""
 
 _DEGREE = 16
 _WIDTH, _NARROWEST = 0.25, 2.0**-40
-"""Widths of panels at first, and at least: next to a jump of the density."""
+"""Initial width of panels, and smallest width, next to a jump of the density."""
 
 _MOST_PANELS = 16_384
 _STEEPEST = 32.0
-"""Most that a density may change on a panel: what lies at its low end keeps its digits."""
+"""Largest ratio of a density on a panel: the values at its low end keep their digits."""
 
 _PRECISION, _NOTHING = 1e-12, 1e-290
 
@@ -41,7 +41,7 @@ _TO_COEFFICIENTS = np.linalg.inv(chebyshev.chebvander(_X, _DEGREE))
 
 @dataclass(frozen=True, slots=True)
 class Panels:
-    """Consecutive intervals of log odds, and a density at the Chebyshev nodes of each.
+    """Consecutive intervals of log odds, and a density at the Chebyshev nodes of each interval.
 
     Attributes
     ----------
@@ -55,12 +55,12 @@ class Panels:
 
     @classmethod
     def of(cls, function: Callable[[FloatArray], ArrayLike]) -> Panels:
-        """Halve panels until polynomials hold the density of thresholds to about twelve digits.
+        """Halve panels until polynomials approximate the density of thresholds to about twelve digits.
 
         Raises
         ------
         InputError
-            If the function returns another number of densities, or one that is negative or not finite.
+            If the function returns a wrong number of densities, or a density is negative or not finite.
 
         Examples
         --------
@@ -70,7 +70,7 @@ class Panels:
         """
         n = round(2 * _REACH / _WIDTH)
         low, width = np.linspace(-_REACH, _REACH, n + 1)[:-1], np.full(n, _WIDTH)
-        done: list[tuple[FloatArray, FloatArray]] = []
+        done: list[FloatPair] = []
         n_done = 0
         while len(low):
             values = _sampled(function, _nodes(low, width))
@@ -85,8 +85,8 @@ class Panels:
         return cls(np.append(starts[order], _REACH), found[order])
 
     @property
-    def table(self) -> tuple[FloatArray, FloatArray]:
-        """All thresholds that double precision tells apart, ascending, and the density there."""
+    def table(self) -> FloatPair:
+        """Return all distinct thresholds in double precision, ascending, and their densities."""
         eta, first = np.unique(expit(_nodes(self.ends[:-1], np.diff(self.ends))), return_index=True)
         return eta, self.values.ravel()[first]
 
@@ -98,12 +98,12 @@ class Panels:
         return float(whole[0])
 
     def mirrored(self) -> Panels:
-        """Return the density of 1 less the threshold."""
+        """Return the density of 1 minus the threshold."""
         return Panels(-self.ends[::-1], self.values[::-1, ::-1])
 
 
 class SmoothIntegral:
-    """``int_q^1 density(h) / h dh`` of a density on panels; beyond them it goes on as a power of h or of 1 - h.
+    """``int_q^1 density(h) / h dh`` of a density on panels; beyond them it continues as a power of h or of 1 - h.
 
     Parameters
     ----------
@@ -127,12 +127,12 @@ class SmoothIntegral:
         self._beyond = np.append(np.cumsum(whole[::-1])[::-1], 0.0) + beyond
 
     def above(self, q: FloatArray, rest: FloatArray) -> FloatArray:
-        """Return the integral from each q to 1; ``rest`` is 1 less q."""
+        """Return the integral from each q to 1; ``rest`` is 1 minus q."""
         with np.errstate(divide="ignore"):
             u = np.log(q) - np.log(rest)
         inside = np.clip(u, -_REACH, _REACH)
         k = np.clip(np.searchsorted(self._ends, inside, side="right") - 1, 0, len(self._ends) - 2)
-        # From the high end of a panel down: what is left there is small, and keeps its digits.
+        # From the high end of a panel down: the remaining integral is small there, and keeps its digits.
         x = np.clip(2 * (self._ends[k + 1] - inside) / (self._ends[k + 1] - self._ends[k]) - 1, -1.0, 1.0)
         found = _evaluated(self._integrals[k], x) + self._beyond[k + 1]
         low, high = u < -_REACH, u > _REACH
@@ -143,14 +143,14 @@ class SmoothIntegral:
 
 @dataclass(frozen=True, slots=True)
 class _Tail:
-    """A density beyond the last panel: ``value * exp(-power * v)``, v nats farther out."""
+    """A density beyond the last panel: ``value * exp(-power * v)`` at distance v in nats."""
 
     value: float
     power: float
 
     @classmethod
     def of(cls, panels: Panels) -> _Tail:
-        """From the last nat of log odds."""
+        """Compute from the last nat of log odds."""
         middle = np.searchsorted(panels.ends, _REACH - 1.0) - 1
         nodes = _nodes(panels.ends[:-1], np.diff(panels.ends))
         u = nodes[middle, 0], nodes[-1, -1]
@@ -174,7 +174,7 @@ class _Tail:
 
 
 def _nodes(low: FloatArray, width: FloatArray) -> FloatArray:
-    """Chebyshev nodes of panels, a row for each."""
+    """Return the Chebyshev nodes of panels, one row for each."""
     return low[:, None] + width[:, None] * (0.5 * _X + 0.5)
 
 
@@ -190,7 +190,7 @@ def _sampled(function: Callable[[FloatArray], ArrayLike], log_odds: FloatArray) 
 
 
 def _is_held(values: FloatArray, low: FloatArray, width: FloatArray) -> BoolArray:
-    """Return True for panels on which a polynomial holds the density, up to the rounding of thresholds near 1."""
+    """Return True for panels with an accurate polynomial, up to the rounding of thresholds near 1."""
     least, most = values.min(axis=1), values.max(axis=1)
     rest = np.abs(values @ _TO_COEFFICIENTS[-2:].T).max(axis=1)
     with np.errstate(divide="ignore", over="ignore"):
@@ -207,18 +207,18 @@ def _integrals(values: FloatArray, width: FloatArray) -> FloatArray:
 
 
 def _evaluated(coefficients: FloatArray, x: FloatArray) -> FloatArray:
-    """Return the value of each row of coefficients at its place."""
+    """Return the value of each row of coefficients at its position."""
     return cast("FloatArray", chebyshev.chebval(x, coefficients.T, tensor=False))
 
 
 class ActionCosts(ScoringRule):
-    """The cost of the action of least expected cost (thesis 2.9, 3.4): what a cost matrix induces.
+    """Cost of the action with the least expected cost (thesis 2.9, 3.4): the rule that a cost matrix induces.
 
     Parameters
     ----------
     costs : (n_actions, n_classes) array_like
-        Cost of each action when each class is true, finite and at least 0. Of actions that cost the same the first is
-        taken. Equivalent matrices (thesis 3.5) make equivalent rules.
+        Cost of each action for each true class, finite and at least 0. In a tie, the first action is chosen. Equivalent
+        matrices (thesis 3.5) induce equivalent rules.
 
     Raises
     ------
@@ -240,11 +240,11 @@ class ActionCosts(ScoringRule):
 
     @property
     def n_classes(self) -> int:
-        """As many as columns of costs."""
+        """Number of columns of costs."""
         return int(self.action_costs.shape[1])
 
     def actions(self, posterior: ArrayLike) -> IntArray:
-        """The Bayes decision of each row: index of an action, the lowest in a tie (thesis 2.5).
+        """Return the Bayes decision of each row: index of an action, the lowest in a tie (thesis 2.5).
 
         Parameters
         ----------
@@ -257,7 +257,7 @@ class ActionCosts(ScoringRule):
         Raises
         ------
         InputError
-            As `ScoringRule.costs`.
+            See `ScoringRule.costs`.
         """
         return self._actions(self._table(posterior, "posterior")[0])
 
@@ -271,7 +271,7 @@ class ActionCosts(ScoringRule):
 
 
 class DetectionOfEach(ScoringRule):
-    """The rule of C_avg: each class is accepted or rejected by itself (thesis 8.8 to 8.10).
+    """Scoring rule of C_avg: each class is accepted or rejected separately (thesis 8.8 to 8.10).
 
     Parameters
     ----------
@@ -281,12 +281,12 @@ class DetectionOfEach(ScoringRule):
     Raises
     ------
     InputError
-        If it is out of range.
+        If the prior is out of range.
 
     Notes
     -----
-    ``p (1 - u_i) + (1 - p) / (N - 1) sum_{k != i} u_k``, where ``u_k`` says whether the detection llr of class k
-    against the flat rest is at or above its Bayes threshold. Of log-likelihoods at a flat prior the mean of this rule
+    ``p (1 - u_i) + (1 - p) / (N - 1) sum_{k != i} u_k``, where ``u_k`` is 1 if the detection llr of class k against the
+    flat rest is at or above its Bayes threshold, else 0. For log-likelihoods at a flat prior, the mean of this rule
     over classes is C_avg; at another prior it is thesis 8.11.
 
     Examples
@@ -301,27 +301,28 @@ class DetectionOfEach(ScoringRule):
 
     def _costs(self, posterior: FloatArray) -> FloatArray:
         n_classes, p = posterior.shape[1], self.p_target
-        # q / (1 - q) >= (1 - p) / p / (N - 1), without divisions and logarithms: ties stay ties.
+        # q / (1 - q) >= (1 - p) / p / (N - 1), without divisions and logarithms, so that ties stay ties.
         accepted = (posterior * (p * (n_classes - 1)) >= (1.0 - p) * _rest(posterior)).astype(np.float64)
         others = accepted.sum(axis=1, keepdims=True) - accepted
         return np.asarray(p * (1.0 - accepted) + (1.0 - p) / (n_classes - 1) * others)
 
 
 def _rest(posterior: FloatArray) -> FloatArray:
-    """Probability of all other classes, without taking a difference from 1."""
+    """Return the probability of all other classes, without a difference from 1."""
     n_classes = posterior.shape[1]
     return np.asarray(posterior @ (1.0 - np.eye(n_classes)))
 
 
-def rule_of_applications(applications: Sequence[Application], *, weights: ArrayLike | None = None) -> Mixture:
-    """The scoring rule that a mixture of applications induces (thesis 6.3 to 6.8), as a sum without compound actions.
+def rule_of_applications(applications: Sequence[Application], *, weights: Weights = None) -> Mixture:
+    """Return the scoring rule of a mixture of applications (thesis 6.3 to 6.8), as a sum without compound actions.
 
     Parameters
     ----------
     applications : sequence of Application
-        Of the same classes. Priors may differ: each is brought to the flat prior with the costs that make up for it.
+        Applications with the same classes. Priors may differ: each is converted to the flat prior by changing the
+        costs.
     weights : (n_applications,) array_like, optional
-        1 each if left out.
+        Default: 1 each.
 
     Returns
     -------
@@ -331,11 +332,11 @@ def rule_of_applications(applications: Sequence[Application], *, weights: ArrayL
     Raises
     ------
     InputError
-        If there is none, or they are about different numbers of classes.
+        If there are none, or they have different numbers of classes.
 
     Examples
     --------
-    Two operating points of the same detector are one rule:
+    Two operating points of the same detector form one rule:
 
     >>> from deciban.decisions import Application
     >>> points = [Application([[0, 1], [10, 0]], [p, 1 - p]) for p in (0.01, 0.1)]
@@ -346,12 +347,12 @@ def rule_of_applications(applications: Sequence[Application], *, weights: ArrayL
 
 
 class Logarithmic(ScoringRule):
-    """The logarithm of the posterior of the true class, ``-log q_i`` (thesis 2.1.5, 8.13): entropies are Shannon's.
+    """Logarithm of the posterior of the true class, ``-log q_i`` (thesis 2.1.5, 8.13): entropies are Shannon entropies.
 
     Parameters
     ----------
     base : float, optional
-        Of the logarithm: 2 for bits; nats if left out.
+        Base of the logarithm: 2 for bits; default: nats.
 
     Raises
     ------
@@ -366,7 +367,7 @@ class Logarithmic(ScoringRule):
 
     def __init__(self, base: float | None = None) -> None:
         if base is not None and not 1.0 < base < math.inf:
-            raise InputError(f"base: {base}. A logarithm has a base above 1; leave it out for nats.")
+            raise InputError(f"base: {base}. The base must be above 1; leave it out for nats.")
         self.base = math.e if base is None else float(base)
         names = {math.e: "nats", 2.0: "bits", 10.0: "bans"}
         self.unit = names.get(self.base, f"logarithms to base {self.base:g}")
@@ -382,7 +383,7 @@ class Logarithmic(ScoringRule):
 
 
 class Quadratic(ScoringRule):
-    """Brier's rule ``1 - 2 q_i + sum_j q_j^2`` (paper 001 eq. 13): its divergence is the squared distance.
+    """Brier's rule ``1 - 2 q_i + sum_j q_j^2`` (paper 001 eq. 13); its divergence is the squared distance.
 
     For two classes ``2 (1 - q_i)^2``, two thirds of ``Beta(2, 2)`` and twice thesis 7.36.
 
@@ -393,7 +394,7 @@ class Quadratic(ScoringRule):
     """
 
     def _costs(self, posterior: FloatArray) -> FloatArray:
-        # The square of the distance to the vertex, which is never negative.
+        # The square of the distance to the vertex is never negative.
         return complements(posterior) ** 2 + sums_of_others(posterior**2)
 
 
@@ -405,7 +406,7 @@ class _TwoClasses(ScoringRule):
 
 
 class Beta(_TwoClasses):
-    """The beta family of two classes: thresholds are weighted by a beta density (thesis 7.38, paper 004 eqs. 10, 11).
+    """The two-class beta family: a beta density weights the thresholds (thesis 7.38, paper 004 eqs. 10, 11).
 
     Parameters
     ----------
@@ -431,7 +432,9 @@ class Beta(_TwoClasses):
             self.unit = "nats"
 
     def density(self, eta: ArrayLike) -> FloatArray:
-        """Weight ``rho(eta)`` of the application with a miss at ``1 / eta`` and a false alarm at ``1 / (1 - eta)``.
+        """Return the weight ``rho(eta)`` of the detection problem with a miss cost of ``1 / eta``.
+
+        Its false-alarm cost is ``1 / (1 - eta)``.
 
         Parameters
         ----------
@@ -455,7 +458,7 @@ class Beta(_TwoClasses):
         """
         at = _validate.finite(eta, "eta")
         if ((at <= 0) | (at >= 1)).any():
-            raise InputError("eta: thresholds of a posterior lie inside (0, 1).")
+            raise InputError("eta: thresholds of a posterior must be inside (0, 1).")
         log_weight = xlogy(self.alpha - 1.0, at) + xlog1py(self.beta - 1.0, -at) - log_beta(self.alpha, self.beta)
         return np.asarray(np.exp(log_weight))
 
@@ -469,12 +472,12 @@ class Beta(_TwoClasses):
 
 
 class Dirichlet(ScoringRule):
-    """Meeting points of decisions weighted by a Dirichlet density; see `deciban.multiclass.dirichlet_rule`.
+    """Decisions with common meeting points, weighted by a Dirichlet density; see `deciban.multiclass.dirichlet_rule`.
 
     Parameters
     ----------
     concentration : float or (n_classes,) array_like
-        Parameters of the density, each in [0.05, 100]; one number stands for all.
+        Parameters of the density, each in [0.05, 100]; one number for all classes.
 
     Examples
     --------
@@ -489,7 +492,7 @@ class Dirichlet(ScoringRule):
 
     @property
     def n_classes(self) -> int | None:
-        """As many as there are parameters; None if one stands for all."""
+        """Number of parameters; None if one number is for all classes."""
         return self.concentration.size if self.concentration.ndim else None
 
     def _costs(self, posterior: FloatArray) -> FloatArray:
@@ -502,7 +505,7 @@ class MeetingPoint(ScoringRule):
     Parameters
     ----------
     eta : (n_classes,) array_like
-        Probabilities above 0: the posterior at which all decisions cost the same.
+        Probabilities above 0: the posterior at which all decisions have the same cost.
 
     Examples
     --------
@@ -516,7 +519,7 @@ class MeetingPoint(ScoringRule):
 
     @property
     def n_classes(self) -> int:
-        """As many as entries of the point."""
+        """Number of entries of the point."""
         return int(self.eta.size)
 
     def _costs(self, posterior: FloatArray) -> FloatArray:
@@ -528,7 +531,7 @@ class ThresholdRule(_TwoClasses):
 
     eta: FloatArray
     values: FloatArray
-    """Weights of the thresholds, or densities there."""
+    """Weights of the thresholds, or densities at the thresholds."""
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -542,7 +545,7 @@ class ThresholdRule(_TwoClasses):
         return f"{type(self).__name__}({self.eta.tolist()}, {self.values.tolist()})"
 
     def largest_cost(self, log_odds: float) -> float:
-        """Return the most that all targets, or all non-targets, can cost at prior log odds; it may be infinite."""
+        """Return the largest cost of all targets, or of all non-targets, at prior log odds; it may be infinite."""
         costs = self.costs([[0.0, 1.0], [1.0, 0.0]])
         return float(max(expit(log_odds) * costs[0, 0], expit(-log_odds) * costs[1, 1]))
 
@@ -560,7 +563,7 @@ class ThresholdWeights(ThresholdRule):
         Thresholds inside (0, 1): a trial is accepted at ``posterior >= eta``; a miss costs ``1 / eta``, a false alarm
         ``1 / (1 - eta)``.
     weights : (n_points,) array_like, optional
-        At least 0, taken as they are; ``1 / n_points`` if left out.
+        At least 0, not normalized; default: ``1 / n_points``.
 
     Raises
     ------
@@ -573,7 +576,7 @@ class ThresholdWeights(ThresholdRule):
     array([[0.5556, 1.    ]])
     """
 
-    def __init__(self, eta: ArrayLike, weights: ArrayLike | None = None) -> None:
+    def __init__(self, eta: ArrayLike, weights: Weights = None) -> None:
         at = _thresholds(eta)
         given = _weights(np.full(len(at), 1.0 / len(at)) if weights is None else weights, len(at))
         order = np.argsort(at, kind="stable")
@@ -592,33 +595,33 @@ class ThresholdWeights(ThresholdRule):
 
 
 class ThresholdDensity(ThresholdRule):
-    """A density over thresholds of the posterior, by a table that is straight between its points (thesis 7.35).
+    """A density over thresholds of the posterior, from a table with linear interpolation (thesis 7.35).
 
     Parameters
     ----------
     eta : (n_points,) array_like
-        Ascending, in [0, 1], two or more. Outside of them the density is 0.
+        Two or more thresholds, ascending, in [0, 1]. Outside of their range the density is 0.
     density : (n_points,) array_like
-        At least 0, taken as it is; see `mass`.
+        At least 0, not normalized; see `mass`.
 
     Attributes
     ----------
     mass : float
-        Integral of the density: 1 for a normalized one.
+        Integral of the density: 1 for a normalized density.
 
     Raises
     ------
     InputError
-        If they do not fit, thresholds do not ascend, or a density is negative.
+        If lengths differ, thresholds do not ascend, or a density is negative.
 
     Notes
     -----
     ``C(q | target) = int_q^1 density / eta`` and ``C(q | non-target) = int_0^q density / (1 - eta)`` in closed form on
-    each piece. The rule is strictly proper where the density is positive.
+    each interval. The rule is strictly proper if the density is positive.
 
     Examples
     --------
-    The uniform density is the logarithm:
+    The uniform density gives the logarithmic rule:
 
     >>> ThresholdDensity([0.0, 1.0], [1.0, 1.0]).costs([0.25, 0.75]).round(6)
     array([1.386294, 0.287682])
@@ -627,7 +630,7 @@ class ThresholdDensity(ThresholdRule):
     def __init__(self, eta: ArrayLike, density: ArrayLike) -> None:
         at = _validate.finite(eta, "eta")
         if at.ndim != 1 or len(at) < 2 or (np.diff(at) <= 0).any() or at[0] < 0 or at[-1] > 1:
-            raise InputError("eta: expected two or more thresholds that ascend from 0 at least to 1 at most.")
+            raise InputError("eta: expected two or more ascending thresholds in [0, 1].")
         self.eta, self.density = at, _weights(density, len(at), "density")
         self.values = self.density
         self.mass = float(np.trapezoid(self.density, self.eta))
@@ -636,30 +639,31 @@ class ThresholdDensity(ThresholdRule):
 
     @classmethod
     def of_function(cls, function: Callable[[FloatArray], ArrayLike]) -> ThresholdDensity:
-        """Return the rule of a density that is given as a function of thresholds in (0, 1).
+        """Return the rule of a density that is a function of thresholds in (0, 1).
 
         Parameters
         ----------
         function : callable
-            Takes an array of thresholds, returns as many densities.
+            Takes an array of thresholds and returns their densities.
 
         Returns
         -------
         ThresholdDensity
-            ``eta`` and ``density`` hold the places at which the function was called, closer where it changes fast.
+            ``eta`` and ``density`` contain the points at which the function was evaluated, closer where it changes
+            fast.
 
         Raises
         ------
         InputError
-            If a density is negative or not finite, or if there are not as many as thresholds.
+            If a density is negative or not finite, or the number of densities differs from the number of thresholds.
 
         Notes
         -----
-        Between log odds of -20 and 20, polynomials of degree 16 follow the density on panels that are halved until they
-        hold it; beyond, the density continues as a power of ``eta`` or ``1 - eta``. At posteriors with log odds from
-        -10 to 10, costs of the beta family with parameters from 0.5 to 200 have a relative error below 1e-8 (most of
-        them below 1e-11). Jumps are found to 1e-12 of log odds. A peak narrower than about 0.02 nats may be missed: use
-        `ThresholdWeights` for points.
+        Between log odds of -20 and 20, polynomials of degree 16 approximate the density on panels, which are halved
+        until the approximation is accurate. Beyond, the density continues as a power of ``eta`` or ``1 - eta``. At
+        posteriors with log odds from -10 to 10, costs of the beta family with parameters from 0.5 to 200 have a
+        relative error below 1e-8 (most of them below 1e-11). Jumps are located to 1e-12 of log odds. A peak narrower
+        than about 0.02 nats may be missed: use `ThresholdWeights` for points.
 
         Examples
         --------
@@ -678,38 +682,38 @@ class ThresholdDensity(ThresholdRule):
 
 
 class _Integral:
-    """``int_q^1 density(h) / h dh`` of a density that is straight between points, to rounding.
+    """Exact ``int_q^1 density(h) / h dh``, up to rounding, of a density that is linear between points.
 
     Parameters
     ----------
     at, rest : (n,) array
-        The points, and 1 less each of them: next to 1, where differences of `at` have no digits left.
+        The points, and 1 minus each of them: close to 1, differences of `at` have no digits left.
     density : (n,) array
     """
 
     def __init__(self, at: FloatArray, rest: FloatArray, density: FloatArray) -> None:
         self.at, self.rest, self.density = at, rest, density
         self.width = _distance(at[:-1], rest[:-1], at[1:], rest[1:])
-        pieces = _straight(at[:-1], self.width, density[:-1], density[1:])
-        self.beyond = np.append(np.cumsum(pieces[::-1])[::-1], 0.0)
+        partitions = _straight(at[:-1], self.width, density[:-1], density[1:])
+        self.beyond = np.append(np.cumsum(partitions[::-1])[::-1], 0.0)
 
     def above(self, q: FloatArray, rest: FloatArray) -> FloatArray:
-        """Return the integral from each q to 1; ``rest`` is 1 less q."""
+        """Return the integral from each q to 1; ``rest`` is 1 minus q."""
         k = np.clip(np.searchsorted(self.at, q, side="right") - 1, 0, len(self.width) - 1)
         width = np.clip(_distance(q, rest, self.at[k + 1], self.rest[k + 1]), 0.0, self.width[k])
-        share = width / self.width[k]  # of the piece
+        share = width / self.width[k]  # of the interval
         low = np.maximum(q, self.at[k])
         density = share * self.density[k] + (1.0 - share) * self.density[k + 1]
         return np.asarray(_straight(low, width, density, self.density[k + 1]) + self.beyond[k + 1])
 
 
 def _distance(low: FloatArray, rest_of_low: FloatArray, high: FloatArray, rest_of_high: FloatArray) -> FloatArray:
-    """Return ``high - low``, by their distances from 1 if these are smaller."""
+    """Return ``high - low``, from their distances from 1 if these are smaller."""
     return np.where(low > 0.5, rest_of_low - rest_of_high, high - low)
 
 
 def _straight(low: FloatArray, width: FloatArray, first: FloatArray, last: FloatArray) -> FloatArray:
-    """Return ``int density(h) / h dh`` from low to low + width, of a density that goes straight from first to last."""
+    """Return ``int density(h) / h dh`` from low to low + width, of a density that is linear from first to last."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         u = width / low
         of_last = 1.0 - np.log1p(u) / u
@@ -739,7 +743,7 @@ def _weights(values: ArrayLike, n: int, name: str = "weights") -> FloatArray:
 
 
 REACH = 8.0
-"""Nats of log odds to both sides of 0."""
+"""Range of log odds in nats, on both sides of 0."""
 
 
 _GRID = np.linspace(-REACH, REACH, 1601)
@@ -747,19 +751,19 @@ _GRID = np.linspace(-REACH, REACH, 1601)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RuleCurves:
-    """A rule of two classes as curves.
+    """Curves of a two-class rule.
 
     Attributes
     ----------
     name : str
     log_odds : (n,) array
-        In nats: of the report, and of a threshold of the posterior.
+        In nats: log odds of the report, and of a threshold of the posterior.
     target, non_target : (n,) arrays
-        Costs of the report if the trial is a target, and if it is none.
+        Costs of the report for a target, and for a non-target.
     weight : (n,) array or None
-        Density of the weight of thresholds, per nat; None where the rule has none.
+        Density of the weight of thresholds, per nat; None if the rule has no density.
     point_log_odds, point_weights : (m,) arrays
-        Thresholds that have a weight by themselves; empty where there are none.
+        Single thresholds with a weight; may be empty.
     """
 
     name: str
@@ -772,16 +776,16 @@ class RuleCurves:
 
     @property
     def has_weights(self) -> bool:
-        """Whether it is known which thresholds the rule weighs."""
+        """True if the weights of thresholds are known."""
         return self.weight is not None or len(self.point_weights) > 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``deciban plot --json`` prints of the rule."""
+        """Return the rule in the form that ``deciban plot --json`` prints."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 def rule_curves(rules: Mapping[str, ScoringRule]) -> list[RuleCurves]:
-    """Tabulate rules of two classes.
+    """Tabulate two-class rules.
 
     Parameters
     ----------
@@ -795,12 +799,12 @@ def rule_curves(rules: Mapping[str, ScoringRule]) -> list[RuleCurves]:
     Raises
     ------
     InputError
-        If there is no rule, or one is not of two classes.
+        If there is no rule, or a rule is not for two classes.
 
     Notes
     -----
-    The weight of a threshold is that of the application with a miss at ``1 / eta`` and a false alarm at
-    ``1 / (1 - eta)`` (thesis 3.24, 7.34, 7.35, 7.38); per nat of log odds it is ``density(eta) eta (1 - eta)``.
+    The weight of a threshold is that of the application with miss cost ``1 / eta`` and false-alarm cost ``1 / (1 -
+    eta)`` (thesis 3.24, 7.34, 7.35, 7.38); per nat of log odds it is ``density(eta) eta (1 - eta)``.
 
     Examples
     --------
@@ -810,14 +814,14 @@ def rule_curves(rules: Mapping[str, ScoringRule]) -> list[RuleCurves]:
     (0.75, 0.375)
     """
     if not rules:
-        raise InputError("rules: there is none to draw. Pass a mapping of names to rules of deciban.rules.")
+        raise InputError("rules: there are no rules to draw. Pass a mapping of names to rules of deciban.rules.")
     return [_curves(name, rule) for name, rule in rules.items()]
 
 
 def _curves(name: str, rule: Any) -> RuleCurves:
     if not isinstance(rule, ScoringRule) or rule.n_classes not in (None, 2):
-        what = type(rule).__name__ if not isinstance(rule, ScoringRule) else f"a rule of {rule.n_classes} classes"
-        raise InputError(f"rules: {name!r} is {what}. Pass rules of two classes of deciban.rules.")
+        what = type(rule).__name__ if not isinstance(rule, ScoringRule) else f"a rule for {rule.n_classes} classes"
+        raise InputError(f"rules: {name!r} is {what}. Pass two-class rules of deciban.rules.")
     costs = rule.costs(np.column_stack((expit(_GRID), expit(-_GRID))))
     places, weights = np.empty(0), np.empty(0)
     if isinstance(rule, ThresholdWeights):

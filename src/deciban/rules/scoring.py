@@ -1,4 +1,4 @@
-"""What every scoring rule can do: costs of a stated distribution, and entropy, cross-entropy and divergence."""
+"""Common methods of scoring rules: costs of a reported distribution, entropy, cross-entropy and divergence."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from deciban._validate import arrays as _validate
-from deciban._validate.probabilities import distributions
+from deciban._validate.classes import distributions
 from deciban.core.by_value import ByValue
 from deciban.errors import InputError
-from deciban.types import AnyArray, BoolArray, FloatArray
+from deciban.types import AnyArray, BoolArray, FloatArray, Weights
 
 
 class ScoringRule(ABC):
-    """What it costs to have stated a distribution over the classes, for each class that may be true.
+    """Cost of reporting a distribution over the classes, for each class that may be true.
 
-    A rule of your own is a subclass with ``_costs``; `check_properness` tells whether it is proper.
+    To define a custom scoring rule, implement ``_costs`` in a subclass; `check_properness` tests whether it is proper.
 
     Examples
     --------
@@ -33,23 +33,23 @@ class ScoringRule(ABC):
     """
 
     unit: str = "units of cost"
-    """What costs and entropies are counted in."""
+    """Unit of costs and entropies."""
 
     @property
     def n_classes(self) -> int | None:
-        """Number of classes that the rule is about; None for any number."""
+        """Number of classes of the rule; None for any number."""
         return None
 
     @abstractmethod
     def _costs(self, posterior: FloatArray) -> FloatArray:
-        """Costs of checked rows (n, n_classes), of the same shape."""
+        """Return costs of checked rows (n, n_classes), of the same shape."""
 
     def _costs_at(self, log_odds: FloatArray) -> FloatArray:
-        """Costs (n, 2) at posterior log odds of the first of two classes; some rules need no posterior."""
+        """Return costs (n, 2) at posterior log odds of the first of two classes; some rules need no posterior."""
         return self._costs(np.stack((expit(log_odds), expit(-log_odds)), axis=1))
 
     def costs(self, posterior: ArrayLike) -> FloatArray:
-        """Cost of each stated distribution if each class is the true one: ``C*(q | theta_i)`` (thesis 2.9).
+        """Return the cost of each reported distribution for each true class: ``C*(q | theta_i)`` (thesis 2.9).
 
         Parameters
         ----------
@@ -59,35 +59,35 @@ class ScoringRule(ABC):
         Returns
         -------
         array of the same shape
-            At least 0 for all rules here; ``inf`` where the rule punishes certainty of the wrong class so.
+            At least 0 for all rules here; ``inf`` if the rule has no limit for certainty of the wrong class.
 
         Raises
         ------
         InputError
-            If rows are no probabilities, or the rule is about another number of classes.
+            If rows are not probabilities, or the rule is for another number of classes.
         """
         table, shape = self._table(posterior, "posterior")
         return self._costs(table).reshape(shape)
 
     def cross_entropy(self, posterior: ArrayLike, truth: ArrayLike) -> float | FloatArray:
-        """Expected cost of a stated distribution when another one is true: ``C*(q | p)`` (thesis 2.10, 2.12).
+        """Return the expected cost of a reported distribution under a true one: ``C*(q | p)`` (thesis 2.10, 2.12).
 
         Parameters
         ----------
         posterior : (n_classes,) or (n, n_classes) array_like
-            What is stated, or what decisions are made with.
+            Reported distribution, or the distribution for decisions.
         truth : (n_classes,) or (n, n_classes) array_like
-            What is true: one distribution for all rows, or one for each.
+            True distribution: one for all rows, or one for each.
 
         Returns
         -------
         float or (n,) array
-            ``sum_i truth_i C*(posterior | i)``, never below `entropy` of the truth (thesis 2.13).
+            ``sum_i truth_i C*(posterior | i)``, at least the `entropy` of the truth for proper rules (thesis 2.13).
 
         Raises
         ------
         InputError
-            As `costs`, or if the shapes do not fit.
+            See `costs`. Also if the shapes do not match.
 
         Examples
         --------
@@ -98,17 +98,17 @@ class ScoringRule(ABC):
         stated, shape = self._table(posterior, "posterior")
         true, other = self._table(truth, "truth")
         if len(stated) != len(true) and 1 not in (len(stated), len(true)):
-            raise InputError(f"truth: {len(true)} rows for {len(stated)} of posterior. Give one row, or one for each.")
+            raise InputError(f"truth: {len(true)} rows for {len(stated)} posteriors. Pass one row, or one for each.")
         if true.shape[1] != stated.shape[1]:
             raise InputError(f"truth: {true.shape[1]} classes, but posterior has {stated.shape[1]}.")
         found = expectation(self._costs(stated), true)
         return found if len(shape) == 2 or len(other) == 2 else found[0]
 
     def entropy(self, posterior: ArrayLike) -> float | FloatArray:
-        """Expected cost under the stated distribution itself: generalized entropy ``C*(q)`` (thesis 2.11).
+        """Return the expected cost under the reported distribution itself: generalized entropy ``C*(q)`` (thesis 2.11).
 
-        Concave, and 0 at each vertex of the simplex for rules in canonical form. Of `Logarithmic` it is Shannon's, of
-        `ActionCosts` the least expected cost of an action.
+        The entropy is concave, and 0 at each vertex of the simplex for rules in canonical form. It is the Shannon
+        entropy for `Logarithmic`, and the least expected cost of an action for `ActionCosts`.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class ScoringRule(ABC):
         Raises
         ------
         InputError
-            As `costs`.
+            See `costs`.
 
         Examples
         --------
@@ -134,9 +134,9 @@ class ScoringRule(ABC):
         return found if len(shape) == 2 else found[0]
 
     def divergence(self, posterior: ArrayLike, truth: ArrayLike) -> float | FloatArray:
-        """What it costs to state something else than the truth: `cross_entropy` less the `entropy` of the truth.
+        """Return the expected cost of not reporting the truth: `cross_entropy` minus the `entropy` of the truth.
 
-        Of `Logarithmic` it is that of Kullback and Leibler, of `Quadratic` the squared distance.
+        It is the Kullback-Leibler divergence for `Logarithmic`, and the squared distance for `Quadratic`.
 
         Parameters
         ----------
@@ -145,12 +145,12 @@ class ScoringRule(ABC):
         Returns
         -------
         float or (n,) array
-            At least 0 if the rule is proper, but for rounding; ``inf`` where the cross-entropy is.
+            At least 0 (up to rounding) if the rule is proper; ``inf`` if the cross-entropy is infinite.
 
         Raises
         ------
         InputError
-            As `cross_entropy`.
+            See `cross_entropy`.
 
         Examples
         --------
@@ -164,29 +164,29 @@ class ScoringRule(ABC):
         given = _validate.array(values, name)
         table = distributions(given[None, :] if given.ndim == 1 else given, name)
         if self.n_classes not in (None, table.shape[1]):
-            raise InputError(f"{name}: {table.shape[1]} classes, but the rule is about {self.n_classes}.")
+            raise InputError(f"{name}: {table.shape[1]} classes, but the rule is for {self.n_classes}.")
         return table, given.shape
 
     def __add__(self, other: ScoringRule) -> Mixture:
-        """Both costs together."""
+        """Return the sum of both rules."""
         return Mixture([self, other])
 
 
 def expectation(costs: FloatArray, truth: FloatArray) -> FloatArray:
-    """Expected cost of each row, where what cannot be true costs nothing; one row of either stands for all."""
+    """Return the expected cost of each row, with cost 0 for impossible classes; a single row is used for all."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(truth > 0.0, costs * truth, 0.0).sum(axis=1))
 
 
 class Mixture(ScoringRule):
-    """A weighted sum of rules: proper if they are (thesis 3.24, 3.25 with finitely many terms).
+    """A weighted sum of rules, which is proper if the rules are (thesis 3.24, 3.25 with finitely many terms).
 
     Parameters
     ----------
     rules : sequence of ScoringRule
-        About the same number of classes.
+        Rules for the same number of classes.
     weights : (n_rules,) array_like, optional
-        At least 0; 1 each if left out.
+        At least 0; default: 1 each.
 
     Raises
     ------
@@ -200,12 +200,12 @@ class Mixture(ScoringRule):
     array([0.18, 0.98])
     """
 
-    def __init__(self, rules: Sequence[ScoringRule], weights: ArrayLike | None = None) -> None:
+    def __init__(self, rules: Sequence[ScoringRule], weights: Weights = None) -> None:
         if not rules:
-            raise InputError("rules: empty. Give at least one.")
+            raise InputError("rules: empty. Pass at least one.")
         about = {rule.n_classes for rule in rules} - {None}
         if len(about) > 1:
-            raise InputError(f"rules: about {sorted(filter(None, about))} classes. Mix rules of the same classes.")
+            raise InputError(f"rules: for {sorted(filter(None, about))} classes. Mix rules for the same classes.")
         given = _validate.finite(np.ones(len(rules)) if weights is None else weights, "weights")
         if given.shape != (len(rules),) or (given < 0).any():
             raise InputError(f"weights: expected {len(rules)} numbers of at least 0, got {given.tolist()}.")
@@ -216,7 +216,7 @@ class Mixture(ScoringRule):
 
     @property
     def n_classes(self) -> int | None:
-        """See `ScoringRule.n_classes`."""
+        """Number of classes of the rules; see `ScoringRule.n_classes`."""
         return self._n_classes
 
     def _costs_at(self, log_odds: FloatArray) -> FloatArray:
@@ -226,7 +226,7 @@ class Mixture(ScoringRule):
         return self._sum(lambda rule: rule._costs(posterior))  # noqa: SLF001  # of the same family
 
     def _sum(self, costs: Callable[[ScoringRule], FloatArray]) -> FloatArray:
-        """Weighted sum of the costs of all rules; a weight of 0 removes an infinite cost."""
+        """Return the weighted sum of the costs of all rules; a weight of 0 removes an infinite cost."""
         some = [(rule, weight) for rule, weight in zip(self.rules, self.weights.tolist(), strict=True) if weight > 0]
         found = np.zeros_like(costs(self.rules[0]))
         for rule, weight in some:
@@ -235,35 +235,35 @@ class Mixture(ScoringRule):
 
 
 Rule: TypeAlias = ScoringRule | Callable[[FloatArray], ArrayLike]
-"""A rule, or a function from distributions (n, n_classes) to what they cost for each class that may be true."""
+"""A rule, or a function from distributions (n, n_classes) to their costs for each true class."""
 
 
 _GAIN = 1e-9
-"""Relative to the honest cost: what rounding may gain."""
+"""Gain by rounding, relative to the cost of the truth."""
 
 
 _FAR = 0.02
-"""Reports that lie this far from the truth, and cost as little, show that a rule is not strict."""
+"""A report at least this far from the truth with the same cost shows that a rule is not strictly proper."""
 
 
 _AT_ONCE = 1 << 22
-"""Costs that are held at once."""
+"""Limit of costs in memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Properness(ByValue):
-    """What was found about a rule.
+    """Result of a test of a rule.
 
     Attributes
     ----------
     is_strict : bool
-        True if no report further than 0.02 from the truth was found that costs as little.
+        True if no report with the same cost was found at a distance above 0.02 from the truth.
     truth, report : (n_classes,) array or None
-        Where most is gained by stating ``report`` while ``truth`` is believed; None of a proper rule.
+        Truth and report with the largest gain; None for a proper rule.
     honest_cost, other_cost : float
-        Expected costs of stating the truth and the report; equal for a proper rule.
+        Expected costs of reporting the truth and of the report; equal for a proper rule.
     n_tried : int
-        Pairs of distributions that were compared.
+        Number of pairs of distributions.
     """
 
     is_strict: bool
@@ -275,33 +275,33 @@ class Properness(ByValue):
 
     @property
     def is_proper(self) -> bool:
-        """True if no report was found that costs less than the truth, to a relative 1e-9. A search, not a proof."""
+        """True if no report costs less than the truth, to a relative 1e-9. This is a search, not a proof."""
         return self.truth is None
 
     def __str__(self) -> str:
-        """In words."""
+        """Return the result as text."""
         if self.truth is None or self.report is None:
             kind = "strictly proper" if self.is_strict else "proper, not strictly"
             return f"{kind}: no gain in {self.n_tried} pairs of distributions"
         return (
-            f"not proper: who believes {self.truth.round(4).tolist()} expects {self.honest_cost:.6g} for saying so, "
-            f"and {self.other_cost:.6g} for saying {self.report.round(4).tolist()}"
+            f"not proper: with truth {self.truth.round(4).tolist()}, reporting it has the expected cost "
+            f"{self.honest_cost:.6g}, but reporting {self.report.round(4).tolist()} only {self.other_cost:.6g}"
         )
 
 
 def check_properness(rule: Rule, n_classes: int | None = None, *, n_points: int = 1500, seed: int = 0) -> Properness:
-    """Look for a distribution that is better not told (thesis 3.1): whether a rule is proper, and strictly so.
+    """Search for a false report with a lower cost (thesis 3.1): test if a rule is proper, and strictly proper.
 
     Parameters
     ----------
     rule : ScoringRule or callable
-        A function takes distributions (n, n_classes) and returns what each costs if each class is true.
+        A function takes distributions (n, n_classes) and returns their costs for each true class.
     n_classes : int, optional
-        To look at; needed unless the rule is about a certain number.
+        Number of classes; required unless the rule has a fixed number.
     n_points : int
-        So many distributions are compared with each other: of two classes an even grid, of more a random draw.
+        Number of distributions, compared in pairs: an even grid for two classes, otherwise random points.
     seed : int
-        Of the draw.
+        Seed of the random points.
 
     Returns
     -------
@@ -310,11 +310,11 @@ def check_properness(rule: Rule, n_classes: int | None = None, *, n_points: int 
     Raises
     ------
     InputError
-        If the number of classes is not known, or the function returns another shape or NaN.
+        If the number of classes is unknown, or the function returns another shape or NaN.
 
     Examples
     --------
-    The posterior of the truth, taken as it is, rewards exaggeration:
+    The posterior of the true class as a reward leads to exaggeration:
 
     >>> found = check_properness(lambda q: 1.0 - q, 2)
     >>> found.is_proper, found.report
@@ -353,30 +353,30 @@ def check_properness(rule: Rule, n_classes: int | None = None, *, n_points: int 
 
 
 def least_cost_reports(rule: Rule, truth: ArrayLike, reports: ArrayLike) -> BoolArray:
-    """Which reports cost the least for each truth: the set of minimizers (thesis 3.1, 3.3, 3.26, 3.27, figure 3.1).
+    """Return the reports of least cost for each truth: the minimizers (thesis 3.1, 3.3, 3.26, 3.27, figure 3.1).
 
     Parameters
     ----------
     rule : ScoringRule or callable
-        As in `check_properness`.
+        See `check_properness`.
     truth : (n, n_classes) array_like
-        What is true.
+        True distributions.
     reports : (m, n_classes) array_like
-        What may be stated; the truth should be among them.
+        Possible reports, which should include the truth.
 
     Returns
     -------
     (n, m) bool array
-        Whether the expected cost of each report is the least of all, to a relative 1e-9.
+        True if the expected cost of the report is the least of all, to a relative 1e-9.
 
     Raises
     ------
     InputError
-        If rows are no probabilities.
+        If rows are not probabilities.
 
     Examples
     --------
-    With one threshold, all reports on the same side of it serve:
+    With one threshold, all reports on the same side of it are equally good:
 
     >>> from deciban.rules import ThresholdWeights
     >>> grid = np.stack([[0.1, 0.4, 0.6, 0.9], [0.9, 0.6, 0.4, 0.1]], axis=1)
@@ -395,15 +395,15 @@ def least_cost_reports(rule: Rule, truth: ArrayLike, reports: ArrayLike) -> Bool
 def _number_of_classes(rule: Rule, given: int | None) -> int:
     own = rule.n_classes if isinstance(rule, ScoringRule) else None
     if own is not None and given not in (None, own):
-        raise InputError(f"n_classes: {given}, but the rule is about {own}. Leave it out.")
+        raise InputError(f"n_classes: {given}, but the rule is for {own} classes. Leave it out.")
     n = own or given
     if n is None or n < 2:
-        raise InputError(f"n_classes: {n}. Say how many classes the rule is to be tried with, two at least.")
+        raise InputError(f"n_classes: {n}. Pass the number of classes for the test, at least two.")
     return n
 
 
 def _distributions(n_classes: int, n_points: int, seed: int) -> FloatArray:
-    """Vertices and centre, and an even grid of two classes, or random points, dense near the edges, of more."""
+    """Return vertices and centre, plus an even grid (two classes) or random points, dense near the edges."""
     fixed = np.vstack((np.eye(n_classes), np.full(n_classes, 1.0 / n_classes)))
     n = max(n_points - len(fixed), 2)
     if n_classes == 2:
@@ -418,14 +418,14 @@ def _costs_of(rule: Rule, points: FloatArray) -> FloatArray:
     found: AnyArray = rule.costs(points) if isinstance(rule, ScoringRule) else np.asarray(rule(points))
     if found.shape != points.shape or found.dtype.kind not in "iuf" or np.isnan(found).any():
         raise InputError(
-            f"rule: returned {found.dtype} of shape {found.shape} for {points.shape}. It is to return a cost for each "
-            "distribution and class, none of them NaN."
+            f"rule: returned {found.dtype} of shape {found.shape} for {points.shape}. It must return a cost for each "
+            "distribution and class, without NaN."
         )
     return found.astype(np.float64, copy=False)
 
 
 def _expected(costs: FloatArray, truth: FloatArray) -> FloatArray:
-    """Expected cost of each report for each truth, (n_truths, n_reports); nothing of an infinite cost is nothing."""
+    """Return the expected cost of each report for each truth, (n_truths, n_reports); 0 times infinity counts as 0."""
     is_infinite = np.isinf(costs)
     found: FloatArray = truth @ np.where(is_infinite, 0.0, costs).T
     if is_infinite.any():

@@ -1,8 +1,7 @@
-"""Calibrators as scikit-learn estimators, and figures of merit in the order ``(y_true, score)`` with their scorers.
+"""scikit-learn estimators for calibration, and metrics with the arguments ``(y_true, score)`` and their scorers.
 
-They live beside everything else of scikit-learn: in pipelines, `StackingClassifier`, `GridSearchCV`. Under their own
-names, and without scikit-learn, the same calibrators are in `deciban.calibration`, the same figures in
-`deciban.metrics`. See ``docs/scikit-learn.md``.
+The estimators work in pipelines, `StackingClassifier` and `GridSearchCV`. `deciban.calibration` and `deciban.metrics`
+have the same calibrators and metrics without scikit-learn. See ``docs/scikit-learn.md``.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ try:
     from sklearn.utils.validation import validate_data as _since_version_1_6  # noqa: F401
 except ImportError as error:
     raise ImportError(
-        "deciban.sklearn needs scikit-learn 1.6 or later, which deciban does without elsewhere. Install it with the "
+        "deciban.sklearn needs scikit-learn 1.6 or later, which the rest of deciban does not need. Install it with the "
         "extra: pip install 'deciban[sklearn]'."
     ) from error
 

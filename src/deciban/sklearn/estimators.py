@@ -1,18 +1,17 @@
-"""The calibrators, fusions, transformations and back-ends of two or more classes as scikit-learn estimators.
+"""Two-class and multiclass calibrators, fusions, transformations and back-ends as scikit-learn estimators.
 
-Bounds are the step after a calibrator in a pipeline.
+Bounds are a step after a calibrator in a pipeline.
 """
 
 from __future__ import annotations
 
 import inspect
-import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,16 +23,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from deciban import calibration, fusion, multiclass
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban.calibration import Calibrator
-from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.sklearn.scoring import cllr_score, listed, target_label, two_classes
-from deciban.types import AnyArray, FloatArray
+from deciban.types import AnyArray, FloatArray, Priors, Units, Weights
 
 
 @contextmanager
 def renaming_arguments(**names: str) -> Iterator[None]:
-    """Rename the arguments with which messages begin."""
+    """Rename the arguments at the start of messages."""
     try:
         yield
     except InputError as error:
@@ -46,15 +43,49 @@ def renaming_arguments(**names: str) -> Iterator[None]:
 
 
 _SCORES: dict[str, Any] = {"ensure_all_finite": False}
-"""Infinite scores are legal; the calibrator itself refuses NaN."""
+"""Infinite scores are allowed; the calibrator itself refuses NaN."""
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class LlrEstimator(TransformerMixin, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
-    """Base of the estimators of two classes: a classifier whose evidence is an llr, and a transformer into it.
+class _Estimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """An estimator that has the settings of its model, with the same defaults, beside those that it declares."""
 
-    A subclass names the model that does the work, and has the settings of that one beside ``prior`` and ``pos_label``:
-    dataclasses write the constructor that scikit-learn looks for. `_scores` is the only method that looks into ``X``.
+    model_class: ClassVar[Any] = None
+    """Class of the model."""
+
+    classes_: AnyArray
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Generate the constructor that scikit-learn expects, as dataclasses do."""
+        super().__init_subclass__(**options)
+        settings = {} if cls.model_class is None else inspect.signature(cls.model_class).parameters
+        for name, one in settings.items():
+            setattr(cls, name, one.default)
+        cls.__annotations__ = cls.__annotations__ | {name: one.annotation for name, one in settings.items()}
+        dataclass(kw_only=True, eq=False, repr=False)(cls)
+
+    def _model(self) -> Any:
+        """Return a model with these settings, not yet trained."""
+        return self.model_class(
+            **{name: getattr(self, name) for name in inspect.signature(self.model_class).parameters}
+        )
+
+    def _require_same(self, labels: AnyArray) -> None:
+        """Refuse labels that differ from training.
+
+        Raises
+        ------
+        InputError
+            If they differ.
+        """
+        if not np.array_equal(labels, self.classes_):
+            raise InputError(f"y: the labels are {listed(labels)}, but in training they were {listed(self.classes_)}.")
+
+
+class LlrEstimator(_Estimator, ABC):
+    """Base of the two-class estimators: a classifier by llrs, and a transformer to llrs.
+
+    A subclass sets the model class, and has the settings of the model, ``prior`` and ``pos_label``. Only the method
+    `_scores` reads ``X``.
 
     Attributes
     ----------
@@ -63,46 +94,38 @@ class LlrEstimator(TransformerMixin, ClassifierMixin, BaseEstimator, ABC):  # ty
     classes_ : (2,) array
         The two labels in ascending order.
     target_ : label
-        That of the targets, which large scores favour: ``pos_label``, or the larger of two numbers, or the word that
-        means target.
+        Label of the targets, which have large scores: ``pos_label``, or the larger of two numbers, or the word for
+        targets.
     n_features_in_ : int
         Number of columns of ``X``.
     feature_names_in_ : (n_features,) array
-        Their names, if ``X`` had any.
+        Names of the columns, if ``X`` had names.
     """
 
-    calibrator_class: ClassVar[Any]
-    """What does the work."""
-
     turns_round: ClassVar[bool] = True
-    """Whether it also learns from scores that are larger for non-targets (with a warning)."""
+    """True if the model also accepts scores that are larger for non-targets (with a warning)."""
 
     prior: float | None = None
     pos_label: Any = None
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        units: ArrayLike | TrialUnits | None = None,
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None, units: Units = None) -> Self:
         """Train on labelled trials.
 
         Parameters
         ----------
         X : (n_trials, n_columns) array_like
-            Scores: one column of a calibrator, or several and the setting ``column``; of a fusion one for each system.
-            May be infinite, but not NaN.
+            Scores: one column for a calibrator, or several and the setting ``column``; for a fusion, one column for
+            each system. May be infinite, but not NaN.
         y : (n_trials,) array_like
-            Two labels; that of the targets is ``pos_label``, or the larger of two numbers, or the word that means it.
+            Two labels. The label of the targets is ``pos_label``, or the larger of two numbers, or the word for
+            targets.
         sample_weight : (n_trials,) array_like, optional
-            Weight of each trial within its class, at least 0; whole numbers count like copies. Proportions of the
+            Weight of each trial within its class, at least 0; whole numbers count like copies. The proportions of the
             classes do not matter.
         units : (n_trials,) or (n_trials, 2) array_like, or TrialUnits, optional
-            Which speaker, or other unit, each trial is of, or its two sides are: names or numbers. With them training
-            finds out how sure it is: ``calibrator_.parameter_covariance_`` and ``calibrator_.interval``. Like other
-            metadata they are routed to where ``set_fit_request(units=True)`` asks for them.
+            Speaker or other unit of each trial, or of its two sides: names or numbers. With units, training also
+            estimates its uncertainty: ``calibrator_.parameter_covariance_`` and ``calibrator_.interval``. Like other
+            metadata, units are routed to estimators with ``set_fit_request(units=True)``.
 
         Returns
         -------
@@ -111,43 +134,40 @@ class LlrEstimator(TransformerMixin, ClassifierMixin, BaseEstimator, ABC):  # ty
         Raises
         ------
         InputError
-            If a score is NaN, units are of more or fewer trials, there are not exactly two classes or a class has no
-            weight, a setting is out of range, or nothing finite can be learnt, as from separated classes without
-            ``ridge``. It is a `ValueError`.
+            If a score is NaN, the number of units differs, there are not exactly two classes, a class has no weight, a
+            setting is out of range, or no finite map is optimal (for example with separated classes and no ``ridge``).
+            It is a `ValueError`.
         """
         checked: tuple[AnyArray, AnyArray] = validate_data(self, X, y, **_SCORES)
         labels = two_classes(checked[1], "y")
-        self._log_odds()  # a wrong prior is an error now, not at the first decision
-        calibrator = self.calibrator_class(
-            **{name: getattr(self, name) for name in inspect.signature(self.calibrator_class).parameters}
-        )
+        self._log_odds()  # check the prior now, not at the first decision
         target = target_label(checked[1], self.pos_label, "y")
         more = {"sample_weight": sample_weight, "units": units}
-        self.calibrator_ = calibrator.fit(self._scores(checked[0]), checked[1] == target, **more)
+        self.calibrator_ = self._model().fit(self._scores(checked[0]), checked[1] == target, **more)
         self.classes_, self.target_ = labels, target
         return self
 
     @property
     def _is_turned(self) -> bool:
-        """Whether the alphabet puts the label of the targets first, against the habit of scikit-learn."""
+        """True if the label of the targets is first in alphabetical order, unlike the convention of scikit-learn."""
         return bool(self.target_ == self.classes_[0])
 
     @abstractmethod
     def _scores(self, X: AnyArray) -> AnyArray:
-        """What the model works on."""
+        """Return the scores in the form of the model."""
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """Calibrated evidence, whatever the prior.
+        """Return calibrated llrs, independent of the prior.
 
         Parameters
         ----------
         X : (n_trials, n_columns) array_like
-            Scores, as in `fit`.
+            Scores; see `fit`.
 
         Returns
         -------
         (n_trials,) array
-            Log-likelihood ratios in nats; positive ones favour ``classes_[1]``, as everywhere in scikit-learn.
+            Log-likelihood ratios in nats; positive values favour ``classes_[1]``, as in all of scikit-learn.
 
         Raises
         ------
@@ -161,18 +181,18 @@ class LlrEstimator(TransformerMixin, ClassifierMixin, BaseEstimator, ABC):  # ty
         return found
 
     def _llr(self, X: ArrayLike) -> FloatArray:
-        """Log-likelihood ratios of the targets."""
+        """Return log-likelihood ratios of the targets."""
         check_is_fitted(self)
         llr: FloatArray = self.calibrator_.transform(self._scores(validate_data(self, X, reset=False, **_SCORES)))
         return llr
 
     def transform(self, X: ArrayLike) -> FloatArray:
-        """Log-likelihood ratios of the targets as a column; `decision_function` unless ``target_`` is ``classes_[0]``.
+        """Return llrs of the targets as a column; equal to `decision_function` unless ``target_`` is ``classes_[0]``.
 
         Parameters
         ----------
         X : (n_trials, n_columns) array_like
-            Scores, as in `fit`.
+            Scores; see `fit`.
 
         Returns
         -------
@@ -182,7 +202,7 @@ class LlrEstimator(TransformerMixin, ClassifierMixin, BaseEstimator, ABC):  # ty
         return self._llr(X)[:, np.newaxis]
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> AnyArray:  # noqa: ARG002
-        """Name of the column that `transform` returns.
+        """Return the name of the column that `transform` returns.
 
         Parameters
         ----------
@@ -198,51 +218,51 @@ class LlrEstimator(TransformerMixin, ClassifierMixin, BaseEstimator, ABC):  # ty
         return np.array(["llr"], dtype=object)
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Posterior probabilities of both classes at the setting ``prior``.
+        """Return posterior probabilities of both classes at the setting ``prior``.
 
         Parameters
         ----------
         X : (n_trials, n_columns) array_like
-            Scores, as in `fit`.
+            Scores; see `fit`.
 
         Returns
         -------
         (n_trials, 2) array
-            In the order of ``classes_``. The proportions of the classes in the training data have no part in them.
+            In the order of ``classes_``. The proportions of the classes in the training data do not matter.
         """
         log_odds = self._llr(X) + self._log_odds()
         found = np.column_stack((expit(-log_odds), expit(log_odds)))
         return found[:, ::-1] if self._is_turned else found
 
     def predict(self, X: ArrayLike) -> AnyArray:
-        """Bayes decisions at the setting ``prior``, for errors of equal cost.
+        """Return Bayes decisions at the setting ``prior``, for equal costs of errors.
 
         Parameters
         ----------
         X : (n_trials, n_columns) array_like
-            Scores, as in `fit`.
+            Scores; see `fit`.
 
         Returns
         -------
         (n_trials,) array
-            ``target_`` where the log-likelihood ratio is at or above minus the prior log odds. Where errors differ
-            in cost, the prior to set is `deciban.OperatingPoint.effective_prior`.
+            ``target_`` if the log-likelihood ratio is at or above minus the prior log odds. For different costs of
+            errors, set ``prior`` to `deciban.OperatingPoint.effective_prior`.
         """
         accepted = self._llr(X) >= -self._log_odds()
         decided: AnyArray = self.classes_[(accepted != self._is_turned).astype(np.intp)]
         return decided
 
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Minus Cllr, so that more is better: 0 is perfect, -1 is what no information reaches.
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> float:
+        """Return minus Cllr, so that larger is better: 0 is perfect, -1 is the value without information.
 
         It is not the accuracy, which depends on the proportions of the classes.
 
         Parameters
         ----------
         X : (n_trials, n_columns) array_like
-            Scores, as in `fit`.
+            Scores; see `fit`.
         y : (n_trials,) array_like
-            Labels, both of ``classes_`` among them and no others.
+            Labels; both ``classes_`` occur, and no others.
         sample_weight : (n_trials,) array_like, optional
             Weight of each trial within its class.
 
@@ -254,19 +274,16 @@ class LlrEstimator(TransformerMixin, ClassifierMixin, BaseEstimator, ABC):  # ty
         Raises
         ------
         InputError
-            If a score is NaN, or the labels are not those of training.
+            If a score is NaN, or the labels differ from training.
         """
         llr = self._llr(X)
-        labels = two_classes(y, "y")
-        if not np.array_equal(labels, self.classes_):
-            raise InputError(f"y: the labels are {listed(labels)}, those of training were {listed(self.classes_)}.")
+        self._require_same(two_classes(y, "y"))
         return -cllr_score(y, llr, sample_weight=sample_weight, pos_label=self.target_)
 
     def _log_odds(self) -> float:
-        """Prior log odds of posteriors and decisions, in nats."""
+        """Return prior log odds of posteriors and decisions, in nats."""
         prior = getattr(self, "p_target", 0.5) if self.prior is None else self.prior
-        inside = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)
-        return float(logit(_validate.in_range(prior, "prior", *inside, "A prior lies inside (0, 1)")))
+        return float(logit(_validate.fraction(prior, "prior", "A prior must be inside (0, 1)")))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -275,29 +292,27 @@ class LlrEstimator(TransformerMixin, ClassifierMixin, BaseEstimator, ABC):  # ty
         return tags
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class ScoreCalibrator(LlrEstimator):
-    """Base of the calibrators, which map the scores of one system: one column of ``X``.
+    """Base of the calibrators of the scores of one system, a column of ``X``.
 
     Attributes
     ----------
     calibrator_ : Calibrator
         The trained calibrator of `deciban.calibration`, with its parameters.
     classes_, target_, n_features_in_, feature_names_in_
-        As in `LlrEstimator`.
+        See `LlrEstimator`.
     """
 
-    calibrator_class: ClassVar[type[Calibrator]]
     column: int | str | None = None
 
     def _scores(self, X: AnyArray) -> AnyArray:
-        """What the calibrator works on: the one column of ``X``, or the chosen one."""
+        """Return the only column of ``X``, or the selected one."""
         n_columns = X.shape[1]
         if self.column is None:
             if n_columns != 1:
                 raise InputError(
-                    f"X: {n_columns} columns, but a calibrator maps the scores of one system. Choose one of them with "
-                    "column=0, for example."
+                    f"X: {n_columns} columns, but a calibrator maps the scores of one system. Select a column, "
+                    "for example by column=0."
                 )
             return X[:, 0]
         names = list(getattr(self, "feature_names_in_", ()))
@@ -305,10 +320,9 @@ class ScoreCalibrator(LlrEstimator):
         if isinstance(chosen, int | np.integer) and not isinstance(chosen, bool) and -n_columns <= chosen < n_columns:
             return X[:, int(chosen)]
         known = f", named {', '.join(names)}" if names else " without names"
-        raise InputError(f"column: {self.column!r} is none of the {n_columns} columns of X{known}.")
+        raise InputError(f"column: {self.column!r} is not among the {n_columns} columns of X{known}.")
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class AffineCalibrator(ScoreCalibrator):
     """Log-likelihood ratio ``scale * score + offset``; see `deciban.calibration.AffineCalibrator`.
 
@@ -319,18 +333,18 @@ class AffineCalibrator(ScoreCalibrator):
     alpha, beta : float
         Member of the beta family of proper scoring rules, each in [0.05, 100]; (1, 1) is logistic regression.
     ridge : float
-        Penalty on the scale, for standardized scores. Without one, separated classes are an error.
+        Penalty on the scale, for standardized scores. Without a penalty, separated classes are an error.
     prior : float, optional
-        Prior of ``classes_[1]`` in `predict_proba` and `predict`; ``p_target`` if not given.
+        Prior of ``classes_[1]`` in `predict_proba` and `predict`; default: ``p_target``.
     column : int or str, optional
-        Number or name of the column of ``X`` that holds the scores; needed if there are several.
+        Number or name of the column of ``X`` with the scores; required if there are several.
 
     Attributes
     ----------
     calibrator_ : deciban.calibration.AffineCalibrator
         With ``scale_`` and ``offset_``.
     classes_, n_features_in_, feature_names_in_
-        As in `ScoreCalibrator`.
+        See `ScoreCalibrator`.
 
     Examples
     --------
@@ -342,15 +356,9 @@ class AffineCalibrator(ScoreCalibrator):
     ['non', 'tar']
     """
 
-    calibrator_class = calibration.AffineCalibrator
-
-    p_target: float = 0.5
-    alpha: float = 1.0
-    beta: float = 1.0
-    ridge: float = 0.0
+    model_class = calibration.AffineCalibrator
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class ScaleCalibrator(AffineCalibrator):
     """Log-likelihood ratio ``scale * score``, or temperature scaling; see `deciban.calibration.ScaleCalibrator`.
 
@@ -361,18 +369,18 @@ class ScaleCalibrator(AffineCalibrator):
     alpha, beta : float
         Member of the beta family of proper scoring rules, each in [0.05, 100].
     ridge : float
-        Penalty on the scale, for standardized scores. Without one, separated classes are an error.
+        Penalty on the scale, for standardized scores. Without a penalty, separated classes are an error.
     prior : float, optional
-        Prior of ``classes_[1]`` in `predict_proba` and `predict`; ``p_target`` if not given.
+        Prior of ``classes_[1]`` in `predict_proba` and `predict`; default: ``p_target``.
     column : int or str, optional
-        Number or name of the column of ``X`` that holds the scores; needed if there are several.
+        Number or name of the column of ``X`` with the scores; required if there are several.
 
     Attributes
     ----------
     calibrator_ : deciban.calibration.ScaleCalibrator
         With ``scale_``.
     classes_, n_features_in_, feature_names_in_
-        As in `ScoreCalibrator`.
+        See `ScoreCalibrator`.
 
     Examples
     --------
@@ -381,10 +389,9 @@ class ScaleCalibrator(AffineCalibrator):
     array([[1.652]])
     """
 
-    calibrator_class = calibration.ScaleCalibrator
+    model_class = calibration.ScaleCalibrator
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class ShiftCalibrator(ScoreCalibrator):
     """Log-likelihood ratio ``score + offset``; see `deciban.calibration.ShiftCalibrator`.
 
@@ -395,16 +402,16 @@ class ShiftCalibrator(ScoreCalibrator):
     alpha, beta : float
         Member of the beta family of proper scoring rules, each in [0.05, 100].
     prior : float, optional
-        Prior of ``classes_[1]`` in `predict_proba` and `predict`; ``p_target`` if not given.
+        Prior of ``classes_[1]`` in `predict_proba` and `predict`; default: ``p_target``.
     column : int or str, optional
-        Number or name of the column of ``X`` that holds the scores; needed if there are several.
+        Number or name of the column of ``X`` with the scores; required if there are several.
 
     Attributes
     ----------
     calibrator_ : deciban.calibration.ShiftCalibrator
         With ``offset_``.
     classes_, n_features_in_, feature_names_in_
-        As in `ScoreCalibrator`.
+        See `ScoreCalibrator`.
 
     Examples
     --------
@@ -413,38 +420,33 @@ class ShiftCalibrator(ScoreCalibrator):
     array([[0.888]])
     """
 
-    calibrator_class = calibration.ShiftCalibrator
+    model_class = calibration.ShiftCalibrator
     turns_round = False
 
-    p_target: float = 0.5
-    alpha: float = 1.0
-    beta: float = 1.0
 
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class PavCalibrator(ScoreCalibrator):
-    """The best monotone map of the training data; see `deciban.calibration.PavCalibrator`.
+    """The optimal monotone map of the training data; see `deciban.calibration.PavCalibrator`.
 
     Parameters
     ----------
     interpolation : {"linear", "step"}
-        What happens between two blocks of training scores.
+        Map between two blocks of training scores.
     smoothing : float
-        Number of targets added below all scores, and of non-targets above all.
+        Number of targets that are added below all scores, and of non-targets above all.
     bound : float, optional
-        Log-likelihood ratios are clipped to [-bound, bound], in nats. Without smoothing or a bound those of the lowest
-        and the highest scores are infinite, and `score` is minus infinity as soon as one of them is wrong.
+        Log-likelihood ratios are clipped to [-bound, bound], in nats. Without smoothing or a bound, the lowest and
+        highest scores have infinite llrs, and `score` is minus infinity as soon as one of them is wrong.
     prior : float, optional
-        Prior of ``classes_[1]`` in `predict_proba` and `predict`; 0.5 if not given.
+        Prior of ``classes_[1]`` in `predict_proba` and `predict`; default: 0.5.
     column : int or str, optional
-        Number or name of the column of ``X`` that holds the scores; needed if there are several.
+        Number or name of the column of ``X`` with the scores; required if there are several.
 
     Attributes
     ----------
     calibrator_ : deciban.calibration.PavCalibrator
         With ``low_``, ``high_`` and ``llr_`` of each block.
     classes_, n_features_in_, feature_names_in_
-        As in `ScoreCalibrator`.
+        See `ScoreCalibrator`.
 
     Examples
     --------
@@ -453,35 +455,30 @@ class PavCalibrator(ScoreCalibrator):
     array([-4.,  0.,  4.])
     """
 
-    calibrator_class = calibration.PavCalibrator
+    model_class = calibration.PavCalibrator
     turns_round = False
 
-    interpolation: Literal["linear", "step"] = "linear"
-    smoothing: float = 0.0
-    bound: float | None = None
 
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class GaussianCalibrator(ScoreCalibrator):
     """Log-likelihood ratio of two Gaussian distributions of the score; see `deciban.calibration.GaussianCalibrator`.
 
     Parameters
     ----------
     shared_variance : bool
-        Whether both classes have one variance, so that the map is a straight line.
+        Use one variance for both classes, so that the map is a straight line.
     p_target : float
         Share of the variance of targets in a shared variance, in (0, 1).
     prior : float, optional
-        Prior of ``classes_[1]`` in `predict_proba` and `predict`; ``p_target`` if not given.
+        Prior of ``classes_[1]`` in `predict_proba` and `predict`; default: ``p_target``.
     column : int or str, optional
-        Number or name of the column of ``X`` that holds the scores; needed if there are several.
+        Number or name of the column of ``X`` with the scores; required if there are several.
 
     Attributes
     ----------
     calibrator_ : deciban.calibration.GaussianCalibrator
         With ``mean_tar_``, ``mean_non_``, ``sd_tar_`` and ``sd_non_``.
     classes_, n_features_in_, feature_names_in_
-        As in `ScoreCalibrator`.
+        See `ScoreCalibrator`.
 
     Examples
     --------
@@ -490,13 +487,9 @@ class GaussianCalibrator(ScoreCalibrator):
     array([ 1.952, -0.177])
     """
 
-    calibrator_class = calibration.GaussianCalibrator
-
-    shared_variance: bool = True
-    p_target: float = 0.5
+    model_class = calibration.GaussianCalibrator
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class BetaCalibrator(ScoreCalibrator):
     """Log-likelihood ratio ``a ln p - b ln(1 - p) + c`` of probabilities; see `deciban.calibration.BetaCalibrator`.
 
@@ -505,20 +498,20 @@ class BetaCalibrator(ScoreCalibrator):
     p_target : float
         Prior of the training objective, in (0, 1).
     ridge : float
-        Penalty on ``a`` and ``b``. Without one, separated classes are an error.
+        Penalty on ``a`` and ``b``. Without a penalty, separated classes are an error.
     scores : {"probability", "log_odds"}
-        What is in ``X``: probabilities in [0, 1], or ``ln(p / (1 - p))``.
+        Content of ``X``: probabilities in [0, 1], or ``ln(p / (1 - p))``.
     prior : float, optional
-        Prior of ``classes_[1]`` in `predict_proba` and `predict`; ``p_target`` if not given.
+        Prior of ``classes_[1]`` in `predict_proba` and `predict`; default: ``p_target``.
     column : int or str, optional
-        Number or name of the column of ``X`` that holds the scores; needed if there are several.
+        Number or name of the column of ``X`` with the scores; required if there are several.
 
     Attributes
     ----------
     calibrator_ : deciban.calibration.BetaCalibrator
         With ``a_``, ``b_`` and ``c_``.
     classes_, n_features_in_, feature_names_in_
-        As in `ScoreCalibrator`.
+        See `ScoreCalibrator`.
 
     Examples
     --------
@@ -527,33 +520,28 @@ class BetaCalibrator(ScoreCalibrator):
     array([-inf, 1.21,  inf])
     """
 
-    calibrator_class = calibration.BetaCalibrator
+    model_class = calibration.BetaCalibrator
     turns_round = False
 
-    p_target: float = 0.5
-    ridge: float = 0.0
-    scores: Literal["probability", "log_odds"] = "probability"
 
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class BoundCalibrator(ScoreCalibrator):
     """Log-likelihood ratios clipped to fixed bounds; see `deciban.calibration.BoundCalibrator`.
 
     Parameters
     ----------
     low, high : float, optional
-        Lowest and highest log-likelihood ratio, in nats; None leaves that side open, but not both.
+        Lowest and highest log-likelihood ratio, in nats; None for no bound, but not both.
     prior : float, optional
-        Prior of ``classes_[1]`` in `predict_proba` and `predict`; 0.5 if not given.
+        Prior of ``classes_[1]`` in `predict_proba` and `predict`; default: 0.5.
     column : int or str, optional
-        Number or name of the column of ``X`` that holds the scores; needed if there are several.
+        Number or name of the column of ``X`` with the scores; required if there are several.
 
     Attributes
     ----------
     calibrator_ : deciban.calibration.BoundCalibrator
-        With the bounds as settings.
+        Its settings are the bounds.
     classes_, n_features_in_, feature_names_in_
-        As in `ScoreCalibrator`.
+        See `ScoreCalibrator`.
 
     Examples
     --------
@@ -562,32 +550,28 @@ class BoundCalibrator(ScoreCalibrator):
     array([-2. ,  1.5])
     """
 
-    calibrator_class = calibration.BoundCalibrator
+    model_class = calibration.BoundCalibrator
     turns_round = False
 
-    low: float | None = None
-    high: float | None = None
 
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class ElubCalibrator(ScoreCalibrator):
-    """Log-likelihood ratios within the empirical bounds of training data; see `deciban.calibration.ElubCalibrator`.
+    """Log-likelihood ratios clipped to the empirical bounds of training data; see `deciban.calibration.ElubCalibrator`.
 
     Parameters
     ----------
     n_misleading : float
         Number of misleading log-likelihood ratios that are added to each class, at least 1.
     prior : float, optional
-        Prior of ``classes_[1]`` in `predict_proba` and `predict`; 0.5 if not given.
+        Prior of ``classes_[1]`` in `predict_proba` and `predict`; default: 0.5.
     column : int or str, optional
-        Number or name of the column of ``X`` that holds the scores; needed if there are several.
+        Number or name of the column of ``X`` with the scores; required if there are several.
 
     Attributes
     ----------
     calibrator_ : deciban.calibration.ElubCalibrator
         With ``low_`` and ``high_``, in nats.
     classes_, n_features_in_, feature_names_in_
-        As in `ScoreCalibrator`.
+        See `ScoreCalibrator`.
 
     Examples
     --------
@@ -598,13 +582,10 @@ class ElubCalibrator(ScoreCalibrator):
     array([-3.932,  1.5  ,  3.932])
     """
 
-    calibrator_class = calibration.ElubCalibrator
+    model_class = calibration.ElubCalibrator
     turns_round = False
 
-    n_misleading: float = 1.0
 
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class LinearFusion(LlrEstimator):
     """Log-likelihood ratio ``sum_k weight_k score_k + offset``; see `deciban.fusion.LinearFusion`.
 
@@ -615,18 +596,18 @@ class LinearFusion(LlrEstimator):
     alpha, beta : float
         Member of the beta family of proper scoring rules, each in [0.05, 100]; (1, 1) is logistic regression.
     ridge : float
-        Penalty on the weights, for standardized scores. Without one, separated classes are an error.
+        Penalty on the weights, for standardized scores. Without a penalty, separated classes are an error.
     prior : float, optional
-        Prior of a target in `predict_proba` and `predict`; ``p_target`` if not given.
+        Prior of a target in `predict_proba` and `predict`; default: ``p_target``.
     pos_label : int, float, bool or str, optional
-        The label of targets; see `LlrEstimator`.
+        Label of targets; see `LlrEstimator`.
 
     Attributes
     ----------
     calibrator_ : deciban.fusion.LinearFusion
         With ``weights_`` and ``offset_``.
     classes_, target_, n_features_in_, feature_names_in_
-        As in `LlrEstimator`.
+        See `LlrEstimator`.
 
     Examples
     --------
@@ -639,24 +620,18 @@ class LinearFusion(LlrEstimator):
     ['bonafide', 'spoof']
     """
 
-    calibrator_class = fusion.LinearFusion
-
-    p_target: float = 0.5
-    alpha: float = 1.0
-    beta: float = 1.0
-    ridge: float = 0.0
+    model_class = fusion.LinearFusion
 
     def _scores(self, X: AnyArray) -> AnyArray:
-        """All columns."""
+        """Return all columns."""
         return X
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class ClassEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """Base of the estimators of many classes: classifiers by log-likelihoods, and transformers into these.
+class ClassEstimator(_Estimator):
+    """Base of the multiclass estimators: classifiers by log-likelihoods, and transformers to log-likelihoods.
 
-    A subclass names the model that does the work, and has the settings of that one beside ``decision_prior``:
-    dataclasses write the constructor that scikit-learn looks for.
+    A subclass sets the model class, and has the settings of the model and ``decision_prior``. Dataclasses generate the
+    constructor that scikit-learn expects.
 
     Attributes
     ----------
@@ -667,39 +642,30 @@ class ClassEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type:
     n_features_in_ : int
         Number of columns of ``X``.
     feature_names_in_ : (n_features,) array
-        Their names, if ``X`` had any.
+        Names of the columns, if ``X`` had names.
     """
 
-    model_class: ClassVar[Any]
-    """What does the work."""
-
     takes_infinity: ClassVar[bool] = True
-    """Whether infinite numbers in ``X`` mean something."""
+    """True if infinite numbers in ``X`` are allowed."""
 
-    decision_prior: ArrayLike | None = None
+    decision_prior: Priors = None
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        units: ArrayLike | TrialUnits | None = None,
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None, units: Units = None) -> Self:
         """Train on labelled trials.
 
         Parameters
         ----------
         X : (n_trials, n_columns) array_like
-            What the class of the estimator says.
+            Input; see the class of the estimator.
         y : (n_trials,) array_like
             Labels of at least two classes.
         sample_weight : (n_trials,) array_like, optional
-            Weight of each trial within its class, at least 0; whole numbers count like copies. Proportions of the
+            Weight of each trial within its class, at least 0; whole numbers count like copies. The proportions of the
             classes do not matter.
         units : (n_trials,) array_like or TrialUnits, optional
-            Which speaker, or other unit, each trial is of: names or numbers. With them training finds out how sure it
-            is, where the model can tell: ``model_.parameter_covariance_``. Like other metadata they are routed to where
-            ``set_fit_request(units=True)`` asks for them.
+            Speaker or other unit of each trial: names or numbers. With units, training also estimates its uncertainty,
+            if the model supports this: ``model_.parameter_covariance_``. Like other metadata, units are routed to
+            estimators with ``set_fit_request(units=True)``.
 
         Returns
         -------
@@ -708,22 +674,19 @@ class ClassEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type:
         Raises
         ------
         InputError
-            If a number is NaN, columns and classes do not fit, a class has no weight, a setting is out of range, or
-            nothing finite can be learnt, as from separated classes without ``ridge``. It is a `ValueError`.
+            If a number is NaN, columns and classes do not match, a class has no weight, a setting is out of range, or
+            no finite map is optimal (for example with separated classes and no ``ridge``). It is a `ValueError`.
         """
         checked: tuple[AnyArray, AnyArray] = validate_data(self, X, y, **self._finite())
         _require_numbers(checked[0])
         check_classification_targets(checked[1])
         classes, label = np.unique(checked[1], return_inverse=True)
         if len(classes) < 2:
-            raise InputError(f"y: all labels are {listed(classes)}, one class. At least two different ones are needed.")
-        self._prior(len(classes))  # a wrong prior is an error now, not at the first decision
-        names = inspect.signature(self.model_class).parameters
-        model = self.model_class(**{name: getattr(self, name) for name in names})
+            raise InputError(f"y: all labels are {listed(classes)}, only one class. At least two are needed.")
+        self._prior(len(classes))  # check the prior now, not at the first decision
         with renaming_arguments(loglik="X", features="X", label="y"):
             more = {"sample_weight": sample_weight, "units": units, "classes": _names(classes)}
-            model.fit(self._scores(checked[0], len(classes)), label, **more)
-        self.model_ = model
+            self.model_ = self._model().fit(self._scores(checked[0], len(classes)), label, **more)
         self.classes_ = classes
         return self
 
@@ -731,26 +694,26 @@ class ClassEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type:
         return {"ensure_all_finite": False} if self.takes_infinity else {}
 
     def _scores(self, X: AnyArray, n_classes: int) -> AnyArray:
-        """What the model works on: one column for each class."""
+        """Return the input of the model: one column for each class."""
         if X.shape[1] != n_classes:
             raise InputError(
-                f"X: {X.shape[1]} columns for {n_classes} classes. A column holds the log-likelihoods of a class, in "
-                "the ascending order of labels; features become log-likelihoods by GaussianBackend."
+                f"X: {X.shape[1]} columns for {n_classes} classes. Columns are the log-likelihoods of the classes, in "
+                "ascending order of labels; use GaussianBackend to convert features to log-likelihoods."
             )
         return X
 
     def transform(self, X: ArrayLike) -> FloatArray:
-        """Log-likelihoods of all classes, whatever the prior.
+        """Return log-likelihoods of all classes, independent of the prior.
 
         Parameters
         ----------
         X : (n_trials, n_columns) array_like
-            As in `fit`.
+            See `fit`.
 
         Returns
         -------
         (n_trials, n_classes) array
-            In nats and in the order of ``classes_``; only differences within a trial mean anything.
+            In nats and in the order of ``classes_``; only differences within a trial matter.
 
         Raises
         ------
@@ -766,12 +729,12 @@ class ClassEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type:
             return np.asarray(self.model_.transform(self._scores(checked, len(self.classes_))))
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """`transform`; of two classes, the log-likelihood ratio of the second, as scikit-learn has it.
+        """Return `transform`; for two classes, the log-likelihood ratio of the second class, as scikit-learn expects.
 
         Parameters
         ----------
         X : (n_trials, n_columns) array_like
-            As in `fit`.
+            See `fit`.
 
         Returns
         -------
@@ -782,7 +745,7 @@ class ClassEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type:
         return multiclass.pairwise_llr(loglik, 1, 0) if loglik.shape[1] == 2 else loglik
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> AnyArray:  # noqa: ARG002
-        """Names of the columns that `transform` returns.
+        """Return the names of the columns that `transform` returns.
 
         Parameters
         ----------
@@ -792,54 +755,54 @@ class ClassEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type:
         Returns
         -------
         (n_classes,) array of str
-            ``loglik_`` and the label.
+            ``loglik_`` followed by the label.
         """
         check_is_fitted(self)
         return np.array([f"loglik_{label}" for label in self.classes_], dtype=object)
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Posterior probabilities of all classes at ``decision_prior``.
+        """Return posterior probabilities of all classes at ``decision_prior``.
 
         Parameters
         ----------
         X : (n_trials, n_columns) array_like
-            As in `fit`.
+            See `fit`.
 
         Returns
         -------
         (n_trials, n_classes) array
-            In the order of ``classes_``. The proportions of the classes in the training data have no part in them.
+            In the order of ``classes_``. The proportions of the classes in the training data do not matter.
         """
         loglik = self.transform(X)
         return multiclass.posterior(loglik, prior=self._prior(loglik.shape[1]))
 
     def predict(self, X: ArrayLike) -> AnyArray:
-        """Bayes decisions at ``decision_prior``, for errors of equal cost.
+        """Return Bayes decisions at ``decision_prior``, for equal costs of errors.
 
         Parameters
         ----------
         X : (n_trials, n_columns) array_like
-            As in `fit`.
+            See `fit`.
 
         Returns
         -------
         (n_trials,) array
-            The class of the largest posterior; of several, the first of ``classes_``.
+            The class of the largest posterior; in a tie, the first in ``classes_``.
         """
         posterior = self.predict_proba(X)
         return np.asarray(self.classes_[np.argmax(posterior, axis=1)])
 
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Minus Cllr, so that more is better: 0 is perfect, ``-log2 n_classes`` is what no information reaches.
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> float:
+        """Return minus Cllr, so that larger is better: 0 is perfect, ``-log2 n_classes`` means no information.
 
         It is not the accuracy, which depends on the proportions of the classes.
 
         Parameters
         ----------
         X : (n_trials, n_columns) array_like
-            As in `fit`.
+            See `fit`.
         y : (n_trials,) array_like
-            Labels, all of ``classes_`` among them and no others.
+            Labels; all ``classes_`` occur, and no others.
         sample_weight : (n_trials,) array_like, optional
             Weight of each trial within its class.
 
@@ -851,61 +814,59 @@ class ClassEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type:
         Raises
         ------
         InputError
-            If a number is NaN, or the labels are not those of training.
+            If a number is NaN, or the labels differ from training.
         """
         loglik = self.transform(X)
         labels, label = np.unique(np.asarray(y), return_inverse=True)
-        if not np.array_equal(labels, self.classes_):
-            raise InputError(f"y: the labels are {listed(labels)}, those of training were {listed(self.classes_)}.")
+        self._require_same(labels)
         return -multiclass.cllr(loglik, label, sample_weight=sample_weight)
 
     def _prior(self, n_classes: int) -> FloatArray:
-        """Prior of posteriors and decisions."""
+        """Return the prior of posteriors and decisions."""
         given = getattr(self, "prior", None) if self.decision_prior is None else self.decision_prior
         return _validate_classes.prior(given, n_classes, "prior" if self.decision_prior is None else "decision_prior")
 
 
 def _names(classes: AnyArray) -> list[str] | None:
-    """Labels as names of classes in a model file, if they differ as text."""
+    """Return labels as names of classes in a model file, if they differ as text."""
     names = [str(label) for label in classes.tolist()]
     return names if len(set(names)) == len(names) else None
 
 
 def _require_numbers(X: AnyArray) -> None:
-    """Refuse NaN by its place in ``X``, which a model does not know.
+    """Refuse NaN, with its position in ``X``, which a model does not know.
 
     Raises
     ------
     InputError
-        If there is some.
+        If there is NaN.
     """
     if X.dtype.kind == "f" and not _validate.all_finite(X) and len(bad := np.argwhere(np.isnan(X))):
         row, column = bad[0]
         raise InputError(
-            f"X: {len(np.unique(bad[:, 0]))} of {len(X)} rows hold NaN, the first in row {row}, column {column}. "
-            "Infinite scores are allowed, NaN is not: leave these trials out, or repair the scores."
+            f"X: {len(np.unique(bad[:, 0]))} of {len(X)} rows contain NaN, the first in row {row}, column {column}. "
+            "Infinite scores are allowed, NaN is not: drop these trials, or correct the scores."
         )
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class MulticlassCalibrator(ClassEstimator):
     """Log-likelihoods ``scale * loglik + offset``; see `deciban.calibration.MulticlassCalibrator`.
 
     Parameters
     ----------
     prior : (n_classes,) array_like, optional
-        Prior of the training objective, in the ascending order of labels; flat if not given.
+        Prior of the training objective, in the ascending order of labels; default: flat.
     ridge : float
-        Penalty on the scale, for standardized scores. Without one, separated classes are an error.
+        Penalty on the scale, for standardized scores. Without a penalty, separated classes are an error.
     decision_prior : (n_classes,) array_like, optional
-        Prior of `predict_proba` and `predict`; ``prior`` if not given.
+        Prior of `predict_proba` and `predict`; default: ``prior``.
 
     Attributes
     ----------
     model_ : deciban.calibration.MulticlassCalibrator
         With ``scale_`` and ``offset_``.
     classes_, n_features_in_, feature_names_in_
-        As in `ClassEstimator`.
+        See `ClassEstimator`.
 
     Notes
     -----
@@ -923,33 +884,29 @@ class MulticlassCalibrator(ClassEstimator):
 
     model_class = calibration.MulticlassCalibrator
 
-    prior: ArrayLike | None = None
-    ridge: float = 0.0
 
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class MulticlassScaleCalibrator(MulticlassCalibrator):
     """Log-likelihoods ``scale * loglik``; see `deciban.calibration.MulticlassScaleCalibrator`.
 
     Parameters
     ----------
     prior : (n_classes,) array_like, optional
-        Prior of the training objective, in the ascending order of labels; flat if not given.
+        Prior of the training objective, in the ascending order of labels; default: flat.
     ridge : float
-        Penalty on the scale, for standardized scores. Without one, separated classes are an error.
+        Penalty on the scale, for standardized scores. Without a penalty, separated classes are an error.
     decision_prior : (n_classes,) array_like, optional
-        Prior of `predict_proba` and `predict`; ``prior`` if not given.
+        Prior of `predict_proba` and `predict`; default: ``prior``.
 
     Attributes
     ----------
     model_ : deciban.calibration.MulticlassScaleCalibrator
         With ``scale_``.
     classes_, n_features_in_, feature_names_in_
-        As in `ClassEstimator`.
+        See `ClassEstimator`.
 
     Notes
     -----
-    ``X`` is that of `MulticlassCalibrator`.
+    ``X`` is the same as in `MulticlassCalibrator`.
 
     Examples
     --------
@@ -962,27 +919,26 @@ class MulticlassScaleCalibrator(MulticlassCalibrator):
     model_class = calibration.MulticlassScaleCalibrator
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class MulticlassShiftCalibrator(ClassEstimator):
     """Log-likelihoods ``loglik + offset``; see `deciban.calibration.MulticlassShiftCalibrator`.
 
     Parameters
     ----------
     prior : (n_classes,) array_like, optional
-        Prior of the training objective, in the ascending order of labels; flat if not given.
+        Prior of the training objective, in the ascending order of labels; default: flat.
     decision_prior : (n_classes,) array_like, optional
-        Prior of `predict_proba` and `predict`; ``prior`` if not given.
+        Prior of `predict_proba` and `predict`; default: ``prior``.
 
     Attributes
     ----------
     model_ : deciban.calibration.MulticlassShiftCalibrator
         With ``offset_``.
     classes_, n_features_in_, feature_names_in_
-        As in `ClassEstimator`.
+        See `ClassEstimator`.
 
     Notes
     -----
-    ``X`` is that of `MulticlassCalibrator`.
+    ``X`` is the same as in `MulticlassCalibrator`.
 
     Examples
     --------
@@ -994,35 +950,32 @@ class MulticlassShiftCalibrator(ClassEstimator):
 
     model_class = calibration.MulticlassShiftCalibrator
 
-    prior: ArrayLike | None = None
 
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class MulticlassFusion(ClassEstimator):
     """Log-likelihoods ``offset + sum_k weight_k loglik_k``; see `deciban.fusion.MulticlassFusion`.
 
     Parameters
     ----------
     prior : (n_classes,) array_like, optional
-        Prior of the training objective, in the ascending order of labels; flat if not given.
+        Prior of the training objective, in the ascending order of labels; default: flat.
     ridge : float
-        Penalty on the weights, for standardized scores. Without one, separated classes are an error.
+        Penalty on the weights, for standardized scores. Without a penalty, separated classes are an error.
     offsets : bool
-        Whether there is an offset for each class.
+        Train an offset for each class.
     decision_prior : (n_classes,) array_like, optional
-        Prior of `predict_proba` and `predict`; ``prior`` if not given.
+        Prior of `predict_proba` and `predict`; default: ``prior``.
 
     Attributes
     ----------
     model_ : deciban.fusion.MulticlassFusion
         With ``weights_`` and ``offset_``.
     classes_, n_features_in_, feature_names_in_
-        As in `ClassEstimator`.
+        See `ClassEstimator`.
 
     Notes
     -----
-    ``X`` has the log-likelihoods of one system beside those of the next, each with one column for each class in the
-    ascending order of labels: what `StackingClassifier` hands to its last estimator, if there are more than two
+    ``X`` contains the log-likelihoods of the first system, then of the next, with one column for each class in
+    ascending order of labels. `StackingClassifier` passes this form to its final estimator if there are more than two
     classes and ``stack_method="decision_function"``.
 
     Examples
@@ -1037,47 +990,42 @@ class MulticlassFusion(ClassEstimator):
 
     model_class = fusion.MulticlassFusion
 
-    prior: ArrayLike | None = None
-    ridge: float = 0.0
-    offsets: bool = True
-
     def _scores(self, X: AnyArray, n_classes: int) -> AnyArray:
-        """The columns system by system."""
+        """Return the columns by system."""
         if X.shape[1] % n_classes:
             raise InputError(
-                f"X: {X.shape[1]} columns for {n_classes} classes. Each system has one for each class, in the "
-                "ascending order of labels, and those of one system stand beside each other."
+                f"X: {X.shape[1]} columns for {n_classes} classes. Each system needs one column for each class, in "
+                "ascending order of labels, and the columns of a system must be adjacent."
             )
         return X.reshape(len(X), -1, n_classes)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class GaussianBackend(ClassEstimator):
     """Log densities of Gaussian models of the classes; see `deciban.calibration.GaussianBackend`.
 
     Parameters
     ----------
     covariance : {"shared", "separate", "smoothed"}
-        One covariance for all classes, one for each, or one between the two.
+        One covariance for all classes, one for each class, or a weighted mean of both.
     smoothing : float
-        Share of the shared covariance in a smoothed one, in [0, 1].
+        Weight of the shared covariance in the smoothed one, in [0, 1].
     ridge : float
-        Added to each variance, in units of the shared variance of that feature.
+        Added to each variance, in units of the shared variance of the feature.
     prior : (n_classes,) array_like, optional
-        How classes share in the shared covariance, in the ascending order of labels; flat if not given.
+        Weights of the classes in the shared covariance, in the ascending order of labels; default: flat.
     decision_prior : (n_classes,) array_like, optional
-        Prior of `predict_proba` and `predict`; ``prior`` if not given.
+        Prior of `predict_proba` and `predict`; default: ``prior``.
 
     Attributes
     ----------
     model_ : deciban.calibration.GaussianBackend
         With ``mean_`` and ``covariance_``.
     classes_, n_features_in_, feature_names_in_
-        As in `ClassEstimator`.
+        See `ClassEstimator`.
 
     Notes
     -----
-    ``X`` has finite features of any kind. `MulticlassCalibrator` takes what comes out as it is, in a pipeline, too.
+    ``X`` contains finite features of any kind. In a pipeline, `MulticlassCalibrator` can process the output directly.
 
     Examples
     --------
@@ -1090,41 +1038,35 @@ class GaussianBackend(ClassEstimator):
     model_class = calibration.GaussianBackend
     takes_infinity = False
 
-    covariance: Literal["shared", "separate", "smoothed"] = "shared"
-    smoothing: float = 0.5
-    ridge: float = 0.0
-    prior: ArrayLike | None = None
-
     def _scores(self, X: AnyArray, n_classes: int) -> AnyArray:  # noqa: ARG002
-        """All features, however many."""
+        """Return all features."""
         return X
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class ClassScaleTransformation(ClassEstimator):
     """Normalized log-likelihoods by a scale for each class; see `deciban.calibration.ClassScaleTransformation`.
 
     Parameters
     ----------
     prior : (n_classes,) array_like, optional
-        Prior of the training objective, all above 0, in the ascending order of labels; flat if not given.
+        Prior of the training objective, all above 0, in the ascending order of labels; default: flat.
     ridge : float
         Penalty on the scales, for standardized scores.
     toward_calibration : float
-        Penalty on what differs from `MulticlassCalibrator`.
+        Penalty on the difference from `MulticlassCalibrator`.
     decision_prior : (n_classes,) array_like, optional
-        Prior of `predict_proba` and `predict`; ``prior`` if not given.
+        Prior of `predict_proba` and `predict`; default: ``prior``.
 
     Attributes
     ----------
     model_ : deciban.calibration.ClassScaleTransformation
         With ``scale_`` and ``offset_``.
     classes_, n_features_in_, feature_names_in_
-        As in `ClassEstimator`.
+        See `ClassEstimator`.
 
     Notes
     -----
-    ``X`` is that of `MulticlassCalibrator`. What comes out for two classes depends on the scores of all others.
+    ``X`` is the same as in `MulticlassCalibrator`. The output for two classes depends on the scores of all others.
 
     Examples
     --------
@@ -1136,37 +1078,32 @@ class ClassScaleTransformation(ClassEstimator):
 
     model_class = calibration.ClassScaleTransformation
 
-    prior: ArrayLike | None = None
-    ridge: float = 0.0
-    toward_calibration: float = 0.0
 
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class MatrixTransformation(ClassEstimator):
     """Normalized log-likelihoods by a full matrix; see `deciban.calibration.MatrixTransformation`.
 
     Parameters
     ----------
     prior : (n_classes,) array_like, optional
-        Prior of the training objective, all above 0, in the ascending order of labels; flat if not given.
+        Prior of the training objective, all above 0, in the ascending order of labels; default: flat.
     ridge : float
         Penalty on the matrix, for standardized scores.
     toward_calibration : float
-        Penalty on what differs from `MulticlassCalibrator`.
+        Penalty on the difference from `MulticlassCalibrator`.
     decision_prior : (n_classes,) array_like, optional
-        Prior of `predict_proba` and `predict`; ``prior`` if not given.
+        Prior of `predict_proba` and `predict`; default: ``prior``.
 
     Attributes
     ----------
     model_ : deciban.calibration.MatrixTransformation
         With ``matrix_`` and ``offset_``.
     classes_, n_features_in_, feature_names_in_
-        As in `ClassEstimator`.
+        See `ClassEstimator`.
 
     Notes
     -----
-    ``X`` is that of `MulticlassCalibrator`, but finite. What comes out for two classes depends on the scores of
-    all others.
+    ``X`` is the same as in `MulticlassCalibrator`, but finite. The output for two classes depends on the scores of all
+    others.
 
     Examples
     --------
@@ -1179,35 +1116,30 @@ class MatrixTransformation(ClassEstimator):
     model_class = calibration.MatrixTransformation
     takes_infinity = False
 
-    prior: ArrayLike | None = None
-    ridge: float = 0.0
-    toward_calibration: float = 0.0
 
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class DetectionAffineTransformation(ClassEstimator):
     """Logistic regression of one class against the rest; see `deciban.calibration.DetectionAffineTransformation`.
 
     Parameters
     ----------
     prior : (n_classes,) array_like, optional
-        How the other classes share in "all others", all above 0, in the ascending order of labels; flat if not given.
+        Weights of the other classes in "all others", all above 0, in the ascending order of labels; default: flat.
     ridge : float
         Penalty on the scale of each detector, for standardized scores.
     decision_prior : (n_classes,) array_like, optional
-        Prior of `predict_proba` and `predict`; ``prior`` if not given.
+        Prior of `predict_proba` and `predict`; default: ``prior``.
 
     Attributes
     ----------
     model_ : deciban.calibration.DetectionAffineTransformation
         With ``detectors_`` and ``detection_llr``.
     classes_, n_features_in_, feature_names_in_
-        As in `ClassEstimator`.
+        See `ClassEstimator`.
 
     Notes
     -----
-    ``X`` is that of `MulticlassCalibrator`. Each detector answers its own question; their posteriors are forced to sum
-    to 1.
+    ``X`` is the same as in `MulticlassCalibrator`. Each detector is optimal for its own decision; the posteriors are
+    normalized to sum 1.
 
     Examples
     --------
@@ -1220,34 +1152,30 @@ class DetectionAffineTransformation(ClassEstimator):
 
     model_class = calibration.DetectionAffineTransformation
 
-    prior: ArrayLike | None = None
-    ridge: float = 0.0
 
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class DetectionPavTransformation(ClassEstimator):
     """PAV of each detection log-likelihood ratio; see `deciban.calibration.DetectionPavTransformation`.
 
     Parameters
     ----------
     prior : (n_classes,) array_like, optional
-        How the other classes share in "all others", all above 0, in the ascending order of labels; flat if not given.
+        Weights of the other classes in "all others", all above 0, in the ascending order of labels; default: flat.
     interpolation, smoothing, bound
-        As of `PavCalibrator`, but ``smoothing`` is 1 if not given.
+        See `PavCalibrator`; the default of ``smoothing`` is 1.
     decision_prior : (n_classes,) array_like, optional
-        Prior of `predict_proba` and `predict`; ``prior`` if not given.
+        Prior of `predict_proba` and `predict`; default: ``prior``.
 
     Attributes
     ----------
     model_ : deciban.calibration.DetectionPavTransformation
         With ``detectors_`` and ``detection_llr``.
     classes_, n_features_in_, feature_names_in_
-        As in `ClassEstimator`.
+        See `ClassEstimator`.
 
     Notes
     -----
-    ``X`` is that of `MulticlassCalibrator`. Each detector answers its own question; their posteriors are forced to sum
-    to 1.
+    ``X`` is the same as in `MulticlassCalibrator`. Each detector is optimal for its own decision; the posteriors are
+    normalized to sum 1.
 
     Examples
     --------
@@ -1258,8 +1186,3 @@ class DetectionPavTransformation(ClassEstimator):
     """
 
     model_class = calibration.DetectionPavTransformation
-
-    prior: ArrayLike | None = None
-    interpolation: Literal["linear", "step"] = "linear"
-    smoothing: float = 1.0
-    bound: float | None = None

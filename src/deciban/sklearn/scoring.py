@@ -1,4 +1,4 @@
-"""Figures of merit in the order ``(y_true, score)``, their scorers, and the two labels of a detection problem."""
+"""Metrics with the arguments ``(y_true, score)``, their scorers, and the two labels of a detection problem."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from deciban._validate import arrays as _validate
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import InputError
 from deciban.trials.sources import Chunk
-from deciban.types import AnyArray
+from deciban.types import AnyArray, Weights
 
 
 def two_classes(labels: ArrayLike, name: str) -> AnyArray:
-    """Return the two different labels in ascending order, as ``classes_`` has them.
+    """Return the two different labels in ascending order, as in ``classes_``.
 
     Raises
     ------
     InputError
-        If there are more, or only one, or some are NaN, infinite or of another kind than the rest.
+        If there are more labels, or only one, or labels are NaN, infinite or of different types.
     ValueError
-        From scikit-learn, in its words, if these are no class labels at all: fractions, or several per trial.
+        From scikit-learn, if these are not class labels: fractions, or several per trial.
     """
     given = np.asarray(labels)
     if given.dtype.kind == "f" and not np.isfinite(given).all():
@@ -36,24 +36,22 @@ def two_classes(labels: ArrayLike, name: str) -> AnyArray:
         check_classification_targets(given)
         kind = type_of_target(given, input_name=name, raise_unknown=True)
     except TypeError as error:
-        raise InputError(f"{name}: labels of different kinds, which have no order: {error}.") from error
-    if kind != "binary":  # the words are those that scikit-learn asks for
+        raise InputError(f"{name}: labels of different types have no order: {error}.") from error
+    if kind != "binary":  # the wording that scikit-learn requires
         raise InputError(f"{name}: Only binary classification is supported. The type of the target is {kind}.")
     found = np.unique(given)
     if len(found) < 2:
-        raise InputError(f"{name}: all labels are {listed(found)}, one class. Two different ones are needed.")
+        raise InputError(f"{name}: all labels are {listed(found)}, only one class. Two are needed.")
     return found
 
 
 def listed(labels: AnyArray) -> str:
-    """The labels as people write them."""
+    """Return the labels as text."""
     return ", ".join(map(repr, labels.tolist()))
 
 
-def cllr_score(
-    y_true: ArrayLike, score: ArrayLike, *, sample_weight: ArrayLike | None = None, pos_label: Any = None
-) -> float:
-    """Cost of log-likelihood ratios, `deciban.metrics.cllr` in the order of scikit-learn.
+def cllr_score(y_true: ArrayLike, score: ArrayLike, *, sample_weight: Weights = None, pos_label: Any = None) -> float:
+    """Return the cost of log-likelihood ratios, `deciban.metrics.cllr` in the argument order of scikit-learn.
 
     Parameters
     ----------
@@ -64,13 +62,13 @@ def cllr_score(
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class.
     pos_label : int, float, bool or str, optional
-        The label of targets, which large scores favour. If not given: the larger of two numbers, as in ``classes_``;
-        of words the one that means target, such as ``"target"`` or ``"bonafide"``, other words are refused.
+        Label of targets, which have large scores. Default: the larger of two numbers, as in ``classes_``, or the word
+        for targets, such as ``"target"`` or ``"bonafide"``; other words are refused.
 
     Returns
     -------
     float
-        In bits; 0 is perfect, 1 is what no information reaches. Proportions of the classes do not matter.
+        In bits; 0 is perfect, 1 is the value without information. The proportions of the classes do not matter.
 
     Raises
     ------
@@ -86,9 +84,9 @@ def cllr_score(
 
 
 def min_cllr_score(
-    y_true: ArrayLike, score: ArrayLike, *, sample_weight: ArrayLike | None = None, pos_label: Any = None
+    y_true: ArrayLike, score: ArrayLike, *, sample_weight: Weights = None, pos_label: Any = None
 ) -> float:
-    """Cllr after the best monotone recalibration, `deciban.metrics.min_cllr` in the order of scikit-learn.
+    """Return Cllr after ideal recalibration, `deciban.metrics.min_cllr` in the argument order of scikit-learn.
 
     Parameters
     ----------
@@ -99,8 +97,8 @@ def min_cllr_score(
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class.
     pos_label : int, float, bool or str, optional
-        The label of targets, which large scores favour. If not given: the larger of two numbers, as in ``classes_``;
-        of words the one that means target, such as ``"target"`` or ``"bonafide"``, other words are refused.
+        Label of targets, which have large scores. Default: the larger of two numbers, as in ``classes_``, or the word
+        for targets, such as ``"target"`` or ``"bonafide"``; other words are refused.
 
     Returns
     -------
@@ -128,10 +126,10 @@ def dcf(
     c_miss: float = 1.0,
     c_fa: float = 1.0,
     normalize: bool = True,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights = None,
     pos_label: Any = None,
 ) -> float:
-    """Actual detection cost of log-likelihood ratios, `deciban.metrics.act_dcf` in the order of scikit-learn.
+    """Return the actual detection cost, `deciban.metrics.act_dcf` in the argument order of scikit-learn.
 
     Parameters
     ----------
@@ -148,19 +146,19 @@ def dcf(
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class.
     pos_label : int, float, bool or str, optional
-        The label of targets, which large scores favour. If not given: the larger of two numbers, as in ``classes_``;
-        of words the one that means target, such as ``"target"`` or ``"bonafide"``, other words are refused.
+        Label of targets, which have large scores. Default: the larger of two numbers, as in ``classes_``, or the word
+        for targets, such as ``"target"`` or ``"bonafide"``; other words are refused.
 
     Returns
     -------
     float
-        Of decisions at the Bayes threshold; normalized, a value above 1 is worse than no recognizer.
+        Cost of decisions at the Bayes threshold; a normalized value above 1 is worse than ignoring the scores.
 
     Raises
     ------
     InputError
         If there are not exactly two labels, or words of unknown meaning, lengths differ, a score is NaN, or the
-        operating point is none.
+        operating point is invalid.
 
     Examples
     --------
@@ -172,15 +170,13 @@ def dcf(
     return float(metrics.act_dcf(**trials, p_target=point.p_target, c_miss=c_miss, c_fa=c_fa, normalize=normalize))
 
 
-def eer_score(
-    y_true: ArrayLike, score: ArrayLike, *, sample_weight: ArrayLike | None = None, pos_label: Any = None
-) -> float:
-    """Equal error rate on the convex hull of the ROC, `deciban.metrics.eer` in the order of scikit-learn.
+def eer_score(y_true: ArrayLike, score: ArrayLike, *, sample_weight: Weights = None, pos_label: Any = None) -> float:
+    """Return the EER on the convex hull of the ROC, `deciban.metrics.eer` in the argument order of scikit-learn.
 
     Parameters
     ----------
     y_true, score, sample_weight, pos_label
-        As in `min_cllr_score`.
+        See `min_cllr_score`.
 
     Returns
     -------
@@ -190,7 +186,7 @@ def eer_score(
     Raises
     ------
     InputError
-        As in `min_cllr_score`.
+        See `min_cllr_score`.
 
     Examples
     --------
@@ -208,29 +204,29 @@ def min_dcf(
     c_miss: float = 1.0,
     c_fa: float = 1.0,
     normalize: bool = True,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights = None,
     pos_label: Any = None,
 ) -> float:
-    """Detection cost at the best threshold, `deciban.metrics.min_dcf` in the order of scikit-learn.
+    """Return the detection cost at the best threshold, `deciban.metrics.min_dcf` in the argument order of scikit-learn.
 
     Parameters
     ----------
     y_true, sample_weight, pos_label
-        As in `dcf`.
+        See `dcf`.
     score : (n_trials,) array_like
         Any scores that are larger for targets.
     p_target, c_miss, c_fa, normalize
-        As in `dcf`.
+        See `dcf`.
 
     Returns
     -------
     float
-        Normalized, at most 1.
+        At most 1 if normalized.
 
     Raises
     ------
     InputError
-        As in `dcf`.
+        See `dcf`.
 
     Examples
     --------
@@ -243,28 +239,28 @@ def min_dcf(
 
 
 def scorer(metric: Callable[..., float], **options: Any) -> Any:
-    """A scorer for ``scoring=`` of `GridSearchCV`, `cross_validate` and the like.
+    """Return a scorer for ``scoring=`` of `GridSearchCV`, `cross_validate` etc.
 
     Parameters
     ----------
     metric : function
-        `cllr_score`, `min_cllr_score`, `eer_score`, `dcf` or `min_dcf`, or another one of these arguments.
+        `cllr_score`, `min_cllr_score`, `eer_score`, `dcf` or `min_dcf`, or a function with the same arguments.
     **options
-        Its keyword arguments, such as the operating point of `dcf`, or ``pos_label``.
+        Keyword arguments of the metric, such as the operating point of `dcf`, or ``pos_label``.
 
     Returns
     -------
     callable
-        ``scorer(estimator, X, y)`` is minus the figure of ``estimator.decision_function(X)``, so that more is better.
-        ``set_score_request(sample_weight=True)`` makes it ask for weights.
+        ``scorer(estimator, X, y)`` is minus the metric of ``estimator.decision_function(X)``, so that larger is better.
+        ``set_score_request(sample_weight=True)`` requests weights.
 
     Notes
     -----
-    Large values of a decision function favour ``classes_[1]``, so that scorers take the larger label for that of
-    targets, even if it is a word for non-targets; ``pos_label`` turns both round.
+    Large values of a decision function favour ``classes_[1]``. So scorers use the larger label as that of targets, even
+    if it is a word for non-targets; ``pos_label`` reverses both.
 
-    `cllr_score` and `dcf` take the values of ``decision_function`` for log-likelihood ratios. Those of the calibrators
-    are; those of a `LogisticRegression` are log posterior odds at the proportions of its training data.
+    `cllr_score` and `dcf` interpret the values of ``decision_function`` as log-likelihood ratios. This is correct for
+    the calibrators here; a `LogisticRegression` returns log posterior odds at the proportions of its training data.
 
     Examples
     --------
@@ -279,7 +275,7 @@ def scorer(metric: Callable[..., float], **options: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Metric:
-    """A figure of what scorers hand over: a decision function, which favours the larger label, whatever it means."""
+    """A metric for scorers: the decision function always favours the larger label."""
 
     figure: Callable[..., float]
 
@@ -292,15 +288,15 @@ class _Metric:
             larger = two_classes(y_true, "y_true")[1]
             if self.figure in _OF_POINTS and target_label(y_true, None, "y_true") != larger:
                 raise InputError(
-                    "pos_label: costs depend on which label is that of the targets, and scikit-learn puts "
-                    f"{larger!r} there. Say it: scorer({self.__name__}, pos_label=...)."
+                    "pos_label: costs depend on the label of the targets, and scikit-learn uses "
+                    f"{larger!r}. Pass it explicitly: scorer({self.__name__}, pos_label=...)."
                 )
             options["pos_label"] = larger
         return self.figure(y_true, score, sample_weight=sample_weight, **options)
 
 
 _OF_POINTS = (dcf, min_dcf)
-"""Figures that change if the classes change places."""
+"""Metrics that change if the classes are exchanged."""
 
 
 cllr_scorer = scorer(cllr_score)
@@ -314,12 +310,12 @@ eer_scorer = scorer(eer_score)
 
 
 def target_label(labels: ArrayLike, pos_label: Any, name: str) -> Any:
-    """The label of the targets: the one that was named, the larger of two numbers, or the word that means it.
+    """Return the label of the targets: ``pos_label``, the larger of two numbers, or the word for targets.
 
     Raises
     ------
     InputError
-        If there are not two labels, the one that was named is none of them, or nobody knows what the words mean.
+        If there are not two labels, ``pos_label`` is not one of them, or the meaning of the words is unknown.
 
     Examples
     --------
@@ -336,23 +332,23 @@ def target_label(labels: ArrayLike, pos_label: Any, name: str) -> Any:
     means = [Vocabulary.of(None).within(known).meaning(word) for word in known]
     if sorted(means, key=str) != [False, True]:
         raise InputError(
-            f"{name}: which of the words {listed(np.array(known))} is that of the targets, which large scores favour? "
-            f"Say it: pos_label={known[1]!r}, for example."
+            f"{name}: which of {listed(np.array(known))} is the label of the targets, which have large scores? "
+            f"Pass it, for example pos_label={known[1]!r}."
         )
     return known[means.index(True)]
 
 
-def _by_class(y_true: ArrayLike, score: ArrayLike, sample_weight: ArrayLike | None, pos_label: Any) -> dict[str, Any]:
-    """The arguments of a metric of two sets."""
+def _by_class(y_true: ArrayLike, score: ArrayLike, sample_weight: Weights, pos_label: Any) -> dict[str, Any]:
+    """Return the arguments of a metric of two sets."""
     label = _validate.array(y_true, "y_true")
     if label.ndim != 1:
         raise InputError(f"y_true: expected one label per trial, got shape {label.shape}.")
     scores = _validate.scores(score, "score")
     if len(label) != len(scores):
-        raise InputError(f"y_true, score: {len(label)} labels for {len(scores)} scores. Give one label per score.")
+        raise InputError(f"y_true, score: {len(label)} labels for {len(scores)} scores. Pass one label per score.")
     if label.dtype.kind == "f" and len(np.unique(label)) > 2 >= len(np.unique(scores)):
         raise InputError(
-            "y_true, score: the first is no labels, but the second could be. The order is that of scikit-learn: "
+            "y_true, score: the first has no labels, but the second could have. The order is that of scikit-learn: "
             "labels first, then scores."
         )
     is_target = label == target_label(label, pos_label, "y_true")

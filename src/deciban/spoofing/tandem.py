@@ -1,11 +1,11 @@
-"""A countermeasure in front of a verifier: the tandem detection cost function (t-DCF) and the tandem EER."""
+"""A countermeasure in tandem with a verifier: the tandem detection cost function (t-DCF) and the tandem EER."""
 
 from __future__ import annotations
 
 import math
 import sys
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,7 @@ from deciban.errors import InputError
 from deciban.types import FloatArray, ScoreArray
 
 Edition: TypeAlias = Literal["2019", "2021"]
-"""Form of the t-DCF: ASV-constrained (ASVspoof 2019), or with the errors of the verifier as a floor (2021)."""
+"""Form of the t-DCF: ASV-constrained (ASVspoof 2019), or with the errors of the verifier as a lower limit (2021)."""
 
 
 def rejected(scores: ScoreArray, thresholds: FloatArray) -> FloatArray:
@@ -51,7 +51,7 @@ class AsvErrors:
     p_miss, p_fa, p_fa_spoof : float
         Rejected targets, accepted non-targets, accepted spoofs.
     threshold : float
-        NaN if it is not known.
+        NaN if unknown.
     """
 
     p_miss: float
@@ -62,18 +62,21 @@ class AsvErrors:
     def __post_init__(self) -> None:
         for name in ("p_miss", "p_fa", "p_fa_spoof"):
             _validate.in_range(getattr(self, name), name, 0.0, 1.0, "An error rate is a fraction in [0, 1]")
+        known: object = self.threshold
+        if not (isinstance(known, float | np.floating) and np.isnan(known)):
+            _validate.threshold(known)
 
 
 def asv_errors(tar: ArrayLike, non: ArrayLike, spoof: ArrayLike, *, threshold: float | None = None) -> AsvErrors:
-    """Error rates of a verifier at a threshold, by default that of its EER.
+    """Return the error rates of a verifier at a threshold, by default the threshold of its EER.
 
     Parameters
     ----------
     tar, non, spoof : (n,) array_like
-        Scores of the verifier; larger favours a target.
+        Scores of the verifier; larger scores favour a target.
     threshold : float, optional
-        By default, the score at which the rates of targets at or below it and of non-targets above it are closest
-        (in a tie the lowest), as in the evaluation packages of ASVspoof.
+        By default, the score at which the rates of targets at or below it and of non-targets above it are closest (in a
+        tie, the lowest), as in the evaluation packages of ASVspoof.
 
     Returns
     -------
@@ -90,14 +93,14 @@ def asv_errors(tar: ArrayLike, non: ArrayLike, spoof: ArrayLike, *, threshold: f
     AsvErrors(p_miss=0.0, p_fa=0.3333333333333333, p_fa_spoof=1.0, threshold=1.0)
     """
     targets, others, spoofs = (sorted_scores(a, name) for a, name in ((tar, "tar"), (non, "non"), (spoof, "spoof")))
-    at = _closest(targets, others) if threshold is None else checked_threshold(threshold)
+    at = _closest(targets, others) if threshold is None else _validate.threshold(threshold)
     where = np.array([at])
     fa, fa_spoof = (float(accepted(scores, where)[0]) for scores in (others, spoofs))
     return AsvErrors(float(rejected(targets, where)[0]), fa, fa_spoof, at)
 
 
 def _closest(tar: ScoreArray, non: ScoreArray) -> float:
-    """Return the score that rejects targets and accepts non-targets at the closest rates, itself rejected."""
+    """Return the score with the closest rates of targets at or below it and non-targets above it."""
     scores = np.unique(np.concatenate((tar, non)))
     miss = np.searchsorted(tar, scores, side="right") / len(tar)
     fa = 1.0 - np.searchsorted(non, scores, side="right") / len(non)
@@ -123,9 +126,13 @@ class TDcfCurve:
     t_dcf: FloatArray
 
 
+P_SPOOF, P_NON = 0.05, 0.95 * 0.01
+"""Priors of ASVspoof: 5 % spoofs, and 1 % non-targets among the other trials."""
+
+
 @dataclass(frozen=True, slots=True)
-class _Weights:
-    """The t-DCF is ``floor + miss P_miss_cm + fa P_fa_cm``; the norm is the cost of the better constant decision."""
+class TDcfWeights:
+    """Weights of the t-DCF ``floor + miss P_miss_cm + fa P_fa_cm``; the norm is the cost of a constant decision."""
 
     floor: float
     miss: float
@@ -133,37 +140,47 @@ class _Weights:
 
     @property
     def norm(self) -> float:
+        """Cost of the better constant decision."""
         return self.floor + min(self.miss, self.fa)
 
     def at(self, p_miss: FloatArray, p_fa: FloatArray, *, normalize: bool) -> FloatArray:
+        """Return the t-DCF at error rates of the countermeasure."""
         cost: FloatArray = self.floor + self.miss * p_miss + self.fa * p_fa
         return cost / self.norm if normalize else cost
 
 
-def _weights(
-    asv: AsvErrors, edition: str, *, p_spoof: float, p_non: float, c_miss: float, c_fa: float, c_fa_spoof: float
-) -> _Weights:
-    """Return the weights of both errors of a countermeasure in front of a verifier.
+def t_dcf_weights(
+    asv: AsvErrors,
+    edition: str,
+    *,
+    p_spoof: float = P_SPOOF,
+    p_non: float = P_NON,
+    c_miss: float = 1.0,
+    c_fa: float = 10.0,
+    c_fa_spoof: float = 10.0,
+) -> TDcfWeights:
+    """Return the weights of both errors of a countermeasure in tandem with a verifier.
 
     Raises
     ------
     InputError
-        If a prior, a cost or the edition is not valid, or the countermeasure cannot make a difference.
+        If a prior, a cost or the edition is invalid, or the countermeasure has no effect.
     """
-    if edition not in get_args(Edition):
-        raise InputError(f"edition: got {edition!r}. The forms of the t-DCF are {', '.join(get_args(Edition))}.")
+    _validate.one_of(edition, "edition", get_args(Edition))
+    if not isinstance(asv, AsvErrors):
+        raise InputError(f"asv: got {type(asv).__name__}. Pass the error rates of the verifier: asv_errors(...).")
     p_tar = target_prior(p_non, p_spoof)
     require_costs(c_miss=c_miss, c_fa=c_fa, c_fa_spoof=c_fa_spoof)
     verifier = p_tar * c_miss * asv.p_miss + p_non * c_fa * asv.p_fa
     miss, fa = p_tar * c_miss - verifier, p_spoof * c_fa_spoof * asv.p_fa_spoof
-    found = _Weights(verifier if edition == "2021" else 0.0, miss, fa)
+    found = TDcfWeights(verifier if edition == "2021" else 0.0, miss, fa)
     if miss < 0.0:
         raise InputError(
             f"asv: with P_miss {asv.p_miss:.4g} and P_fa {asv.p_fa:.4g} the verifier costs more than rejecting all "
             "trials, so that the t-DCF is not defined. Use another threshold of the verifier."
         )
     if found.norm <= 0.0:
-        raise InputError("asv: the verifier accepts no spoof, so that a countermeasure makes no difference.")
+        raise InputError("asv: the verifier accepts no spoof, so that a countermeasure has no effect.")
     return found
 
 
@@ -178,36 +195,19 @@ def require_costs(**costs: float) -> None:
         _validate.in_range(cost, name, 0.0, sys.float_info.max, "A cost is at least 0 and finite")
 
 
-def checked_threshold(value: float) -> float:
-    """Return a threshold as a float.
-
-    Raises
-    ------
-    InputError
-        If it is NaN.
-    """
-    if math.isnan(value):
-        raise InputError("threshold: got nan. It is a number, or inf to reject all trials.")
-    return float(value)
-
-
 def target_prior(p_non: float, p_spoof: float) -> float:
     """Return the prior of targets, from the priors of non-targets and spoofs.
 
     Raises
     ------
     InputError
-        If a prior is not in [0, 1), or nothing is left for targets.
+        If a prior is not in [0, 1), or no prior remains for targets.
     """
     for name, prior in (("p_non", p_non), ("p_spoof", p_spoof)):
         _validate.in_range(prior, name, 0.0, 1.0, "A prior is in [0, 1)")
     if p_non + p_spoof >= 1.0:
-        raise InputError(f"p_non, p_spoof: got {p_non:g} and {p_spoof:g}. They leave no prior for targets.")
+        raise InputError(f"p_non, p_spoof: got {p_non:g} and {p_spoof:g}. Their sum must be below 1.")
     return 1.0 - p_non - p_spoof
-
-
-P_SPOOF, P_NON = 0.05, 0.95 * 0.01
-"""Priors of ASVspoof: 5 % spoofs, and 1 % non-targets among the other trials."""
 
 
 def t_dcf_curve(
@@ -223,16 +223,16 @@ def t_dcf_curve(
     c_fa: float = 10.0,
     c_fa_spoof: float = 10.0,
 ) -> TDcfCurve:
-    """The t-DCF at every threshold of the countermeasure.
+    """Return the t-DCF at every threshold of the countermeasure.
 
     Parameters
     ----------
     bona, spoof : (n,) array_like
-        Scores of the countermeasure; larger favours bona fide trials.
+        Scores of the countermeasure; larger scores favour bona fide trials.
     asv : AsvErrors
         Error rates of the verifier.
     edition, normalize, p_spoof, p_non, c_miss, c_fa, c_fa_spoof
-        As in `min_t_dcf`.
+        See `min_t_dcf`.
 
     Returns
     -------
@@ -241,7 +241,7 @@ def t_dcf_curve(
     Raises
     ------
     InputError
-        As in `min_t_dcf`.
+        See `min_t_dcf`.
 
     Examples
     --------
@@ -250,11 +250,12 @@ def t_dcf_curve(
     (array([0. , 1. , 1.5, 2. , inf]), array([1.   , 0.628, 2.831, 2.459, 4.661]))
     """
     how = {"p_spoof": p_spoof, "p_non": p_non, "c_miss": c_miss, "c_fa": c_fa, "c_fa_spoof": c_fa_spoof}
-    weights = _weights(asv, edition, **how)
+    weights = t_dcf_weights(asv, edition, **how)
+    _validate.flag(normalize, "normalize")
     positive, negative = sorted_scores(bona, "bona"), sorted_scores(spoof, "spoof")
     thresholds = np.append(np.unique(np.concatenate((positive, negative))).astype(np.float64), np.inf)
     p_miss, p_fa = rejected(positive, thresholds), accepted(negative, thresholds)
-    p_miss[-1], p_fa[-1] = 1.0, 0.0  # infinite scores, too
+    p_miss[-1], p_fa[-1] = 1.0, 0.0  # also for infinite scores
     return TDcfCurve(thresholds, p_miss, p_fa, weights.at(p_miss, p_fa, normalize=normalize))
 
 
@@ -271,20 +272,20 @@ def min_t_dcf(
     c_fa: float = 10.0,
     c_fa_spoof: float = 10.0,
 ) -> float:
-    """Minimum t-DCF of a countermeasure in front of a verifier (Kinnunen et al., 2020).
+    """Return the minimum t-DCF of a countermeasure in tandem with a verifier (Kinnunen et al., 2020).
 
     Parameters
     ----------
     bona, spoof : (n,) array_like
-        Scores of the countermeasure; larger favours bona fide trials.
+        Scores of the countermeasure; larger scores favour bona fide trials.
     asv : AsvErrors
-        Error rates of the verifier: from `asv_errors`, or published ones.
+        Error rates of the verifier: from `asv_errors`, or published.
     edition : {"2021", "2019"}
         With ``C0 = P_tar C_miss P_miss_asv + P_non C_fa P_fa_asv``, ``C1 = P_tar C_miss - C0`` and
         ``C2 = P_spoof C_fa_spoof P_fa_spoof_asv``: 2021 is ``C0 + C1 P_miss + C2 P_fa``, normalized by
         ``C0 + min(C1, C2)``; 2019 is the same without ``C0``.
     normalize : bool
-        Divide by the cost of the better of two countermeasures that look at nothing: accept all, or reject all.
+        Divide by the cost of the better constant decision of a countermeasure: accept all, or reject all.
     p_spoof, p_non : float
         Priors of spoofs and of non-targets; the rest are targets.
     c_miss, c_fa, c_fa_spoof : float
@@ -298,7 +299,7 @@ def min_t_dcf(
     Raises
     ------
     InputError
-        If there are no scores of a kind, a prior or a cost is not valid, the verifier costs more than rejecting all
+        If there are no scores of a kind, a prior or a cost is invalid, the verifier costs more than rejecting all
         trials, or it accepts no spoof (2019).
 
     Examples
@@ -324,19 +325,19 @@ def act_t_dcf(
     c_fa: float = 10.0,
     c_fa_spoof: float = 10.0,
 ) -> float:
-    """The t-DCF of a countermeasure at a threshold.
+    """Return the t-DCF of a countermeasure at a threshold.
 
     Parameters
     ----------
     bona, spoof : (n,) array_like
-        Scores of the countermeasure; larger favours bona fide trials.
+        Scores of the countermeasure; larger scores favour bona fide trials.
     asv : AsvErrors
         Error rates of the verifier.
     edition, normalize, p_spoof, p_non, c_miss, c_fa, c_fa_spoof
-        As in `min_t_dcf`.
+        See `min_t_dcf`.
     threshold : float, optional
-        By default the scores are natural-log likelihood ratios of bona fide trials against spoofs, and the threshold is
-        the one that Bayes decisions have: ``ln(C2 / C1)``.
+        By default, the scores are log-likelihood ratios (in nats) of bona fide trials against spoofs, and the threshold
+        is the Bayes threshold ``ln(C2 / C1)``.
 
     Returns
     -------
@@ -345,7 +346,7 @@ def act_t_dcf(
     Raises
     ------
     InputError
-        As in `min_t_dcf`, or if the threshold is NaN.
+        See `min_t_dcf`. Also if the threshold is NaN.
 
     Examples
     --------
@@ -353,36 +354,167 @@ def act_t_dcf(
     0.628
     """
     how = {"p_spoof": p_spoof, "p_non": p_non, "c_miss": c_miss, "c_fa": c_fa, "c_fa_spoof": c_fa_spoof}
-    weights = _weights(asv, edition, **how)
+    weights = t_dcf_weights(asv, edition, **how)
+    _validate.flag(normalize, "normalize")
     if threshold is None:
         at = (
             math.inf if weights.miss == 0.0 else -math.inf if weights.fa == 0.0 else math.log(weights.fa / weights.miss)
         )
     else:
-        at = checked_threshold(threshold)
+        at = _validate.threshold(threshold)
     positive, negative = sorted_scores(bona, "bona"), sorted_scores(spoof, "spoof")
     where = np.array([at])
     cost = weights.at(rejected(positive, where), accepted(negative, where), normalize=normalize)
     return float(cost[0])
 
 
+_CELLS = 512
+"""Number of groups of thresholds of each system in the search for the tandem EER."""
+
+
+@dataclass(frozen=True, slots=True)
+class _TandemRates:
+    """Accepted shares of three kinds of trials, by thresholds of a verifier and of a countermeasure: (3, n) arrays.
+
+    The accepted share of a tandem is the product. `bounds` limits the spread of the three error rates in groups of
+    thresholds, so that most groups need no search.
+    """
+
+    asv: FloatArray
+    cm: FloatArray
+
+    def cuts(self) -> tuple[list[int], list[int]]:
+        """Return borders of groups of thresholds, within which all rates change little."""
+        found = list[list[int]]()
+        for shares in (self.asv, self.cm):
+            total, n = -shares.sum(axis=0), shares.shape[1]
+            borders = np.searchsorted(total, np.linspace(total[0], total[-1], min(_CELLS, n), endpoint=False))
+            found.append([*np.unique(borders).tolist(), n])
+        return found[0], found[1]
+
+    def bounds(self, rows: list[int], columns: list[int]) -> tuple[FloatArray, int]:
+        """Return a lower bound of the spread in each pair of groups, and the number of groups of columns."""
+        first, last = (
+            (shares[:, cuts[:-1]] for shares, cuts in ((self.asv, rows), (self.cm, columns))),
+            (shares[:, np.array(cuts[1:]) - 1] for shares, cuts in ((self.asv, rows), (self.cm, columns))),
+        )
+        (high_asv, high_cm), (low_asv, low_cm) = tuple(first), tuple(last)
+        high, low = high_asv[:, :, None] * high_cm[:, None], low_asv[:, :, None] * low_cm[:, None]
+        least = np.stack((1.0 - high[0], low[1], low[2]))
+        most = np.stack((1.0 - low[0], high[1], high[2]))
+        found: FloatArray = np.maximum(least.max(axis=0) - most.min(axis=0), 0.0)
+        return found, len(columns) - 1
+
+    def best_in(self, rows: slice, columns: slice) -> tuple[float, int, int]:
+        """Return the least spread in a pair of groups, and its thresholds, the lowest in a tie."""
+        share = self.asv[:, rows, None] * self.cm[:, None, columns]
+        share[0] = 1.0 - share[0]
+        spread = np.ptp(share, axis=0)
+        at, beside = divmod(int(np.argmin(spread)), spread.shape[1])
+        return float(spread[at, beside]), rows.start + at, columns.start + beside
+
+
+def _accepted(
+    tar: ArrayLike, non: ArrayLike, asv_spoof: ArrayLike, bona: ArrayLike, cm_spoof: ArrayLike
+) -> tuple[list[FloatArray], list[FloatArray]]:
+    """Return accepted shares of three kinds by a verifier, of two by a countermeasure, and the thresholds of each."""
+    found = list[list[FloatArray]]()
+    for kinds in ({"tar": tar, "non": non, "asv_spoof": asv_spoof}, {"bona": bona, "cm_spoof": cm_spoof}):
+        scores = [sorted_scores(values, name) for name, values in kinds.items()]
+        at = np.append(np.unique(np.concatenate(scores)).astype(np.float64), np.inf)
+        found.append([*(accepted(one, at) for one in scores), at])
+    return found[0], found[1]
+
+
+@dataclass(frozen=True, slots=True)
+class TEerPath:
+    """Pairs of thresholds at which a tandem makes misses and false alarms at the same rate.
+
+    Attributes
+    ----------
+    cm_threshold, asv_threshold : (n,) float64 arrays
+        Thresholds of the countermeasure, ascending, and of the verifier.
+    eer : (n,) float64 array
+        The common rate: the mean of both rates where they are closest.
+    """
+
+    cm_threshold: FloatArray
+    asv_threshold: FloatArray
+    eer: FloatArray
+
+
+def t_eer_path(
+    tar: ArrayLike,
+    non: ArrayLike,
+    asv_spoof: ArrayLike,
+    *,
+    bona: ArrayLike,
+    cm_spoof: ArrayLike,
+    spoof_share: float = 0.5,
+) -> TEerPath:
+    """Return the equal error rate of a tandem at each threshold of the countermeasure (Kinnunen et al., 2023).
+
+    Parameters
+    ----------
+    tar, non, asv_spoof, bona, cm_spoof
+        See `t_eer`.
+    spoof_share : float
+        Share of spoofs among non-targets and spoofs, in [0, 1]. All paths meet at the concurrent `t_eer`.
+
+    Returns
+    -------
+    TEerPath
+        Only thresholds with which both rates can be equal.
+
+    Raises
+    ------
+    InputError
+        See `t_eer`. Also if the share is not in [0, 1].
+
+    Examples
+    --------
+    >>> scores = {"bona": [1.0, 2.0, 3.0], "cm_spoof": [0.0, 1.5, -1.0]}
+    >>> path = t_eer_path([2.0, 3.0, 1.0], [0.0, -1.0, 1.5], [1.0, 2.5, 0.0], **scores, spoof_share=0.0)
+    >>> path.cm_threshold.tolist(), path.eer.round(3).tolist()
+    ([-1.0, 0.0, 1.0, 1.5, 2.0], [0.333, 0.333, 0.333, 0.389, 0.389])
+    """
+    share = _validate.in_range(spoof_share, "spoof_share", 0.0, 1.0, "A share is in [0, 1]")
+    (hit, fa, fa_spoof, at_asv), (passed, passed_spoof, at_cm) = _accepted(tar, non, asv_spoof, bona, cm_spoof)
+    places = np.arange(len(at_cm))
+
+    def rates(k: Any, j: Any) -> tuple[FloatArray, FloatArray]:
+        return 1.0 - passed[j] * hit[k], (1.0 - share) * passed[j] * fa[k] + share * passed_spoof[j] * fa_spoof[k]
+
+    miss, wrong = rates(0, places)
+    places = places[miss <= wrong]  # otherwise misses exceed false alarms at all thresholds
+    low, high = np.zeros(len(places), np.intp), np.full(len(places), len(at_asv) - 1)
+    while np.any(low < high - 1):  # misses increase and false alarms decrease with the threshold of the verifier
+        middle = (low + high) // 2
+        miss, wrong = rates(middle, places)
+        low, high = np.where(miss <= wrong, middle, low), np.where(miss <= wrong, high, middle)
+    (miss, wrong), (miss_above, wrong_above) = rates(low, places), rates(high, places)
+    above = np.abs(miss_above - wrong_above) < np.abs(miss - wrong)
+    eer = 0.5 * np.where(above, miss_above + wrong_above, miss + wrong)
+    return TEerPath(at_cm[places], at_asv[np.where(above, high, low)], eer)
+
+
 def t_eer(
     tar: ArrayLike, non: ArrayLike, asv_spoof: ArrayLike, *, bona: ArrayLike, cm_spoof: ArrayLike
 ) -> tuple[float, float, float]:
-    """Concurrent tandem EER of a verifier behind a countermeasure (Kinnunen et al., 2023).
+    """Return the concurrent tandem EER of a verifier and a countermeasure (Kinnunen et al., 2023).
 
     Parameters
     ----------
     tar, non, asv_spoof : (n,) array_like
         Scores of the verifier.
     bona, cm_spoof : (n,) array_like
-        Scores of the countermeasure, taken as independent of the verifier's.
+        Scores of the countermeasure, assumed to be independent of the scores of the verifier.
 
     Returns
     -------
     t_eer : float
-        Mean of three rates of the tandem at the thresholds where the largest and the smallest of them are closest:
-        rejected targets, accepted non-targets, accepted spoofs. No prior of spoofs matters there.
+        Mean of three rates of the tandem (rejected targets, accepted non-targets, accepted spoofs) at the thresholds
+        where the largest and the smallest of them are closest. It does not depend on the prior of spoofs.
     asv_threshold, cm_threshold : float
 
     Raises
@@ -395,18 +527,16 @@ def t_eer(
     >>> t_eer([2.0, 3.0, 1.0], [0.0, -1.0, 1.5], [1.0, 2.5, 0.0], bona=[1.0, 2.0, 3.0], cm_spoof=[0.0, 1.5, -1.0])
     (0.3333333333333333, 1.5, -1.0)
     """
-    named = ((tar, "tar"), (non, "non"), (asv_spoof, "asv_spoof"), (bona, "bona"), (cm_spoof, "cm_spoof"))
-    targets, others, spoofs, positive, negative = (sorted_scores(values, name) for values, name in named)
-    at_asv = np.append(np.unique(np.concatenate((targets, others))).astype(np.float64), np.inf)
-    at_cm = np.append(np.unique(np.concatenate((positive, negative))).astype(np.float64), np.inf)
-    hit, fa, fa_spoof = (accepted(scores, at_asv) for scores in (targets, others, spoofs))
-    passed, passed_spoof = (accepted(scores, at_cm) for scores in (positive, negative))
+    (hit, fa, fa_spoof, at_asv), (passed, passed_spoof, at_cm) = _accepted(tar, non, asv_spoof, bona, cm_spoof)
     best = (math.inf, 0, 0)
-    for k in range(len(at_asv)):
-        rates = np.stack((1.0 - passed * hit[k], passed * fa[k], passed_spoof * fa_spoof[k]))
-        spread = np.ptp(rates, axis=0)
-        j = int(np.argmin(spread))
-        best = min(best, (float(spread[j]), k, j))
+    rates = _TandemRates(np.stack((hit, fa, fa_spoof)), np.stack((passed, passed, passed_spoof)))
+    rows, columns = rates.cuts()
+    low, width = rates.bounds(rows, columns)
+    for cell in np.argsort(low, axis=None, kind="stable"):
+        if low.flat[cell] > best[0]:
+            break
+        at, beside = divmod(int(cell), width)
+        best = min(best, rates.best_in(slice(rows[at], rows[at + 1]), slice(columns[beside], columns[beside + 1])))
     _, k, j = best
     three = (1.0 - passed[j] * hit[k], passed[j] * fa[k], passed_spoof[j] * fa_spoof[k])
     return math.fsum(three) / 3.0, float(at_asv[k]), float(at_cm[j])

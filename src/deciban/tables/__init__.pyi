@@ -1,5 +1,6 @@
 from deciban.tables.results import TableOptions as TableOptions
 from deciban.tables.results import console as console
+from deciban.tables.results import leaderboard_table as leaderboard_table
 from deciban.tables.results import print_decisions as print_decisions
 from deciban.tables.results import print_worst as print_worst
 from deciban.tables.results import say as say

@@ -8,6 +8,7 @@ from typing import Any, overload
 
 import pyarrow as pa
 
+from deciban.core.by_value import ByValue
 from deciban.errors import InputError
 from deciban.evaluation.metrics import METRICS, Metric
 from deciban.evaluation.one_system import Tabular, shown_interval
@@ -16,11 +17,11 @@ from deciban.trials.frames import require_library
 
 _INFINITE = {"inf": float("inf"), "-inf": float("-inf")}
 _TEXTS = ("name", "kind", "class", "role", "trials", "part", "by", "condition")
-"""Columns of texts, where `inf` would be a name."""
+"""Columns of text, in which `inf` would be a name."""
 
 
 def arrow_of(result: Tabular, by: str = "system") -> pa.Table:
-    """Make an Arrow table of figures; see `deciban.evaluation.Results.to_arrow`.
+    """Return an Arrow table of metrics; see `deciban.evaluation.Results.to_arrow`.
 
     Parameters
     ----------
@@ -32,8 +33,8 @@ def arrow_of(result: Tabular, by: str = "system") -> pa.Table:
     InputError
     """
     makers = {"system": _system_rows, "point": _point_rows, "class": _class_rows}
-    if by not in tuple(makers):  # which takes everything for a name
-        raise InputError(f"by: got {by!r}. It is {', '.join(map(repr, makers))}.")
+    if by not in tuple(makers):  # `in` accepts unhashable values only for a tuple
+        raise InputError(f"by: got {by!r}. It must be one of {', '.join(map(repr, makers))}.")
     rows = [
         {"name": one.name, **labels, **row}
         for labels, one in result.labelled()
@@ -44,7 +45,7 @@ def arrow_of(result: Tabular, by: str = "system") -> pa.Table:
 
 
 def frame_of(result: Tabular, by: str = "system") -> Any:
-    """Make a pandas data frame of figures; see `deciban.evaluation.Results.to_frame`.
+    """Return a pandas data frame of metrics; see `deciban.evaluation.Results.to_frame`.
 
     Raises
     ------
@@ -65,7 +66,7 @@ def _point_rows(one: Any, found: Mapping[str, Any]) -> list[dict[str, Any]]:  # 
 
 def _class_rows(one: Any, found: Mapping[str, Any]) -> list[dict[str, Any]]:
     if not getattr(one, "classes", ()):
-        raise InputError(f"by: the scores of {one.name} are of two classes. Rows can be of a 'system' or a 'point'.")
+        raise InputError(f"by: the scores of {one.name} have two classes. Use by='system' or by='point'.")
     detectors = {figures["target"]: figures for figures in found["detectors"]}
     rows = zip(one.classes, found["counts"], found["class_error_rates"], strict=True)
     none = dict.fromkeys(next(iter(detectors.values()), {}))
@@ -80,7 +81,7 @@ def _without_target(figures: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _scalars(found: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """The single figures of an object, and of objects in it, bounds of intervals besides; lists are left out."""
+    """Return the scalars of an object and of nested objects, with the bounds of intervals; lists are left out."""
     row: dict[str, Any] = {}
     for name, value in found.items():
         if name == "intervals":
@@ -94,7 +95,7 @@ def _scalars(found: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 
 def _bounds(intervals: Mapping[str, Any], before: str) -> dict[str, Any]:
-    """Both bounds of each figure; of figures of figures by both names."""
+    """Return both bounds of each metric; metrics of nested objects have joined names."""
     row: dict[str, Any] = {}
     for name, found in intervals.items():
         if "low" in found:
@@ -104,8 +105,8 @@ def _bounds(intervals: Mapping[str, Any], before: str) -> dict[str, Any]:
     return row
 
 
-@dataclass(frozen=True, slots=True)
-class MetricRow:
+@dataclass(frozen=True, slots=True, eq=False)
+class MetricRow(ByValue):
     """The value of one metric.
 
     Attributes
@@ -132,7 +133,7 @@ class MetricRow:
 
 
 class MetricTable(Sequence[MetricRow]):
-    """All metrics of results, one in each row; see `deciban.evaluation.Results.metrics`.
+    """Table of all metrics of results, one per row; see `deciban.evaluation.Results.metrics`.
 
     Parameters
     ----------
@@ -157,6 +158,13 @@ class MetricTable(Sequence[MetricRow]):
     def __repr__(self) -> str:
         return f"MetricTable({len(self)} rows)"
 
+    def __eq__(self, other: object) -> bool:
+        """Return True for a table with equal rows; NaN equals NaN."""
+        return self.rows == other.rows if isinstance(other, MetricTable) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.rows)
+
     def to_arrow(self) -> pa.Table:
         """Return the rows as an Arrow table; unknown values are null."""
         texts, numbers = ("system", "condition", "metric", "place"), ("value", "low", "high", "corrected")
@@ -176,13 +184,17 @@ class MetricTable(Sequence[MetricRow]):
 
 
 def metric_table(result: Tabular) -> MetricTable:
-    """Return all metrics of results, one in each row.
+    """Return all metrics of results, one per row; the metrics of a protocol of spoofing come first.
 
     Parameters
     ----------
-    result : Results, Evaluation or ClassEvaluation
+    result : Results, SpoofingResults, Evaluation or ClassEvaluation
     """
     rows = list[MetricRow]()
+    for name, where, metric, one in getattr(result, "of_protocol", ()):
+        found = one.interval
+        ends = (None, None, None) if found is None else (found.low, found.high, found.corrected)
+        rows.append(MetricRow(name, where, metric.name, "", one.value, *ends))
     for labels, one in result.labelled():
         condition = labels.get("condition", labels.get("part", ""))
         by = labels.get("by", "")
@@ -204,7 +216,7 @@ def _row(name: str, condition: str, metric: Metric, key: Figure, place: str, val
 
 
 def _values(metric: Metric, one: Any, lists: dict[str, Any]) -> Iterator[tuple[Figure, str, float]]:
-    """Yield key, place and value of a metric; ``lists`` keeps the JSON of the system for the next metric."""
+    """Yield key, place and value of a metric; `lists` caches the JSON of the system."""
     if metric.per == "system":
         if metric.name.startswith("mean_") or hasattr(one, metric.name):
             yield metric.name, "", one.value(metric.name)
@@ -222,7 +234,7 @@ def _values(metric: Metric, one: Any, lists: dict[str, Any]) -> Iterator[tuple[F
 
 
 def _entry_value(entry: Mapping[str, Any], key: str) -> Any:
-    """Return a number of an entry in JSON; scores of posteriors have a total and its parts."""
+    """Return a number of a JSON entry; posterior scores have a total and parts."""
     for name, value in entry.items():
         if isinstance(value, Mapping) and key.startswith(name):
             return value.get(key.removeprefix(name).removeprefix("_") or "total")
@@ -230,7 +242,7 @@ def _entry_value(entry: Mapping[str, Any], key: str) -> Any:
 
 
 def _place_of(entry: Mapping[str, Any]) -> str:
-    """Return what the first value of an entry in JSON is about: a prior, a factor, a name."""
+    """Return the place of a JSON entry from its first value: a prior, a factor or a name."""
     name, first = next(iter(entry.items()))
     if isinstance(first, list):
         first = first[0] if len(first) == 2 else "flat" if len(set(first)) == 1 else ",".join(f"{p:.4g}" for p in first)

@@ -1,4 +1,4 @@
-"""Results of both kinds as tables for a terminal."""
+"""Terminal tables of two-class and multiclass results."""
 
 from __future__ import annotations
 
@@ -12,30 +12,31 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
+from deciban.errors import amount, one_line
 from deciban.evaluation.metrics import METRICS, metric_of
-from deciban.evaluation.one_system import WithInterval, has_llrs, with_interval
+from deciban.evaluation.one_system import OneSystem, WithInterval, has_llrs, with_interval
 from deciban.evaluation.worst_trials import headings_of, rows_of
-from deciban.messages import amount, one_line
 from deciban.tables.writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, heading_of, with_corrected
 
-if TYPE_CHECKING:  # tables of formats need no numbers
+if TYPE_CHECKING:  # lists of formats need no metrics
+    from deciban.analysis.leaderboard import Leaderboard
+    from deciban.core.ranks.operating import ErrorsAt
     from deciban.evaluation import ClassEvaluation, Evaluation
     from deciban.evaluation.decided import DecisionEvaluation
-    from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.preset_table import Primary
     from deciban.evaluation.uncertainty import Figure
 
 _MOST_CLASSES, _SHOWN_CLASSES = 30, 10
-"""Of more classes than the first number, tables have those with the greatest error rates: the second number."""
+"""If there are more classes than the first number, tables show the second number, with the highest error rates."""
 
 _CONFUSIONS = 5
-"""Frequent confusions to name."""
+"""Number of most frequent confusions to print."""
 
 Named: TypeAlias = Sequence[tuple[Sequence[str], Any]]
-"""Evaluations with the names in front of their rows."""
+"""Evaluations, each with the names at the start of its row."""
 
 Columns: TypeAlias = dict[str, Callable[[Any], str]]
-"""Headings of a table, and what stands below them about an evaluation."""
+"""Headings of a table, each with the function that writes its cell for an evaluation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +46,11 @@ class TableOptions:
     Attributes
     ----------
     corrected : bool
-        Whether minima have their corrected values beside them.
+        Whether tables have corrected values of minima.
     everything : bool
-        Two classes: whether scores that are not log-likelihood ratios have actual costs and Cllr, too.
+        Whether two-class scores that are not log-likelihood ratios also have actual costs and Cllr.
     most_notes : int or None
-        Greatest number of notes, the most important ones; None for all.
+        Maximum number of notes, most important first; None for all.
     """
 
     corrected: bool = False
@@ -58,30 +59,30 @@ class TableOptions:
 
 
 ALL = TableOptions()
-"""All metrics and notes, without corrected values."""
+"""All metrics and notes, no corrected values."""
 
 
 class TableConsole(Console):
-    """What tables, and sentences about them, are printed on: as wide as the window, or in a style for programs.
+    """Console for tables and text, which fits them to the window or writes them in a style for programs.
 
-    What is no terminal has no width (but that of the variable ``COLUMNS``, if it is set). Who stops reading ends the
-    command, not the console.
+    If the output is not a terminal, lines are not wrapped, unless the variable ``COLUMNS`` sets a width. A closed pipe
+    ends the command.
     """
 
     def __init__(self, style: str = "plain", **how: Any) -> None:
         super().__init__(highlight=False, **how)
         self.writer = WRITERS.get(style)
-        self._printed: bool | None = None  # whether that was a table
+        self._printed: bool | None = None  # whether the last output was a table
         if how.get("width") is None and not self.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
             self.width = UNLIMITED
 
     @property
     def wraps(self) -> bool:
-        """Whether lines end at the edge of a window."""
+        """True if lines are wrapped at the width of a window."""
         return self.writer is None and self.width < UNLIMITED
 
     def on_broken_pipe(self) -> None:
-        """Leave it to the command what becomes of output that nobody reads."""
+        """Let the command handle a closed pipe."""
         raise BrokenPipeError
 
     def print(self, *objects: Any, **how: Any) -> None:
@@ -99,12 +100,12 @@ class TableConsole(Console):
 
 
 def console(style: str = "plain", *, stderr: bool = False) -> TableConsole:
-    """Return a console that shortens nothing: tables fit the window, or are written in one of the styles."""
+    """Return a console that wraps tables to the window, or writes them in a style; it cuts nothing off."""
     return TableConsole(style, stderr=stderr)
 
 
 def say(out: Console, line: str, style: str = "") -> None:
-    """Print one line of text, wrapped between words where there is a window."""
+    """Print one paragraph, wrapped between words if the console has a window."""
     text = Text(one_line(line), style=style)
     if not (isinstance(out, TableConsole) and out.wraps):
         out.print(text, soft_wrap=True)
@@ -115,7 +116,7 @@ def say(out: Console, line: str, style: str = "") -> None:
 
 
 def say_all(out: Console, lines: Iterable[str], style: str = "") -> None:
-    """Print several lines of text; see `say`."""
+    """Print several paragraphs; see `say`."""
     for line in lines:
         say(out, line, style)
 
@@ -123,13 +124,13 @@ def say_all(out: Console, lines: Iterable[str], style: str = "") -> None:
 def table(
     headings: Sequence[str], rows: Iterable[Sequence[str]], *, n_left: int = 1, caption: str = "", prose: Any = ()
 ) -> Table:
-    """A table whose first columns hold names, and the others numbers, or sentences where ``prose`` says so."""
+    """Return a table: the first `n_left` columns hold names, columns in `prose` sentences, the others numbers."""
     cells = (tuple(one if isinstance(one, WithInterval) else one_line(one) for one in row) for row in rows)
     return Table(tuple(map(one_line, headings)), tuple(cells), n_left, caption, tuple(prose))
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Format a figure: fixed digits without a minus before zeros, huge ones with an exponent, infinity as a word.
+    """Format a metric with fixed digits; huge values have an exponent, and zeros no minus sign.
 
     >>> number(0.12345), number(-0.00001), number(2.5e7), number(float("inf"))
     ('0.123', '0.000', '2.5e+07', 'inf')
@@ -140,7 +141,7 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def percent(fraction: float) -> str:
-    """Write a fraction in percent, with two decimals.
+    """Format a fraction in percent with two decimals.
 
     >>> percent(0.1387)
     '13.87 %'
@@ -148,14 +149,44 @@ def percent(fraction: float) -> str:
     return f"{100 * fraction:.2f} %"
 
 
+_RARE = 5e-4
+"""Lower rates are written with two significant digits."""
+
+
+def rate(fraction: float) -> str:
+    """Format a rate in percent; rare ones have two significant digits.
+
+    >>> rate(0.1387), rate(0.00012), rate(0.0)
+    ('13.87 %', '0.012 %', '0.00 %')
+    """
+    if math.isnan(fraction):
+        return "-"
+    return f"{100 * fraction:.2g} %" if 0.0 < fraction < _RARE else percent(fraction)
+
+
+def threshold(value: float, axis: str) -> str:
+    """Format a threshold on llrs in the unit of the axis.
+
+    >>> threshold(2.302585, "log10"), threshold(2.302585, "nats"), threshold(float("inf"), "nats")
+    ('1.0000', '2.3026', 'inf')
+    """
+    return number(value / math.log(10) if axis == "log10" else value, 4)
+
+
+def errors_in_words(errors: ErrorsAt, unit: str) -> tuple[str, ...]:
+    """Write a threshold, and numbers of misses and false alarms of how many trials."""
+    counts = (f"{amount(errors.n_miss)} of {amount(errors.n_tar)}", f"{amount(errors.n_fa)} of {amount(errors.n_non)}")
+    return threshold(errors.threshold, unit), *counts
+
+
 def summary_columns(systems: Sequence[OneSystem], *, everything: bool = True) -> Columns:
-    """Return columns of the metrics that all systems of a kind have.
+    """Return the columns of the metrics in summary tables.
 
     Parameters
     ----------
     systems : sequence of Evaluation or ClassEvaluation
     everything : bool
-        Whether systems of two classes whose scores are not log-likelihood ratios have actual costs and Cllr, too.
+        Whether two-class scores that are not log-likelihood ratios also have actual costs and Cllr.
     """
     first, columns = systems[0], Columns()
     are_raw = [first.kind == "two-class" and not everything and not has_llrs(one) for one in systems]
@@ -179,7 +210,7 @@ def _is_told(key: Figure, first: Any) -> bool:
 
 
 def cell_of(key: Figure, one: Any) -> str:
-    """Write a metric of a system with its interval, and a cross-entropy with what scores without information get."""
+    """Format a metric of a system with its interval; a cross-entropy with the entropy of the prior."""
     text = metric_of(key).text(one.value(key))
     if key == "cross_entropy":
         text += f" of {number(one.prior_entropy)}"
@@ -187,7 +218,7 @@ def cell_of(key: Figure, one: Any) -> str:
 
 
 def _summary(systems: Sequence[Any], columns: Columns, order: Sequence[str], caption: str, *, corrected: bool) -> Table:
-    """A row for each system, or for each name in order: some may have no figures."""
+    """Return a table with a row for each system, or for each name in `order`, with or without metrics."""
     columns = with_corrected(columns, systems) if corrected else columns
     known = {one.name: [cell(one) for cell in columns.values()] for one in systems}
     rows = [(name, *known.get(name, ["-"] * len(columns))) for name in order or known]
@@ -195,7 +226,7 @@ def _summary(systems: Sequence[Any], columns: Columns, order: Sequence[str], cap
 
 
 def captioned(caption: str, systems: Sequence[Any], *, corrected: bool | None = None) -> str:
-    """A caption, and what stands in brackets; ``corrected``, of minima: whether their corrected values are there."""
+    """Return a caption, followed by the level of the intervals and, if `corrected` is not None, by the optimism."""
     from deciban.evaluation.one_system import caption_of, optimism_in_words
 
     intervals = caption_of(systems)
@@ -206,7 +237,7 @@ def captioned(caption: str, systems: Sequence[Any], *, corrected: bool | None = 
 def print_two_class(
     systems: Sequence[Any], out: Console, order: Sequence[str], options: TableOptions, *, with_trials: bool
 ) -> None:
-    """Print the metrics of two-class systems; ``order`` names all rows, of which some may have no metrics."""
+    """Print the metrics of two-class systems; `order` names all rows, including rows without metrics."""
     corrected = options.corrected
     columns: Columns = {}
     if with_trials:
@@ -220,27 +251,27 @@ def print_two_class(
 
 
 def two_class_caption(first: Evaluation) -> str:
-    """Return the units of metrics of two classes."""
+    """Return the units of the two-class metrics."""
     return "DCF normalized; Cllr in bits" if len(first.operating_points) == 1 else "Cllr in bits"
 
 
 def points_table(
     named: Named, front: Sequence[str], *, in_full: bool = True, corrected: bool = False, everything: bool = True
 ) -> Table:
-    """Return the costs of evaluations at several operating points.
+    """Return a table of costs at several operating points.
 
     Parameters
     ----------
     named : sequence of pairs
-        Evaluations of one kind, with the names in front of their rows.
+        Evaluations of one kind, each with the names at the start of its row.
     front : sequence of str
         Headings of these names.
     in_full : bool
-        Whether all costs and counts of errors have a column.
+        Whether all costs and the numbers of errors have columns.
     corrected : bool
-        Whether minima have their corrected values beside them.
+        Whether minima have columns of corrected values.
     everything : bool
-        Two classes: whether scores that are not log-likelihood ratios have actual costs, too.
+        Whether two-class scores that are not log-likelihood ratios also have actual costs.
     """
     first, rows = named[0][1], list[Sequence[str]]()
     is_two_class = first.kind == "two-class"
@@ -278,13 +309,13 @@ def print_multiclass(systems: Sequence[Any], out: Console, order: Sequence[str],
 
 
 def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_them: bool) -> None:
-    """Print the figures of each class; of more than 30 classes those with the greatest error rates, unless all."""
+    """Print the metrics of each class; if there are more than 30, of the 10 with the highest error rates."""
     out.print("")
     first = systems[0]
     shown, left_out = _shown_classes(systems, None if all_of_them else _SHOWN_CLASSES)
     if len(systems) == 1:
         at = f"{first.points[0].p_target:g}"
-        words = f"{left_out}detection against the rest: cost at target prior {at}, Cllr in bits; minima by PAV"
+        words = f"{left_out}each class against all others: cost at target prior {at}; Cllr in bits; minima by PAV"
         out.print(replace(_of_one(first, shown), caption=words))
         say_all(out, _remarks(first))
     else:
@@ -294,21 +325,21 @@ def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_th
 
 
 def _caption(first: ClassEvaluation) -> str:
-    """What the figures are of, and what scores without information get."""
+    """Return units and priors of the metrics, and the values that scores without information get."""
     at = "the flat prior" if first.has_flat_prior else "the given prior"
     target = f"; C_avg at target prior {first.points[0].p_target:g}" if len(first.points) == 1 else ""
     target += "" if first.p_out_of_set is None else f", {first.p_out_of_set:g} for {first.classes[-1]} (out of set)"
     return (
-        f"Cllr and information in bits{target}; error rate and Brier at {at}. Scores that say nothing of "
-        f"{first.n_classes} classes: Cllr {number(first.reference)}, error rate {percent(first.default_error_rate)}, "
+        f"Cllr and information in bits{target}; error rate and Brier at {at}. Scores without information "
+        f"({first.n_classes} classes): Cllr {number(first.reference)}, error rate {percent(first.default_error_rate)}, "
         f"Brier {number(first.default_brier)}"
     )
 
 
 def _shown_classes(systems: Sequence[ClassEvaluation], most: int | None) -> tuple[list[int], str]:
-    """Which classes stand in tables, and words about the others: of very many those with the most errors, these first.
+    """Return the classes to print and a remark: if there are more than 30, the `most` with the highest error rates.
 
-    By the mean error rate of the systems, in a tie the first ones.
+    Classes are sorted by the mean error rate of all systems.
     """
     n_classes = systems[0].n_classes
     if most is None or n_classes <= _MOST_CLASSES:
@@ -319,7 +350,7 @@ def _shown_classes(systems: Sequence[ClassEvaluation], most: int | None) -> tupl
 
 
 def _of_one(one: ClassEvaluation, shown: Sequence[int]) -> Table:
-    """Figures of each class, those as a target against the rest as well."""
+    """Return a table of the metrics of each class, including its detection against the rest."""
     digits = {"cost": 4, "min_cost": 4, "cllr": 3, "min_cllr": 3, "calibration_loss": 3}
     rows, detectors = list[Sequence[str]](), one.detectors
     for name, n, rate in ((one.classes[k], one.counts[k], one.class_error_rates[k]) for k in shown):
@@ -334,9 +365,9 @@ def _of_one(one: ClassEvaluation, shown: Sequence[int]) -> Table:
 
 
 def _of_many(systems: Sequence[ClassEvaluation], shown: Sequence[int], *, apart: bool) -> Table:
-    """Error rate and Cllr of the detection of each class, systems side by side; apart, each metric has a column.
+    """Return a table of error rate and Cllr of each class; if `apart`, each metric of each system has a column.
 
-    Figures with intervals stand below each other, as one row would not fit a window.
+    Metrics with intervals are in separate rows, because one row would not fit the window.
     """
     rows, held = list[Sequence[str]](), _figures_of_classes(systems, shown)
     if apart:
@@ -365,7 +396,7 @@ _FIGURES_OF_A_CLASS = ("error rate", "Cllr", "min Cllr")
 def _figures_of_classes(
     systems: Sequence[ClassEvaluation], shown: Sequence[int]
 ) -> list[tuple[str, str, dict[str, list[str]]]]:
-    """Name and size of each class, by figure a cell for each system; no detection of a class that is out of set."""
+    """Return name and size of each class, and its cells by metric; out-of-set classes have no detection metrics."""
     found, detectors = list[tuple[str, str, dict[str, list[str]]]](), [one.detectors for one in systems]
     for k in shown:
         name, figure = systems[0].classes[k], ("class_error_rates", systems[0].classes[k])
@@ -379,7 +410,7 @@ def _figures_of_classes(
 
 
 def _remarks(one: ClassEvaluation) -> list[str]:
-    """What calibration could mend by which means, the most frequent confusions, and the extremes of subsets."""
+    """Return remarks on calibration loss, the most frequent confusions, and the hardest and easiest subsets."""
     found, lines = one.calibration, []
     if found.loss > 0 and math.isfinite(found.total):
         lines.append(
@@ -387,10 +418,11 @@ def _remarks(one: ClassEvaluation) -> list[str]:
             f"a scale alone {number(found.scale_loss)}"
         )
     confused = [
-        f"{true} for {taken} {with_interval(percent(rate), one, ('confusion', true, taken))}"
+        f"{true} \N{RIGHTWARDS ARROW} {taken} {with_interval(percent(rate), one, ('confusion', true, taken))}"
         for true, taken, _, rate in one.frequent_confusions(_CONFUSIONS)
     ]
-    lines += [f"most often taken: {', '.join(confused)}"] if confused else []
+    about = "most frequent confusions (true \N{RIGHTWARDS ARROW} decided, share of the true class)"
+    lines += [f"{about}: {', '.join(confused)}"] if confused else []
     if one.no_pairs:
         n_pairs = one.n_classes * (one.n_classes - 1) // 2
         lines.append(f"{n_pairs:,} pairs of classes are not evaluated: --pairs adds them to JSON and pages")
@@ -398,7 +430,7 @@ def _remarks(one: ClassEvaluation) -> list[str]:
         for word in ("hardest", "easiest"):
             value, listed = number(subsets[word]["c_avg"], 4), ", ".join(subsets[word]["classes"])
             value = with_interval(value, one, ("subset_c_avg", word))
-            lines.append(f"{word} of {subsets['n']:,} subsets: C_avg {value} ({listed})")
+            lines.append(f"{word} of {subsets['n']:,} subsets of classes: C_avg {value} ({listed})")
     return lines
 
 
@@ -431,13 +463,13 @@ def _costs_of(systems: Sequence[Any]) -> Any:
         for one in systems
         for k, cost in enumerate(one.costs)
     ]
-    headings = ["system", "costs", "mean cost", "by the prior alone", "normalized"]
-    words = "classes weighted by the prior; normalized: divided by what the best action costs that is always taken"
+    headings = ["system", "costs", "mean cost", "without scores", "normalized"]
+    words = "classes weighted by the prior; normalized: divided by the cost of always taking the best action"
     return table(headings, rows, n_left=2, caption=captioned(words, systems)) if rows else None
 
 
 def _actions_of(one: DecisionEvaluation) -> Any:
-    """Counts of each action in the trials of each class."""
+    """Return a table with the count of each action for each true class."""
     rows = [
         (action, *(f"{_count(n)} ({percent(share)})" for n, share in zip(own, shares, strict=True)))
         for action, own, shares in zip(one.actions, one.counts.tolist(), one.shares.tolist(), strict=True)
@@ -446,17 +478,17 @@ def _actions_of(one: DecisionEvaluation) -> Any:
 
 
 def _count(n: float) -> str:
-    """How many trials, to the last; of weighted ones a sum."""
+    """Format a number of trials with all digits; a sum of weights with six."""
     return f"{n:,}" if isinstance(n, int) else f"{n:,.6g}"
 
 
 def print_primaries(results: Any, out: Console) -> None:
-    """Print the primary number of every system by itself, and what of it is not as the plan says.
+    """Print the primary metric of every system, and its deviations from the protocol.
 
     Parameters
     ----------
     results : Results
-        With primary numbers.
+        With primary metrics.
     out : Console
     """
     first: Primary = results.primaries[0]
@@ -476,7 +508,6 @@ def print_worst(results: Any, out: Console) -> None:
     Parameters
     ----------
     results : Results
-        With such trials.
     out : Console
     """
     for one in results.worst:
@@ -485,3 +516,44 @@ def print_worst(results: Any, out: Console) -> None:
         headings = headings_of(one, results.classes)
         rows = rows_of(one, results.classes, number)
         out.print(table(headings, rows, prose=tuple(range(len(headings) - 2)), caption="llr in nats, cost in bits"))
+
+
+def leaderboard_table(board: Leaderboard) -> Table:
+    """Return the table of comparable saved results, the best run first."""
+    from deciban.analysis.leaderboard import ranges_of_letters, value_of
+    from deciban.core.resampling.intervals import Interval
+    from deciban.evaluation.one_system import bounds_in_words
+
+    def cell(name: str, system: Any) -> str:
+        found, how = value_of(system, name), metric_of(name.partition("@")[0])
+        if found is None:
+            return "-"
+        text = how.text(found.value)
+        if found.low is None or found.high is None:
+            return text
+        sure = Interval(found.value, found.low, found.high, 0.0, None, board.level, 0, "")
+        return WithInterval(text, *bounds_in_words(sure, in_percent=how.in_percent, beside=text))
+
+    def heading(name: str) -> str:
+        how, point = metric_of(name.partition("@")[0]), board.operating_points.get(name, {})
+        parts = () if how.per == "share" else (point.get(one) for one in ("p_target", "c_miss", "c_fa"))
+        known = [f"{one:g}" for one in parts if isinstance(one, int | float)]
+        place = f"({':'.join(known[:1] if known[1:] == ['1', '1'] else known)})" if known else ""
+        return how.label + place
+
+    has_groups = any(run.group for run in board.runs)
+    headings = ["run", "system", "rank", *(["group"] if has_groups else []), *map(heading, board.columns)]
+    rows = [
+        [run.name, run.system.name, str(run.rank), *([ranges_of_letters(run.group) or "-"] if has_groups else [])]
+        + [cell(name, run.system) for name in board.columns]
+        for run in board.runs
+    ]
+    nouns = dict.fromkeys(noun for _, noun in board.units)
+    by = f" by {' and '.join(nouns)}" if nouns else ""
+    intervals = f"[{' and '.join(board.levels)} intervals{by}]" if board.levels else ""
+    caption = "; ".join(filter(None, [board.trials, board.protocols, intervals]))
+    if has_groups:
+        caption += (
+            f". Runs with a common letter do not differ significantly (level {board.level:g}, Holm's correction)."
+        )
+    return table(headings, rows, n_left=2, caption=caption)

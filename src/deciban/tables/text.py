@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import io
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.console import Console
 
-from deciban.analysis.differences import beyond_doubt
 from deciban.core.resampling.intervals import LEVEL
-from deciban.errors import InputError
+from deciban.errors import NEGATED, InputError, amount, counted, shortened, topic_of
 from deciban.evaluation.conditions import ByConditions, SystemConditions
+from deciban.evaluation.metrics import OF_CLASSIFIERS
 from deciban.evaluation.one_system import with_interval
 from deciban.evaluation.results import Results
-from deciban.messages import NEGATED, amount, counted, shortened, topic_of
 from deciban.tables.results import (
     ALL,
     TableConsole,
     TableOptions,
     captioned,
     console,
+    errors_in_words,
     number,
     percent,
     points_table,
@@ -30,10 +29,12 @@ from deciban.tables.results import (
     print_multiclass,
     print_primaries,
     print_two_class,
+    rate,
     say,
     say_all,
     summary_columns,
     table,
+    threshold,
     two_class_caption,
 )
 from deciban.tables.writers import STYLES, UNLIMITED, WRITERS, Table
@@ -41,7 +42,6 @@ from deciban.tables.writers import STYLES, UNLIMITED, WRITERS, Table
 if TYPE_CHECKING:
     from deciban.analysis import FigureRow, Selection
     from deciban.analysis.comparison import Comparison
-    from deciban.core.ranks.operating import ErrorsAt
     from deciban.evaluation import Evaluation
     from deciban.models.score_model import ParameterRow
     from deciban.workflows import Trained
@@ -54,9 +54,9 @@ def as_text(result: Any, style: str = "plain", *, width: int | None = None, all_
     ----------
     result : Results, Evaluation, ClassEvaluation, Comparison or Trained
     style : str
-        One of those that the command line knows, or ``"html"``.
+        A style of the command line, or ``"html"``.
     width : int, optional
-        Of plain tables; left out, there is no limit.
+        Width of plain tables in columns; unlimited by default.
     all_classes : bool
 
     Returns
@@ -66,13 +66,13 @@ def as_text(result: Any, style: str = "plain", *, width: int | None = None, all_
     Raises
     ------
     InputError
-        If the style is none, or the width is too small for anything.
+        If the style is unknown, or the width is too small.
     """
     if style not in (*STYLES, *WRITERS):
         raise InputError(f"style: got {style!r}. There are {', '.join(dict.fromkeys((*STYLES, *WRITERS)))}.")
     given: Any = width
     if given is not None and (not isinstance(given, int) or given < _LEAST):
-        raise InputError(f"width: got {width!r}. It is a whole number of letters, {_LEAST} or more.")
+        raise InputError(f"width: got {width!r}. It must be a whole number of columns, at least {_LEAST}.")
     written = io.StringIO()
     out = TableConsole(style, file=written, width=width or UNLIMITED, color_system=None, force_terminal=False)
     if getattr(result, "kind", None) == "comparison":
@@ -99,23 +99,24 @@ def print_results(
     options: TableOptions = ALL,
     sentences: Sequence[str] = (),
 ) -> None:
-    """Print the table of all systems and its notes, on standard output or another console.
+    """Print the table of all systems and its notes.
 
     Parameters
     ----------
     results : Results
-        Of two classes or of many.
+        Two-class or multiclass results.
     out : Console, optional
+        By default standard output.
     order : sequence of str
-        Names of all rows, if some rows have no metrics.
+        Names of all rows, including rows without metrics.
     with_trials : bool
-        Two classes: whether each row says how many trials it is of, or of what weight.
+        Two classes: whether each row has its number of trials, or their total weight.
     all_classes : bool or None
-        Multiclass: whether tables of more than 30 classes have every class, and not the ten of
-        greatest error rate alone. None for no such tables.
+        Multiclass: whether tables of more than 30 classes have all classes, or only the ten with the highest error
+        rates. None omits these tables.
     options : TableOptions
     sentences : sequence of str
-        Sentences on all trials, printed before the notes.
+        Sentences about all trials, printed before the notes.
     """
     to = out or console()
     if results.kind == "classes":
@@ -123,7 +124,13 @@ def print_results(
         if all_classes is not None:
             print_classes(results.systems, to, all_of_them=all_classes)
     else:
-        print_two_class(results.systems, to, order, options, with_trials=with_trials)
+        if not _leads_with_rates(results):
+            print_two_class(results.systems, to, order, options, with_trials=with_trials)
+        if results.primaries:
+            from deciban.tables.error_rates import field_table  # loads metrics of spoofing, too
+
+            if (of_field := field_table(results)) is not None:
+                to.print(of_field)
     if results.primaries:
         print_primaries(results, to)
     say_all(to, sentences)
@@ -136,7 +143,7 @@ def print_results(
 
 
 def print_comparison(found: Comparison, out: TableConsole) -> None:
-    """Print one table of the differences of all pairs, and who is better where."""
+    """Print a table of the differences of all pairs, and sentences about them."""
     from deciban.analysis.comparison import caption_of, headings_of, rows_of, sentences_of
 
     n_left = 1 if len(found.pairs) == 1 else 3
@@ -146,14 +153,14 @@ def print_comparison(found: Comparison, out: TableConsole) -> None:
 
 
 def print_trained(done: Trained, out: Console) -> None:
-    """Print what a model is worth beside the scores as they are, its parameters, and how training went."""
+    """Print the metrics of a model beside those of the original scores, its parameters, and remarks on training."""
     if done.selection is not None:
         _print_selection(done.selection, out)
         out.print()
     noun = "Segments" if done.kind == "classes" else "Trials"
     parameters = done.model.parameter_rows()
     with_headings = bool(parameters) or done.test is not None
-    sets = ((f"{noun} of training", done.dev, "dev"), (f"Other {noun.lower()}", done.test, "eval"))
+    sets = ((f"Training {noun.lower()}", done.dev, "dev"), (f"Other {noun.lower()}", done.test, "eval"))
     for heading, results, part in sets:
         if results is not None:
             if with_headings:
@@ -175,7 +182,7 @@ def print_trained(done: Trained, out: Console) -> None:
 
 
 def columns_of_weights(rows: Sequence[ParameterRow]) -> tuple[list[str], list[tuple[str, ...]]]:
-    """Titles and cells of a table of parameters; with standard errors, where they are known."""
+    """Return headings and cells of a table of parameters, with standard errors if they are known."""
     if all(row.standard_error is None for row in rows):
         return ["", "weight", "on standardized scores"], [(row.name, *row.texts) for row in rows]
     cells: list[tuple[str, ...]] = [(row.name, row.texts[0], row.error_text, row.texts[1]) for row in rows]
@@ -183,9 +190,9 @@ def columns_of_weights(rows: Sequence[ParameterRow]) -> tuple[list[str], list[tu
 
 
 def _print_rows(results: Results[Any], rows: Sequence[FigureRow], part: str, out: Console) -> None:
-    """Figures of one set of trials. Notes on systems beside a fusion say the same as those on the fusion.
+    """Print the metrics of one set of trials.
 
-    What is to be said of a row is said once, but for why it has no figures.
+    Notes on single and leave-one-out systems are omitted, because they repeat the notes on the fusion.
     """
     compared = ("single", "left out", "leave-one-out", "without quality")
     silent = {row.name for row in rows if row.role in compared}
@@ -213,14 +220,14 @@ def _print_selection(selection: Selection, out: Console) -> None:
 
 
 _MOST_COUNTS = 3
-"""Classes that have a column for how many trials of them a condition has; of more, all trials together have one."""
+"""Maximum number of classes with a column of trial counts; with more classes, one column counts all trials."""
 
 _MOST_NAMED = 3
-"""Conditions that a line below the table names."""
+"""Maximum number of conditions that a remark names."""
 
 
 def print_conditions(results: Any, out: Console, *, everything: bool = True) -> None:
-    """Print tables by condition, for each system and each partition, and which conditions differ beyond doubt.
+    """Print tables by condition for each system and partition, and the conditions that differ significantly.
 
     Parameters
     ----------
@@ -228,8 +235,10 @@ def print_conditions(results: Any, out: Console, *, everything: bool = True) -> 
         With conditions.
     out : Console
     everything : bool
-        Two classes: whether scores that are not log-likelihood ratios have actual costs and Cllr, too.
+        Whether two-class scores that are not log-likelihood ratios also have actual costs and Cllr.
     """
+    from deciban.analysis.differences import significant_differences  # loads only with conditions
+
     for one in results.conditions:
         of = f"{one.pooled.name} " if len(results.conditions) > 1 else ""
         titles = [part.title for part in one.partitions]
@@ -245,7 +254,7 @@ def print_conditions(results: Any, out: Console, *, everything: bool = True) -> 
             if one.pooled.kind == "two-class" and (by_rule := rule_table(named, front)) is not None:
                 out.print(by_rule)
             level = LEVEL if one.pooled.uncertainty is None else one.pooled.uncertainty.level
-            remarks = () if part in alone else (*_remarks(part), *beyond_doubt(part, level))
+            remarks = () if part in alone else (*_remarks(part), *significant_differences(part, level))
             rules = [f"equalized: {same.rule}" for same in one.equalized if same.title == part.title]
             say_all(out, (*remarks, *rules), "yellow")
 
@@ -261,11 +270,11 @@ def _table_of_metrics(rows: Rows, part: ByConditions, *, everything: bool) -> Ta
 
 
 Rows: TypeAlias = list[tuple[list[str], Any, Any]]
-"""Of each row of a table by condition the names in front, the numbers of trials by class, and the evaluation."""
+"""Rows of a table by condition: the names, the numbers of trials by class, and the evaluation."""
 
 
 def condition_rows(one: SystemConditions, part: ByConditions, no_value: str = "(no value)") -> Rows:
-    """Return the rows of a table by condition: all trials, the conditions that have metrics, and these equalized."""
+    """Return the rows of a table by condition: all trials, conditions with metrics, and equalized conditions."""
     equal = [same for same in one.equalized if same.title == part.title]
     others = [""] * (len(part.columns) - 1)
     totals = part.trials or (equal[0].trials if equal else {})
@@ -295,11 +304,11 @@ def condition_table(
     headings : iterable of str
         Names of the metrics.
     write : function
-        Writes the metrics of an evaluation.
+        Returns the cells of an evaluation.
     write_count : function
-        Writes a number of trials.
+        Formats a number of trials.
     unit : str
-        Added to the headings of these numbers.
+        Suffix of the headings of trial counts.
     """
     totals = rows[0][1]
     each = list(totals) if len(totals) <= _MOST_COUNTS else []
@@ -314,7 +323,7 @@ def condition_table(
 
 
 def _remarks(part: ByConditions) -> list[str]:
-    """Which conditions have no figures and why, and which have few errors."""
+    """Return remarks on conditions without metrics and on conditions with few errors."""
     found = part.without_figures
     few = [
         one.name
@@ -329,41 +338,38 @@ def _remarks(part: ByConditions) -> list[str]:
     if doubtful:
         more = f", and {len(doubtful) - _MOST_NAMED} more" if len(doubtful) > _MOST_NAMED else ""
         found.append(
-            "Some intervals may be too narrow, or are refused (few or no errors, few units, or unequal ones), in "
+            "Some intervals can be too narrow or missing (few errors, or few or unequal units), in "
             f"{'; '.join(doubtful[:_MOST_NAMED])}{more}"
         )
     return found
 
 
-_RARE = 5e-4
-"""A rate below this is written with more digits than two decimals of percent."""
-
-
-_OF_NEGATED = (
-    "thresholds are those of negated scores: accept where the score in the file is at most minus the threshold"
-)
+_OF_NEGATED = "thresholds are for negated scores: accept if the score in the file is at most minus the threshold"
 
 
 def print_requested(
     results: Results[Any], out: Console | None = None, *, thresholds: bool = False, misleading: bool = False
 ) -> None:
-    """Print a table of each kind of figures that was asked for.
+    """Print a table for each kind of requested metrics.
 
     Parameters
     ----------
     results : Results
-        Of two classes.
+        Two-class results.
     out : Console, optional
+        By default standard output.
     thresholds, misleading : bool
-        Whether these are wanted, which are there in any case.
+        Whether to print these tables, too.
     """
     to, systems = out or console(), results.systems
     shown = [
         _thresholds(systems) if thresholds else None,
         *_conventions(systems),
-        *(_rates_at(systems, limited) for limited in ("fmr", "fnmr")),
+        None if _leads_with_rates(results) else _rates_at(systems, "fmr"),
+        _rates_at(systems, "fnmr"),
         _at_thresholds(systems),
         _posterior_scores(systems),
+        *classifier_tables(systems),
         rule_table([([one.name], one) for one in systems]),
         _misleading(systems) if misleading else None,
     ]
@@ -374,26 +380,6 @@ def print_requested(
     is_negated = any(getattr(one, "text", "") == NEGATED for one in results.messages)
     if is_negated and any(one is not None and "threshold" in one.headings for one in shown):
         say(to, _OF_NEGATED, "dim")
-
-
-def rate(fraction: float) -> str:
-    """Write a rate in percent, a rare one with two significant digits.
-
-    >>> rate(0.1387), rate(0.00012), rate(0.0)
-    ('13.87 %', '0.012 %', '0.00 %')
-    """
-    if math.isnan(fraction):
-        return "-"
-    return f"{100 * fraction:.2g} %" if 0.0 < fraction < _RARE else percent(fraction)
-
-
-def threshold(value: float, axis: str) -> str:
-    """Write a threshold on llrs in the unit of the axis.
-
-    >>> threshold(2.302585, "log10"), threshold(2.302585, "nats"), threshold(float("inf"), "nats")
-    ('1.0000', '2.3026', 'inf')
-    """
-    return number(value / math.log(10) if axis == "log10" else value, 4)
 
 
 def _unit(systems: Sequence[Evaluation]) -> str:
@@ -427,13 +413,13 @@ def _thresholds(systems: Sequence[Evaluation]) -> Table | None:
             fixed = (with_interval(rate(getattr(point, name)), one, (name, k)) for name in ("p_miss", "p_fa"))
             found.append((f"actDCF, {point}", actual, point.threshold, *fixed))
         rows += [(one.name, what, value, threshold(place, unit), *rates) for what, value, place, *rates in found]
-    words = f"thresholds{_in_unit(unit)}: accept at and above; inf rejects all; of actDCF that of Bayes"
-    headings = ["system", "figure", "value", "threshold", "misses", "false alarms"]
+    words = f"thresholds{_in_unit(unit)}: accept at and above; inf rejects all; actDCF: the Bayes threshold"
+    headings = ["system", "metric", "value", "threshold", "misses", "false alarms"]
     return _requested(headings, rows, words, systems, 2)
 
 
 def _conventions(systems: Sequence[Evaluation]) -> tuple[Any, ...]:
-    """Rates of each system, and what the conventions are."""
+    """Return a table of the EER by each convention, and a table of the conventions."""
     if not systems[0].requested.eer_conventions:
         return ()
     from deciban.metrics import EER_CONVENTIONS
@@ -444,12 +430,12 @@ def _conventions(systems: Sequence[Evaluation]) -> tuple[Any, ...]:
     ]
     meanings = [(name, how.definition, how.tools) for name, how in EER_CONVENTIONS.items()]
     figures = table(["system", *EER_CONVENTIONS], rows, caption=captioned("EER by convention", systems))
-    return figures, table(["EER", "read off where", "as in"], meanings, prose=(1, 2))
+    return figures, table(["EER", "definition", "as in"], meanings, prose=(1, 2))
 
 
-def _errors(errors: ErrorsAt, unit: str) -> tuple[str, ...]:
-    counts = (f"{amount(errors.n_miss)} of {amount(errors.n_tar)}", f"{amount(errors.n_fa)} of {amount(errors.n_non)}")
-    return threshold(errors.threshold, unit), *counts
+def _leads_with_rates(results: Results[Any]) -> bool:
+    """Return True for a protocol of biometric testing, which asks for error rates instead of costs."""
+    return bool(results.primaries) and results.primaries[0].plan.primary == "fnmr_at_fmr"
 
 
 def _rates_at(systems: Sequence[Evaluation], limited: str) -> Table | None:
@@ -459,14 +445,14 @@ def _rates_at(systems: Sequence[Evaluation], limited: str) -> Table | None:
             one.name,
             f"{100 * found.limit:.6g} %",
             with_interval(rate(found.rate), one, ("rates_at", k)),
-            *_errors(found.errors, unit),
+            *errors_in_words(found.errors, unit),
         )
         for one in systems
         for k, found in enumerate(one.requested.rates_at)
         if found.limited == limited
     ]
     names = ("FMR at most", "FNMR") if limited == "fmr" else ("FNMR at most", "FMR")
-    words = f"on the steppy ROC, nothing interpolated; thresholds{_in_unit(unit)}: accept at and above"
+    words = f"on the ROC steps, without interpolation; thresholds{_in_unit(unit)}: accept at and above"
     return _requested(["system", *names, "threshold", "misses", "false alarms"], rows, words, systems)
 
 
@@ -484,7 +470,7 @@ def _at_thresholds(systems: Sequence[Evaluation]) -> Table | None:
         for one in systems
         for k, found in enumerate(one.requested.at_thresholds)
     ]
-    words = f"thresholds{_in_unit(unit)} that were chosen on other trials; HTER = (FNMR + FMR) / 2"
+    words = f"thresholds{_in_unit(unit)} chosen on other trials; HTER = (FNMR + FMR) / 2"
     return _requested(["system", "best there for", "threshold", "FNMR", "FMR", "HTER"], rows, words, systems, 2)
 
 
@@ -503,13 +489,28 @@ def _posterior_scores(systems: Sequence[Evaluation]) -> Any:
             ("Brier", "brier", found.brier.to_dict()),
         )
     ]
-    words = "log-loss in nats; value = calibration loss + discrimination loss (by PAV), without scores: of the prior"
+    words = "log-loss in nats; value = calibration loss + discrimination loss (by PAV); without scores: prior alone"
     headings = ["system", "prior", "score", "value", "calibration loss", "discrimination loss", "without scores"]
     return _requested(headings, rows, words, systems, 3)
 
 
+def classifier_tables(systems: Sequence[Evaluation]) -> Iterator[Table]:
+    """Yield tables of the metrics of classifier papers: of decisions and ranks, and of posteriors."""
+    found = [(one, values) for one in systems for values in one.requested.classifier]
+    captions = (
+        "at the share of targets in the data; decisions at posterior 0.5; best F1: at its best threshold",
+        "posteriors at the share of targets; ECE and ACE in 15 bins, 0 without information; log loss in nats",
+    )
+    for labels, words in zip(OF_CLASSIFIERS, captions, strict=True) if found else ():
+        rows = [
+            (one.name, f"{values['p_target']:.4g}", *(with_interval(number(values[x], 4), one, (x, 0)) for x in labels))
+            for one, values in found
+        ]
+        yield table(["system", "share", *labels.values()], rows, caption=captioned(words, systems))
+
+
 def rule_table(named: Sequence[tuple[Sequence[str], Evaluation]], headings: Sequence[str] = ("system",)) -> Any:
-    """What a rule of the user's own says of each evaluation, with names in front of its rows; None without a rule."""
+    """Return a table of the costs by a custom scoring rule; None without such a rule."""
     figures = "cost", "calibration_loss", "minimum", "information"
     rows = [
         (
@@ -522,7 +523,7 @@ def rule_table(named: Sequence[tuple[Sequence[str], Evaluation]], headings: Sequ
         for k, found in enumerate(one.requested.rule_costs)
     ]
     words = (
-        "your own rule, in its units: cost = calibration loss + minimum (by PAV) = without scores - information; it is "
+        "custom scoring rule, in its units: cost = calibration loss + minimum (by PAV) = without scores - information; "
         "proper, as no weight is negative"
     )
     titles = [*headings, "prior", "cost", "calibration loss", "minimum", "information", "without scores"]
@@ -535,7 +536,7 @@ _PARTS = {
     "discrimination_loss": "{}_discrimination_loss",
     "uncertainty": "",
 }
-"""Columns, and what their figures are called where they have intervals."""
+"""Columns, and the names of their metrics in intervals."""
 
 
 def _misleading(systems: Sequence[Evaluation]) -> Any:
@@ -551,6 +552,6 @@ def _misleading(systems: Sequence[Evaluation]) -> Any:
         for one in systems
         for k, found in enumerate(one.misleading)
     ]
-    headings = ["system", "misleading evidence", "targets", "p_tar", "non-targets", "p_non"]
-    words = "likelihood ratio against the truth by more than a factor: targets below 1 / factor, non-targets above it"
+    headings = ["system", "misleading evidence", "targets", "share of targets", "non-targets", "share of non-targets"]
+    words = "misleading: likelihood ratio < 1 / factor for targets, > factor for non-targets"
     return _requested(headings, rows, words, systems, 2)

@@ -1,15 +1,16 @@
-"""One table, written for a terminal, as CSV, Markdown or LaTeX: the same figures in each."""
+"""Tables as terminal output, CSV, Markdown, LaTeX and HTML, with the same values in each; numbers as text."""
 
 from __future__ import annotations
 
 import csv
 import html
 import io
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -18,20 +19,15 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from deciban.evaluation.metrics import metric_of
-from deciban.evaluation.one_system import PERCENT, WithInterval, corrected_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from deciban.evaluation.one_system import OneSystem
-    from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.one_system import PERCENT, OneSystem, WithInterval, corrected_of, with_interval
+from deciban.evaluation.uncertainty import Figure
 
 LONGEST_WORD = 14
-"""Columns of a longer word of a heading, which is broken."""
+"""Maximum width of a word in a heading; longer words are broken."""
 
 
 def longest_word(heading: str) -> int:
-    """Return the width that the words of a heading need; words longer than `LONGEST_WORD` are broken.
+    """Return the width that the words of a heading need; longer words than `LONGEST_WORD` are broken.
 
     >>> longest_word("mean speech_duration")
     8
@@ -41,16 +37,16 @@ def longest_word(heading: str) -> int:
 
 
 _BREAK = re.compile(r"(?<=[-_./])(?=[^-_./])")
-"""Where a long name may be broken."""
+"""Places where a long name can be broken."""
 
 
 def _parts(word: str, width: int) -> list[str]:
-    """Return the word, or what stands between its separators if it is wider than that."""
+    """Return the word, split after its separators if it is wider than `width`."""
     return [word] if cell_len(word) <= width else _BREAK.split(word)
 
 
 def wrapped(text: str, width: int) -> str:
-    r"""Return a heading or a name in lines, broken at blanks, and inside words that are too long at `_`, `-`, `.`, `/`.
+    r"""Break a heading or a name into lines: at blanks, and long words also after `_`, `-`, `.` and `/`.
 
     >>> wrapped("mean speech_duration", 12)
     'mean speech_\nduration'
@@ -69,21 +65,21 @@ def wrapped(text: str, width: int) -> str:
 
 
 Cell: TypeAlias = Callable[[Any], str]
-"""What stands in a column about an evaluation."""
+"""Function that writes the cell of an evaluation."""
 
 
 def has_intervals(cells: Sequence[str]) -> bool:
-    """Whether some cell of a column has an interval."""
+    """Return True if some cell of a column has an interval."""
     return any(isinstance(cell, WithInterval) for cell in cells)
 
 
 def with_corrected(columns: Mapping[str, Cell], systems: Sequence[OneSystem]) -> dict[str, Cell]:
-    """Return columns of figures, each minimum with a column of its corrected values behind it.
+    """Return columns of metrics, with a column of corrected values after each minimum.
 
     Parameters
     ----------
     columns : mapping of str to function
-        Headings, and what stands below them about an evaluation.
+        Headings, each with the function that writes its cell for an evaluation.
     systems : sequence of Evaluation or ClassEvaluation
     """
     first = systems[0]
@@ -98,7 +94,7 @@ def with_corrected(columns: Mapping[str, Cell], systems: Sequence[OneSystem]) ->
 
 
 def heading_of(key: Figure, one: OneSystem) -> str:
-    """Return the label of a metric; at an operating point of two classes with the point as ``--dcf`` accepts it."""
+    """Return the label of a metric; at a two-class operating point with the point in the syntax of ``--dcf``."""
     label = metric_of(key).label
     if isinstance(key, str) or one.kind != "two-class":
         return label
@@ -108,18 +104,18 @@ def heading_of(key: Figure, one: OneSystem) -> str:
 
 
 def corrected_cell(key: Figure, one: OneSystem) -> str:
-    """Return what to expect of a minimum on new units, as tables show it."""
+    """Return the cell of a corrected minimum: its expected value on new units."""
     value = corrected_of(one, key)
     return "-" if value is None else metric_of(key).text(value)
 
 
 def estimate_of(cell: str) -> str:
-    """The figure of a cell alone."""
+    """Return the value of a cell without its interval."""
     return cell.estimate if isinstance(cell, WithInterval) else cell
 
 
 def aligned(cells: Sequence[str]) -> list[str]:
-    """The cells of a column with figures above each other, and intervals above each other.
+    """Return the cells of a column with aligned values and aligned intervals.
 
     Examples
     --------
@@ -138,7 +134,7 @@ def aligned(cells: Sequence[str]) -> list[str]:
 
 
 def apart(heading: str, cells: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """A column as columns of numbers: where there are intervals, one for each bound besides.
+    """Split a column with intervals into columns of values, lower and upper bounds.
 
     Examples
     --------
@@ -155,42 +151,42 @@ def apart(heading: str, cells: Sequence[str]) -> list[tuple[str, list[str]]]:
 
 
 STYLES = ("plain", "csv", "markdown", "latex")
-"""How tables can be written; the first is for people."""
+"""Styles of tables; the first is for people."""
 
 
 UNLIMITED = 100_000
-"""Width of what is no terminal: every row is one line."""
+"""Width of output that is not a terminal: every row is one line."""
 
 
 _GAP = 2
-"""Blanks between two columns."""
+"""Number of blanks between two columns."""
 
 
 _NARROW = 12
-"""A column of names is folded rather than made narrower than this."""
+"""Minimum width of a folded column of names."""
 
 
 _CAPTION = 60
-"""A caption in a window is as wide as its table, or so wide."""
+"""Minimum width of a caption in a window."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Texts in rows and columns, and what is to be known of them.
+    """Table of texts with a caption.
 
     Attributes
     ----------
     headings : tuple of str
     rows : tuple of tuple of str
-        Cells as people read them; a row may end early.
+        Cells as text for people; a row can have fewer cells than headings.
     n_left : int
-        How many columns hold names, which stand first and are aligned to the left; the others hold figures.
+        Number of columns of names. They come first and are left-aligned; the other columns hold numbers.
     caption : str
-        What the figures are: units, operating points.
+        Units, operating points and other remarks on the values.
     prose : tuple of int
-        Columns of sentences or lists of words, that may be wrapped.
+        Columns of sentences or lists of words, which can be wrapped.
     has_headings : bool
-        Whether people see the headings.
+        Whether terminals show the headings.
     """
 
     headings: tuple[str, ...]
@@ -201,22 +197,22 @@ class Table:
     has_headings: bool = True
 
     def cells(self, row: Sequence[str]) -> tuple[str, ...]:
-        """A row with all of its columns."""
+        """Return the cells of a row, padded to all columns."""
         return (*row, *[""] * (len(self.headings) - len(row)))
 
     def column(self, k: int) -> list[str]:
-        """All cells of a column."""
+        """Return all cells of a column."""
         return [self.cells(row)[k] for row in self.rows]
 
     @property
     def turned(self) -> Table:
-        """The same with a row for each column of figures, and a column for each row."""
+        """The transposed table: a row for each column of numbers, a column for each row."""
         names, *columns = (self.column(k) for k in range(len(self.headings)))
         rows = tuple((heading, *cells) for heading, cells in zip(self.headings[1:], columns, strict=True))
         return replace(self, headings=("", *names), rows=rows)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Fit the table into the window."""
+        """Render the table within the width of the window."""
         width = 0
         for number, grid in enumerate(grids(self, options.max_width)):
             if number:
@@ -234,7 +230,7 @@ class Table:
 
 
 def _without_blanks(line: list[Segment]) -> list[Segment]:
-    """A line without the blanks at its end."""
+    """Return a line without trailing blanks."""
     kept = list(line)
     while kept:
         text, style, control = kept.pop()
@@ -244,11 +240,10 @@ def _without_blanks(line: list[Segment]) -> list[Segment]:
 
 
 def grids(table: Table, width: int) -> Iterator[Grid]:
-    """The blocks in which a table fits a window, each with the names in front.
+    """Yield the blocks of a table that fit a window; each block starts with the columns of names.
 
-    As many columns stand in one block as have room: first headings are put on several lines, then long names are
-    folded, and what does not fit then follows below. No figure is left out or cut. Figures with intervals are wide:
-    where they do not fit side by side, they stand below each other, and systems side by side, if that fits.
+    Headings are wrapped first, then long names are folded. Columns that still do not fit go into another block. No
+    value is cut. If metrics with intervals do not fit side by side, the table is transposed, if that fits.
     """
     if table.prose:
         yield _grid(table, range(len(table.headings)), _prose_widths(table, width))
@@ -280,7 +275,7 @@ def grids(table: Table, width: int) -> Iterator[Grid]:
 
 
 def _widths(table: Table) -> tuple[list[int], list[int]]:
-    """Widths of all columns with headings on one line, and on several lines."""
+    """Return the widths of all columns with headings on one line, and with wrapped headings."""
     columns = range(len(table.headings))
     held = [max(map(cell_len, aligned(table.column(k))), default=0) for k in columns]
     whole = [max(held[k], cell_len(table.headings[k])) for k in columns]
@@ -288,7 +283,7 @@ def _widths(table: Table) -> tuple[list[int], list[int]]:
 
 
 def _prose_widths(table: Table, width: int) -> dict[int, int]:
-    """Widths of the columns of a table with sentences: those are wrapped where it takes fewest lines, names at last."""
+    """Return the column widths of a table with sentences, which are wrapped before names."""
     shown = table.headings if table.has_headings else [""] * len(table.headings)
     widths = [max(map(cell_len, (heading, *table.column(k)))) for k, heading in enumerate(shown)]
     excess = sum(widths) + _GAP * (len(widths) - 1) - width
@@ -307,7 +302,7 @@ def _prose_widths(table: Table, width: int) -> dict[int, int]:
 
 
 def _folded(widths: Sequence[int], room: int) -> list[int]:
-    """Widths of columns of names in so much room: the longest ones are folded, none below what is narrow."""
+    """Return the widths of columns of names within a room: the widest are folded, down to `_NARROW`."""
     found = list(widths)
     while sum(found) + _GAP * (len(found) - 1) > room and max(found) > _NARROW:
         found[found.index(max(found))] -= 1
@@ -315,7 +310,7 @@ def _folded(widths: Sequence[int], room: int) -> list[int]:
 
 
 def _grid(table: Table, columns: Sequence[int], widths: Mapping[int, int]) -> Grid:
-    """Some columns of a table, as rich shows it."""
+    """Return some columns of a table as a rich table."""
     grid = Grid(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold", show_header=table.has_headings)
     for k in columns:
         is_left = k < table.n_left or bool(table.prose) or has_intervals(table.column(k))
@@ -327,7 +322,7 @@ def _grid(table: Table, columns: Sequence[int], widths: Mapping[int, int]) -> Gr
 
 
 def _shown(table: Table, k: int, width: int) -> list[str]:
-    """Cells of a column as people see them: figures aligned, long names in lines."""
+    """Return the displayed cells of a column: numbers aligned, long names folded."""
     cells = aligned(table.column(k))
     return [wrapped(cell, width) for cell in cells] if k < table.n_left and not table.prose else cells
 
@@ -340,9 +335,9 @@ _GROUPED = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
 def bare(table: Table, *, bounds_apart: bool = False) -> Table:
-    """The same with numbers that programs read: percent in the heading, and no commas between thousands.
+    """Return the table with numbers that programs can read: percent in the heading, no thousands separators.
 
-    Intervals stay beside their figures, or their bounds have columns of their own.
+    If `bounds_apart`, the bounds of intervals have separate columns.
     """
     found = list[tuple[str, list[str]]]()
     for k, heading in enumerate(table.headings):
@@ -366,7 +361,7 @@ def _without_percent(cell: str) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """Write comma-separated values, the caption as a comment before them.
+    """Return the table as comma-separated values; the caption is a comment at the start.
 
     >>> print(as_csv(Table(("system", "EER"), (("a,b", "12.50 %"),), caption="of all trials")), end="")
     # of all trials
@@ -376,18 +371,18 @@ def as_csv(table: Table) -> str:
     found, out = bare(table, bounds_apart=True), io.StringIO()
     out.writelines(f"# {line}\n" for line in table.caption.splitlines())
     for cells in (found.headings, *map(found.cells, found.rows)):
-        has_mark = "#" in "".join(cells)  # what reads comments could take the rest of a row for one
+        has_mark = "#" in "".join(cells)  # readers of comments could drop the rest of the row
         quoting: Any = csv.QUOTE_ALL if has_mark else csv.QUOTE_MINIMAL
         csv.writer(out, lineterminator="\n", quoting=quoting).writerow(cells)
     return out.getvalue()
 
 
 _MARKS = re.compile(r"[\\`*_{}\[\]<>#|~&$]")
-"""What Markdown may take for more than a letter."""
+"""Characters with a meaning in Markdown."""
 
 
 def markdown_text(text: str) -> str:
-    r"""Write a text so that Markdown shows it as it is.
+    r"""Escape a text for Markdown.
 
     >>> print(markdown_text("a_b|c"))
     a\_b\|c
@@ -396,7 +391,7 @@ def markdown_text(text: str) -> str:
 
 
 def as_markdown(table: Table) -> str:
-    r"""Write a table of GitHub's Markdown, the caption as a paragraph below.
+    r"""Return the table in GitHub's Markdown, with the caption as a paragraph below.
 
     >>> print(as_markdown(Table(("system", "EER"), (("a_b", "12.50 %"),))), end="")
     | system | EER |
@@ -427,7 +422,7 @@ _TEX = {
 
 
 def latex_text(text: str) -> str:
-    r"""Write a text so that LaTeX shows it as it is.
+    r"""Escape a text for LaTeX.
 
     >>> print(latex_text("50 % of a_b"))
     50 \% of a\_b
@@ -436,7 +431,7 @@ def latex_text(text: str) -> str:
 
 
 def as_latex(table: Table) -> str:
-    r"""Write a table of LaTeX with the rules of booktabs.
+    r"""Return the table in LaTeX with booktabs rules.
 
     >>> print(as_latex(Table(("system", "EER"), (("a_b", "12.50 %"),), caption="Cllr in bits")), end="")
     \begin{table}  % \usepackage{booktabs}
@@ -472,7 +467,7 @@ def as_latex(table: Table) -> str:
 
 
 def _latex_cell(cell: str) -> str:
-    """A text, or a number with a minus and not a hyphen."""
+    """Escape a cell; a negative number gets a minus sign instead of a hyphen."""
     if isinstance(cell, WithInterval):
         estimate, low, high = map(_latex_cell, (cell.estimate, cell.low, cell.high))
         return f"{estimate} [{low}, {high}]".lstrip()
@@ -481,21 +476,21 @@ def _latex_cell(cell: str) -> str:
 
 def _latex_row(cells: Sequence[str]) -> str:
     row = " & ".join(map(_latex_cell, cells)) + r" \\"
-    return f"{{}}{row}" if row.startswith(("[", "*")) else row  # or it would belong to the end of the row before
+    return f"{{}}{row}" if row.startswith(("[", "*")) else row  # LaTeX would read it as an argument of the row before
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """How tables are written, and sentences between them."""
+    """Functions that write tables and the sentences between them in one style."""
 
     table: Callable[[Table], str]
     line: Callable[[str], str]
     apart: bool = False
-    """Whether sentences stand apart from each other."""
+    """Whether sentences are separated by empty lines."""
 
 
 def as_html(table: Table) -> str:
-    """Write a table for a page or a notebook.
+    """Return the table in HTML, for a page or a notebook.
 
     >>> print(as_html(Table(("system", "EER"), (("a<b", "12.50 %"),))), end="")
     <table><thead><tr><th>system</th><th>EER</th></tr></thead>
@@ -525,4 +520,61 @@ WRITERS: dict[str, Writer] = {
     "latex": Writer(as_latex, _commented("%")),
     "html": Writer(as_html, lambda text: f"<p>{html.escape(text)}</p>\n" if text else ""),
 }
-"""Writers of what is not for a terminal, by style."""
+"""Writers for styles other than terminal tables."""
+
+
+MINUS = "\u2212"
+
+MISSING = "\u2013"
+"""Replacement of a number that is unknown or does not exist."""
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Write a number with fixed digits, a typographic minus sign, and ∞.
+
+    >>> number(0.41234), number(-4.5951), number(float("inf")), number(-1e-17), number(12345678.0)
+    ('0.412', '−4.595', '∞', '0.000', '1.23e+07')
+    """
+    if math.isnan(value):
+        return MISSING
+    if math.isinf(value):
+        return "∞" if value > 0 else MINUS + "∞"
+    text = f"{value:,.{digits}f}" if abs(value) < 1e6 else f"{value:.3g}"
+    if text.startswith("-"):
+        text = text[1:] if float(text.replace(",", "")) == 0 else MINUS + text[1:]
+    return text
+
+
+def typeset(text: str) -> str:
+    """Replace hyphens in a number that is already text with typographic minus signs.
+
+    >>> typeset("-1.5e-07")
+    '−1.5e−07'
+    """
+    return text.replace("-", MINUS)
+
+
+def sure(text: str, one: Any, figure: Any) -> str:
+    """Append the interval of a metric to its text, if it has one."""
+    return with_interval(text, one, figure, lambda bound: typeset(bound).replace("inf", "∞"))
+
+
+def percent(fraction: float) -> str:
+    """Write a fraction in percent, with two decimals or, for small values, two digits.
+
+    >>> percent(0.0412), percent(0.0), percent(0.000012)
+    ('4.12 %', '0.00 %', '0.0012 %')
+    """
+    value = 100 * fraction
+    return f"{value:.2f} %" if value >= 0.1 or value == 0 else f"{value:.2g} %"
+
+
+def count(value: float) -> str:
+    """Write a number of trials; sums of fractional weights have one decimal.
+
+    >>> count(58000), count(12.25)
+    ('58,000', '12.2')
+    """
+    if math.isnan(value):
+        return MISSING
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"

@@ -1,4 +1,4 @@
-"""Who was compared with whom, what is true and what was scored: frozen tables and their joins."""
+"""Tables of trials (index, key, scores) and their joins."""
 
 from __future__ import annotations
 

@@ -21,10 +21,10 @@ from deciban.trials.joining.join import stack as stack
 from deciban.trials.lists import Origin as Origin
 from deciban.trials.lists import Trials as Trials
 from deciban.trials.names import IdMap as IdMap
-from deciban.trials.quality import AlignedQuality as AlignedQuality
-from deciban.trials.quality import Quality as Quality
-from deciban.trials.quality import SegmentQuality as SegmentQuality
+from deciban.trials.tables import AlignedQuality as AlignedQuality
 from deciban.trials.tables import Index as Index
 from deciban.trials.tables import Key as Key
+from deciban.trials.tables import Quality as Quality
 from deciban.trials.tables import Scores as Scores
+from deciban.trials.tables import SegmentQuality as SegmentQuality
 from deciban.trials.tables import TrialTable as TrialTable

@@ -1,4 +1,4 @@
-"""Many classes: scores of segments for named classes, and which class is true."""
+"""Multiclass trials: scores of segments for named classes, and keys with the true classes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban._validate.probabilities import LIKE_RATIOS, SHARE_BELOW_1, like_posteriors, like_probabilities, like_ratios
-from deciban.errors import InputError, KeyMismatchError
-from deciban.messages import WARNING, Message, shortened
+from deciban._validate.classes import LIKE_RATIOS, SHARE_BELOW_1, like_posteriors, like_probabilities, like_ratios
+from deciban.errors import WARNING, InputError, KeyMismatchError, Message, shortened
+from deciban.trials.joining import IdsLike, Renaming
 from deciban.trials.joining.matching import Duplicates, JoinReport, Missing, match, picked
-from deciban.trials.joining.renaming import IdsLike, Renaming
 from deciban.trials.lists import NO_CONDITIONS, Conditions, Trials, owned
 from deciban.trials.names import Ids, NamesLike, encode, plain_names, positions
 from deciban.trials.tables import Scores, TrialTable
@@ -31,7 +30,7 @@ def _class_names(classes: Sequence[str], fewest: int = 2) -> tuple[str, ...]:
 
 def _trials(ids: Ids | Trials, conditions: Conditions) -> Trials:
     if isinstance(ids, Trials) and conditions:
-        raise InputError("conditions: these trials have their own already. Pass names, or no conditions.")
+        raise InputError("conditions: these trials already have conditions. Pass names, or no conditions.")
     return ids if isinstance(ids, Trials) else Trials.of(ids, conditions=conditions)
 
 
@@ -53,7 +52,7 @@ class ClassScores(TrialTable):
     classes : tuple of str
     score : (n_segments, n_classes) float array
     name : str
-        What tables and legends call the system.
+        Name of the system in tables and legends.
     """
 
     trials: Trials
@@ -76,12 +75,12 @@ class ClassScores(TrialTable):
         name: str = "system",
         conditions: Conditions = NO_CONDITIONS,
     ) -> ClassScores:
-        """Make class scores from names and a matrix.
+        """Return class scores from names and a matrix.
 
         Raises
         ------
         InputError
-            If the shapes do not fit, a score is NaN, or the names of the classes are not distinct.
+            If the shapes do not match, a score is NaN, or the names of the classes are not distinct.
 
         Examples
         --------
@@ -103,7 +102,7 @@ class ClassScores(TrialTable):
         return cls(trials, called, owned(matrix, score), name)
 
     def of_classes(self, classes: Sequence[str]) -> ClassScores:
-        """Take the scores of these classes, in this order.
+        """Return the scores of these classes, in this order.
 
         Parameters
         ----------
@@ -117,7 +116,7 @@ class ClassScores(TrialTable):
         Raises
         ------
         InputError
-            If one is not there, or there are not at least 2 distinct ones.
+            If a class does not exist, or fewer than two distinct classes are given.
 
         Examples
         --------
@@ -130,22 +129,22 @@ class ClassScores(TrialTable):
         lacking = [name for name in called if name not in place]
         if lacking:
             raise InputError(
-                f"classes: {self.trials.origin.name} has no scores for {', '.join(map(repr, lacking[:5]))}; it has "
-                f"them for {', '.join(self.classes)}."
+                f"classes: {self.trials.origin.name} has no scores for {', '.join(map(repr, lacking[:5]))}, only for "
+                f"{', '.join(self.classes)}."
             )
         return replace(self, classes=called, score=self.score[:, [place[name] for name in called]])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ClassKey(TrialTable):
-    """Which class every segment is of.
+    """The true class of each segment.
 
     Attributes
     ----------
     trials : Trials
     classes : tuple of str
     label : (n_segments,) int array
-        Positions in ``classes``.
+        Indices in ``classes``.
     """
 
     trials: Trials
@@ -161,21 +160,21 @@ class ClassKey(TrialTable):
     def of(
         cls, ids: Ids | Trials, label: NamesLike, *, classes: Names = None, conditions: Conditions = NO_CONDITIONS
     ) -> ClassKey:
-        """Make a class key from names of segments and of their classes.
+        """Return a class key from the names of segments and of their classes.
 
         Parameters
         ----------
         ids : mapping of str to names, or Trials
         label : sequence of str
-            Name of the class of every segment.
+            Name of the class of each segment.
         classes : sequence of str, optional
-            All classes in their order; those that occur, sorted, when left out.
+            All classes in their order; by default the classes that occur, sorted.
         conditions : mapping, optional
 
         Raises
         ------
         InputError
-            If there is not one label per segment, or one is not among the classes.
+            If there is not one label per segment, or a label is not one of the classes.
 
         Examples
         --------
@@ -188,7 +187,7 @@ class ClassKey(TrialTable):
             raise InputError(f"label: {len(codes)} labels for {len(trials)} segments.")
         called = _class_names(
             sorted(names.to_pylist()) if classes is None else classes, fewest=1
-        )  # a shard may have one
+        )  # a partition may contain one class
         places = positions(names, encode(list(called))[1])
         if (places < 0).any():
             row = int(np.argmax(places[codes] < 0))
@@ -201,14 +200,14 @@ class ClassKey(TrialTable):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AlignedClasses:
-    """The class scores of segments whose class is known.
+    """Class scores of segments with known class.
 
     Attributes
     ----------
     scores : ClassScores
         On the trials of the key, in its order.
     label : (n_segments,) int array
-        The true classes, as positions in ``classes``.
+        The true classes, as indices in ``classes``.
     report : JoinReport
     """
 
@@ -221,12 +220,12 @@ class AlignedClasses:
 
     @property
     def name(self) -> str:
-        """What tables and legends call the system."""
+        """Name of the system in tables and legends."""
         return self.scores.name
 
     @property
     def trials(self) -> Trials:
-        """The segments that are left, in the order of the key."""
+        """The matched segments, in the order of the key."""
         return self.scores.trials
 
     @property
@@ -248,19 +247,19 @@ def align_classes(
     duplicates: Duplicates = "error",
     ids: IdsLike | None = None,
 ) -> AlignedClasses:
-    """Find the class scores of every segment of a key. Classes are matched by name.
+    """Return the class scores of each segment of a key. Classes are matched by name.
 
     Parameters
     ----------
     scores : ClassScores
     key : ClassKey
-        Its classes may stand in another order, and it need not know all classes that were scored.
+        Its classes may be in another order, and may be fewer than the classes of the scores.
     missing : {"error", "drop"} or float
-        What to do about segments without scores: refuse, leave them out, or give them this score for every class.
+        Treatment of segments without scores: raise, drop them, or use this score for every class.
     duplicates : {"error", "keep-one"}
-        What to do about a segment that occurs twice with the same content. Different content is always an error.
+        Treatment of segments that occur twice with the same content. Different content is always an error.
     ids : optional
-        By which names segments are compared, as in `deciban.align`.
+        Rules to match names of segments, as in `deciban.align`.
 
     Returns
     -------
@@ -269,7 +268,7 @@ def align_classes(
     Raises
     ------
     KeyMismatchError
-        If segments are missing, duplicate or conflicting, or a segment is of a class that has no scores.
+        If segments are missing, duplicate or conflicting, or the scores lack the class of a segment.
 
     Examples
     --------
@@ -290,17 +289,17 @@ def align_class_systems(
     by_order: bool = False,
     ids: IdsLike | None = None,
 ) -> list[AlignedClasses]:
-    """Find the class scores of every segment of a key for several systems; what is dropped for one is for all.
+    """Return the class scores of each segment of a key for several systems; segments are dropped for all systems.
 
     Parameters
     ----------
     systems : sequence of ClassScores
-        Of the same classes; those of the first say in which order.
+        They need the same classes; the first system determines the order.
     key : ClassKey
     missing, duplicates
         As in `align_classes`.
     by_order : bool
-        Match the first scores with the first segment and so on, whatever their names are. Never done unless asked.
+        If True, match scores and segments by position and ignore their names.
     ids : optional
         As in `deciban.align`.
 
@@ -312,7 +311,7 @@ def align_class_systems(
     Raises
     ------
     KeyMismatchError
-        As in `align_classes`, or if systems score different classes.
+        As in `align_classes`, or if systems have different classes.
     InputError
         If there is no system.
     """
@@ -328,8 +327,8 @@ def align_class_systems(
         raise KeyMismatchError(
             f"{key.trials.origin.where(row)}: {key.trials.name_of(row)} is of class "
             f"{key.classes[int(key.label[row])]!r} ({len(unknown):,} segments of such classes), but "
-            f"{systems[0].trials.origin.name} has scores for {', '.join(classes)} only. Take these segments out of "
-            "the key, or use scores for all of its classes."
+            f"{systems[0].trials.origin.name} has scores for {', '.join(classes)} only. Remove these segments from the "
+            "key, or use scores for all of its classes."
         )
     found = match(ordered, key, missing, duplicates, by_order=by_order, ids=Renaming.of(ids))
     label = place[found.key.label]
@@ -342,39 +341,39 @@ def align_class_systems(
 
 
 def _in_order_of(first: ClassScores, system: ClassScores) -> ClassScores:
-    """The same scores with the classes in the order of the first system."""
+    """Return the scores of a system with the classes in the order of the first system."""
     if system.classes == first.classes:
         return system
     if set(system.classes) != set(first.classes):
         odd = sorted(set(system.classes) ^ set(first.classes))
         raise KeyMismatchError(
             f"{system.trials.origin.name} scores other classes than {first.trials.origin.name}: only one of them has "
-            f"{', '.join(odd[:5])}. Systems are compared on the same classes; choose them by name (--classes)."
+            f"{', '.join(odd[:5])}. Systems need the same classes; choose classes by name (--classes)."
         )
     return system.of_classes(first.classes)
 
 
 _FEWEST = 10
-"""Scores of which it can be told that they look like cosines."""
+"""Smallest number of scores that can look like cosines."""
 
 _SPREAD = 0.1
-"""The least range of scores that look like cosines."""
+"""Smallest range of scores that look like cosines."""
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
-    """What the scores of one input look like, without labels; batches add up.
+class ScoreStatistics:
+    """Statistics of the scores of one input that show their kind, without labels; objects of batches can be added.
 
     Attributes
     ----------
     n : int
     low, high : float
-        The smallest and the largest finite score; ``low`` is -inf if one is.
+        The smallest score (may be -inf), and the largest finite score.
     low_positive : float
         The smallest score above 0.
     n_below_1 : int
     are_posteriors : bool or None
-        Of many classes: whether the scores of each trial sum to 1.
+        For multiclass scores: True if the scores of each trial sum to 1.
     """
 
     n: int = 0
@@ -385,12 +384,12 @@ class Looks:
     are_posteriors: bool | None = None
 
     @classmethod
-    def of(cls, scores: Scores | ClassScores) -> Looks:
-        """Look at scores as they were read; those with a declared unit look like what they are.
+    def of(cls, scores: Scores | ClassScores) -> ScoreStatistics:
+        """Compute the statistics of scores; a declared unit is trusted.
 
         Examples
         --------
-        >>> Looks.of(Scores.of({"trial": list("abcdefghij")}, np.geomspace(0.001, 1000, 10))).like
+        >>> ScoreStatistics.of(Scores.of({"trial": list("abcdefghij")}, np.geomspace(0.001, 1000, 10))).like
         'ratios'
         """
         values = scores.score
@@ -401,8 +400,8 @@ class Looks:
         return cls.of_llrs(values) if scores.unit == "nats" else cls(len(values))
 
     @classmethod
-    def of_llrs(cls, values: ScoreArray) -> Looks:
-        """Look at the scores of two classes, which are taken for log-likelihood ratios."""
+    def of_llrs(cls, values: ScoreArray) -> ScoreStatistics:
+        """Compute the statistics of scores that should be log-likelihood ratios."""
         if not len(values):
             return cls()
         positive = values[(values > 0.0) & np.isfinite(values)]
@@ -411,16 +410,16 @@ class Looks:
         high = float(finite.max()) if len(finite) else -np.inf
         return cls(len(values), float(values.min()), high, low_positive, int(np.count_nonzero(values < 1.0)))
 
-    def __add__(self, other: Looks) -> Looks:
+    def __add__(self, other: ScoreStatistics) -> ScoreStatistics:
         if not self.n or not other.n:
             return self if self.n else other
         both = None if self.are_posteriors is None else self.are_posteriors and bool(other.are_posteriors)
         ends = min(self.low, other.low), max(self.high, other.high), min(self.low_positive, other.low_positive)
-        return Looks(self.n + other.n, *ends, self.n_below_1 + other.n_below_1, both)
+        return ScoreStatistics(self.n + other.n, *ends, self.n_below_1 + other.n_below_1, both)
 
     @property
     def like(self) -> Literal["", "probabilities", "ratios", "cosines"]:
-        """The name of what the scores look like; empty if they may be log-likelihoods or their ratios."""
+        """The kind of values that the scores look like; empty if they may be log-likelihoods or their ratios."""
         if self.are_posteriors is not None:
             return "probabilities" if self.are_posteriors else ""
         if not np.isfinite([self.low, self.high]).all():
@@ -440,10 +439,10 @@ class Looks:
 
 
 def messages_on_ratios(systems: Iterable[Scores | ClassScores]) -> list[Message]:
-    """Return what to tell about the scores of systems that look like likelihood ratios."""
-    return ratio_messages((one.name, Looks.of(one)) for one in systems)
+    """Return warnings about systems whose scores look like likelihood ratios."""
+    return ratio_messages((one.name, ScoreStatistics.of(one)) for one in systems)
 
 
-def ratio_messages(looks: Iterable[tuple[str, Looks]]) -> list[Message]:
-    """Return what to tell about scores that look like likelihood ratios, by the names of their systems or files."""
+def ratio_messages(looks: Iterable[tuple[str, ScoreStatistics]]) -> list[Message]:
+    """Return warnings about scores that look like likelihood ratios, given names of systems or files."""
     return [Message(WARNING, name, one.note_on_ratios) for name, one in looks if one.like == "ratios"]

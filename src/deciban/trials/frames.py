@@ -1,6 +1,6 @@
-"""Columns of data frames, whatever library made them, as names, numbers and truth.
+"""Conversion between tables of trials and data frames of any library.
 
-No library for data frames is imported: pandas frames are converted by Arrow, the others have ``__arrow_c_stream__``.
+No library for data frames is imported: Arrow converts pandas frames, and other frames have ``__arrow_c_stream__``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, of_words
 from deciban._validate import arrays as _validate
-from deciban._validate.probabilities import logarithms_of_ratios, unit_of
+from deciban._validate.classes import logarithms_of_ratios, unit_of
 from deciban.errors import InputError
 from deciban.trials.classes import ClassKey, ClassScores
 from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, SINGLE, Origin, Trials
@@ -25,7 +25,7 @@ from deciban.trials.tables import Index, Key, Scores, TrialTable
 from deciban.types import BoolArray, ScoreArray
 
 METADATA = b"deciban"
-"""Key of the schema metadata that says, as JSON, what the columns are: ``{"roles": {"trial": "trial", "age": "=age"},
+"""Key of the schema metadata that describe the columns as JSON: ``{"roles": {"trial": "trial", "age": "=age"},
 "log10": false, "class_scores": true, "classes": ["cat", "dog"]}``."""
 
 
@@ -33,13 +33,13 @@ LABELS = ("nontarget", "target")
 
 
 def to_arrow(table: TrialTable, *more: TrialTable) -> pa.Table:
-    """Make an Arrow table.
+    """Return tables of trials as one Arrow table.
 
     Parameters
     ----------
     table : Index, Key, Scores, ClassScores or ClassKey
     *more : the same
-        What belongs to the same trials in the same order: a key with its scores, the scores of further systems.
+        Tables of the same trials in the same order: a key and its scores, or scores of further systems.
 
     Returns
     -------
@@ -48,8 +48,8 @@ def to_arrow(table: TrialTable, *more: TrialTable) -> pa.Table:
     Raises
     ------
     InputError
-        If the tables are about different trials, two columns would have one name, or the trials have no names and are
-        not numbered from 0.
+        If the tables contain different trials, two columns have the same name, or the trials have no names and are not
+        numbered from 0.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def to_arrow(table: TrialTable, *more: TrialTable) -> pa.Table:
     for one in tables:
         meta |= _add_values(columns, one, alone=alone)
     if not columns.values:
-        raise InputError(f"{trials.origin.name}: trials without names and values make no table.")
+        raise InputError(f"{trials.origin.name}: trials without names and values cannot become a table.")
     meta = {"roles": columns.roles} | meta
     return pa.table(columns.values).replace_schema_metadata({METADATA: json.dumps(meta).encode()})
 
@@ -97,7 +97,7 @@ class _Columns:
 
 
 def _add_values(columns: _Columns, table: TrialTable, *, alone: bool) -> dict[str, Any]:
-    """Add the columns of one table; return what else there is to say about it."""
+    """Add the columns of one table; return additional metadata."""
     if isinstance(table, Scores):
         columns.add("score" if alone else table.name, "score", of_numpy(table.score))
     elif isinstance(table, Key):
@@ -109,7 +109,7 @@ def _add_values(columns: _Columns, table: TrialTable, *, alone: bool) -> dict[st
         return {"classes": table.classes}
     elif isinstance(table, ClassScores):
         if "score" in columns.roles.values():
-            raise InputError("scores of trials and of classes do not go into one table.")
+            raise InputError("scores of trials and of classes cannot be in one table.")
         for at, name in enumerate(table.classes):
             columns.add(name, "score", of_numpy(table.score[:, at]))
         return {"class_scores": True}
@@ -120,37 +120,35 @@ def _base(tables: Sequence[TrialTable]) -> bool:
     bases = {one.log10 for one in tables if isinstance(one, Scores)}
     if len(bases) > 1:
         raise InputError(
-            "common and natural logarithms do not go into one table. Turn the former into the latter, with "
-            "Scores.in_nats()."
+            "common and natural logarithms cannot be in one table. Convert common ones with Scores.in_nats()."
         )
     return bases == {True}
 
 
 def check_same_trials(*lists: Trials) -> None:
-    """Refuse lists that do not hold the same trials in the same order.
+    """Raise if lists do not contain the same trials in the same order.
 
     Raises
     ------
     InputError
-        If they do not.
     """
     for other in lists[1:]:
         if not are_same_trials(lists[0], other):
             raise InputError(
-                f"{lists[0].origin.name} and {other.origin.name} are not about the same trials in the same order. "
+                f"{lists[0].origin.name} and {other.origin.name} do not contain the same trials in the same order. "
                 "Align them first."
             )
 
 
 def are_same_trials(one: Trials, other: Trials) -> bool:
-    """Whether two lists hold the same trials in the same order."""
+    """Return True if two lists contain the same trials in the same order."""
     if one is other or one.sides != other.sides or len(one) != len(other):
         return one is other
     return np.array_equal(other.codes_in(one), one.codes_in(one))
 
 
 def description(schema: pa.Schema) -> dict[str, Any]:
-    """What the schema metadata say of the columns; empty if they say nothing of use."""
+    """Return the description of columns in the schema metadata; empty if there is none."""
     try:
         described = json.loads((schema.metadata or {}).get(METADATA, b"{}"))
     except (ValueError, RecursionError):
@@ -159,7 +157,7 @@ def description(schema: pa.Schema) -> dict[str, Any]:
 
 
 def numbered_in_order(trials: Trials) -> bool:
-    """Whether trials without names are the rows 0, 1, 2, ... of a table."""
+    """Return True if trials without names are the rows 0, 1, 2, ... of a table."""
     if trials.sides != ROW:
         return False
     names = trials.names[0].take(of_numpy(trials.codes[0]))
@@ -167,7 +165,7 @@ def numbered_in_order(trials: Trials) -> bool:
 
 
 def to_pandas(table: TrialTable, *more: TrialTable) -> Any:
-    """Make a pandas data frame; see `to_arrow`. Names become categories.
+    """Return tables as a pandas data frame; see `to_arrow`. Names become categories.
 
     Parameters
     ----------
@@ -187,7 +185,7 @@ def to_pandas(table: TrialTable, *more: TrialTable) -> Any:
 
 
 def to_polars(table: TrialTable, *more: TrialTable) -> Any:
-    """Make a polars data frame; see `to_arrow`. Names become categories.
+    """Return tables as a polars data frame; see `to_arrow`. Names become categories.
 
     Parameters
     ----------
@@ -206,12 +204,12 @@ def to_polars(table: TrialTable, *more: TrialTable) -> Any:
 
 
 def require_library(name: str, function: str) -> Any:
-    """Import a library that a function needs and nothing else does.
+    """Import an optional library for a function.
 
     Raises
     ------
     InputError
-        If it is not installed.
+        If the library is not installed.
     """
     try:
         return importlib.import_module(name)
@@ -222,24 +220,24 @@ def require_library(name: str, function: str) -> Any:
 
 
 def is_frame(given: Any) -> bool:
-    """Whether this is a data frame: a table that has columns, or a mapping of names to columns.
+    """Return True for a data frame: a table with columns, or a mapping of names to columns.
 
     >>> is_frame({"score": [1.0]}), is_frame([1.0]), is_frame(None)
     (True, False, False)
     """
     if isinstance(given, pa.Table | pa.RecordBatch | Mapping):
         return True
-    shown = hasattr(given, "columns") or hasattr(given, "__arrow_c_stream__")
+    shown = any(hasattr(given, name) for name in ("columns", "__arrow_c_stream__", "fetch_arrow_table"))
     return shown and getattr(given, "ndim", 2) == 2 and not isinstance(given, pa.ChunkedArray)
 
 
 def as_table(frame: Any) -> pa.Table:
-    """Any data frame as an Arrow table.
+    """Convert a data frame of any library to an Arrow table.
 
     Raises
     ------
     InputError
-        If it is none, or two columns have one name.
+        If it is not a data frame, or two columns have the same name.
     """
     try:
         if isinstance(frame, pa.Table):
@@ -250,6 +248,8 @@ def as_table(frame: Any) -> pa.Table:
             table = pa.Table.from_batches([frame])
         elif isinstance(frame, Mapping) or hasattr(frame, "__arrow_c_stream__"):
             table = pa.table(frame)
+        elif hasattr(frame, "fetch_arrow_table"):  # a relation of DuckDB
+            table = frame.fetch_arrow_table()
         else:
             table = None
     except (pa.ArrowException, TypeError, ValueError) as error:
@@ -265,16 +265,16 @@ def as_table(frame: Any) -> pa.Table:
 
 
 def column_of(table: pa.Table, name: str) -> pa.ChunkedArray:
-    """One column.
+    """Return a column.
 
     Raises
     ------
     InputError
-        If there is none of this name.
+        If the table has no column with this name.
     """
     given: object = name
     if not isinstance(given, str):
-        raise InputError(f"frame: columns have names of text, got {type(given).__name__} for one.")
+        raise InputError(f"frame: names of columns must be strings, got {type(given).__name__}.")
     if name not in table.column_names:
         raise InputError(f"frame: no column {name!r}; there are {', '.join(map(str, table.column_names)) or 'none'}.")
     return table.column(name)
@@ -284,12 +284,12 @@ _TEXT = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large
 
 
 def is_text_or_bytes(kind: pa.DataType) -> bool:
-    """Whether a column holds text, or bytes that may be."""
+    """Return True if a column contains text, or bytes that may be text."""
     return kind in _TEXT
 
 
 def of_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Dictionaries of any kind of text as dictionaries of the common one: Arrow cannot decode all of them."""
+    """Convert dictionaries with any type of text to dictionaries of strings, because Arrow cannot decode all types."""
     if column.type.value_type == pa.string() or not column.num_chunks:
         return column
     parts = ((chunk.indices, pc.cast(chunk.dictionary, pa.string())) for chunk in column.chunks)
@@ -297,12 +297,12 @@ def of_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def names_of(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """Names as text, none missing; whole numbers become the digits they are.
+    """Return a column of names as text; integers become their digits.
 
     Raises
     ------
     InputError
-        If one is missing.
+        If a name is missing.
     """
     if pa.types.is_dictionary(column.type):
         column = of_strings(column) if is_text_or_bytes(column.type.value_type) else column
@@ -321,28 +321,28 @@ def _refuse_missing(column: pa.ChunkedArray, name: str, what: str) -> None:
 
 
 def numbers_of(column: pa.ChunkedArray, name: str) -> ScoreArray:
-    """Scores as floats, none missing.
+    """Return a column of scores as floats.
 
     Raises
     ------
     InputError
-        If they are no numbers, or one is missing or NaN.
+        If the values are not numbers, or one is missing or NaN.
     """
     kind = column.type
     if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
-        raise InputError(f"{name}: holds {kind} values, scores are numbers.")
+        raise InputError(f"{name}: contains {kind} values, but scores must be numbers.")
     _refuse_missing(column, name, "score")
     column = pc.cast(column, pa.float64()) if pa.types.is_decimal(kind) else column
     return _validate.scores(column.to_numpy(), name)
 
 
 def truth_of(column: pa.ChunkedArray, name: str) -> BoolArray:
-    """Booleans, 1 and 0, or the words target and nontarget as truth.
+    """Return a column of labels (booleans, 1 and 0, or the words target and nontarget) as booleans.
 
     Raises
     ------
     InputError
-        If there is anything else, or a label is missing.
+        If there is another value, or a label is missing.
     """
     _refuse_missing(column, name, "label")
     kind = column.type
@@ -359,7 +359,7 @@ def truth_of(column: pa.ChunkedArray, name: str) -> BoolArray:
         row = int(np.argmin(known))
         found = values[row].as_py() if isinstance(values, pa.ChunkedArray) else values[row].item()
         raise InputError(
-            f"{name}: row {row} holds {found!r}; expected booleans, 1 and 0, or target and nontarget. Compare the "
+            f"{name}: row {row} contains {found!r}; expected booleans, 1 and 0, or target and nontarget. Compare the "
             "column with your word for target first."
         )
     return np.asarray(truth, np.bool_)
@@ -373,15 +373,15 @@ _ORIGIN = Origin("data frame")
 def index_from(
     frame: Any, *, enroll: str | None = None, test: str | None = None, side: str | None = None, trial: str | None = None
 ) -> Index:
-    """Make an index from a data frame.
+    """Return an index from a data frame.
 
     Parameters
     ----------
     frame : pyarrow.Table, pandas.DataFrame, polars.DataFrame, mapping of str to arrays
-        Or anything else that hands out its columns by ``__arrow_c_stream__``.
+        Or another object with ``__arrow_c_stream__``.
     enroll, test, side, trial : str, optional
-        Columns that identify a trial: enroll and test, with or without side, or trial. Left out, those that are called
-        so. All other columns are kept as conditions.
+        Columns that identify a trial: enroll and test, with or without side, or trial. By default, the columns with
+        these names. All other columns are kept as conditions.
 
     Returns
     -------
@@ -390,7 +390,7 @@ def index_from(
     Raises
     ------
     InputError
-        If a column is not there, or a name is missing.
+        If a column does not exist, or a name is missing.
 
     Examples
     --------
@@ -412,7 +412,7 @@ def scores_from(
     log10: bool | None = None,
     lr: bool = False,
 ) -> Scores:
-    """Make scores from a data frame.
+    """Return scores from a data frame.
 
     Parameters
     ----------
@@ -422,11 +422,11 @@ def scores_from(
     score : str
         Column of the scores.
     name : str
-        What tables and legends call the system.
+        Name of the system in tables and legends.
     log10 : bool, optional
-        Whether the scores are common logarithms; left out, as a table of `to_arrow` says, natural ones otherwise.
+        True for common logarithms. By default, the metadata of `to_arrow` decide; otherwise natural logarithms.
     lr : bool
-        Whether the scores are likelihood ratios, whose natural logarithms are taken.
+        True for likelihood ratios; their natural logarithms are returned.
 
     Returns
     -------
@@ -435,7 +435,7 @@ def scores_from(
     Raises
     ------
     InputError
-        If a column is not there, or a name or score is missing.
+        If a column does not exist, or a name or score is missing.
 
     Examples
     --------
@@ -448,7 +448,7 @@ def scores_from(
     described = description(table.schema)
     if unit_of(log10=bool(described.get("log10") if log10 is None else log10), lr=lr) == "lr":
         if described.get("is_from_lr"):
-            raise InputError("lr: the frame holds natural logarithms of likelihood ratios already. Leave it out.")
+            raise InputError("lr: the frame already contains natural logarithms of likelihood ratios. Leave lr out.")
         return Scores(trials, logarithms_of_ratios(values), name, is_from_lr=True)
     is_from_lr = described.get("is_from_lr") is True
     return Scores(trials, values, name, bool(described.get("log10")) if log10 is None else log10, is_from_lr)
@@ -463,13 +463,13 @@ def key_from(
     side: str | None = None,
     trial: str | None = None,
 ) -> Key:
-    """Make a key from a data frame.
+    """Return a key from a data frame.
 
     Parameters
     ----------
     frame : data frame
     is_target : str
-        Column of the truth: booleans, numbers 1 and 0, or the words target and nontarget.
+        Column of the labels: booleans, numbers 1 and 0, or the words target and nontarget.
     enroll, test, side, trial : str, optional
         See `index_from`.
 
@@ -480,7 +480,7 @@ def key_from(
     Raises
     ------
     InputError
-        If a column is not there, a name or label is missing, or a label is anything else.
+        If a column does not exist, a name or label is missing, or a label has another value.
 
     Examples
     --------
@@ -493,7 +493,7 @@ def key_from(
 
 
 def class_scores_from(frame: Any, classes: Sequence[str], *, trial: str = "trial", name: str = "system") -> ClassScores:
-    """Make class scores from a data frame with one column per class.
+    """Return class scores from a data frame with one column per class.
 
     Parameters
     ----------
@@ -504,7 +504,7 @@ def class_scores_from(frame: Any, classes: Sequence[str], *, trial: str = "trial
     trial : str
         Column of the names of the segments.
     name : str
-        What tables and legends call the system.
+        Name of the system in tables and legends.
 
     Returns
     -------
@@ -513,7 +513,7 @@ def class_scores_from(frame: Any, classes: Sequence[str], *, trial: str = "trial
     Raises
     ------
     InputError
-        If a column is not there, or a name or score is missing.
+        If a column does not exist, or a name or score is missing.
 
     Examples
     --------
@@ -530,7 +530,7 @@ def class_scores_from(frame: Any, classes: Sequence[str], *, trial: str = "trial
 def class_key_from(
     frame: Any, *, label: str = "class", trial: str = "trial", classes: Sequence[str] | None = None
 ) -> ClassKey:
-    """Make a class key from a data frame.
+    """Return a class key from a data frame.
 
     Parameters
     ----------
@@ -541,7 +541,7 @@ def class_key_from(
     trial : str
         Column of the names of the segments.
     classes : sequence of str, optional
-        All classes in their order; those that occur, sorted, when left out.
+        All classes in their order; by default the classes that occur, sorted.
 
     Returns
     -------
@@ -550,7 +550,7 @@ def class_key_from(
     Raises
     ------
     InputError
-        If a column is not there, or a name is missing.
+        If a column does not exist, or a name is missing.
 
     Examples
     --------
@@ -576,14 +576,14 @@ def _trials(table: pa.Table, given: Mapping[str, str], used: Sequence[str]) -> T
     sides = given or {side: side for side in default}
     if not sides and "roles" not in description(table.schema):
         raise InputError(
-            f"frame: no columns enroll and test, nor trial; there are {', '.join(map(str, there))}. Say which columns "
-            "identify a trial: enroll=..., test=... or trial=..."
+            f"frame: no columns enroll and test, and no column trial; the columns are {', '.join(map(str, there))}. "
+            "Pass the columns that identify a trial: enroll=..., test=... or trial=..."
         )
     taken = {*sides.values(), *used}
     conditions = {
         name: table.column(name) for name in there if name not in taken and not name.startswith(_PANDAS_INDEX)
     }
-    if not sides:  # made by to_arrow of trials without names
+    if not sides:  # to_arrow wrote trials without names
         return Trials.of_rows(len(table), conditions=conditions, origin=_ORIGIN)
     ids = {side: names_of(column_of(table, name), name) for side, name in sides.items()}
     return Trials.of(ids, conditions=conditions, origin=_ORIGIN).densest()

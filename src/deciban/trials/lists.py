@@ -1,4 +1,4 @@
-"""Lists of trials: identities are encoded once as integers, and the order is the user's."""
+"""Lists of trials in the order of the user, with names encoded as integers."""
 
 from __future__ import annotations
 
@@ -17,27 +17,26 @@ from numpy.typing import ArrayLike
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy
 from deciban._validate import arrays as _validate
-from deciban.errors import InputError
-from deciban.messages import counted, shortened
+from deciban.errors import InputError, counted, shortened
 from deciban.trials.names import Ids, NamesLike, encode, is_text, plain_names, positions
 from deciban.types import AnyArray, BoolArray, IntArray
 
 
 class Frozen:
-    """A dataclass whose arrays are read-only, also after it was copied or pickled."""
+    """Base class of dataclasses with read-only arrays, also after copying or pickling."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         own: Any = self
         return type(self), tuple(getattr(self, field.name) for field in fields(own))
 
     def _freeze(self, *names: str) -> None:
-        """Make arrays of a new object read-only; for ``__post_init__``."""
+        """Make arrays of a new object read-only, for ``__post_init__``."""
         for name in names:
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
 
 def read_only(array: Any) -> Any:
-    """The same numbers as an array that refuses to be changed; what is none, or refuses already, as it is."""
+    """Return a read-only view of an array; other objects are returned unchanged."""
     if not isinstance(array, np.ndarray) or not array.flags.writeable:
         return array
     view = array.view()
@@ -46,29 +45,29 @@ def read_only(array: Any) -> Any:
 
 
 def owned(array: AnyArray, given: Any) -> AnyArray:
-    """An array made from an argument, copied if the caller could still change it through that argument."""
+    """Return an array made from an argument, as a copy if it shares the memory of the argument."""
     if isinstance(given, list | tuple):
         return array
     return array.copy() if np.may_share_memory(array, np.asarray(given)) else array
 
 
 Conditions: TypeAlias = Mapping[str, Any]
-"""Further columns of trials by name: text, numbers or truth values, one for each trial."""
+"""Additional columns of trials by name: text, numbers or truth values, one for each trial."""
 
 NO_CONDITIONS: Conditions = MappingProxyType({})
 
 
 def condition_column(name: str, values: Any) -> pa.Array:
-    """Values of a condition, one per trial, as an Arrow array; all text as the common type of text.
+    """Return the values of a condition, one per trial, as an Arrow array; all types of text become strings.
 
     Raises
     ------
     InputError
-        If they are too long for one, or are no single values.
+        If the values are too long for one array, or not scalars.
     """
     try:
         if not isinstance(values, pa.Array | pa.ChunkedArray):
-            # Arrow would share the memory of arrays with their owner.
+            # Arrow would share the memory of arrays of the caller.
             values = pa.array(copy.deepcopy(values) if hasattr(values, "__array__") else values)
         column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
         if isinstance(column, pa.Array) and pa.types.is_dictionary(column.type):
@@ -76,33 +75,33 @@ def condition_column(name: str, values: Any) -> pa.Array:
             column = (column.dictionary.cast(pa.string()) if is_words else column.dictionary).take(column.indices)
         column = column.cast(pa.string()) if pa.types.is_null(column.type) or is_text(column.type) else column
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InputError(f"{name}: cannot hold these values ({error}).") from error
+        raise InputError(f"{name}: cannot store these values ({error}).") from error
     if isinstance(column, pa.ChunkedArray):
         raise InputError(f"{name}: more than 2 GiB of values do not fit one column. Leave it out.")
     if pa.types.is_nested(column.type):
-        raise InputError(f"{name}: holds {column.type} values. A condition is one value per trial.")
+        raise InputError(f"{name}: contains {column.type} values. A condition must have one value per trial.")
     return column
 
 
 def as_text(column: pa.Array) -> pa.Array:
-    """Values of a condition as people write them."""
+    """Return the values of a condition as text."""
     return column if column.type == pa.string() else pc.cast(column, pa.string())
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a table came from, for messages.
+    """Origin of a table, for messages.
 
     Attributes
     ----------
     name : str
-        What messages call it.
+        Name of the file or table.
     reading : str
-        How it was understood.
+        The format as which the file was read.
     lines : callable, optional
-        Returns the lines of rows, in one pass over the file; None for a row without a line.
+        Returns the line numbers of rows, in one pass over the file; None for a row without a line.
     places : callable, optional
-        Returns the places of rows in words, where these are not lines of one file.
+        Returns the places of rows as text, if they are not lines of one file.
     sides : tuple of pairs of str
         Columns of a file that became sides of trials: ``("modelid", "enroll")``.
     """
@@ -114,15 +113,15 @@ class Origin:
     sides: tuple[tuple[str, str], ...] = ()
 
     def side_called(self, column: str) -> str:
-        """The side of trials that a column of the file became; the same name where it became none."""
+        """Return the side of trials that a column became, or its own name."""
         return dict(self.sides).get(column, column)
 
     def where(self, row: int) -> str:
-        """Name the place of a row: ``file:line``, or the row itself where there are no lines."""
+        """Return the place of a row: ``file:line``, or the row number if there are no lines."""
         return self.where_all([row])[0]
 
     def where_all(self, rows: Sequence[int]) -> list[str]:
-        """Name the places of several rows."""
+        """Return the places of several rows."""
         if self.places is not None:
             return self.places(rows)
         lines = [None] * len(rows) if self.lines is None else self.lines(rows)
@@ -130,35 +129,35 @@ class Origin:
         return [f"{self.name}, row {row}" if line is None else f"{self.name}:{line}" for row, line in found]
 
     def number(self, row: Any) -> Any:
-        """Return the number of a row, or of several, in the table of which these rows are a selection."""
-        return self.places.origin.number(self.places.rows[row]) if isinstance(self.places, Taken) else row
+        """Return the number of a row, or of several rows, in the table from which they were selected."""
+        return self.places.origin.number(self.places.rows[row]) if isinstance(self.places, SelectedRows) else row
 
     def taken(self, rows: IntArray) -> Origin:
-        """The same source for a selection of its rows."""
-        return replace(self, lines=None, places=Taken(self, rows))
+        """Return the origin of a selection of rows."""
+        return replace(self, lines=None, places=SelectedRows(self, rows))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Taken:
-    """Names the rows of a selection."""
+class SelectedRows:
+    """Function that returns the places of rows of a selection."""
 
     origin: Origin
     rows: IntArray
 
     def __call__(self, rows: Sequence[int]) -> list[str]:
-        """Name rows."""
+        """Return the places of rows as text."""
         return self.origin.where_all([int(self.rows[row]) for row in rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Appended:
-    """Names the rows of tables that were put one after another; ``starts`` are the rows where they begin."""
+class ConcatenatedRows:
+    """Function that returns the places of rows of concatenated tables; ``starts`` are the first rows of the tables."""
 
     origins: tuple[Origin, ...]
     starts: tuple[int, ...]
 
     def __call__(self, rows: Sequence[int]) -> list[str]:
-        """Name rows."""
+        """Return the places of rows as text."""
         part = dict(zip(rows, (np.searchsorted(self.starts, rows, side="right") - 1).tolist(), strict=True))
         named: dict[int, str] = {}
         for at in {*part.values()}:
@@ -174,43 +173,43 @@ PAIR_SIDE = ("enroll", "test", "side")
 SINGLE = ("trial",)
 
 ROW = ("row",)
-"""What identifies a trial: two names, two names and a channel, one name, or (without names) its row."""
+"""Identifiers of a trial: two names, two names and a channel, one name, or (without names) its row."""
 
 
 _CHUNK = 1 << 16
 
 
 _FEW = 16
-"""Names per chosen trial, from which on the names that are left are found by sorting."""
+"""Number of names per selected trial above which the remaining names are found by sorting."""
 
 
 _SPARSEST = 1000
-"""Cells of a matrix per trial, above which nobody can have meant a matrix."""
+"""Largest number of matrix cells per trial; with more, the trials were not meant as a matrix."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trials(Frozen):
-    """A list of trials, in the user's order.
+    """A list of trials, in the order of the user.
 
-    Stored as a list of codes, or as a grid (every first name against every second name, row by row, or those where
-    ``mask`` is True): whichever it came as. Nobody needs to know: ``codes`` and ``as_grid`` give either.
+    The trials are stored as they came: as a list of codes, or as a grid (all pairs of first and second names, row by
+    row, or the pairs where ``mask`` is True). ``codes`` and ``as_grid`` convert between the two.
 
     Attributes
     ----------
     sides : tuple of str
-        What identifies a trial: ``("enroll", "test")``, ``("enroll", "test", "side")``, ``("trial",)``, ``("row",)``.
+        Identifiers of a trial: ``("enroll", "test")``, ``("enroll", "test", "side")``, ``("trial",)``, ``("row",)``.
     names : tuple of pyarrow string arrays
         The distinct names of each side. Some may have no trial.
     listed : tuple of int arrays, or None
-        For each side and trial the position of its name; None for a grid.
+        For each side, the index of the name of each trial; None for a grid.
     mask : (n_enroll, n_test) bool array, or None
-        Which cells of a grid are trials; None for all of them.
+        True for cells of a grid that are trials; None if all are.
     origin : Origin
     conditions : mapping of str to pyarrow array
-        What else is known of every trial: gender, channel, speaker, ...
+        Additional columns of trials: gender, channel, speaker, ...
     n_rows : int or None
-        Of trials that only their rows tell apart: how many rows they were counted in. A selection keeps it, so that
-        it is told from a list that lacks rows.
+        For trials without names: the number of rows of the full table. A selection keeps this number, so that it
+        differs from a list that lacks rows.
     """
 
     sides: tuple[str, ...]
@@ -231,18 +230,18 @@ class Trials(Frozen):
 
     @property
     def in_words(self) -> str:
-        """How many there are, what tells them apart, and what else is known of them."""
+        """The number of trials, their identifiers, and their conditions."""
         known = f"; with {shortened(', '.join(self.conditions))}" if self.conditions else ""
         return f"{counted(len(self), 'trial')} by {' and '.join(self.sides)}{known}"
 
     @classmethod
     def of(cls, ids: Ids, *, conditions: Conditions = NO_CONDITIONS, origin: Origin | None = None) -> Trials:
-        """Make a list of trials from names, one column per side.
+        """Return a list of trials from names, one column per side.
 
         Raises
         ------
         InputError
-            If the columns are none that identify a trial, or differ in length.
+            If the columns do not identify trials, or differ in length.
 
         Examples
         --------
@@ -267,7 +266,7 @@ class Trials(Frozen):
     def of_grid(
         cls, enroll: NamesLike, test: NamesLike, mask: ArrayLike | None = None, *, origin: Origin | None = None
     ) -> Trials:
-        """Make a list of trials from two lists of distinct names: all pairs, or those where ``mask`` is True.
+        """Return a list of trials from two lists of distinct names: all pairs, or the pairs where ``mask`` is True.
 
         Raises
         ------
@@ -281,12 +280,12 @@ class Trials(Frozen):
 
     @classmethod
     def of_rows(cls, n_rows: int, *, conditions: Conditions = NO_CONDITIONS, origin: Origin | None = None) -> Trials:
-        """Make a list of trials that have no names but their row numbers, from 0.
+        """Return a list of trials without names, identified by row numbers from 0.
 
         Raises
         ------
         InputError
-            If a condition has not one value per row.
+            If a condition does not have one value per row.
         """
         rows: AnyArray = np.arange(n_rows, dtype=np.int32)
         extra = {name: condition_column(name, values) for name, values in conditions.items()}
@@ -307,7 +306,7 @@ class Trials(Frozen):
 
     @cached_property
     def codes(self) -> tuple[IntArray, ...]:
-        """For each side and trial the position of its name."""
+        """For each side, the index of the name of each trial."""
         if self.listed is not None:
             return self.listed
         n_test = len(self.names[1])
@@ -319,16 +318,16 @@ class Trials(Frozen):
         return read_only(enroll.astype(np.int32)), read_only(test.astype(np.int32))
 
     def column(self, side: str) -> pa.DictionaryArray:
-        """The names of one side, one per trial, dictionary-encoded."""
+        """Return the names of one side, one per trial, dictionary-encoded."""
         at = self.sides.index(side)
         return pa.DictionaryArray.from_arrays(of_numpy(self.codes[at]), self.names[at])
 
     def name_of(self, row: int) -> str:
-        """Name one trial for a message."""
+        """Return the name of one trial for messages."""
         return "(" + ", ".join(self.names_of(row)) + ")"
 
     def names_of(self, row: int) -> tuple[str, ...]:
-        """The names of one trial, side by side."""
+        """Return the names of one trial, one per side."""
         if self.listed is None and self.mask is None:
             where: tuple[int, ...] = divmod(row, len(self.names[1]))
         else:
@@ -336,21 +335,21 @@ class Trials(Frozen):
         return tuple(names[at].as_py() for names, at in zip(self.names, where, strict=True))
 
     def codes_in(self, other: Trials) -> IntArray:
-        """One integer per trial, equal for the same trial in both lists; -1 where ``other`` lacks one of its names.
+        """Return one integer per trial, equal for the same trial in both lists; -1 if ``other`` lacks one of its names.
 
         Raises
         ------
         InputError
             If ``other`` has 2**63 or more possible combinations of names.
         """
-        other.n_possible  # noqa: B018  # refuses what does not fit
+        other.n_possible  # noqa: B018  # raises if the codes would overflow
         places = [positions(mine, theirs) for mine, theirs in zip(self.names, other.names, strict=True)]
         if self.listed is None:
             return self._grid_codes(places[0], places[1], len(other.names[1]))
         if len(places) == 1:
             return places[0][self.listed[0]]
         combined = np.empty(len(self), np.int64)
-        for start in range(0, len(self), _CHUNK):  # in pieces that stay in the cache
+        for start in range(0, len(self), _CHUNK):  # batches that fit in the cache
             part = slice(start, start + _CHUNK)
             combined[part] = places[0][self.listed[0][part]]
             unknown = combined[part] < 0
@@ -370,12 +369,12 @@ class Trials(Frozen):
 
     @cached_property
     def n_possible(self) -> int:
-        """How many trials these names could make.
+        """The number of possible combinations of names.
 
         Raises
         ------
         InputError
-            If they are 2**63 or more.
+            If there are 2**63 or more.
         """
         possible = math.prod(map(len, self.names))
         if possible >= 2**63:
@@ -383,12 +382,12 @@ class Trials(Frozen):
         return possible
 
     def take(self, rows: IntArray | BoolArray) -> Trials:
-        """Some of the trials, by row number or by a mask over the trials; names without a trial are left out.
+        """Select trials by row number or by a mask over the trials; names without a trial are dropped.
 
         Raises
         ------
         InputError
-            If a mask is not as long as the list, or there is no such row.
+            If a mask is not as long as the list, or a row does not exist.
         """
         rows = self.row_numbers(rows)
         used = [_used(codes[rows], known) for codes, known in zip(self.codes, self.names, strict=True)]
@@ -398,7 +397,7 @@ class Trials(Frozen):
         return replace(self, names=names, listed=listed, mask=None, origin=origin, conditions=conditions)
 
     def with_names(self, at: int, names: pa.Array) -> Trials:
-        """The same trials with other names on one side, one for each of its names; several may become one."""
+        """Replace the names of one side, one for each of its distinct names; several may become equal."""
         recoded, distinct = encode(names, self.sides[at])
         all_names = (*self.names[:at], distinct, *self.names[at + 1 :])
         if len(distinct) == len(names):
@@ -408,7 +407,7 @@ class Trials(Frozen):
         return replace(self, names=all_names, listed=tuple(codes), mask=None)
 
     def row_numbers(self, rows: IntArray | BoolArray) -> IntArray:
-        """Row numbers from 0, whether rows are given by number or by a mask.
+        """Return row numbers from 0, given row numbers or a mask.
 
         Raises
         ------
@@ -422,18 +421,18 @@ class Trials(Frozen):
             if not len(chosen) or (chosen.min() >= 0 and chosen.max() < len(self)):
                 return chosen.astype(np.int64, copy=False)
             bad = chosen[(chosen < 0) | (chosen >= len(self))][0]
-            raise InputError(f"rows: no row {bad} in {self.origin.name}; there are {len(self):,}, counted from 0.")
+            raise InputError(f"rows: no row {bad} in {self.origin.name}; there are {len(self):,}, numbered from 0.")
         raise InputError(
             f"rows: expected row numbers or {len(self):,} booleans, got {chosen.dtype} values of shape {chosen.shape}."
         )
 
     def condition(self, name: str) -> pa.Array:
-        """One condition column.
+        """Return the column of a condition.
 
         Raises
         ------
         InputError
-            If there is none of this name.
+            If there is no condition with this name.
         """
         if name not in self.conditions:
             there = ", ".join(self.conditions) or "none"
@@ -441,7 +440,7 @@ class Trials(Frozen):
         return self.conditions[name]
 
     def as_grid(self) -> tuple[Trials, IntArray | None]:
-        """The same trials as a grid, and the cell of every trial (None if they are in the order of the grid already).
+        """Return the trials as a grid, and the cell of each trial (None if they are in the order of the grid).
 
         Raises
         ------
@@ -450,7 +449,7 @@ class Trials(Frozen):
         """
         if self.sides != PAIR:
             raise InputError(
-                f"{self.origin.name}: a matrix has room for trials of enroll and test, these are identified by "
+                f"{self.origin.name}: a matrix needs trials of enroll and test, but these are identified by "
                 f"{', '.join(self.sides)}."
             )
         if self.listed is None:
@@ -459,7 +458,7 @@ class Trials(Frozen):
         if self.n_possible > _SPARSEST * len(self) + (1 << 24):
             raise InputError(
                 f"{self.origin.name}: a matrix of {shape[0]:,} x {shape[1]:,} cells for {len(self):,} trials would be "
-                "nearly empty. Choose a format that lists trials (kaldi, table, parquet)."
+                "nearly empty. Choose a format with one row per trial (kaldi, table, parquet)."
             )
         cells = self.codes_in(self)
         mask = np.zeros(shape, np.bool_)
@@ -469,12 +468,12 @@ class Trials(Frozen):
             order = np.argsort(cells, kind="stable")
             row = int(order[1:][cells[order[1:]] == cells[order[:-1]]].min())
             raise InputError(
-                f"{self.origin.where(row)}: trial {self.name_of(row)} occurs twice; a matrix has one cell."
+                f"{self.origin.where(row)}: trial {self.name_of(row)} occurs twice; a matrix has one cell for it."
             )
         return grid, None if np.all(cells[1:] > cells[:-1]) else cells
 
     def densest(self) -> Trials:
-        """The same trials as a full grid where they are one, listed row by row; else as they are."""
+        """Return the trials as a full grid if they are one, listed row by row; otherwise unchanged."""
         if self.listed is None or self.sides != PAIR or not len(self) or len(self) != self.n_possible:
             return self
         enroll, test = (codes.reshape(len(self.names[0]), -1) for codes in self.listed)
@@ -486,8 +485,8 @@ class Trials(Frozen):
 
 
 def _used(picked: IntArray, known: pa.Array) -> tuple[IntArray, pa.Array]:
-    """Codes of the names that occur, and these names in their order."""
-    if len(picked) < len(known) // _FEW:  # many small selections must not each cost a pass over all names
+    """Return new codes for the names that occur, and these names in their order."""
+    if len(picked) < len(known) // _FEW:  # so that many small selections do not each need a pass over all names
         occurring, place = np.unique(picked, return_inverse=True)
         few: AnyArray = np.asarray(place, np.int32)
         return few, known.take(of_numpy(occurring))
@@ -498,7 +497,7 @@ def _used(picked: IntArray, known: pa.Array) -> tuple[IntArray, pa.Array]:
 
 
 def _mask(given: ArrayLike, shape: tuple[int, int]) -> BoolArray | None:
-    """Which cells are trials; None for all."""
+    """Return the mask of cells that are trials; None for all cells."""
     mask = _validate.array(given, "mask")
     if mask.shape != shape or mask.dtype != np.bool_:
         raise InputError(f"mask: expected {shape} booleans, got {mask.dtype} of shape {mask.shape}.")
@@ -513,6 +512,6 @@ def _distinct(values: NamesLike, side: str) -> pa.Array:
         twice = names[int(np.argmax(seen > 1))].as_py()
         raise InputError(
             f"{side}: {len(codes) - len(names)} of {len(codes)} names repeat another one, the first {twice!r}. The "
-            "rows and columns of a matrix need distinct names; names that were cut off at 100 characters look alike."
+            "rows and columns of a matrix need distinct names. Were the names cut off at 100 characters?"
         )
     return listed

@@ -1,4 +1,4 @@
-"""Names encoded once as integers, by dictionaries or, for long columns of different names, by fingerprints."""
+"""Names encoded as integers, with dictionaries or, for long columns of different names, with fingerprints."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from deciban.types import AnyArray, BoolArray, IntArray
 NamesLike: TypeAlias = Sequence[str] | pa.Array | Any
 
 Ids: TypeAlias = Mapping[str, NamesLike]
-"""What identifies trials: a column of names for each side, in the order of the trials."""
+"""Identifiers of trials: a column of names for each side, in the order of the trials."""
 
 _LARGEST_TEXT = 2**31
-"""Bytes of text and offsets, from which on an array of text may not take them: its offsets have 32 bits."""
+"""Bytes of text and offsets that do not fit an array of text, whose offsets have 32 bits."""
 
 _FEW = 1 << 10
-"""Names that a dictionary of Python encodes before Arrow's functions are imported."""
+"""Largest number of names that a Python dictionary encodes, without the import of Arrow's functions."""
 
 
 def as_names(values: NamesLike, argument: str = "ids") -> pa.Array:
-    """Turn names, one per entry, into one Arrow array of text (dictionary-encoded input stays so).
+    """Convert names, one per entry, to one Arrow array of text; dictionary-encoded input stays dictionary-encoded.
 
     Raises
     ------
@@ -37,18 +37,18 @@ def as_names(values: NamesLike, argument: str = "ids") -> pa.Array:
         If a name is missing or not text.
     """
     if isinstance(values, str | bytes):
-        raise InputError(f"{argument}: expected a list of names, got one: {values!r}. Put it into a list.")
+        raise InputError(f"{argument}: expected a list of names, got one name: {values!r}. Put it into a list.")
     try:
         names = values if isinstance(values, pa.Array | pa.ChunkedArray) else _column(values)
-        names = _in_one_piece(names)
+        names = _in_one_batch(names)
         if pa.types.is_dictionary(names.type):
             names = _of_strings(names)
         if not pa.types.is_dictionary(names.type):
             if len(names) and not is_text(names.type):
-                raise InputError(f"{argument}: names of trials are text, but got {names.type}.")
+                raise InputError(f"{argument}: names of trials must be text, but got {names.type}.")
             names = names if names.type == pa.string() else names.cast(pa.string())
     except (pa.ArrowException, UnicodeError, TypeError) as error:
-        raise InputError(f"{argument}: names of trials are text, but {error}.") from error
+        raise InputError(f"{argument}: names of trials must be text, but {error}.") from error
     if names.null_count:
         raise InputError(f"{argument}: {names.null_count} of {len(names)} names are missing. Every trial needs a name.")
     return names
@@ -61,7 +61,7 @@ def _column(values: Any) -> pa.Array:
 
 
 def plain_names(values: NamesLike, argument: str = "ids") -> pa.Array:
-    """Turn names into an Arrow array of text with one entry each.
+    """Convert names to an Arrow array of text with one entry each.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def plain_names(values: NamesLike, argument: str = "ids") -> pa.Array:
 
 
 def _of_strings(column: pa.DictionaryArray) -> pa.Array:
-    """A dictionary of any kind of text as one of the common kind: decoded, it could be too long for that."""
+    """Convert a dictionary with any type of text to a dictionary of strings; if decoded, it could be too long."""
     words = column.dictionary
     if words.type != pa.string():
         if not is_text(words.type):
@@ -82,8 +82,8 @@ def _of_strings(column: pa.DictionaryArray) -> pa.Array:
     return column.dictionary_decode() if words.null_count else column
 
 
-def _in_one_piece(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Join the pieces, if there are several; what is too long for one array of text is encoded before."""
+def _in_one_batch(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Concatenate the chunks of a column; text that is too long for one array is dictionary-encoded first."""
     if column.nbytes >= _LARGEST_TEXT and is_text(column.type):
         column = column.cast(pa.large_string()) if column.type == pa.string_view() else column
         column = column.dictionary_encode()
@@ -95,17 +95,17 @@ def _in_one_piece(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether a type of columns is one of text."""
+    """Return True for a type of text."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view())
 
 
 def encode(values: NamesLike, argument: str = "ids") -> tuple[IntArray, pa.Array]:
-    """Encode names, one per entry, as positions in a list of distinct names.
+    """Encode names, one per entry, as indices in a list of distinct names.
 
     Returns
     -------
     ((n,) int32 array, pyarrow string array)
-        Distinct names in the order in which they first occur; those of a dictionary stay as they are.
+        Distinct names in the order of their first occurrence; names of a dictionary keep their order.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def _encode_plain(names: pa.Array) -> tuple[IntArray, pa.Array]:
 
 
 def positions(names: pa.Array, among: pa.Array) -> IntArray:
-    """For every name its position in a list of distinct names, -1 where it is not there."""
+    """Return the index of each name in a list of distinct names, -1 if it is not in the list."""
     if names is among or names.equals(among):
         same: AnyArray = np.arange(len(names), dtype=np.int32)
         return same
@@ -157,14 +157,14 @@ def positions(names: pa.Array, among: pa.Array) -> IntArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IdMap:
-    """Pairs of names: what is called ``left`` in one file is called ``right`` in another.
+    """Pairs of names: a trial called ``left`` in one file is called ``right`` in another.
 
     Attributes
     ----------
     left : pyarrow string array
         Distinct.
     right : pyarrow string array
-        As long as ``left``; several names may become one.
+        As long as ``left``; names may repeat.
     """
 
     left: pa.Array
@@ -172,7 +172,7 @@ class IdMap:
 
     @classmethod
     def of(cls, pairs: Mapping[str, str]) -> IdMap:
-        """Make an id map from a mapping.
+        """Return an id map from a mapping.
 
         Examples
         --------
@@ -185,12 +185,12 @@ class IdMap:
     def from_columns(
         cls, left: NamesLike, right: NamesLike, *, source: str = "id map", where: Callable[[int], str] | None = None
     ) -> IdMap:
-        """Make an id map from two columns; ``where`` says where a row of them is, for messages.
+        """Return an id map from two columns; ``where`` returns the place of a row, for messages.
 
         Raises
         ------
         InputError
-            If the columns differ in length, or one name on the left has two on the right.
+            If the columns differ in length, or a name on the left has two names on the right.
         """
         (before, names), after = encode(plain_names(left, "left")), plain_names(right, "right")
         if len(before) != len(after):
@@ -212,10 +212,10 @@ class IdMap:
 Words = NDArray[np.uint64]
 
 WORTHWHILE = 1 << 17
-"""Number of names from which on hash tables no longer fit the caches."""
+"""Number of names above which hash tables no longer fit in the caches."""
 
 _LONGEST = 512
-"""Bytes of a name, above which all is left to hash tables: every eight bytes cost one more pass."""
+"""Longest name in bytes for fingerprints, which take one pass for every eight bytes."""
 
 _CHUNK = 1 << 16
 _SAMPLE = 1 << 10
@@ -225,12 +225,12 @@ _FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
 
 
 def encode_distinct(names: pa.Array) -> tuple[IntArray, pa.Array] | None:
-    """Encode names as positions in the list of those that differ, in the order of their first occurrence.
+    """Encode names as indices in the list of distinct names, in the order of their first occurrence.
 
     Returns
     -------
     ((n,) int array, pyarrow string array) or None
-        None where a hash table is the better way: few names, often repeated names, very long names.
+        None if a hash table is faster: for few names, often repeated names, or very long names.
     """
     if len(names) < WORTHWHILE or not _mostly_distinct(names) or _longest(names) > _LONGEST:
         return None
@@ -246,7 +246,7 @@ def encode_distinct(names: pa.Array) -> tuple[IntArray, pa.Array] | None:
     rows = np.sort(packed[shared] & _rows_of(bits))
     alike = to_numpy(names.take(of_numpy(rows)).dictionary_encode().indices)
     first_of = np.full(len(rows), -1)
-    first_of[alike[::-1]] = rows[::-1]  # of several rows the first one stays
+    first_of[alike[::-1]] = rows[::-1]  # the first of several rows wins
     is_first = np.ones(len(names), np.bool_)
     is_first[rows] = first_of[alike] == rows
     codes: AnyArray = np.cumsum(is_first, dtype=np.int32)
@@ -256,9 +256,9 @@ def encode_distinct(names: pa.Array) -> tuple[IntArray, pa.Array] | None:
 
 
 def find_names(names: pa.Array, among: pa.Array) -> IntArray | None:
-    """For every name its position in a long list of distinct names, -1 where it is not there.
+    """Return the index of each name in a long list of distinct names, -1 if it is not in the list.
 
-    None where a hash table is the better way.
+    The result is None if a hash table is faster.
     """
     if len(among) < WORTHWHILE:
         return None
@@ -274,9 +274,9 @@ def find_names(names: pa.Array, among: pa.Array) -> IntArray | None:
 
 
 def _with_one_print(names: pa.Array, among: pa.Array) -> tuple[AnyArray, IntArray, IntArray]:
-    """For every name one of those that share its fingerprint, -1 for none.
+    """Return for each name the index of a name with the same fingerprint, -1 for none.
 
-    Then the rows of the names for which there were several, and of all among which these several are.
+    Also return the rows of ambiguous names, and the indices of all names with a shared fingerprint.
     """
     bits = max(len(names), len(among)).bit_length()
     in_row = _rows_of(bits)
@@ -298,7 +298,7 @@ def _with_one_print(names: pa.Array, among: pa.Array) -> tuple[AnyArray, IntArra
 
 
 def _forget_false_friends(found: IntArray, names: pa.Array, among: pa.Array) -> None:
-    """Take back what has the same fingerprint but is another name."""
+    """Set to -1 the matches of different names with equal fingerprints."""
 
     def check(start: int) -> None:
         part = found[start : start + _CHUNK]
@@ -309,7 +309,7 @@ def _forget_false_friends(found: IntArray, names: pa.Array, among: pa.Array) -> 
 
 
 def _mostly_distinct(names: pa.Array) -> bool:
-    """Look at short runs all over the list: repetitions stand side by side, or are spread over it."""
+    """Check short runs all over the list, because repetitions may be adjacent or scattered."""
     run = 16
     starts = np.linspace(0, len(names) - run, _SAMPLE, dtype=np.int64)
     sample = names.take(of_numpy((starts[:, None] + np.arange(run)).ravel()))
@@ -317,12 +317,12 @@ def _mostly_distinct(names: pa.Array) -> bool:
 
 
 def _rows_of(bits: int) -> int:
-    """The bits of a packed integer that hold the row."""
+    """Return the mask of the row number in a packed integer."""
     return (1 << bits) - 1
 
 
 def _packed(names: pa.Array, bits: int) -> IntArray:
-    """Sorted integers of fingerprint and row: as many bits of the one as the other leaves."""
+    """Return sorted integers that contain the leading bits of the fingerprint and, in the other bits, the row."""
     prints = fingerprints(names)
     prints >>= np.uint64(bits + 1)
     prints <<= np.uint64(bits)
@@ -334,7 +334,7 @@ def _packed(names: pa.Array, bits: int) -> IntArray:
 
 
 def _shared(packed: IntArray, bits: int) -> BoolArray:
-    """Whether a fingerprint is that of several names."""
+    """Return a mask of fingerprints that occur more than once."""
     shared = np.zeros(len(packed), np.bool_)
     for start in range(0, len(packed) - 1, _CHUNK):
         part = packed[start : start + _CHUNK + 1]
@@ -345,12 +345,12 @@ def _shared(packed: IntArray, bits: int) -> BoolArray:
 
 
 def _longest(names: pa.Array) -> int:
-    """Length of the longest name in bytes."""
+    """Return the length of the longest name in bytes."""
     return int(pc.max(pc.binary_length(names)).as_py() or 0)
 
 
 def fingerprints(names: pa.Array) -> Words:
-    """Numbers of names, in their order: equal names have equal ones, on every machine.
+    """Return hashes of names, in their order; they are the same on every machine.
 
     Examples
     --------
@@ -371,10 +371,10 @@ def fingerprints(names: pa.Array) -> Words:
 
 
 def _prints(data: AnyArray, starts: IntArray, lengths: IntArray) -> Words:
-    """Fingerprints of names, eight bytes at a time."""
+    """Return fingerprints of names, computed eight bytes at a time."""
     padded = np.zeros(len(data) + 8, np.uint8)
     padded[: len(data)] = data
-    words: Words = np.ndarray((len(data) + 1,), "<u8", padded, strides=(1,))  # the eight bytes from each byte on
+    words: Words = np.ndarray((len(data) + 1,), "<u8", padded, strides=(1,))  # eight bytes from each byte on
     prints = lengths.astype(np.uint64)
     _mix(prints)
     shortest, longest = int(lengths.min()), int(lengths.max())
@@ -393,13 +393,13 @@ def _prints(data: AnyArray, starts: IntArray, lengths: IntArray) -> Words:
 
 
 def _in_chunks(job: Callable[[int], None], n: int) -> None:
-    """Do a job for the start of every chunk, two at a time: array operations leave the interpreter to others."""
+    """Call a function for the start of each batch, in two threads; array operations release the interpreter lock."""
     with ThreadPoolExecutor(2) as pool:
         for _ in pool.map(job, range(0, n, _CHUNK)):
             pass
 
 
 def _mix(numbers: Words) -> None:
-    """Spread every bit over all of the number, in its place."""
+    """Mix the bits of each number, in place."""
     numbers *= _FACTOR
     numbers ^= numbers >> _HALF

@@ -1,50 +1,51 @@
-"""What reads trials piece by piece: a source knows its pieces, a piece reads its trials, alone and more than once.
+"""Sources of trials, which list partitions, and passes over them (`SourcePass`); results can be added in any order.
 
-Nothing else is asked of a source, so whoever adds one (a folder of files, a matrix, a table of somebody's cluster)
-writes a `Piece` and a function that lists them. Pieces are small and can be sent to other processes.
+To add another kind of source (a folder of files, a matrix, a table on a cluster), write a `SourcePartition` and a
+function that lists the partitions. They are small and can be sent to other processes.
 """
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 
 from deciban.core.resampling.units import Keys, TrialUnits
-from deciban.errors import FormatError
+from deciban.errors import FormatError, Message, naming_trials
 from deciban.memory import bytes_of_row
-from deciban.messages import Message
-from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit
 
-if TYPE_CHECKING:  # which need Arrow, and are made above
+if TYPE_CHECKING:  # these modules need Arrow
     from deciban.core.rules.expected import WeightedScores
     from deciban.trials.joining.matching import JoinReport
     from deciban.trials.lists import Trials
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is read of every trial; what is not wanted is not read.
+class TrialFields:
+    """The fields of trials to read; others are not read.
 
     Attributes
     ----------
     systems : tuple of int
-        Positions of the systems whose scores are wanted.
+        Indices of the systems whose scores are read.
     truth, units, weight : bool
     quality : tuple of str
         Arguments of fusions, as in `Chunk`.
     names : bool
-        Numbers of the names of both sides.
+        Numbers for the names of both sides.
     groups : bool
-        What is held out together, where the source was asked for it.
+        Groups of trials that are held out together, if the source was opened with them.
     conditions : bool
-        What the columns say by which trials are split, where the source was asked for it.
+        Values of the columns that trials are split by, if the source was opened with them.
     folds : bool
-        Where the trials are dealt out to folds.
+        The folds of the trials.
     """
 
     systems: tuple[int, ...] = (0,)
@@ -60,33 +61,33 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chunk:
-    """The trials of a piece.
+    """A batch of trials, in most cases all trials of one partition.
 
     Attributes
     ----------
     scores : tuple of arrays
-        Of the systems that are wanted: (n,) of two classes, (n, n_classes) of many; in nats, no NaN.
+        Scores of the wanted systems: (n,) for two classes, (n, n_classes) for multiclass; in nats, no NaN.
     truth : (n,) array or None
-        Whether targets (bool), or which class (int64).
+        True for targets (bool), or the index of the class (int64).
     units : TrialUnits or None
     weight : (n,) array or None
     quality : mapping of str to (n, n_measures) array, or None
-        Quality measures by the arguments of fusions: ``enroll_quality``, ``test_quality``, ``trial_quality``; NaN where
-        there is none.
+        Quality measures by the arguments of fusions: ``enroll_quality``, ``test_quality``, ``trial_quality``; NaN if
+        missing.
     names : pair of (n,) uint64 arrays or None
         A number for the name of each side of a trial, the same for the same name; see
         `deciban.core.resampling.units.keys_of`.
     stratum : (n,) int array or None
-        Where groups of classes are told apart, which of the classes trials are of.
+        The class of each trial, if groups of classes are distinguished.
     groups : tuple of (codes, names), or None
-        By whose names trials are held out together: of one side or of two, codes of trials and what they stand for.
+        Trials that are held out together, for one or two sides: codes of trials, and the names of the codes.
     conditions : tuple of (codes, values), or None
-        What each column says by which trials are split: codes of trials and the values that they stand for; the code
-        after the last one stands for nothing.
+        For each column that trials are split by: codes of trials, and the values of the codes. The code after the
+        last value means a missing value.
     trials : Trials or None
-        Their names, where all trials are in memory.
+        The names, if all trials are in memory.
     folds : (n, n_sides) int array or None
-        In which folds they are held out, of each side.
+        The fold in which a trial is held out, for each side.
     """
 
     scores: tuple[ScoreArray, ...]
@@ -103,7 +104,7 @@ class Chunk:
 
     @property
     def labels(self) -> AnyArray:
-        """The truth, which was asked for."""
+        """The truth, which must have been read."""
         assert self.truth is not None  # noqa: S101
         return self.truth
 
@@ -119,24 +120,24 @@ class Chunk:
 
     @property
     def counting(self) -> Chunk:
-        """The trials that count: those of weight 0 make no units, and join none."""
+        """The trials of positive weight; others do not define or join units."""
         if self.weight is None or np.all(self.weight > 0):
             return self
         return self.take(self.weight > 0)
 
     def by_class(self, score: ScoreArray | None = None) -> tuple[WeightedScores, WeightedScores]:
-        """Scores of targets and of non-targets with their weights: of the first system, or those that are passed."""
+        """Return scores and weights of targets and of non-targets, for the first system or for the given scores."""
         found, rows = self.scores[0] if score is None else score, self.labels
         weights = (None, None) if self.weight is None else (self.weight[rows], self.weight[~rows])
         return (found[rows], weights[0]), (found[~rows], weights[1])
 
     def as_sets(self, score: ScoreArray | None = None) -> dict[str, Any]:
-        """The same as the arguments of a metric of two sets."""
+        """Return the same as arguments of a metric."""
         (tar, tar_weights), (non, non_weights) = self.by_class(score)
         return {"tar": tar, "non": non, "tar_weights": tar_weights, "non_weights": non_weights}
 
     def take(self, rows: AnyArray) -> Chunk:
-        """Some of the trials, by their numbers or by a mask."""
+        """Select trials by row number or by a mask."""
         together = self.scores.together if isinstance(self.scores, Columns) else None
         return Chunk(
             tuple(one[rows] for one in self.scores) if together is None else Columns.of(together[rows]),
@@ -154,7 +155,7 @@ class Chunk:
 
 
 class Columns(tuple[ScoreArray, ...]):  # noqa: SLOT001  # tuples with slots cannot be pickled
-    """Scores of systems that lie together in an array, (n_trials, n_systems, ...), which is kept.
+    """Scores of systems as views of one array, (n_trials, n_systems, ...), which is kept.
 
     Attributes
     ----------
@@ -172,7 +173,7 @@ class Columns(tuple[ScoreArray, ...]):  # noqa: SLOT001  # tuples with slots can
 
 
 def stacked(columns: Sequence[AnyArray]) -> AnyArray:
-    """Put scores of systems into one array: trials, systems (one is a view, of several each lies together), classes."""
+    """Return the scores of systems as one array (trials, systems, classes); a single system becomes a view."""
     if isinstance(columns, Columns):
         return columns.together
     if len(columns) == 1:
@@ -184,21 +185,21 @@ def stacked(columns: Sequence[AnyArray]) -> AnyArray:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """By what a file is known again: that it changed between two passes must not go unseen."""
+    """Size and time of a file, to detect changes between two passes."""
 
     size: int
     changed: int
 
 
-class Piece(ABC):
-    """Some trials of a source: a row group of a file, a block of a matrix. Can be pickled.
+class SourcePartition(ABC):
+    """A partition of the trials of a source: a row group of a file, a block of a matrix. Can be pickled.
 
     Attributes
     ----------
     name : str
-        What messages call it: file and place in it.
+        The file and the place in it, for messages.
     n_rows : int
-        So many rows are read, of which some may be no trials.
+        Number of rows that are read; some may not be trials.
     """
 
     name: str
@@ -206,23 +207,23 @@ class Piece(ABC):
 
     @property
     def batch(self) -> Chunk | None:
-        """All of its trials, where they are in memory."""
+        """The trials of the partition, if they are in memory."""
         return None
 
     @abstractmethod
-    def read(self, wanted: Wanted) -> Chunk:
-        """Read its trials.
+    def read(self, wanted: TrialFields) -> Chunk:
+        """Read the trials.
 
         Raises
         ------
         FormatError, OSError
-            If something cannot be read, or is not what it was; the message names the piece and the row.
+            If reading fails or the data have changed; the message contains the partition and the row.
         """
 
 
 @dataclass(frozen=True, eq=False)
-class HeldPiece(Piece):
-    """Trials in memory.
+class LoadedPartition(SourcePartition):
+    """A partition in memory.
 
     Attributes
     ----------
@@ -235,16 +236,16 @@ class HeldPiece(Piece):
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
-        """See `Piece`."""
+        """See `SourcePartition`."""
         return 0 if self.chunk.truth is None else len(self.chunk.truth)
 
     @property
     def batch(self) -> Chunk:
-        """See `Piece.batch`."""
+        """See `SourcePartition.batch`."""
         return self.chunk
 
-    def read(self, wanted: Wanted) -> Chunk:
-        """See `Piece.read`."""
+    def read(self, wanted: TrialFields) -> Chunk:
+        """See `SourcePartition.read`."""
         found = self.chunk
         is_all = wanted.systems == tuple(range(len(found.scores)))
         return replace(
@@ -256,101 +257,102 @@ class HeldPiece(Piece):
         )
 
 
-Step: TypeAlias = Callable[[Any, Wanted], Chunk]
-"""Reads a piece and changes or selects its trials: a function of a module, or a `functools.partial` of one."""
+Step: TypeAlias = Callable[[Any, TrialFields], Chunk]
+"""Function that reads a partition and changes or selects its trials: of a module, or a `functools.partial` of one."""
 
 
 @dataclass(frozen=True, eq=False)
-class MappedPiece(Piece):
-    """A piece whose trials are changed or selected when it is read.
+class MappedPartition(SourcePartition):
+    """A partition whose trials are changed or selected when it is read.
 
     Attributes
     ----------
-    piece : Piece
+    partition : SourcePartition
     step : Step
         Can be pickled.
     name : str
     """
 
-    piece: Piece
+    partition: SourcePartition
     step: Step
     name: str
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
-        """See `Piece`."""
-        return self.piece.n_rows
+        """See `SourcePartition`."""
+        return self.partition.n_rows
 
-    def read(self, wanted: Wanted) -> Chunk:
-        """Read its trials; see `Piece.read`."""
-        return self.step(self.piece, wanted)
+    def read(self, wanted: TrialFields) -> Chunk:
+        """Read the trials; see `SourcePartition.read`."""
+        return self.step(self.partition, wanted)
 
 
 def changed(name: str) -> FormatError:
-    """The error of a file that is not what it was when it was opened; ``name`` is the piece that is read."""
+    """Return the error for a file that has changed since it was opened; ``name`` is the partition that was read."""
     return FormatError(
-        f"{name}: changed while it was read. What was counted before and after does not belong together: run it again "
-        "when nobody writes there."
+        f"{name}: changed while it was read, so counts from before and after do not match. Run the command again when "
+        "nobody writes to this file."
     )
 
 
 @dataclass(frozen=True, eq=False)
 class ShardSource:
-    """Trials in pieces.
+    """A list of partitions of trials, with their description.
 
     Attributes
     ----------
     name : str
-        What messages call it.
-    pieces : tuple of Piece
+        Name for messages.
+    partitions : tuple of SourcePartition
     systems : tuple of str
     classes : tuple of str
-        Of many classes; empty of two.
+        Names of the classes for multiclass scores; empty for two classes.
     is_numbered : bool
-        Whether the classes have no names but these numbers.
+        True if the classes are only numbered.
     is_double : bool
-        Whether scores are float64; else all of them are float32.
+        True if scores are float64, False if all are float32.
     has_units, has_weights : bool
-        Whether pieces can say them.
+        True if partitions contain them.
     are_units : bool
-        Whether every trial is a unit by itself.
+        True if each trial is a unit.
     sides : tuple of str
-        Sides by whose names pieces can say who is in a trial: enrolment and test, perhaps with a channel.
+        Sides with names of speakers: enrolment and test, perhaps with a channel.
     quality : tuple of str
-        Which quality measures there are, as in `Chunk`.
+        The available quality measures, as in `Chunk`.
     messages : tuple of Message
-        What was read and assumed.
+        Messages about input and assumptions.
     paths : tuple
-        What the user named.
+        The paths that the user gave.
     kept : object
-        What has to live as long as the source: a folder of temporary files, which goes with it.
+        An object that must exist as long as the source, such as a folder of temporary files.
     units : tuple of unit
-        The unit of the scores of each system in its input; pieces give natural logarithms. Empty for many classes.
+        The unit of the scores of each system in its input; partitions contain natural logarithms. Empty for
+        multiclass.
     report : JoinReport, optional
-        How trials met, where they had to be joined by name.
+        Counts of the join, if trials were joined by name.
     groups : tuple of str, optional
-        By whose names trials can be held out together, as was asked: columns, or one or both sides; none where each
-        stands for itself, None where nobody asked.
+        Columns or sides by whose names trials are held out together. Empty if each trial is held out alone, None if
+        not requested.
     conditions : tuple of str
-        Columns and sides by which trials can be split, of those that were asked for, as pieces give them.
+        The requested columns and sides that can split trials, in the order of `Chunk.conditions`.
     columns : tuple of str
-        All columns and sides by which they could be split.
+        All columns and sides that can split trials.
     names : tuple of str
-        Sides, and the columns with their names: what a file may say something of.
+        Sides, and columns with names.
     incomplete : bool
-        Whether trials may lack scores of some systems: NaN stands for these.
+        True if trials may lack scores of some systems, which are NaN.
     is_matrix : bool
-        Whether scores are matrices, whose trials are known by their places.
+        True if scores are matrices, whose trials are identified by their cells.
     is_summary : bool
-        Whether these are summaries of shards.
+        True if the source consists of summaries of partitions.
     weights_are_counts : bool
-        Whether weights are numbers of trials.
+        True if weights are numbers of trials.
     renamed : Renamed, optional
-        What systems were called before they were given names.
+        The original names of systems that were renamed.
     """
 
     name: str
-    pieces: tuple[Piece, ...]
+    partitions: tuple[SourcePartition, ...]
     systems: tuple[str, ...]
     classes: tuple[str, ...] = ()
     is_numbered: bool = False
@@ -377,32 +379,32 @@ class ShardSource:
 
     @property
     def batch(self) -> Chunk | None:
-        """All trials, where they are in memory; else None."""
-        return self.pieces[0].batch if len(self.pieces) == 1 else None
+        """The trials, if they are in memory; otherwise None."""
+        return self.partitions[0].batch if len(self.partitions) == 1 else None
 
     @property
     def held_units(self) -> TrialUnits | None:
-        """Units of the trials, where these are in memory."""
+        """Units of the trials, if they are in memory."""
         return None if self.batch is None else self.batch.units
 
     @property
     def held(self) -> Chunk:
-        """All trials, of a source that is known to be in memory."""
+        """The trials of a source that must be in memory."""
         assert self.batch is not None  # noqa: S101
         return self.batch
 
     @property
     def is_at_hand(self) -> bool:
-        """Whether all trials are in memory."""
+        """True if all trials are in memory."""
         return self.batch is not None
 
     @property
     def score_paths(self) -> list[Any]:
-        """The score files that a user named."""
+        """The score files that the user gave."""
         return list(self.paths)
 
     def kind_name(self, _options: object = None) -> Literal["two-class", "classes"]:
-        """Return what the scores are about."""
+        """Return the kind of the scores."""
         return "classes" if self.classes else "two-class"
 
     def as_source(self, _options: object, _progress: object = None) -> ShardSource:
@@ -410,57 +412,57 @@ class ShardSource:
         return self
 
     def in_order_of(self, _classes: Sequence[str]) -> ShardSource:
-        """Return the source itself, with its own order of the classes."""
+        """Return the source itself; it keeps its own order of classes."""
         return self
 
     def options_for(self, _model: object, options: Any) -> Any:
-        """Return the options: the kind of a source is known."""
+        """Return the options unchanged, because the kind of a source is known."""
         return options
 
     def as_recognized(self, reading: Any) -> Any:
-        """Return how the score files are read once more."""
+        """Return the options for reading the score files again."""
         return reading
 
     def alone(self) -> tuple[Any, ...]:
-        """Return nothing: systems of a source are paired."""
+        """Return an empty tuple, because the systems of a source are paired."""
         return ()
 
-    def made_of(self, pieces: Sequence[Piece], **changes: Any) -> ShardSource:
-        """Return the same source with other pieces; those of trials in memory are read at once."""
+    def made_of(self, partitions: Sequence[SourcePartition], **changes: Any) -> ShardSource:
+        """Return the source with other partitions; if its trials are in memory, they are read at once."""
         if self.batch is None:
-            return replace(self, pieces=tuple(pieces), **changes)
-        made = replace(self, pieces=tuple(pieces), **changes)
-        every = Wanted(tuple(range(len(made.systems))), truth=True, units=True, weight=True, conditions=True)
-        return replace(made, pieces=tuple(HeldPiece(one.read(every), one.name) for one in pieces))
+            return replace(self, partitions=tuple(partitions), **changes)
+        made = replace(self, partitions=tuple(partitions), **changes)
+        every = TrialFields(tuple(range(len(made.systems))), truth=True, units=True, weight=True, conditions=True)
+        return replace(made, partitions=tuple(LoadedPartition(one.read(every), one.name) for one in partitions))
 
-    def each(self, step: Step) -> tuple[MappedPiece, ...]:
-        """Return the pieces with a step that is taken whenever one of them is read."""
-        return tuple(MappedPiece(one, step, one.name) for one in self.pieces)
+    def each(self, step: Step) -> tuple[MappedPartition, ...]:
+        """Return the partitions with a step that is applied when they are read."""
+        return tuple(MappedPartition(one, step, one.name) for one in self.partitions)
 
     def map(self, step: Step, **changes: Any) -> ShardSource:
-        """Return the same source with a step for every piece; trials in memory take it at once.
+        """Return the source with a step for each partition; trials in memory are changed at once.
 
         Parameters
         ----------
         step : callable
-            Reads a piece and changes or selects its trials; can be pickled.
+            Reads a partition and changes or selects its trials; can be pickled.
         **changes
-            Attributes of the source that change, too.
+            Other attributes of the source that change.
         """
         return self.made_of(self.each(step), **changes)
 
     @property
     def log10(self) -> bool:
-        """Whether the scores of all systems were common logarithms; pieces have natural ones."""
+        """True if the scores of all systems were common logarithms; partitions contain natural ones."""
         return bool(self.units) and set(self.units) == {"log10"}
 
     @cached_property
     def n_rows(self) -> int:
-        """Rows of all pieces."""
-        return sum(one.n_rows for one in self.pieces)
+        """Number of rows of all partitions."""
+        return sum(one.n_rows for one in self.partitions)
 
     def bytes_per_row(self, n_systems: int = 1) -> int:
-        """What a row takes while the scores of so many systems are read, decoded, put in order and added up, about.
+        """Return the approximate bytes of a row while the scores of ``n_systems`` systems are read, sorted and summed.
 
         Examples
         --------
@@ -472,59 +474,402 @@ class ShardSource:
 
 
 def in_memory(chunk: Chunk, classes: tuple[str, ...] = (), **about: Any) -> ShardSource:
-    """A source of one batch that is made of arrays.
+    """Return a source with one batch of arrays.
 
     Parameters
     ----------
     chunk : Chunk
     classes : tuple of str
-        Of a source of many classes.
+        Names of the classes, for multiclass scores.
     **about
         Other attributes of the source: ``incomplete`` and ``is_numbered``.
     """
     names = tuple(f"system {k}" for k in range(len(chunk.scores)))
     about |= {"has_weights": chunk.weight is not None, "quality": tuple(chunk.quality or ())}
-    return ShardSource("", (HeldPiece(chunk, ""),), names, classes, **about)
+    return ShardSource("", (LoadedPartition(chunk, ""),), names, classes, **about)
 
 
 @dataclass(frozen=True, eq=False)
-class NumberedPiece(Piece):
-    """A piece that knows its number among those of its source."""
+class NumberedPartition(SourcePartition):
+    """A partition with its index in the source."""
 
-    piece: Piece
+    partition: SourcePartition
     number: int
     name: str
     n_rows: int
 
-    def read(self, wanted: Wanted) -> Chunk:
-        """See `Piece.read`."""
-        return self.piece.read(wanted)
+    def read(self, wanted: TrialFields) -> Chunk:
+        """See `SourcePartition.read`."""
+        return self.partition.read(wanted)
 
 
-def numbered(source: ShardSource) -> list[NumberedPiece]:
-    """The pieces of a source, each of which knows its number."""
-    return [NumberedPiece(one, at, one.name, one.n_rows) for at, one in enumerate(source.pieces)]
+def numbered(source: ShardSource) -> list[NumberedPartition]:
+    """Return the partitions of a source with their indices."""
+    return [NumberedPartition(one, at, one.name, one.n_rows) for at, one in enumerate(source.partitions)]
 
 
-def batches(pieces: Sequence[Piece], n_rows: int) -> list[tuple[Piece, ...]]:
-    """Neighbouring pieces together, of about so many rows, and at least one each.
+def batches(partitions: Sequence[SourcePartition], n_rows: int) -> list[tuple[SourcePartition, ...]]:
+    """Group neighbouring partitions into batches of about ``n_rows`` rows, with at least one partition each.
 
     Parameters
     ----------
-    pieces : sequence of Piece
+    partitions : sequence of SourcePartition
     n_rows : int
 
     Returns
     -------
-    list of tuple of Piece
+    list of tuple of SourcePartition
     """
-    found: list[tuple[Piece, ...]] = []
-    some: list[Piece] = []
+    found: list[tuple[SourcePartition, ...]] = []
+    some: list[SourcePartition] = []
     rows = 0
-    for piece in pieces:
-        if some and rows + piece.n_rows > n_rows:
+    for partition in partitions:
+        if some and rows + partition.n_rows > n_rows:
             found.append(tuple(some))
             some, rows = [], 0
-        some.append(piece)
-        rows += piece.n_rows
+        some.append(partition)
+        rows += partition.n_rows
     return [*found, tuple(some)] if some else found
+
+
+W = TypeVar("W", bound="SourcePass")
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+
+class SourcePass:
+    """One pass that computes a sum over all partitions. Can be pickled.
+
+    Attributes
+    ----------
+    words : str
+        The activity, for progress messages.
+    rows_per_batch : int
+        Suitable number of rows at once.
+    bytes_per_row : int
+        Bytes that a row takes while it is read, sorted and summed.
+    n_bytes : int
+        Approximate bytes of a sum, if it is large: each task of a cluster has its own.
+    lock : Lock
+        Protects data that threads share.
+    found : object
+        The sum, or None if it is empty.
+    """
+
+    words: str
+    rows_per_batch: int = 1_000_000
+    bytes_per_row: int = 40
+    n_bytes: int = 0
+    lock: threading.Lock
+    found: Any = None
+    _arguments: tuple[tuple[Any, ...], dict[str, Any]]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Store the arguments, for `empty`."""
+        self = super().__new__(cls)
+        self._arguments = args, kwargs
+        self.lock = threading.Lock()
+        return self
+
+    @property
+    def has_sums(self) -> bool:
+        """False if the sum is empty, so that workers do not need it."""
+        return True
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without the lock, which cannot be pickled."""
+        sent = {name: value for name, value in self.__dict__.items() if name != "lock"}
+        return sent if self.has_sums else {"_arguments": self._arguments}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if len(state) == 1:
+            args, kwargs = self._arguments
+            self.__init__(*args, **kwargs)  # type: ignore[misc]
+
+    def empty(self) -> Self:
+        """Return the same pass with an empty sum."""
+        args, kwargs = self._arguments
+        return type(self)(*args, **kwargs)
+
+    def of(self, partitions: Sequence[SourcePartition]) -> Any:
+        """Return the sum over some partitions, or None if it is empty."""
+        raise NotImplementedError
+
+    def take(self, partitions: Sequence[SourcePartition]) -> None:
+        """Read some partitions and add them to the sum; several threads may call this at once."""
+        own = self.of(partitions)
+        with self.lock:
+            self.found = both(self.found, own)
+
+    def __add__(self, other: Self) -> Self:
+        """Return a pass with the sum of both."""
+        whole = self.empty()
+        whole.found = both(self.found, other.found)
+        return whole
+
+
+class Engine(ABC):
+    """Runs passes; a context manager that closes it at the end.
+
+    Attributes
+    ----------
+    n_at_once : int
+        Number of batches that share the memory at the same time.
+    shares_memory : bool
+        True if all partitions are added to one sum, so that a large sum exists once.
+    n_sums : int
+        Number of sums of a pass that exist at the same time.
+    n_passes : int
+        Number of passes so far.
+    """
+
+    n_at_once: int = 1
+    shares_memory: bool = False
+    n_passes: int = 0
+
+    @property
+    def n_sums(self) -> int:
+        """See `Engine`."""
+        return 1
+
+    def bounded(self, memory: int) -> int:
+        """Return the bytes that work may take where it runs, given the bytes that it may take here."""
+        return memory
+
+    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1, beside: int = 0) -> None:  # noqa: B027
+        """Limit the number of partitions that are in memory at once.
+
+        Parameters
+        ----------
+        source : ShardSource
+        memory : int
+            Bytes for trials.
+        n_systems : int
+            Number of systems that are read together.
+        beside : int
+            Bytes of ``memory`` that are reserved for something else.
+
+        Raises
+        ------
+        InputError
+            If not even one partition fits in memory.
+        """
+
+    @abstractmethod
+    def ranks(self, source: ShardSource, memory: int) -> Any:
+        """Sort the scores of the first system of a two-class source; see `deciban.metrics.SortedScores`.
+
+        Parameters
+        ----------
+        source : ShardSource
+        memory : int
+            Bytes that sorting may take.
+        """
+
+    def close(self) -> None:  # noqa: B027  # most engines have nothing to close
+        """Stop processes and close connections that were started for the engine."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @abstractmethod
+    def each(self, work: W, partitions: Sequence[SourcePartition], use: Callable[[W], None]) -> None:
+        """Compute the result of each batch of partitions on the engine, and pass it to ``use``; nothing is summed.
+
+        Parameters
+        ----------
+        work : SourcePass
+            Empty.
+        partitions : sequence of SourcePartition
+        use : function
+            Called with the result of each batch, in any order, possibly from several threads.
+        """
+
+    @abstractmethod
+    def run(self, work: W, partitions: Sequence[SourcePartition]) -> W:
+        """Compute the sum over all partitions; after an error nothing of it remains.
+
+        Parameters
+        ----------
+        work : SourcePass
+            Empty.
+        partitions : sequence of SourcePartition
+
+        Returns
+        -------
+        SourcePass
+            The sum.
+        """
+
+
+class MapPass(SourcePass):
+    """A pass that applies a function to each partition.
+
+    Parameters
+    ----------
+    wanted : TrialFields
+        The fields to read.
+    look : callable
+        Returns a result for the trials of a partition; results are added, and None is ignored. Can be pickled.
+    words : str
+        The activity, for progress messages.
+    """
+
+    def __init__(self, wanted: TrialFields, look: Callable[[Chunk], Any], words: str) -> None:
+        self.wanted, self.look, self.words = wanted, look, words
+
+    def of(self, partitions: Sequence[SourcePartition]) -> Any:
+        """See `SourcePass.of`."""
+        found = None
+        for partition in partitions:
+            chunk = partition.read(self.wanted)
+            with naming_trials(f"{{}} of {partition.name}".format):
+                found = both(found, self.look(chunk))
+        return found
+
+
+def both(one: Any, other: Any) -> Any:
+    """Return the sum of two results, where None means empty."""
+    if one is None or other is None:
+        return other if one is None else one
+    return one + other
+
+
+def found_in(
+    source: ShardSource,
+    engine: Engine | None,
+    wanted: TrialFields,
+    look: Callable[[Chunk], Any],
+    words: str = "training",
+) -> Any:
+    """Apply a function to all partitions of a source, in one pass.
+
+    Parameters
+    ----------
+    source : ShardSource
+    engine : Engine
+    wanted, look, words
+        As in `MapPass`.
+
+    Returns
+    -------
+    object
+        The sum of the results, or None if all were None.
+
+    Raises
+    ------
+    FormatError, OSError
+        As in reading.
+    InputError
+        If ``look`` refuses a trial; the message contains the partition and the number of the trial.
+    """
+    if engine is None:
+        assert source.batch is not None  # noqa: S101  # without an engine, all trials are in one batch
+        return look(source.batch)
+    return engine.run(MapPass(wanted, look, words), source.partitions).found
+
+
+def in_threads(function: Callable[[T], V], given: Sequence[T], n_threads: int) -> Iterator[V]:
+    """Yield the results of a function in order; after an error, no further call is started.
+
+    Examples
+    --------
+    >>> list(in_threads(abs, [-1, 2, -3], 2))
+    [1, 2, 3]
+    """
+    with ThreadPoolExecutor(n_threads) as pool:
+        futures = [pool.submit(function, one) for one in given]
+        try:
+            finished, _ = wait(futures, return_when=FIRST_EXCEPTION)
+            for one in finished:
+                one.result()
+            yield from (one.result() for one in futures)
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def _ordered(
+    systems: tuple[int, ...], classes: tuple[int, ...], partition: SourcePartition, wanted: TrialFields
+) -> Chunk:
+    """Read the trials of a partition with selected systems, or with classes in another order."""
+    chunk = partition.read(replace(wanted, systems=tuple(systems[at] for at in wanted.systems)))
+    if not classes:
+        return chunk
+    order = list(classes)
+    truth = None if chunk.truth is None else np.argsort(order)[chunk.truth]
+    return replace(chunk, scores=tuple(one[:, order] for one in chunk.scores), truth=truth)
+
+
+def ordered(
+    source: ShardSource, *, systems: Sequence[int] | None = None, classes: Sequence[str] | None = None
+) -> ShardSource:
+    """Return a source with selected systems, or with its classes in another order.
+
+    Parameters
+    ----------
+    source : ShardSource
+    systems : sequence of int, optional
+        Positions of the systems, in the requested order.
+    classes : sequence of str, optional
+        All classes, in the requested order.
+    """
+    chosen = tuple(range(len(source.systems)) if systems is None else systems)
+    names = source.classes if classes is None else tuple(classes)
+    places = () if names == source.classes else tuple(source.classes.index(name) for name in names)
+    if not places and chosen == tuple(range(len(source.systems))):
+        return source
+    units = tuple(source.units[at] for at in chosen) if source.units else ()
+    chosen_names = tuple(source.systems[k] for k in chosen)
+    return source.map(partial(_ordered, chosen, places), systems=chosen_names, classes=names, units=units)
+
+
+def _having(
+    partition: SourcePartition, wanted: TrialFields, *, systems: tuple[int, ...], every: bool, counting: bool
+) -> Chunk:
+    """Read the trials of a partition that have scores of all (or some) of the systems."""
+    asked = tuple(dict.fromkeys((*wanted.systems, *systems)))
+    chunk = partition.read(replace(wanted, systems=asked, weight=wanted.weight or counting))
+    by_system = dict(zip(asked, chunk.scores, strict=True))
+    there = [~np.isnan(by_system[at]) for at in systems]
+    rules = [(np.logical_and if every else np.logical_or).reduce(there)] if there else []
+    if counting and chunk.weight is not None:
+        rules.append(chunk.weight > 0)
+    kept: BoolArray = np.logical_and.reduce(rules)
+    weight = chunk.weight if wanted.weight else None
+    scores = chunk.scores if asked == wanted.systems else tuple(by_system[at] for at in wanted.systems)
+    own = replace(chunk, scores=scores, weight=weight)
+    return own if kept.all() else own.take(kept)
+
+
+def having(source: ShardSource, systems: Sequence[int], *, every: bool = True, counting: bool = False) -> ShardSource:
+    """Return the trials of a source that have scores of some systems.
+
+    Parameters
+    ----------
+    source : ShardSource
+        A two-class source.
+    systems : sequence of int
+        Positions of the systems.
+    every : bool
+        Require scores of all these systems; otherwise of at least one.
+    counting : bool
+        Drop trials of weight 0.
+    """
+    n, is_weighed = len(source.systems), counting and source.has_weights
+    step = partial(_having, systems=tuple(systems), every=every, counting=is_weighed)
+    return source.map(step, incomplete=not (every and len(set(systems)) == n))
+
+
+def counting(source: ShardSource) -> ShardSource:
+    """Return the trials of a source with a weight above 0; a model may have no result for the others."""
+    if not source.has_weights:
+        return source
+    if source.batch is not None and source.batch.weight is not None and source.batch.weight.all():
+        return source
+    return source.map(partial(_having, systems=(), every=True, counting=True))

@@ -1,7 +1,8 @@
-"""Units of trials that are read in batches. Unnamed speakers are found: both sides of a target trial are the same one.
+"""Units of trials that are read in batches. Speakers without names are found from target trials.
 
-One pass collects the names and the pairs of names of target trials, as numbers; of these pairs only so many are kept as
-join the same names, fewer than there are names. Then the speaker of every trial follows from its names alone.
+Both sides of a target trial are the same speaker. One pass collects the names and the pairs of names of target trials,
+as numbers. It keeps only a spanning forest of these pairs, with fewer edges than names. Then the names of a trial
+determine its speakers.
 """
 
 from __future__ import annotations
@@ -14,37 +15,36 @@ import numpy as np
 
 from deciban.core.resampling.unit_counts import groups_of_keys, groups_of_units
 from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, distinct, mixed_bits
-from deciban.trials.passes import Work
-from deciban.trials.sources import Chunk, Piece, Wanted
+from deciban.trials.sources import Chunk, SourcePartition, SourcePass, TrialFields
 from deciban.types import AnyArray, IntArray
 
 FOUND = "found from target trials"
-"""How speakers were found that nobody named."""
+"""Text for speakers that were found without names."""
 
 _FEW = 1 << 12
-"""Links and names up to which the components of a graph are found before scipy.sparse is imported."""
+"""Largest number of links and names for which connected components are computed without importing scipy.sparse."""
 
 _MOST_WAITING = 1 << 20
-"""Names and pairs of names that wait until those are left out that are known, or join nothing new."""
+"""Number of names and pairs that are collected before duplicates and redundant pairs are removed."""
 
 
-class TargetPairs(Work):
-    """Names of both sides, and the pairs of target trials that join them."""
+class TargetPairs(SourcePass):
+    """Names of both sides, and the pairs of names in target trials."""
 
     words = "looking for speakers"
 
     def __init__(self) -> None:
         none = np.zeros(0, np.uint64)
         self.names: tuple[Keys, Keys] = (none, none)
-        """Those of each side, ascending."""
+        """Names of each side, ascending."""
         self.links: tuple[Keys, Keys] = (none, none)
         self._waiting: list[tuple[tuple[Keys, Keys], tuple[Keys, Keys]]] = []
 
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        for piece in pieces:
-            chunk = piece.read(Wanted((), truth=True, weight=True, names=True)).counting
-            assert chunk.names is not None  # noqa: S101  # they were asked for
+    def take(self, partitions: Sequence[SourcePartition]) -> None:
+        """See `SourcePass.take`."""
+        for partition in partitions:
+            chunk = partition.read(TrialFields((), truth=True, weight=True, names=True)).counting
+            assert chunk.names is not None  # noqa: S101  # they were requested
             enroll, test = chunk.names
             links = distinct_links((enroll[chunk.labels], test[chunk.labels]))
             names = distinct(enroll), distinct(test)
@@ -55,14 +55,14 @@ class TargetPairs(Work):
                     self._gather()
 
     def _gather(self) -> None:
-        """Take what waits: so large a sum is not made for every piece."""
+        """Merge the waiting names and pairs; this is too slow for each partition."""
         waiting, self._waiting = [(self.names, self.links), *self._waiting], []
         names, links = ([[pair[side] for pair in parts] for side in (0, 1)] for parts in zip(*waiting, strict=True))
         self.names = distinct(np.concatenate(names[0])), distinct(np.concatenate(names[1]))
         self.links = joining_links((np.concatenate(links[0]), np.concatenate(links[1])))
 
     def gathered(self) -> Self:
-        """The same, with everything taken."""
+        """Merge all waiting names and pairs; return this object."""
         with self.lock:
             if self._waiting:
                 self._gather()
@@ -79,21 +79,21 @@ class TargetPairs(Work):
         return super().__getstate__()
 
     def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
+        """See `SourcePass.__add__`."""
         found = self.empty()
         found._waiting = [(one.names, one.links) for one in (self.gathered(), other.gathered())]
         return found.gathered()
 
 
 def distinct_links(links: tuple[Keys, Keys]) -> tuple[Keys, Keys]:
-    """Each pair of names once."""
+    """Return the distinct pairs of names."""
     (one, first), (other, second) = (np.unique(side, return_inverse=True) for side in links)
     pairs = distinct(first.astype(np.int64) * max(len(other), 1) + second)
     return one[pairs // max(len(other), 1)], other[pairs % max(len(other), 1)]
 
 
 def joining_links(links: tuple[Keys, Keys]) -> tuple[Keys, Keys]:
-    """As few of the pairs as join the same names: a spanning forest.
+    """Return a spanning forest of the pairs, which connects the same names with as few pairs as possible.
 
     Examples
     --------
@@ -114,18 +114,18 @@ def joining_links(links: tuple[Keys, Keys]) -> tuple[Keys, Keys]:
 
 @dataclass(frozen=True, eq=False)
 class SpeakersByName:
-    """The speakers of names.
+    """Speakers of names.
 
     Attributes
     ----------
     names : pair of uint64 arrays
         Numbers of the names of each side, ascending.
     codes : pair of int arrays
-        The speaker of each.
+        The speaker of each name.
     keys : (n_speakers,) uint64 array
         See `TrialUnits`; ascending.
     apart : bool
-        Whether a name on one side has nothing to do with the same one on the other.
+        True if equal names on the two sides are unrelated.
     """
 
     names: tuple[Keys, Keys]
@@ -135,7 +135,7 @@ class SpeakersByName:
 
     @classmethod
     def of(cls, names: tuple[Keys, Keys], links: Sequence[IntArray], *, apart: bool, has_channels: bool) -> Self:
-        """Join the names of target trials; ``links`` are positions of these names on both sides."""
+        """Connect the names of target trials; ``links`` are the indices of these names on both sides."""
         enroll, test = names
         if apart or has_channels:
             keys = np.concatenate((enroll, test if has_channels else mixed_bits(test)))
@@ -154,13 +154,13 @@ class SpeakersByName:
 
     @property
     def about(self) -> TrialUnits:
-        """All speakers, of no trial."""
+        """The speakers, without trials."""
         none = np.zeros(0, np.int64)
         return TrialUnits((none, none), self.keys, "speaker", FOUND)
 
     def units_of(self, chunk: Chunk) -> TrialUnits:
-        """The speakers of trials that count."""
-        assert chunk.names is not None  # noqa: S101  # they were asked for
+        """Return the speakers of trials."""
+        assert chunk.names is not None  # noqa: S101  # they were requested
         codes = [
             codes[np.searchsorted(own, side)]
             for codes, own, side in zip(self.codes, self.names, chunk.names, strict=True)
@@ -169,17 +169,17 @@ class SpeakersByName:
 
 
 @dataclass(frozen=True, eq=False)
-class UnitsOfPieces:
-    """Which units there are, and which of them trials are of, piece by piece. Can be pickled.
+class BatchUnits:
+    """The units, and a function that returns the units of a batch. Can be pickled.
 
     Attributes
     ----------
     units : TrialUnits
-        All units, of no trial.
+        All units, without trials.
     by_name : SpeakersByName, optional
-        The units of names, where pieces do not say those of trials.
+        The units of names, if partitions do not contain units.
     dealt : (n_units,) uint64 array, optional
-        Where every trial is a unit, the keys of all if they are few, ascending.
+        If each trial is a unit: the keys of all units, ascending, if they are few.
     """
 
     units: TrialUnits
@@ -188,20 +188,20 @@ class UnitsOfPieces:
 
     @property
     def are_trials(self) -> bool:
-        """Whether every trial is a unit by itself, and none is listed."""
+        """True if each trial is a unit and the units are not listed."""
         return isinstance(self.units, UnlistedUnits)
 
-    def wanted(self, wanted: Wanted, *, with_keys: bool = False) -> Wanted:
-        """The same, and what says the units; ``with_keys`` also those of trials that are units by themselves."""
+    def wanted(self, wanted: TrialFields, *, with_keys: bool = False) -> TrialFields:
+        """Add the fields that determine the units; ``with_keys`` also for trials that are units."""
         named = self.by_name is not None
         return replace(wanted, units=not named and (with_keys or not self.are_trials), names=named)
 
     def groups(self, chunk: Chunk, n_groups: int) -> list[IntArray]:
-        """The groups of the units of trials that count, side by side, as `groups_of_units` makes them in memory."""
+        """Return the groups of the units of trials, for each side, as `groups_of_units` computes them in memory."""
         if not self.are_trials:
             group, own = groups_of_units(self.units.keys, n_groups), self.of(chunk)
             return [group[side] for side in own.codes]
-        assert chunk.units is not None  # noqa: S101  # they were asked for
+        assert chunk.units is not None  # noqa: S101  # they were requested
         keys = chunk.units.keys[chunk.units.codes[0]]
         if self.dealt is None:
             return [groups_of_keys(keys, n_groups)]
@@ -209,16 +209,16 @@ class UnitsOfPieces:
         return [place % max(min(n_groups, len(self.dealt)), 1)]
 
     def of(self, chunk: Chunk) -> TrialUnits:
-        """Those of trials that count, by their positions among all units; each by itself where they are not listed."""
+        """Return the units of trials as indices among all units; one unit per trial if they are not listed."""
         if self.are_trials:
             return TrialUnits.each(len(chunk.labels))
         own = chunk.units if self.by_name is None else self.by_name.units_of(chunk)
-        assert own is not None  # noqa: S101  # they were asked for
+        assert own is not None  # noqa: S101  # they were requested
         return own if own.keys is self.units.keys else own.among(self.units.keys)
 
 
 def connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:
-    """The component of every node of a graph, by its links.
+    """Return the connected component of each node of a graph, given its edges.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:
 
 
 def _few_connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:
-    """The same by joining trees, in less time than the import of scipy.sparse takes."""
+    """Compute `connected` for few nodes, in less time than the import of scipy.sparse takes."""
     above = list(range(n_nodes))
 
     def root(node: int) -> int:

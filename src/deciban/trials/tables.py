@@ -1,9 +1,9 @@
-"""Frozen tables of trials: index, key and scores, in the user's order, and criteria by which trials are chosen."""
+"""Immutable tables of trials: index, key, scores and quality measures; selection of trials by criteria."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -13,27 +13,27 @@ from numpy.typing import ArrayLike
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, of_words, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
-from deciban.errors import InputError
-from deciban.trials.lists import NO_CONDITIONS, Conditions, Frozen, Trials, as_text, owned
-from deciban.trials.names import IdMap, Ids, plain_names, positions
-from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray, ScoreUnit
+from deciban.errors import InputError, counted, shortened
+from deciban.trials.lists import NO_CONDITIONS, Conditions, Frozen, Origin, Trials, as_text, owned
+from deciban.trials.names import IdMap, Ids, NamesLike, encode, plain_names, positions
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray, ScoreUnit
 
 Chosen: TypeAlias = str | Sequence[str] | None
-"""Names to choose, one or several; None sets no criterion."""
+"""One name or several names to select; None for no criterion."""
 
 Where: TypeAlias = Mapping[str, str | Sequence[str]]
 
 
 def criteria(trials: Trials, names: Mapping[str, Chosen], where: Where) -> list[BoolArray]:
-    """For every criterion, the trials that meet it.
+    """Return, for each criterion, a mask of the trials that fulfil it.
 
     Raises
     ------
     InputError
-        If there is no criterion, or a side, condition column or condition value does not exist or is not given as text.
+        If there is no criterion, or a side, condition column or condition value does not exist or is not a string.
     """
     if not isinstance(where, Mapping):
-        raise InputError(f"where: got {where!r}. Write the values of each condition column: {{'gender': 'f'}}.")
+        raise InputError(f"where: got {where!r}. Pass the values of each condition column: {{'gender': 'f'}}.")
     meets = []
     for side, wanted in names.items():
         if wanted is None:
@@ -46,12 +46,12 @@ def criteria(trials: Trials, names: Mapping[str, Chosen], where: Where) -> list[
     for name, values in where.items():
         meets.append(_with_values(trials, name, _listed(values, name)))
     if not meets:
-        raise InputError("keep or drop: no criterion given. Name enroll, test or trial, or a condition (where).")
+        raise InputError("keep or drop: no criterion. Pass enroll, test or trial, or a condition (where).")
     return meets
 
 
 def _with_values(trials: Trials, name: str, listed: pa.Array) -> BoolArray:
-    """Trials whose condition has one of these values, in whichever way they are written."""
+    """Return a mask of trials whose condition has one of these values, in any notation."""
     column = trials.condition(name).dictionary_encode()
     there = column.dictionary
     chosen = np.zeros(len(there) + 1, np.bool_)  # the last entry is for trials without a value
@@ -66,7 +66,7 @@ def _with_values(trials: Trials, name: str, listed: pa.Array) -> BoolArray:
 
 
 def texts_alike(values: pa.Array, text: str) -> BoolArray:
-    """Which values are what a text says, in whichever way they are written; what is missing is nothing.
+    """Return a mask of the values that a text denotes, in any notation; False for missing values.
 
     Examples
     --------
@@ -76,12 +76,12 @@ def texts_alike(values: pa.Array, text: str) -> BoolArray:
     alike = pc.equal(as_text(values), constant(text))
     value = _value(text, values.type)
     if value is not None:
-        alike = pc.or_(alike, pc.is_in(values, value_set=value))  # NaN is in it, and equals nothing
-    return with_gaps(alike, False)  # noqa: FBT003  # a value to fill in, no option
+        alike = pc.or_(alike, pc.is_in(values, value_set=value))  # is_in also finds NaN
+    return with_gaps(alike, False)  # noqa: FBT003  # a value to fill in, not an option
 
 
 def _value(text: str, kind: pa.DataType) -> pa.Array | None:
-    """A text as a value of a column, None where it can be none; 1.0 is a whole number, too."""
+    """Convert a text to a value of a column type, or None; "1.0" is also an integer."""
     for ways in ((kind,), (pa.float64(), kind)):
         value = of_words([text])
         try:
@@ -94,7 +94,7 @@ def _value(text: str, kind: pa.DataType) -> pa.Array | None:
 
 
 def _listed(values: str | Sequence[str], argument: str) -> pa.Array:
-    """One name or several as an Arrow array: a single text is never taken for a list of letters."""
+    """Return one name or several names as an Arrow array."""
     return plain_names([values] if isinstance(values, str) else values, argument)
 
 
@@ -102,13 +102,13 @@ LOG_10 = float(np.log(10.0))
 
 
 class TrialTable(Frozen):
-    """A list of trials and what belongs to each of them; what `Index`, `Key` and `Scores` have in common."""
+    """A list of trials with their values; the base of `Index`, `Key` and `Scores`."""
 
     trials: Trials
     holds: ClassVar[str | None] = None
-    """The attribute that holds a row for each trial; None where there is none."""
+    """The attribute with one row per trial; None if the table has only trials."""
     conflict: ClassVar[str] = "is listed in two ways"
-    """What is wrong with a trial whose copies differ."""
+    """Part of the message about a trial with different values in two rows."""
 
     def __post_init__(self) -> None:
         if self.holds is not None:
@@ -123,43 +123,43 @@ class TrialTable(Frozen):
         return f"{type(self).__name__}({words})"
 
     def _in_words(self) -> Sequence[str]:
-        """What is to be said of the content, shortly."""
+        """Return short texts about the values."""
         return ()
 
     @property
     def content(self) -> AnyArray | None:
-        """What belongs to each trial and must be the same for all copies of it; None for nothing."""
+        """The values of the trials, which must be equal for all copies of a trial; None without values."""
         return None if self.holds is None else getattr(self, self.holds)
 
     @property
     def index(self) -> Index:
-        """The trials alone."""
+        """The trials without values."""
         return Index(self.trials)
 
     def _with(self, trials: Trials, rows: IntArray | BoolArray | slice) -> Self:
-        """The same for other trials, whose values stand in these rows."""
+        """Return the table for other trials, whose values are in these rows."""
         table: Any = self
         values = {} if self.holds is None else {self.holds: getattr(self, self.holds)[rows]}
         made: Self = replace(table, trials=trials, **values)
         return made
 
     def take(self, rows: IntArray | BoolArray) -> Self:
-        """Some of the trials, by row number or by a mask over the trials."""
+        """Select trials by row number or by a mask over the trials."""
         rows = self.trials.row_numbers(rows)
         return self._with(self.trials.take(rows), rows)
 
     def keep(
         self, *, enroll: Chosen = None, test: Chosen = None, trial: Chosen = None, where: Where = NO_CONDITIONS
     ) -> Self:
-        """Keep the trials that meet every criterion.
+        """Keep the trials that fulfil all criteria.
 
         Parameters
         ----------
         enroll, test, trial : str or sequence of str, optional
-            Names on that side. Names that do not occur are no error.
+            Names on that side. Names that do not occur are ignored.
         where : mapping of str to str or sequence of str
-            Values of condition columns: ``{"gender": "f", "channel": ["tel", "mic"]}``.
-            Numbers and truth values count, not how they are written: 1 and 1.0, True and true are the same.
+            Values of condition columns: ``{"gender": "f", "channel": ["tel", "mic"]}``. Numbers and truth values are
+            compared by value: 1 and 1.0, True and true are the same.
 
         Returns
         -------
@@ -183,7 +183,7 @@ class TrialTable(Frozen):
     def drop(
         self, *, enroll: Chosen = None, test: Chosen = None, trial: Chosen = None, where: Where = NO_CONDITIONS
     ) -> Self:
-        """Leave out the trials that meet any of the criteria; see `keep`.
+        """Drop the trials that fulfil any of the criteria; see `keep`.
 
         Raises
         ------
@@ -206,14 +206,14 @@ class TrialTable(Frozen):
         return self if chosen.all() else self.take(chosen)
 
     def split(self, by: str) -> dict[str, Self]:
-        """One table for each value of a condition column or name of a side, in the order of first occurrence.
+        """Split the table by the values of a condition column or the names of a side, in the order of first occurrence.
 
-        Trials without a value go together with those whose value is an empty text.
+        Missing values are treated as empty text.
 
         Raises
         ------
         InputError
-            If there is no such column or side.
+            If the column or side does not exist.
 
         Examples
         --------
@@ -234,7 +234,7 @@ class TrialTable(Frozen):
         return {values.dictionary[int(codes[rows[0]])].as_py(): self.take(rows) for rows in groups}
 
     def rename(self, id_map: IdMap, side: str, *, unknown: str = "error") -> Self:
-        """Give the names of one side the names that an id map has for them.
+        """Replace the names of one side by the names of an id map.
 
         Parameters
         ----------
@@ -242,7 +242,7 @@ class TrialTable(Frozen):
         side : str
             ``enroll``, ``test`` or ``trial``.
         unknown : {"error", "keep", "drop"}
-            What to do about names that the map lacks: refuse, keep the name, or leave out their trials.
+            Treatment of names that the map lacks: raise, keep the name, or drop their trials.
 
         Returns
         -------
@@ -251,7 +251,7 @@ class TrialTable(Frozen):
         Raises
         ------
         InputError
-            If there is no such side, or names are unknown.
+            If the side does not exist, or names are unknown.
 
         Examples
         --------
@@ -285,7 +285,7 @@ class TrialTable(Frozen):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Index(TrialTable):
-    """Which trials there are.
+    """A list of trials without values.
 
     Attributes
     ----------
@@ -296,7 +296,7 @@ class Index(TrialTable):
 
     @classmethod
     def of(cls, ids: Ids, *, conditions: Conditions = NO_CONDITIONS) -> Index:
-        """Make an index from names.
+        """Return an index from names.
 
         Examples
         --------
@@ -308,7 +308,7 @@ class Index(TrialTable):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Key(TrialTable):
-    """Which trials there are, and which of them are targets.
+    """A list of trials that are targets or non-targets.
 
     Attributes
     ----------
@@ -323,12 +323,12 @@ class Key(TrialTable):
 
     @classmethod
     def of(cls, ids: Ids, is_target: ArrayLike, *, conditions: Conditions = NO_CONDITIONS) -> Key:
-        """Make a key from names and truth.
+        """Return a key from names and truth values.
 
         Raises
         ------
         InputError
-            If the truth is not one boolean per trial.
+            If the truth values are not one boolean per trial.
 
         Examples
         --------
@@ -367,12 +367,12 @@ class Scores(TrialTable):
     trials : Trials
     score : (n_trials,) float array
     name : str
-        What tables and legends call the system.
+        Name of the system in tables and legends.
     log10 : bool
-        Whether these are common logarithms of likelihood ratios, as forensic tools write them. They are kept as they
-        came; ``nats`` gives natural logarithms.
+        True for common logarithms of likelihood ratios, as forensic tools write them. ``score`` is unchanged; ``nats``
+        converts to natural logarithms.
     is_from_lr : bool
-        Whether the input held likelihood ratios, of which these are the natural logarithms.
+        True if the input contained likelihood ratios; the scores are their natural logarithms.
     """
 
     trials: Trials
@@ -393,12 +393,12 @@ class Scores(TrialTable):
         log10: bool = False,
         conditions: Conditions = NO_CONDITIONS,
     ) -> Scores:
-        """Make scores from names and numbers.
+        """Return scores from names and numbers.
 
         Raises
         ------
         InputError
-            If there is not one score per trial, or one is NaN.
+            If there is not one score per trial, or a score is NaN.
 
         Examples
         --------
@@ -412,7 +412,7 @@ class Scores(TrialTable):
 
     @property
     def unit(self) -> ScoreUnit:
-        """The unit of the scores in the input: ``"nats"`` (also where none was declared), ``"log10"`` or ``"lr"``."""
+        """The unit of the scores in the input: ``"nats"`` (also if none was declared), ``"log10"`` or ``"lr"``."""
         return "lr" if self.is_from_lr else "log10" if self.log10 else "nats"
 
     def _in_words(self) -> Sequence[str]:
@@ -422,11 +422,11 @@ class Scores(TrialTable):
 
     @property
     def nats(self) -> ScoreArray:
-        """Scores on the natural scale: as they are, or common logarithms times ln 10."""
+        """Scores as natural logarithms; common logarithms are multiplied by ln 10."""
         return self.score * self.score.dtype.type(LOG_10) if self.log10 else self.score
 
     def in_nats(self) -> Scores:
-        """The same scores as natural logarithms.
+        """Return the scores as natural logarithms.
 
         Examples
         --------
@@ -437,7 +437,7 @@ class Scores(TrialTable):
         return replace(self, score=self.nats, log10=False)
 
     def negated(self) -> Scores:
-        """Return the scores with the opposite sign, as distances need it: larger ones must favour target.
+        """Return the scores with the opposite sign, for distances: larger scores must favour targets.
 
         Examples
         --------
@@ -447,19 +447,19 @@ class Scores(TrialTable):
         return replace(self, score=0.0 - self.score)
 
     def transform(self, function: Callable[[ScoreArray], ArrayLike], *, log10: bool | None = None) -> Scores:
-        """Pass the scores through a function of the whole array, a calibration for example.
+        """Apply a function to the array of scores, for example a calibration.
 
         Parameters
         ----------
         function : callable
-            Gets a copy of the scores as they are, common logarithms too (`in_nats` turns them into natural ones).
+            Receives a copy of the scores, in their own unit (`in_nats` converts common logarithms to natural ones).
         log10 : bool, optional
-            Whether the results are common logarithms; left out, as the scores were.
+            True if the results are common logarithms; by default as the scores.
 
         Raises
         ------
         InputError
-            If the result is not one number per trial, or one is NaN.
+            If the result is not one number per trial, or a result is NaN.
 
         Examples
         --------
@@ -469,5 +469,349 @@ class Scores(TrialTable):
         made = function(self.score.copy())
         values = owned(_validate.scores(made, "result of the function"), made)
         if values.shape != self.score.shape:
-            raise InputError(f"transform: the function made {len(values)} scores of {len(self.score)}.")
+            raise InputError(f"transform: the function returned {len(values)} scores for {len(self.score)} trials.")
         return replace(self, score=values, log10=self.log10 if log10 is None else log10)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SegmentQuality(Frozen):
+    """Several quality measures of segments (or of models).
+
+    Attributes
+    ----------
+    names : pyarrow string array
+        Distinct names of the segments.
+    values : (n_segments, n_measures) float array
+    measures : tuple of str
+        Names of the measures.
+    origin : Origin
+    """
+
+    names: pa.Array
+    values: FloatArray
+    measures: tuple[str, ...]
+    origin: Origin = field(default_factory=lambda: Origin("quality"))
+
+    def __post_init__(self) -> None:
+        self._freeze("values")
+
+    def __repr__(self) -> str:
+        return f"SegmentQuality({counted(len(self), 'name')}; {shortened(', '.join(self.measures))})"
+
+    @classmethod
+    def of(
+        cls, names: NamesLike, values: ArrayLike, *, measures: Sequence[str] | None = None, origin: Origin | None = None
+    ) -> SegmentQuality:
+        """Return quality measures from names and numbers.
+
+        Parameters
+        ----------
+        names : sequence of str
+        values : (n_segments, n_measures) or (n_segments,) array_like
+        measures : sequence of str, optional
+            Names of the measures; by default ``q1``, ``q2``, ...
+        origin : Origin, optional
+
+        Raises
+        ------
+        InputError
+            If a name occurs twice, a value is not finite, or the shapes do not match.
+
+        Examples
+        --------
+        >>> SegmentQuality.of(["x", "y"], [[0.5, 20.0], [0.25, 30.0]], measures=["clarity", "snr"]).values.shape
+        (2, 2)
+        """
+        origin = origin or Origin("quality")
+        listed = plain_names(names, "names")
+        codes, distinct = encode(listed, "names")
+        numbers = _real(values, "values")
+        numbers = numbers[:, None] if numbers.ndim == 1 else numbers
+        if len(distinct) < len(codes):
+            twice = distinct[int(np.argmax(np.bincount(codes) > 1))].as_py()
+            raise InputError(f"{origin.name}: {twice!r} has more than one line of quality measures.")
+        if numbers.ndim != 2 or len(numbers) != len(listed) or not numbers.shape[1]:
+            raise InputError(
+                f"{origin.name}: expected one row of measures for each of {len(listed)} names, got {numbers.shape}."
+            )
+        if not np.isfinite(numbers).all():
+            row = int(np.argmin(np.isfinite(numbers).all(axis=1)))
+            raise InputError(f"{origin.name}: a quality measure of {listed[row].as_py()!r} is not finite.")
+        return cls(listed, owned(numbers, values), _measure_names(measures, numbers.shape[1]), origin)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def keep(self, names: str | Sequence[str]) -> SegmentQuality:
+        """Keep the measures of these names; names that do not occur are ignored.
+
+        Raises
+        ------
+        InputError
+            If no name is left.
+
+        Examples
+        --------
+        >>> SegmentQuality.of(["x", "y"], [0.5, 0.25]).keep("y").values
+        array([[0.25]])
+        """
+        return self._chosen(self._listed(names))
+
+    def drop(self, names: str | Sequence[str]) -> SegmentQuality:
+        """Drop the measures of these names; see `keep`.
+
+        Raises
+        ------
+        InputError
+            If no name is left.
+
+        Examples
+        --------
+        >>> SegmentQuality.of(["x", "y"], [0.5, 0.25]).drop(["y", "z"]).values
+        array([[0.5]])
+        """
+        return self._chosen(~self._listed(names))
+
+    def _listed(self, names: str | Sequence[str]) -> BoolArray:
+        wanted = plain_names([names] if isinstance(names, str) else names, "names")
+        return to_numpy(pc.is_in(self.names, value_set=wanted))
+
+    def _chosen(self, rows: BoolArray) -> SegmentQuality:
+        if not rows.any():
+            raise InputError(f"{self.origin.name}: none of {len(self):,} names is left after the selection.")
+        return replace(self, names=self.names.filter(of_numpy(rows)), values=self.values[rows])
+
+    def select(self, measures: Sequence[str]) -> SegmentQuality:
+        """Return some of the measures, in the given order.
+
+        Raises
+        ------
+        InputError
+            If a measure does not exist.
+
+        Examples
+        --------
+        >>> SegmentQuality.of(["x"], [[0.5, 20.0]], measures=["clarity", "snr"]).select(["snr"]).values
+        array([[20.]])
+        """
+        wanted = plain_names([measures] if isinstance(measures, str) else measures, "measures").to_pylist()
+        unknown = [name for name in wanted if name not in self.measures]
+        if unknown:
+            raise InputError(f"{self.origin.name}: no measure {unknown[0]!r}; there are {', '.join(self.measures)}.")
+        columns = [self.measures.index(name) for name in wanted]
+        return replace(self, values=self.values[:, columns], measures=_measure_names(wanted, len(wanted)))
+
+    def combine_measures(self, matrix: ArrayLike, *, measures: Sequence[str] | None = None) -> SegmentQuality:
+        """Compute new measures as weighted sums of the present ones.
+
+        Parameters
+        ----------
+        matrix : (n_new, n_measures) array_like
+            Row ``i`` contains the weights of new measure ``i``: the vector q of each segment becomes ``matrix @ q``.
+        measures : sequence of str, optional
+            Names of the new measures; by default ``q1``, ``q2``, ...
+
+        Raises
+        ------
+        InputError
+            If the matrix has the wrong shape, or a weight or result is not finite.
+
+        Examples
+        --------
+        >>> SegmentQuality.of(["x"], [[0.5, 20.0]]).combine_measures([[2.0, 0.1]], measures=["overall"]).values
+        array([[3.]])
+        """
+        weights = _real(matrix, "matrix")
+        if weights.ndim != 2 or weights.shape[1] != len(self.measures) or not len(weights):
+            raise InputError(
+                f"matrix: expected one row per new measure of {len(self.measures)} weights, one for each of "
+                f"{', '.join(self.measures)}; got shape {weights.shape}."
+            )
+        if not np.isfinite(weights).all():
+            raise InputError("matrix: a weight is not finite.")
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = self.values @ weights.T
+        return SegmentQuality.of(self.names, values, measures=measures, origin=self.origin)
+
+    def align(self, trials: Trials, side: str) -> tuple[FloatArray, BoolArray]:
+        """Return the measures for one side of each trial.
+
+        Parameters
+        ----------
+        trials : Trials
+        side : str
+            ``enroll``, ``test`` or ``trial``.
+
+        Returns
+        -------
+        values : (n_trials, n_measures) float array
+            Zeros for names without measures, so that they add nothing to a weighted sum.
+        present : (n_trials,) bool array
+            True if the name has measures.
+
+        Raises
+        ------
+        InputError
+            If the trials do not have this side.
+
+        Examples
+        --------
+        >>> trials = Trials.of({"enroll": ["m", "m"], "test": ["x", "y"]})
+        >>> values, present = SegmentQuality.of(["y"], [0.5]).align(trials, "test")
+        >>> values.tolist(), present.tolist()
+        ([[0.0], [0.5]], [False, True])
+        """
+        if side not in trials.sides:
+            raise InputError(
+                f"side: trials of {trials.origin.name} are identified by {', '.join(trials.sides)}, not by {side!r}."
+            )
+        at = trials.sides.index(side)
+        place = positions(trials.names[at], self.names)
+        known = place >= 0
+        of_name = np.zeros((len(place), len(self.measures)))
+        of_name[known] = self.values[place[known]]
+        codes = trials.codes[at]
+        return of_name[codes], known[codes]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlignedQuality:
+    """Quality vectors of both sides of trials, as input of a fusion.
+
+    Attributes
+    ----------
+    trials : Trials
+    enroll, test : (n_trials, n_measures) float array or None
+        None for a side without measures; zeros for a name without measures.
+    present : (n_trials,) bool array
+        True if the trial has measures on all sides that have measures.
+    """
+
+    trials: Trials
+    enroll: FloatArray | None
+    test: FloatArray | None
+    present: BoolArray
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Quality:
+    """Quality measures of both sides of trials.
+
+    Attributes
+    ----------
+    enroll, test : SegmentQuality or None
+        Measures of enrolments and of test segments; None for a side without measures. Other names have none.
+    trials : Trials or None
+        The trials of the measures, if the file contains them.
+    """
+
+    enroll: SegmentQuality | None
+    test: SegmentQuality | None
+    trials: Trials | None = None
+
+    def __repr__(self) -> str:
+        sides = {"enroll": self.enroll, "test": self.test}
+        return f"Quality({', '.join(f'{side}={one!r}' for side, one in sides.items())})"
+
+    def align(self, trials: Trials) -> AlignedQuality:
+        """Return quality vectors of both sides of each trial: q and r of the fusion formula.
+
+        Source: BOSARIS toolkit paper, eq. 30.
+
+        Raises
+        ------
+        InputError
+            If the trials do not have these sides.
+
+        Examples
+        --------
+        >>> quality = Quality(SegmentQuality.of(["m"], [2.0]), SegmentQuality.of(["x", "y"], [0.5, 0.25]))
+        >>> aligned = quality.align(Trials.of({"enroll": ["m", "m"], "test": ["y", "z"]}))
+        >>> aligned.enroll.tolist(), aligned.test.tolist(), aligned.present.tolist()
+        ([[2.0], [2.0]], [[0.25], [0.0]], [True, False])
+        """
+        present = np.ones(len(trials), np.bool_)
+        values: dict[str, FloatArray | None] = {"enroll": None, "test": None}
+        for side, measured in (("enroll", self.enroll), ("test", self.test)):
+            if measured is not None:
+                values[side], known = measured.align(trials, side)
+                present &= known
+        return AlignedQuality(trials, values["enroll"], values["test"], present)
+
+    def keep(self, *, enroll: Chosen = None, test: Chosen = None) -> Quality:
+        """Keep the measures of these names; other sides stay unchanged.
+
+        Raises
+        ------
+        InputError
+            If a side has no measures, or none is left.
+        """
+        return self._chosen(SegmentQuality.keep, {"enroll": enroll, "test": test})
+
+    def drop(self, *, enroll: Chosen = None, test: Chosen = None) -> Quality:
+        """Drop the measures of these names; see `keep`.
+
+        Raises
+        ------
+        InputError
+            If a side has no measures, or none is left.
+        """
+        return self._chosen(SegmentQuality.drop, {"enroll": enroll, "test": test})
+
+    def _chosen(self, choose: Callable[..., SegmentQuality], names: Mapping[str, Chosen]) -> Quality:
+        sides: dict[str, Any] = {}
+        for side, wanted in names.items():
+            if wanted is None:
+                continue
+            measured: SegmentQuality | None = getattr(self, side)
+            if measured is None:
+                raise InputError(f"{side}: this side has no quality measures.")
+            sides[side] = choose(measured, wanted)
+        return replace(self, **sides)
+
+    def _each(self, change: Callable[[SegmentQuality], SegmentQuality]) -> Quality:
+        enroll, test = (None if side is None else change(side) for side in (self.enroll, self.test))
+        return replace(self, enroll=enroll, test=test)
+
+    def select(self, measures: Sequence[str]) -> Quality:
+        """Return some of the measures, of both sides.
+
+        Raises
+        ------
+        InputError
+            If a side lacks one of them.
+        """
+        return self._each(lambda side: side.select(measures))
+
+    def combine_measures(self, matrix: ArrayLike, *, measures: Sequence[str] | None = None) -> Quality:
+        """Compute new measures as weighted sums of the present ones, in the same way on both sides.
+
+        Parameters
+        ----------
+        matrix : (n_new, n_measures) array_like
+            As in `SegmentQuality.combine_measures`.
+        measures : sequence of str, optional
+            Names of the new measures.
+
+        Raises
+        ------
+        InputError
+            As in `SegmentQuality.combine_measures`.
+        """
+        return self._each(lambda side: side.combine_measures(matrix, measures=measures))
+
+
+def _measure_names(measures: Sequence[str] | None, n_measures: int) -> tuple[str, ...]:
+    if measures is None:
+        return tuple(f"q{i + 1}" for i in range(n_measures))
+    called = tuple(plain_names(measures, "measures").to_pylist())
+    if len(called) != n_measures or len(set(called)) < len(called) or not called:
+        raise InputError(f"measures: {n_measures} measures need {n_measures} distinct names, got {called}.")
+    return called
+
+
+def _real(values: Any, argument: str) -> FloatArray:
+    array = _validate.array(values, argument)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{argument}: expected real numbers, got {array.dtype} values.")
+    return array.astype(np.float64, copy=False)

@@ -1,4 +1,4 @@
-"""Units of trials from names: by what is given for each, or by the trials that have one speaker on both sides."""
+"""Units of trials from names: from a unit for each name, or from target trials, whose sides are one speaker."""
 
 from __future__ import annotations
 
@@ -13,28 +13,27 @@ from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of, mixed_bits
-from deciban.errors import InputError
-from deciban.messages import counted
+from deciban.errors import InputError, counted
 from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, Trials
 from deciban.trials.names import encode
 from deciban.trials.speakers import SpeakersByName
 from deciban.types import AnyArray, BoolArray, IntArray
 
 UnitColumn: TypeAlias = tuple[IntArray, pa.Array]
-"""A unit for every trial: positions in a list of names, and this list."""
+"""A unit for each trial: indices in a list of names, and this list."""
 
 
 def require_two_sides(sides: Sequence[str], name: str, *, named: str) -> None:
-    """Refuse to tell sides of trials apart that have none.
+    """Refuse two unit columns or files for trials without two sides.
 
     Parameters
     ----------
     sides : sequence of str
-        Those that the trials have.
+        The sides of the trials.
     name : str
-        What messages call the trials.
+        Name of the trials for messages.
     named : str
-        What the user named two of.
+        A plural noun for the two things: columns or files.
 
     Raises
     ------
@@ -46,22 +45,22 @@ def require_two_sides(sides: Sequence[str], name: str, *, named: str) -> None:
     """
     if all(side in sides for side in PAIR):
         return
-    told = "rows" if tuple(sides) in {(), ROW} else "one name"
+    instead = "rows" if tuple(sides) in {(), ROW} else "one name"
     raise InputError(
-        f"units: two {named} are for trials of two sides, and those of {name} have {told}. Name one column or file, or "
-        "take every trial for a unit (units='trials', --units trials)."
+        f"units: two {named} need trials with two sides, but the trials of {name} have {instead}. Name one column or "
+        "file, or treat each trial as a unit (units='trials', --units trials)."
     )
 
 
 def notes_on_speakers(*, apart: bool, n_contradictions: int) -> list[str]:
-    """What is to be said of speakers that were found from target trials.
+    """Return notes on speakers that were found from target trials.
 
     >>> notes_on_speakers(apart=False, n_contradictions=1)
     ['1 non-target trial with one speaker on both sides, by the target trials']
     """
     words = list[str]()
     if apart:
-        words.append("names that are on both sides are taken for others there: the same, they would contradict the key")
+        words.append("equal names on the two sides are treated as different names, because the key contradicts")
     if n_contradictions:
         which = counted(n_contradictions, "non-target trial")
         words.append(f"{which} with one speaker on both sides, by the target trials")
@@ -69,15 +68,15 @@ def notes_on_speakers(*, apart: bool, n_contradictions: int) -> list[str]:
 
 
 def side_of(trials: Trials, side: str, units: pa.Array | None = None) -> UnitColumn:
-    """The units of one side of trials.
+    """Return the units of one side of trials.
 
     Parameters
     ----------
     trials : Trials
     side : str
-        One of the sides that the trials have.
+        One of the sides of the trials.
     units : pyarrow string array, optional
-        The unit of each name of the side; left out, every name is a unit.
+        The unit of each name of the side; by default, each name is a unit.
     """
     at = trials.sides.index(side)
     if units is None:
@@ -87,7 +86,7 @@ def side_of(trials: Trials, side: str, units: pa.Array | None = None) -> UnitCol
 
 
 def _codes(trials: Trials, at: int) -> AnyArray:
-    """For every trial the position of its name on one side; a whole grid is not left with a list of them."""
+    """Return the index of the name of each trial on one side; for a full grid, nothing is cached."""
     if trials.listed is not None or trials.mask is not None:
         return trials.codes[at]
     n_enroll, n_test = map(len, trials.names)
@@ -98,17 +97,17 @@ def _codes(trials: Trials, at: int) -> AnyArray:
 def units_of_columns(
     columns: Sequence[UnitColumn], counting: BoolArray | None = None, *, apart: bool = False, noun: str, source: str
 ) -> TrialUnits:
-    """Units from one column, or from one for each side of a trial.
+    """Return units from one column, or from one column for each side of a trial.
 
-    Units are in the order of their keys, which follow from their names: the order of trials changes nothing.
+    Units are sorted by their keys, which depend only on their names, not on the order of trials.
 
     Parameters
     ----------
     columns : sequence of UnitColumn
     counting : (n_trials,) bool array, optional
-        Trials that count, where others do not: what only the others name is no unit, and the code of the others is 0.
+        True for trials that count. Units of other trials only are dropped, and these trials get the code 0.
     apart : bool
-        Whether a name on one side and the same one on the other are two units.
+        True if equal names on the two sides are two units.
     noun, source : str
         See `TrialUnits`.
 
@@ -130,7 +129,7 @@ def units_of_columns(
 
 
 def _numbered_apart(names: Sequence[pa.Array]) -> tuple[list[AnyArray], Keys]:
-    """Positions of the names of each side among those of all, and their keys: the second side has keys of its own."""
+    """Return indices of the names of each side in a common list, and keys; the second side has different keys."""
     place: list[AnyArray] = []
     keys = list[Keys]()
     for one in names:
@@ -152,7 +151,7 @@ def _in_order(
     noun: str,
     source: str,
 ) -> TrialUnits:
-    """Units that some trial has, in the order of their keys."""
+    """Return the units that occur in trials, sorted by their keys."""
     used = np.zeros(len(keys), np.bool_)
     for own, where in zip(codes, place, strict=True):
         known = np.zeros(len(where), np.bool_)
@@ -170,9 +169,9 @@ def _in_order(
 
 
 def units_of_trials(trials: Trials, counting: BoolArray | None = None, *, noun: str) -> TrialUnits:
-    """Return every trial as a unit, whose key is that of its names; of trials without names, that of its row.
+    """Return each trial as a unit, with a key from its names or, without names, from its row.
 
-    Trials that do not count share the code 0, which counts for nothing.
+    Trials that do not count share the code 0.
 
     Examples
     --------
@@ -191,7 +190,7 @@ def units_of_trials(trials: Trials, counting: BoolArray | None = None, *, noun: 
 
 
 def keys_of_trials(sides: Sequence[Keys]) -> Keys:
-    """A number for every trial, made of those of the names of its sides.
+    """Return a number for each trial, computed from the numbers of the names of its sides.
 
     Examples
     --------
@@ -207,16 +206,16 @@ def keys_of_trials(sides: Sequence[Keys]) -> Keys:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundSpeakers:
-    """Speakers that follow from target trials: both sides of one are the same speaker, and so is what several join.
+    """Speakers found from target trials: both sides of a target trial are one speaker, and such links are chained.
 
     Attributes
     ----------
     units : TrialUnits
-        Of every trial; a name that is in no target trial is a speaker of its own.
+        Units of each trial; a name without target trials is a separate speaker.
     n_contradictions : int
-        Non-target trials with one and the same speaker on both sides.
+        Number of non-target trials with the same speaker on both sides.
     apart : bool
-        Whether a name on one side has nothing to do with the same one on the other.
+        True if equal names on the two sides are unrelated.
     """
 
     units: TrialUnits
@@ -225,23 +224,22 @@ class FoundSpeakers:
 
 
 def speakers_of(trials: Trials, is_target: BoolArray, counting: BoolArray | None = None) -> FoundSpeakers:
-    """Find the speakers of trials of two sides: enrolment and test of a target trial are the same one.
+    """Find the speakers of trials with two sides: enrolment and test of a target trial are one speaker.
 
-    A name is the same recording or model on either side, unless the truth says otherwise: where equal names on both
-    sides would make non-target trials trials of a speaker with himself, and none is one if the sides have names of
-    their own, these are taken apart.
+    A name on both sides is one recording or model, unless the key contradicts: if equal names would give non-target
+    trials with one speaker on both sides, and separate names would give none, the names of the two sides are separate.
 
     Parameters
     ----------
     trials : Trials
     is_target : (n_trials,) bool array
     counting : (n_trials,) bool array, optional
-        Trials that count, where others do not: these neither join names nor make units.
+        True for trials that count. Other trials neither connect names nor define units.
 
     Raises
     ------
     InputError
-        If trials have not two sides.
+        If trials do not have two sides.
 
     Examples
     --------
@@ -251,7 +249,7 @@ def speakers_of(trials: Trials, is_target: BoolArray, counting: BoolArray | None
     (3, 0, False)
     """
     if trials.sides not in (PAIR, PAIR_SIDE):
-        raise InputError(f"{trials.origin.name}: trials have no two sides, so that nothing says who is who.")
+        raise InputError(f"{trials.origin.name}: the trials do not have two sides, so speakers cannot be found.")
     truth, has_channels = _validate.truth(is_target, len(trials)), trials.sides == PAIR_SIDE
     used = slice(None) if counting is None else np.flatnonzero(counting)
     codes, keys = _names_of_sides(trials)
@@ -259,7 +257,7 @@ def speakers_of(trials: Trials, is_target: BoolArray, counting: BoolArray | None
     for own, side in zip(keys, codes, strict=True):
         there = np.flatnonzero(np.bincount(side[used]))
         there = there[np.argsort(own[there])]
-        at.append(np.full(len(own), -1))  # where no trial that counts has a name, it is of no speaker
+        at.append(np.full(len(own), -1))  # a name without trials that count has no speaker
         at[-1][there] = np.arange(len(there))
         names.append(own[there])
     linking = np.flatnonzero(truth if counting is None else truth & counting)
@@ -284,7 +282,7 @@ def speakers_of(trials: Trials, is_target: BoolArray, counting: BoolArray | None
 
 
 def _names_of_sides(trials: Trials) -> tuple[list[AnyArray], list[Keys]]:
-    """For each side the position of the name of every trial, and the keys of names; a channel is part of a name."""
+    """Return, for each side, the index of the name of each trial, and the keys of names; channels are part of names."""
     codes: list[AnyArray] = [_codes(trials, 0), _codes(trials, 1)]
     keys = [_keys(names) for names in trials.names]
     if trials.sides == PAIR:

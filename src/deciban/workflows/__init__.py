@@ -1,4 +1,4 @@
-"""Files in, files and results out: the verbs of the command line as functions, for scores of both kinds."""
+"""Functions on files, for two-class and multiclass scores: one for each command of the command line."""
 
 from __future__ import annotations
 

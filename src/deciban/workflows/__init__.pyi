@@ -1,3 +1,4 @@
+from deciban.workflows.accessors import register_accessors as register_accessors
 from deciban.workflows.apply import apply_files as apply_files
 from deciban.workflows.comparing import compare_files as compare_files
 from deciban.workflows.comparing import plan_files as plan_files
@@ -10,10 +11,17 @@ from deciban.workflows.inputs import read_joined as read_joined
 from deciban.workflows.inspection import inspect_file as inspect_file
 from deciban.workflows.kinds import kind_of_scores as kind_of_scores
 from deciban.workflows.options import Figures as Figures
-from deciban.workflows.options import HowSure as HowSure
 from deciban.workflows.options import Options as Options
 from deciban.workflows.options import Reading as Reading
 from deciban.workflows.options import Scale as Scale
+from deciban.workflows.options import UncertaintyOptions as UncertaintyOptions
+from deciban.workflows.spoofing import evaluate_spoofing_files as evaluate_spoofing_files
+from deciban.workflows.spoofing_fusion import FusedSpoofing as FusedSpoofing
+from deciban.workflows.spoofing_fusion import fuse_spoofing_files as fuse_spoofing_files
+from deciban.workflows.statements import Statement as Statement
+from deciban.workflows.statements import VerbalScale as VerbalScale
+from deciban.workflows.statements import statement as statement
+from deciban.workflows.statements import verbal_scales as verbal_scales
 from deciban.workflows.summaries import merge_summaries as merge_summaries
 from deciban.workflows.summaries import summarize_files as summarize_files
 from deciban.workflows.train import Trained as Trained

@@ -1,4 +1,4 @@
-"""Log-likelihood ratios that trained models make of the systems of inputs, whole or in batches of rows."""
+"""Trained models applied to the systems of inputs, as a whole or in batches of rows."""
 
 from __future__ import annotations
 
@@ -21,22 +21,30 @@ from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban._files import PathLike
 from deciban._version import __version__
-from deciban.errors import DecibanError, InputError, KeyMismatchError, naming_trials
+from deciban.errors import (
+    WARNING,
+    DecibanError,
+    InputError,
+    KeyMismatchError,
+    Message,
+    as_message,
+    counted,
+    naming_trials,
+)
 from deciban.io import Contents
-from deciban.io.columns.columnar import ReadAs, table_of
-from deciban.io.columns.rows import Rows, RowTable
+from deciban.io.columns.columnar import TableRules, table_of
+from deciban.io.columns.values import Rows, RowTable
 from deciban.io.formats import by_name
 from deciban.io.reader import Input
 from deciban.io.shards.files import stamp_of
 from deciban.io.units import certain, n_infinite
-from deciban.messages import WARNING, Message, as_message, counted
-from deciban.models.mapped import naming_scores, transformed
-from deciban.models.model import Bounds, to_text
-from deciban.models.score_model import ScoreModel, missing_measures_are_known
+from deciban.models.model import Bounds, to_text, without_measure_warnings
+from deciban.models.score_model import ScoreModel
+from deciban.models.sources import naming_scores, transformed
 from deciban.trials import Index, Key, Trials
-from deciban.trials.classes import Looks
+from deciban.trials.classes import ScoreStatistics
+from deciban.trials.joining import Lookup
 from deciban.trials.joining.join import align_incomplete, append_trials, new_rows
-from deciban.trials.joining.lookup import Lookup
 from deciban.trials.joining.matching import JoinReport, match, picked
 from deciban.trials.lists import ROW
 from deciban.trials.sources import stacked
@@ -47,7 +55,7 @@ from deciban.workflows.kinds.score_units import application_messages, units_of
 from deciban.workflows.kinds.two_class import as_table
 from deciban.workflows.model_files import order_for, ways_message
 from deciban.workflows.options import Reading, renamed
-from deciban.workflows.quality import Measured, combination_messages, measures_of_piece, quality_messages
+from deciban.workflows.quality import Measured, combination_messages, measures_of_partition, quality_messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,17 +65,17 @@ class SharedTrials:
     Attributes
     ----------
     systems : list of Scores or ClassScores
-        Those that the model takes, in its order.
+        The systems that the model needs, in its order.
     first : Scores or ClassScores
-        Of the input that is to be written again.
+        Scores of the input that is written again.
     written : Input
-        This input, with the trials that are left.
+        This input with the remaining trials.
     messages : list of Message
-        How trials met.
+        Messages about the join.
     lost : list of Message
-        What was lost on the way.
+        Messages about lost content.
     renamed : collection of int
-        Positions of inputs with names that were compared as other names, if no message says so.
+        Positions of inputs whose names were changed for comparison without a message.
     """
 
     systems: list[Any]
@@ -79,25 +87,25 @@ class SharedTrials:
 
 
 def on_shared_trials(what: ToApply, inputs: list[Input], systems: list[Any], order: list[int]) -> SharedTrials:
-    """Find the scores of all systems for the trials of the first one.
+    """Return the scores of all systems for the trials of the first one.
 
-    Instead of refusing what lacks, a fusion that was trained for subsets of systems gets every trial that one of its
-    systems scored: those of the first input in its order, then those that only the second one has, and so on.
+    A fusion that was trained for subsets of systems gets every trial that at least one of its systems scored: first the
+    trials of the first input in their order, then the further trials of the second one, and so on.
 
     Parameters
     ----------
     what : ToApply
     inputs : sequence of Input
-        With one system or more each.
+        Each with one or several systems.
     systems : list of Scores or ClassScores
-        Of these inputs.
+        Systems of the inputs.
     order : sequence of int
-        Those that the model takes, in its order.
+        Positions of the systems that the model needs, in its order.
 
     Raises
     ------
     KeyMismatchError
-        If trials do not meet.
+        If trials do not match.
     """
     kind, reading = what.kind, what.reading
     if not what.model.is_fusion:
@@ -117,10 +125,10 @@ def on_shared_trials(what: ToApply, inputs: list[Input], systems: list[Any], ord
 
 
 def on_same_rows(what: ToApply, inputs: list[Input], systems: list[Any], order: list[int]) -> SharedTrials:
-    """Take the trials of systems row by row, in batches that hold the same rows of every input.
+    """Return the trials of systems in batches that contain the same rows of every input.
 
     Parameters, errors
-        As of `on_shared_trials`.
+        As in `on_shared_trials`.
     """
     first, renamed, reading = systems[0], list[int](), what.reading
     lists = [one.contents.index.trials for one in inputs if one.contents.index is not None]
@@ -136,7 +144,7 @@ def on_same_rows(what: ToApply, inputs: list[Input], systems: list[Any], order: 
 
 
 def _require_same_names(one: Trials, other: Trials) -> None:
-    """Refuse rows that are not about the same trials.
+    """Refuse rows of different trials.
 
     Raises
     ------
@@ -144,34 +152,33 @@ def _require_same_names(one: Trials, other: Trials) -> None:
     """
     if one.sides == ROW or one.sides != other.sides:
         raise KeyMismatchError(
-            f"{one.origin.name} and {other.origin.name}: do not name their trials in the same way, and can only be "
-            "matched by their order: by_order=True (--by-order)."
+            f"{one.origin.name} and {other.origin.name}: the names of their trials have different sides, so they can "
+            "only be matched by order: by_order=True (--by-order)."
         )
     for side in one.sides:
         same = to_numpy(pc.equal(one.column(side).cast(pa.string()), other.column(side).cast(pa.string())))
         if not same.all():
             row = int(np.argmin(same))
             raise KeyMismatchError(
-                f"{one.origin.where(row)}: trial {one.name_of(row)}, where {other.origin.where(row)} has "
-                f"{other.name_of(row)}. What does not fit in memory is fused row by row: write the files in the same "
-                "order first, or allow more memory (memory=, --memory)."
+                f"{one.origin.where(row)}: trial {one.name_of(row)}, but {other.origin.where(row)} has "
+                f"{other.name_of(row)}. Scores that do not fit in memory are fused row by row: write the files in the "
+                "same order first, or allow more memory (memory=, --memory)."
             )
 
 
 def _on_all(kind: AnyKind, inputs: list[Input], systems: list[Any], order: list[int], reading: Reading) -> SharedTrials:
-    """Systems on every trial that one of them scored, with NaN where one did not."""
+    """Return the systems on every trial that at least one of them scored, with NaN for missing scores."""
     if reading.ids is not None:
         raise InputError(
-            "ids: a fusion for subsets of systems takes trials of all files, whose names must be written in the same "
-            "way. Rename them first (Scores.rename), or say what to do about trials that lack scores (missing=, "
-            "--missing)."
+            "ids: a fusion for subsets of systems needs trials with the same names in all files. Rename them first "
+            "(Scores.rename), or set an action for trials without all scores (missing=, --missing)."
         )
     held_by = [one for one in inputs for _ in one.contents.systems]
     inputs = [one for one in inputs if any(held_by[k] is one for k in order)]
     lists = [_trials_of(one) for one in inputs]
     rows = new_rows(lists)
     has_more = any(map(len, rows[1:]))
-    index = Index(_union(lists, rows) if has_more else lists[0])  # the latter with copies, which joins are to find
+    index = Index(_union(lists, rows) if has_more else lists[0])  # lists[0] can contain copies, which the join finds
     aligned = align_incomplete([systems[k] for k in order], index, duplicates=reading.duplicates)
     trials, report = aligned[0].trials, aligned[0].report
     found = [one.scores for one in aligned]
@@ -183,14 +190,15 @@ def _on_all(kind: AnyKind, inputs: list[Input], systems: list[Any], order: list[
 
 
 def _trials_of(one: Input) -> Trials:
-    """The trials that the systems of an input scored."""
+    """Return the trials that the systems of an input scored."""
     return one.contents.systems[0].trials
 
 
 def _union(lists: Sequence[Trials], rows: Sequence[IntArray]) -> Trials:
-    """The trials of several lists, each once, with the conditions of the first.
+    """Return the union of several lists of trials, with the conditions of the first.
 
-    Those of the first list in its order, then those that only the second one has, and so on; ``rows`` are these.
+    The trials of the first list come first, then the further trials of the second one, and so on; ``rows`` are their
+    rows.
     """
     names = lists[0].conditions
     parts = [trials if len(own) == len(trials) else trials.take(own) for trials, own in zip(lists, rows, strict=True)]
@@ -204,9 +212,9 @@ def _union(lists: Sequence[Trials], rows: Sequence[IntArray]) -> Trials:
 
 
 def _of_union(inputs: Sequence[Input], rows: Sequence[IntArray], trials: Trials) -> tuple[Contents, list[Message]]:
-    """The contents of the first input for the trials of all, and what is lost of them.
+    """Return the contents of the first input for the trials of all inputs, and messages about lost content.
 
-    Labels stay if every input with trials of its own has some; what else belongs to a trial is left out.
+    Labels are kept if every input with further trials has labels. Other data of trials are left out.
     """
     parts = [(one.contents, own) for one, own in zip(inputs, rows, strict=True) if len(own)]
     first = inputs[0].contents
@@ -216,7 +224,7 @@ def _of_union(inputs: Sequence[Input], rows: Sequence[IntArray], trials: Trials)
         changed["key"] = Key(trials, np.concatenate(truths))
     words = {"key": "labels", "class_scores": "class scores", "class_key": "class labels"}
     lost = [
-        Message("note", "", f"{words[name]} of {first.origin.name} left out: not all trials have some")
+        Message("note", "", f"{words[name]} of {first.origin.name} left out: not all trials have them")
         for name, value in changed.items()
         if value is None and getattr(first, name) is not None
     ]
@@ -224,15 +232,15 @@ def _of_union(inputs: Sequence[Input], rows: Sequence[IntArray], trials: Trials)
 
 
 def _union_in_words(inputs: Sequence[Input], rows: Sequence[IntArray], report: JoinReport) -> list[Message]:
-    """How the trials met: ``report`` is that of the systems on all of them."""
+    """Return messages about the join; ``report`` counts the union of all trials."""
     n, first = sum(map(len, rows)), inputs[0].contents.origin.name
-    words = [f"{counted(n, 'trial')} · {report.matched:,} have all scores · {report.missing:,} have not"]
+    words = [f"{counted(n, 'trial')} · {report.matched:,} have all scores · {report.missing:,} do not"]
     for k, (one, own) in enumerate(zip(inputs, rows, strict=True)):
         if k and len(own):
-            new = f"that {first} does not have" if k == 1 else "that no file before it has"
+            new = f"that {first} does not have" if k == 1 else "that no earlier file has"
             words.append(f"{counted(len(own), 'trial')} of {one.contents.origin.name} {new}, after the others")
     words += [
-        f"{one.contents.origin.name} shares no trial with the others: are these the same names?"
+        f"{one.contents.origin.name} shares no trial with the others. Does it use the same names?"
         for one in (() if report.matched else inputs)
         if not any(_share_trials(_trials_of(one), _trials_of(other)) for other in inputs if other is not one)
     ]
@@ -242,7 +250,7 @@ def _union_in_words(inputs: Sequence[Input], rows: Sequence[IntArray], report: J
 
 
 def _share_trials(one: Trials, other: Trials) -> bool:
-    """Whether two lists have a trial in common."""
+    """Return True if two lists have a common trial."""
     rows = Lookup(one).find(other).rows
     return rows is None or bool(np.any(rows >= 0))
 
@@ -250,25 +258,25 @@ def _share_trials(one: Trials, other: Trials) -> bool:
 def _in_words(
     kind: AnyKind, systems: Sequence[Any], left: Trials, report: JoinReport, reading: Reading
 ) -> list[Message]:
-    """How the trials of the first system and those of the others met."""
+    """Return messages about the join of the trials of the first system and the others."""
     noun, trials = kind.noun, systems[0].trials
     name, messages = trials.origin.name, kind.by_order_messages(reading)
-    words = f"{report.matched:,} {noun}s of {name} have all scores · {report.missing:,} have not"
+    words = f"{report.matched:,} {noun}s of {name} have all scores · {report.missing:,} do not"
     messages.append(Message("join", "", words))
     messages += kind.fill_messages(reading, report.missing)
     n_left_out = len(trials) - len(left)
     if n_left_out:
-        words = f"{counted(n_left_out, noun)} of {name} left out, without all scores or surplus copies"
+        words = f"{counted(n_left_out, noun)} of {name} left out: without all scores, or surplus copies"
         messages.append(Message(WARNING, "", words))
-    if report.extra:  # scores of several systems: a trial may have more than one
+    if report.extra:  # counts scores of several systems, so a trial can be counted several times
         n_others = sum(map(len, new_rows([one.trials for one in systems])[1:]))
-        messages.append(Message(WARNING, "", f"{counted(n_others, noun)} that {name} does not have left out"))
+        messages.append(Message(WARNING, "", f"{counted(n_others, noun)} left out, because {name} does not have them"))
     return messages
 
 
 @dataclass(frozen=True, eq=False)
 class ToApply:
-    """What is applied, and what is written.
+    """A model, the inputs it needs, and options of the output.
 
     Attributes
     ----------
@@ -277,9 +285,9 @@ class ToApply:
     measured : mapping, optional
         Quality measures.
     files : sequence of paths
-        Files of quality measures and of other names.
+        Files of quality measures and of name maps.
     level : float, optional
-        Of intervals that are written.
+        Level of the intervals to write.
     write_as : str
     """
 
@@ -292,20 +300,20 @@ class ToApply:
 
     @property
     def kind(self) -> AnyKind:
-        """What the scores are about."""
+        """The kind of the scores."""
         return kind_called(self.model.scores_kind)
 
     @property
     def interval_messages(self) -> list[Message]:
-        """The note on bounds of llrs, if some are written."""
+        """A message about the intervals of llrs, if they are written."""
         if self.level is None:
             return []
-        lines = ", ".join(self.model.uncertainty_lines()) or "by what each part of the model knows"
+        lines = ", ".join(self.model.uncertainty_lines()) or "from each part of the model"
         return [Message("note", "", f"intervals of llrs: {100.0 * self.level:g} %; {lines}")]
 
     @property
     def question(self) -> str:
-        """By what is known again that another run did the same."""
+        """Fingerprint of the model and all options, to recognize output of an earlier run."""
         ids = "" if self.reading.renaming is None else self.reading.renaming.words
         reading = repr(replace(self.reading, ids=None))
         asked = [__version__, to_text(self.model), reading, ids, self.level, self.write_as]
@@ -314,35 +322,35 @@ class ToApply:
 
 @dataclass
 class Tally:
-    """The messages about all batches of some inputs, before they are put into words.
+    """Data for the messages about all batches of some inputs.
 
     Attributes
     ----------
     n_trials : int
     trials : Trials or None
-        Of the first batch.
+        Trials of the first batch.
     names : list of str
-        The file of each system.
+        File of each system.
     notes : dict of Message
-        On files and on the order of their systems, each once.
+        Notes on files and on the order of their systems, each once.
     units : dict of Message
-        On units of scores.
+        Messages about units of scores.
     n_certain : list of int
-        Trials with an infinite logarithm of a probability, of each system.
+        Number of trials with an infinite logarithm of a probability, for each system.
     renamed : set of int
-        Positions of inputs with names that were compared as other names.
+        Positions of inputs whose names were changed for comparison.
     ways : Counter
-        Trials by the systems whose fusion fused them.
+        Number of trials by the systems in their fusion.
     systems : tuple of str
-        Names of the systems that the model takes.
+        Names of the systems that the model needs.
     sides : set of str
-        Arguments with quality measures.
+        Arguments for quality measures.
     n_lacking : int
-        Trials without quality measures.
+        Number of trials without quality measures.
     last : dict of Message
-        On what was left out.
-    looks : list of Looks
-        Of each system.
+        Messages about data that were left out.
+    looks : list of ScoreStatistics
+        Statistics of the scores of each system.
     """
 
     n_trials: int = 0
@@ -357,7 +365,7 @@ class Tally:
     sides: set[str] = field(default_factory=set)
     n_lacking: int = 0
     last: dict[Message, None] = field(default_factory=dict)
-    looks: list[Looks] = field(default_factory=list)
+    looks: list[ScoreStatistics] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
         """Add the tally of another batch."""
@@ -372,23 +380,23 @@ class Tally:
         self.sides |= other.sides
         self.n_lacking += other.n_lacking
         self.last |= other.last
-        self.looks = list(starmap(add, zip_longest(self.looks, other.looks, fillvalue=Looks())))
+        self.looks = list(starmap(add, zip_longest(self.looks, other.looks, fillvalue=ScoreStatistics())))
 
 
 @dataclass(frozen=True, eq=False)
 class Applied:
-    """The result of a model for a batch of trials.
+    """Result of a model for a batch of trials.
 
     Attributes
     ----------
     shared : SharedTrials
-        How the trials of the systems met.
+        The trials of the systems.
     scores : Scores or ClassScores
-        In nats.
+        The result, in nats.
     bounds : pair of arrays, or None
     tally : Tally
     systems : list of Scores or ClassScores
-        Those of the inputs, as logarithms.
+        Systems of the inputs, as logarithms.
     """
 
     shared: SharedTrials
@@ -399,16 +407,16 @@ class Applied:
 
 
 def applied(what: ToApply, inputs: list[Input], names: Sequence[str], meet: Callable[..., SharedTrials]) -> Applied:
-    """Apply a model to the systems of some inputs: to whole files, or to a batch of their rows.
+    """Apply a model to the systems of some inputs, as a whole or in a batch of rows.
 
     Parameters
     ----------
     what : ToApply
     inputs : list of Input
     names : sequence of str
-        What messages call the inputs.
+        Names of the inputs in messages.
     meet : function
-        Finds the trials that the systems share: `on_shared_trials` or `on_same_rows`.
+        Finds the common trials of the systems: `on_shared_trials` or `on_same_rows`.
 
     Raises
     ------
@@ -432,7 +440,7 @@ def applied(what: ToApply, inputs: list[Input], names: Sequence[str], meet: Call
     if model.of_subsets:
         with naming_trials(trials.name_of):
             tally.ways.update(dict(model.subsets_of(scores)))  # type: ignore[attr-defined]
-    with naming_scores(scores, tally.systems, trials), missing_measures_are_known():
+    with naming_scores(scores, tally.systems, trials), without_measure_warnings():
         values = transformed(model, scores, quality)
         if what.level is not None:
             measures = quality if model.takes_quality else {}
@@ -449,58 +457,58 @@ def applied(what: ToApply, inputs: list[Input], names: Sequence[str], meet: Call
     if reading.probabilities is not None:
         tally.n_certain = [n_infinite(one.score) for one in systems]
     tally.renamed, tally.last = set(shared.renamed), dict.fromkeys(shared.lost)
-    tally.looks = [Looks.of(one) for one in systems]
+    tally.looks = [ScoreStatistics.of(one) for one in systems]
     return Applied(shared, result, bounds, tally, systems)
 
 
 def _given_systems(what: ToApply, inputs: Sequence[Input]) -> tuple[list[Any], list[int], list[Message]]:
-    """Return the systems of inputs as logarithms, the positions of those that the model takes, and notes on these.
+    """Return the systems of inputs as logarithms, the positions that the model needs, and notes.
 
     Raises
     ------
     FormatError, InputError
-        If they are not those of the model, or not in units that are known.
+        If the systems do not match the model, or their units are unknown.
     """
     model, kind, reading = what.model, what.kind, what.reading
     given = [system for one in inputs for system in kind.systems_of(one.contents, reading)]
     systems, renaming = renamed(named_apart(given), reading.names)
     systems = kind.as_logarithms(systems, reading)
     if not model.is_fusion and len(systems) > 1:
-        _ = inputs[0].contents.scores  # which says how to choose one of several
+        _ = inputs[0].contents.scores  # raises an error with a hint
     if not model.is_fusion:
         return systems, list(range(len(systems))), []
     return systems, *order_for(model, [system.name for system in systems], renaming)
 
 
 def _quality(what: ToApply, trials: Trials, tally: Tally) -> dict[str, AnyArray]:
-    """Return the quality measures of trials, NaN where a name has none, and count trials without."""
+    """Return the quality measures of trials, with NaN for unknown names, and count trials without measures."""
     if what.measured is None:
         return {}
     sides = what.model.quality_arguments or None
     found: dict[str, Any]
-    found, lacking = measures_of_piece(what.measured, trials, sides=sides)
-    unknown = [name for name in sides or () if name not in found]  # here; other batches may know some
+    found, lacking = measures_of_partition(what.measured, trials, sides=sides)
+    unknown = [name for name in sides or () if name not in found]  # in this batch
     tally.n_lacking, tally.sides = len(trials) if unknown else int(np.count_nonzero(lacking)), set(found)
     for name in unknown:
         side: Any = name.removesuffix("_quality")
-        if side not in what.measured or side not in trials.sides:  # no batch knows any
+        if side not in what.measured or side not in trials.sides:  # unknown in every batch
             quality_messages(what.measured, trials, sides, found, tally.n_lacking, len(trials))
         found[name] = np.full((len(trials), len(what.measured[side].measures)), np.nan)
     return found
 
 
 def applied_to_rows(
-    what: ToApply, readers: Sequence[Sequence[ReadAs]], job: tuple[int, Sequence[Sequence[Rows]]]
+    what: ToApply, readers: Sequence[Sequence[TableRules]], job: tuple[int, Sequence[Sequence[Rows]]]
 ) -> tuple[pa.Table, Tally]:
-    """Return the table that is written of a batch, and its tally.
+    """Return the output table of a batch, and its tally.
 
     Parameters
     ----------
     what : ToApply
-    readers : sequence of sequence of ReadAs
-        Of every group of inputs that are about the same rows.
+    readers : sequence of sequence of TableRules
+        Readers of every group of inputs with the same rows.
     job : pair
-        The group of inputs, and the rows of each of these.
+        Index of the group, and the rows of each of its inputs.
     """
     group, ranges = job
     name = ranges[0][0].name
@@ -516,7 +524,7 @@ def applied_to_rows(
 
 @contextmanager
 def naming(name: str) -> Iterator[None]:
-    """Errors name the piece that they are about."""
+    """Add the name of a partition to errors."""
     try:
         yield
     except DecibanError as error:
@@ -531,11 +539,11 @@ def said(what: ToApply, tally: Tally, read: Sequence[Message], met: Sequence[Mes
     ----------
     what : ToApply
     tally : Tally
-        Of all batches.
+        Tally of all batches.
     read : sequence of Message
-        What was read.
+        Messages about files.
     met : sequence of Message
-        How trials met.
+        Messages about the join.
 
     Raises
     ------
@@ -559,25 +567,25 @@ def said(what: ToApply, tally: Tally, read: Sequence[Message], met: Sequence[Mes
 
 
 def rows_met(what: ToApply, tally: Tally, tables: Sequence[RowTable]) -> list[Message]:
-    """Return the messages on inputs whose rows stand in the same place."""
+    """Return the messages about inputs that are matched row by row."""
     if len(tables) < 2:
         return []
     found = what.kind.by_order_messages(what.reading)
     renaming = what.reading.renaming
-    if renaming is not None and not what.reading.by_order:  # batches share names, so that nothing counts them
+    if renaming is not None and not what.reading.by_order:  # batches share names, so names cannot be counted
         files = " and ".join(one.name for at, one in enumerate(tables) if at in tally.renamed)
         words = f"{renaming.words} changed {f'names of {files}' if files else 'no name'}"
         found.append(Message("ids", "", words))
-    names = "" if what.reading.by_order else ", which have the same names"
-    words = f"{counted(tables[0].n_rows, what.kind.noun)}: rows that stand in the same place{names}"
+    names = "" if what.reading.by_order else ", with the same names"
+    words = f"{counted(tables[0].n_rows, what.kind.noun)} matched row by row{names}"
     return [*found, Message("join", "", words)]
 
 
 def stamped(path: PathLike) -> str:
-    """By what a file is known again; standard input never is."""
+    """Return a fingerprint of a file; for standard input, a new one at every call."""
     return secrets.token_hex(8) if str(path) == "-" else f"{Path(path).resolve()} {stamp_of(path)}"
 
 
 def digest(parts: Sequence[object]) -> str:
-    """By what values are known again."""
+    """Return a fingerprint of some values."""
     return hashlib.sha256(json.dumps([str(one) for one in parts]).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Trained models applied to score files: as a whole, or batch by batch into Parquet."""
+"""Trained models applied to score files, as a whole or batch by batch into Parquet."""
 
 from __future__ import annotations
 
@@ -17,27 +17,26 @@ import pyarrow as pa
 
 from deciban._files import PathLike, Unfinished, atomic_write, display_name, require_free, whole_folder
 from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.errors import FormatError, InputError, KeyMismatchError, refuse
-from deciban.io.columns.columnar import ReadAs
-from deciban.io.columns.rows import Rows, RowTable
+from deciban.errors import FormatError, InputError, KeyMismatchError, Message, counted, refuse, teller
+from deciban.io.columns.columnar import TableRules
+from deciban.io.columns.values import Rows, RowTable
 from deciban.io.formats import by_name, for_ending
 from deciban.io.reader import Input
 from deciban.io.recognition import memory_of
 from deciban.io.shards.files import table_files
 from deciban.io.shards.layout import cut
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr
-from deciban.io.shards.meaning import HowToRead
+from deciban.io.shards.meaning import BatchReading
 from deciban.io.shards.opening import opened_input
 from deciban.io.shards.writing import TableWriter, in_order
 from deciban.io.source import TwoFiles, single_files, unpacked_name
 from deciban.io.units import require_class_units
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.memory import memory_error
-from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
-from deciban.steps import teller
-from deciban.trials.joining.lookup import Lookup
+from deciban.trials.joining import Lookup
 from deciban.types import AnyArray, Progress
+from deciban.workflows import model_files
 from deciban.workflows.applied import (
     Tally,
     ToApply,
@@ -52,43 +51,34 @@ from deciban.workflows.applied import (
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
 from deciban.workflows.kinds.base import Form
-from deciban.workflows.model_files import (
-    AnyModel,
-    model_message,
-    path_of_model,
-    refuse_twice,
-    require_kind,
-    require_quality,
-    trained_model,
-)
-from deciban.workflows.options import HowSure, Options, Reading, Scale
+from deciban.workflows.options import Options, Reading, Scale, UncertaintyOptions
 from deciban.workflows.quality import QualityFiles, quality_paths, read_measures
 
 
 @dataclass(frozen=True)
-class Part:
-    """A file that is written.
+class OutputPart:
+    """An output file.
 
     Attributes
     ----------
     name : str
-        In the folder.
-    pieces : tuple of tuple of tuple of Rows
-        For every piece, the rows of each input.
+        Path in the output folder.
+    partitions : tuple of tuple of tuple of Rows
+        For every batch, the rows of each input.
     group : int
-        Of which inputs.
+        Index of the group of inputs.
     made_of : str
-        By what it is known that these are the same rows.
+        Fingerprint of the inputs and options.
     """
 
     name: str
-    pieces: tuple[tuple[tuple[Rows, ...], ...], ...]
+    partitions: tuple[tuple[tuple[Rows, ...], ...], ...]
     group: int
     made_of: str
 
 
 def is_for_folder(paths: Sequence[PathLike | TwoFiles], out: PathLike, scale: Scale, needed: int) -> bool:
-    """Return True if inputs are written batch by batch: they do not fit in memory, or one folder becomes another.
+    """Return True if inputs are written batch by batch: because of their size, or from folder to folder.
 
     Parameters
     ----------
@@ -96,12 +86,12 @@ def is_for_folder(paths: Sequence[PathLike | TwoFiles], out: PathLike, scale: Sc
     out : path
     scale : Scale
     needed : int
-        Bytes that reading the inputs as a whole would take.
+        Bytes needed to read the inputs as a whole.
 
     Raises
     ------
     InputError
-        If they do not fit into the memory that the user allows, and the output is no folder.
+        If the inputs do not fit in the given memory, and the output is not a folder.
     """
     is_file = _names_a_file(out)
     if needed > scale.n_bytes and not any(isinstance(one, TwoFiles) for one in paths):
@@ -116,7 +106,7 @@ def is_for_folder(paths: Sequence[PathLike | TwoFiles], out: PathLike, scale: Sc
 
 
 def _names_a_file(out: PathLike) -> bool:
-    """Whether what is to be written is one file."""
+    """Return True if the output is a single file."""
     return not str(out).endswith(("/", os.sep)) and (
         str(out) == "-" or Path(out).is_file() or Path(out).suffix != "" or for_ending(target_name(out)) is not None
     )
@@ -129,26 +119,27 @@ def _is_parquet(out: PathLike) -> bool:
 
 
 def _no_folder(out: PathLike) -> InputError:
-    what = f"{target_name(out)}: names a file that is not Parquet, and scores that do not fit in memory are written in "
-    return memory_error(f"{what}batches to Parquet", way="name a folder or a Parquet file (-o llrs/, -o llrs.parquet)")
+    what = f"{target_name(out)}: is not a Parquet file or a folder, but scores that do not fit in memory need one"
+    return memory_error(what, way="name a folder or a Parquet file (-o llrs/, -o llrs.parquet)")
 
 
 def require_llrs_writable(
     paths: Sequence[PathLike | TwoFiles], out: PathLike, options: Options, *, to: str | None
 ) -> None:
-    """Refuse, before a model is trained in pieces, inputs of which it could not write llrs afterwards.
+    """Refuse inputs whose llrs could not be written, before a model is trained in batches.
 
     Parameters
     ----------
     paths : sequence of paths
-        What the model will be applied to.
+        Inputs for the trained model.
     out, options, to
-        As of `apply_to_folder`.
+        As in `apply_to_folder`.
 
     Raises
     ------
     InputError
-        If they do not fit in memory and the output is a file or a folder that is not free, or they are no tables.
+        If the inputs do not fit in memory, and the output is a file or an existing folder, or the inputs are not
+        tables.
     """
     scale, needed = options.scale, memory_of(paths)
     if needed > scale.n_bytes and _names_a_file(out) and not _is_parquet(out):
@@ -166,20 +157,20 @@ def require_llrs_writable(
 def apply_to_folder(
     what: ToApply, paths: Sequence[PathLike], out: PathLike, options: Options, *, to: str | None, say: Progress
 ) -> list[Message]:
-    """Write inputs again with what a model makes of their scores, a file for each of theirs.
+    """Apply a model to the scores of inputs, and write a file for each of their files.
 
     Parameters
     ----------
     what : ToApply
     paths : sequence of paths
-        Of all systems of a fusion, whose rows belong together; a calibration is applied to one after the other.
+        Files of all systems of a fusion, matched row by row; a calibration is applied to each file.
     out : path
-        A folder that is not there yet, or empty.
+        An empty or new folder.
     options : Options
     to : str, optional
-        Parquet is what is written.
+        Output format, which can only be Parquet.
     say : function
-        Called with a few words at every step.
+        Called with a short description of every step.
 
     Returns
     -------
@@ -188,8 +179,8 @@ def apply_to_folder(
     Raises
     ------
     FormatError, InputError, KeyMismatchError, OSError
-        As in `deciban.apply_files`; the message names file and row group. The folder is not there then; files that were
-        finished are kept beside it, and the same call goes on from there.
+        As in `deciban.apply_files`; the message contains file and row group. After an error the folder does not exist,
+        but finished files are kept, and the same call continues from there.
     """
     _require_parquet(to)
     is_file = _is_parquet(out)
@@ -199,10 +190,10 @@ def apply_to_folder(
     say("looking at the files")
     tables = [[_opened(one, what, options) for one in group] for group in groups]
     parts = [part for at in range(len(groups)) for part in _parts(at, groups, tables, what)]
-    if not any(part.pieces for part in parts):
-        raise FormatError(f"{display_name(paths[0])}: holds no trial.")
+    if not any(part.partitions for part in parts):
+        raise FormatError(f"{display_name(paths[0])}: contains no trials.")
     how = how_to_read(what.kind, what.reading, options.scale).options(what.kind.need)
-    readers = [[ReadAs.of(one, how).settled() for one in group] for group in tables]
+    readers = [[TableRules.of(one, how).settled() for one in group] for group in tables]
     make, memory = partial(applied_to_rows, what, readers), options.scale.n_bytes
     say("applying the model")
     if is_file:
@@ -213,7 +204,7 @@ def apply_to_folder(
     with whole_folder(Path(out), {part.name: part.made_of for part in parts}) as folder:
 
         @contextmanager
-        def opened(part: Part) -> Iterator[TableWriter]:
+        def opened(part: OutputPart) -> Iterator[TableWriter]:
             with folder.file(part.name) as stream, TableWriter(stream, target_name(Path(out) / part.name)) as writer:
                 yield writer
 
@@ -223,7 +214,7 @@ def apply_to_folder(
 
 
 def _messages(what: ToApply, tallies: Mapping[int, Tally], tables: Sequence[Sequence[RowTable]]) -> list[Message]:
-    """Return the messages on all inputs."""
+    """Return the messages about all inputs."""
     found = list[Message]()
     for at, group in enumerate(tables):
         tally = tallies.get(at, Tally())
@@ -233,16 +224,16 @@ def _messages(what: ToApply, tallies: Mapping[int, Tally], tables: Sequence[Sequ
 
 
 def _require_parquet(to: str | None) -> None:
-    """Refuse another format than Parquet."""
+    """Refuse output formats other than Parquet."""
     if to is not None and by_name(to).name != "parquet":
-        raise InputError(f"to: got {to!r}. Batches are written to Parquet; leave it out.")
+        raise InputError(f"to: got {to!r}. Data larger than memory are written to Parquet: leave it out.")
 
 
-def how_to_read(kind: AnyKind, reading: Reading, scale: Scale) -> HowToRead:
-    """How rows of scores are read that are written again, or decided."""
+def how_to_read(kind: AnyKind, reading: Reading, scale: Scale) -> BatchReading:
+    """Return options for reading rows of scores in batches."""
     given = {name: getattr(reading, name) for name in ("format", "columns", "labels", "classes")}
     unit = reading.unit if kind.units_of_files else None
-    return HowToRead(**given, kind=kind.name, unit=unit, memory=scale.n_bytes)
+    return BatchReading(**given, kind=kind.name, unit=unit, memory=scale.n_bytes)
 
 
 def _opened(path: PathLike, what: ToApply, options: Options) -> RowTable:
@@ -253,40 +244,40 @@ def _opened(path: PathLike, what: ToApply, options: Options) -> RowTable:
 
 
 def _no_table(name: str) -> InputError:
-    what = f"{name}: a matrix, which is not written again in pieces"
+    what = f"{name}: a matrix, which cannot be written in batches"
     return memory_error(what, way="write it as a table first (deciban convert)")
 
 
-def _parts(group: int, groups: Sequence[Sequence[PathLike]], tables: Any, what: ToApply) -> Iterator[Part]:
-    """The files that are written for some inputs: one for each file of the first."""
+def _parts(group: int, groups: Sequence[Sequence[PathLike]], tables: Any, what: ToApply) -> Iterator[OutputPart]:
+    """Yield the output files for a group of inputs: one for each file of the first input."""
     first, *others = tables[group]
     path = groups[group][0]
     stops = list(accumulate(one.n_rows for one in first.rows))
     for other in others:
         if other.n_rows != first.n_rows:
             raise KeyMismatchError(
-                f"{other.name} holds {counted(other.n_rows, 'score')}, {first.name} {counted(first.n_rows, 'score')}. "
-                "What does not fit in memory is fused row by row: write the files in the same order first, or allow "
-                "more memory (memory=, --memory)."
+                f"{other.name} contains {counted(other.n_rows, 'score')}, {first.name} "
+                f"{counted(first.n_rows, 'score')}. Scores that do not fit in memory are fused row by row: write the "
+                "files in the same order first, or allow more memory (memory=, --memory)."
             )
     ranges = [cut(table, stops) for table in (first, *others)]
-    pieces = list(zip(*ranges, strict=True))
+    partitions = list(zip(*ranges, strict=True))
     beside = [stamped(file.path) for one in groups[group][1:] for file in table_files(one)]
     files = table_files(path)
     names = _names([file.path for file in files], path, alone=len(groups) == 1)
     own: dict[str, list[int]] = {}
     for at, rows in enumerate(first.rows):
         own.setdefault(rows.path, []).append(at)
-    # Of text a copy of each was made in a temporary folder.
+    # Text files were copied to a temporary folder.
     is_ours = bool(own) and not any(str(file.path) in own for file in files)
     held = list(own.values()) if is_ours else [own.get(str(file.path), []) for file in files]
     for file, name, numbers in zip(files, names, held, strict=True):
         made_of = digest([what.question, stamped(file.path), *beside])
-        yield Part(name, tuple(pieces[k] for k in numbers), group, made_of)
+        yield OutputPart(name, tuple(partitions[k] for k in numbers), group, made_of)
 
 
 def _names(files: Sequence[Path], path: PathLike, *, alone: bool) -> list[str]:
-    """What the files are called that are written."""
+    """Return the names of the output files."""
     if str(path) == "-":
         return ["scores.parquet"]
     root = Path(path) if Path(path).is_dir() else Path(os.path.commonpath([file.parent for file in files]))
@@ -299,25 +290,28 @@ def _names(files: Sequence[Path], path: PathLike, *, alone: bool) -> list[str]:
 
 
 def _write(
-    make: Make, parts: Sequence[Part], memory: int, opened: Callable[[Part], AbstractContextManager[TableWriter]]
+    make: Make,
+    parts: Sequence[OutputPart],
+    memory: int,
+    opened: Callable[[OutputPart], AbstractContextManager[TableWriter]],
 ) -> dict[int, Tally]:
-    """Write files one after the other, and return what is to be said about each group of inputs."""
+    """Write files one after the other, and return the tally of each group of inputs."""
     tallies = defaultdict[int, Tally](Tally)
-    jobs = [(part.group, piece) for part in parts for piece in part.pieces]
-    tell, n_done = teller(sum(_n_rows(piece) for _, piece in jobs), "rows"), 0
-    largest = max((_n_rows(piece) for _, piece in jobs), default=1)
+    jobs = [(part.group, partition) for part in parts for partition in part.partitions]
+    tell, n_done = teller(sum(_n_rows(partition) for _, partition in jobs), "rows"), 0
+    largest = max((_n_rows(partition) for _, partition in jobs), default=1)
     schema: pa.Schema | None = None
     done = in_order(make, jobs, largest, memory)
     for part in parts:
         with opened(part) as writer:
-            for _ in part.pieces:
-                (_, piece), (table, tally) = next(done)
-                writer.write(table, piece[0][0].name)
+            for _ in part.partitions:
+                (_, partition), (table, tally) = next(done)
+                writer.write(table, partition[0][0].name)
                 tallies[part.group].add(tally)
                 schema = writer.schema
                 n_done += len(table)
                 tell(n_done)
-            if not part.pieces and writer.schema is None:
+            if not part.partitions and writer.schema is None:
                 schema = schema or _schema_of(make, parts)
                 writer.write(schema.empty_table(), part.name)
     return tallies
@@ -326,22 +320,22 @@ def _write(
 Make: TypeAlias = Callable[[tuple[int, Sequence[Sequence[Rows]]]], tuple[pa.Table, Tally]]
 
 
-def _schema_of(make: Make, parts: Sequence[Part]) -> pa.Schema:
-    """The columns of what is written, by the first piece that there is."""
-    first = next(part for part in parts if part.pieces)
-    return make((first.group, first.pieces[0]))[0].schema
+def _schema_of(make: Make, parts: Sequence[OutputPart]) -> pa.Schema:
+    """Return the columns of the output, from the first batch."""
+    first = next(part for part in parts if part.partitions)
+    return make((first.group, first.partitions[0]))[0].schema
 
 
-def _n_rows(piece: Sequence[Sequence[Rows]]) -> int:
-    return sum(one.n_rows for one in piece[0])
+def _n_rows(partition: Sequence[Sequence[Rows]]) -> int:
+    return sum(one.n_rows for one in partition[0])
 
 
-def _written(folder: Unfinished, parts: Sequence[Part], out: PathLike) -> Iterator[Message]:
+def _written(folder: Unfinished, parts: Sequence[OutputPart], out: PathLike) -> Iterator[Message]:
     shown = display_name(out)
     if folder.n_stale:
         words = (
-            f"{counted(folder.n_stale, 'file')} of an earlier run that was interrupted had been made with another "
-            "model, other options or other inputs, and were made anew"
+            f"{counted(folder.n_stale, 'file')} of an earlier, interrupted run had another model, other options or "
+            "other inputs, and were written again"
         )
         yield Message("note", shown, words)
     if folder.finished:
@@ -351,7 +345,7 @@ def _written(folder: Unfinished, parts: Sequence[Part], out: PathLike) -> Iterat
 
 
 def apply_files(
-    model: AnyModel,
+    model: model_files.AnyModel,
     scores: Paths,
     out: PathLike,
     *,
@@ -364,68 +358,68 @@ def apply_files(
     progress: Progress | None = None,
     **options: Any,
 ) -> tuple[Message, ...]:
-    """Write score files again with what a trained model makes of the scores in their place.
+    """Apply a trained model to score files, and write them with the new scores.
 
     Parameters
     ----------
     model : path or Model
-        What ``deciban calibrate``, ``deciban fuse`` or ``save`` wrote, or a trained calibrator, fusion or model of
-        classes.
+        A model file, or a trained calibrator, fusion or multiclass model.
     scores : sequence of paths, or one path
-        Score files of one system each; see `deciban.read_scores`. For a fusion, those of all its systems: under the
-        names that they had in training or, if these are other names, in the order of training. A calibrator is applied
-        to one after the other.
+        Score files of one system each; see `deciban.read_scores`. A fusion needs the files of all its systems, with the
+        same names as in training or, if the names differ, in the order of training. A calibrator is applied to each
+        file.
     out : path
-        The file to write; ``-`` is standard output. For several inputs of a calibrator: a folder that gets a file of
-        the same name for each; a name that ends in ``/`` is a folder that may be made. What a fusion makes of several
-        inputs has the form, the trials and the order of the first, unless ``missing`` says more. A folder of Parquet
-        whose output is no file becomes a folder of Parquet, and so does what does not fit in memory: files of the same
-        names, a row group at a time. It must not be there yet; if a run is interrupted, its finished files stay beside
-        it, and the same call goes on from there.
+        Output file; ``-`` is standard output. For several inputs of a calibrator: a folder, in which each input gets a
+        file of the same name; a name that ends in ``/`` is a folder that can be new. The output of a fusion has the
+        format, the trials and the order of the first input, unless ``missing`` adds trials. A folder of Parquet files,
+        and data that do not fit in memory, are written row group by row group to a new folder of Parquet files with the
+        same names, unless ``out`` is a file. If a run is interrupted, its finished files are kept, and the same call
+        continues from there.
     quality : path, or mapping of side to path, optional
-        Quality measures for a fusion that was trained with some; see `deciban.train_files`.
+        Quality measures, for a fusion that was trained with some; see `deciban.train_files`.
     to : str, optional
-        Format to write. Left out it is that of the input, unless the ending of ``out`` is that of another format. The
-        lines of text come out as they came in, but for the score; of other formats everything is written that was read.
+        Output format. By default the format of the input, unless ``out`` has the ending of another format. Text lines
+        are copied except for the score; in other formats, everything that was read is written.
     write_as : {"loglik", "detection-llr"}
-        Of many classes: log-likelihoods, or log-likelihood ratios of each class against the others by a flat prior, as
-        language recognition evaluations take them.
+        Multiclass: log-likelihoods, or log-likelihood ratios of each class against the others with a flat prior, as
+        in language recognition evaluations.
     known : Scores or ClassScores, optional
-        In nats, of trials for which the model is not asked: cross-validated ones, for example.
+        Scores in nats, for example cross-validated ones, that replace the output of the model for their trials.
     interval : bool
-        Whether to write the bounds of each llr beside it, in columns ``llr_low`` and ``llr_high`` (``lir``:
-        ``llr_interval_low`` and ``llr_interval_high``), in the unit of the llrs. The format must have room for columns
-        that a header names, and the model must know the units that it was trained on; see `ScoreModel.interval`.
+        Whether to write the bounds of each llr in columns ``llr_low`` and ``llr_high`` (``lir``: ``llr_interval_low``
+        and ``llr_interval_high``), in the unit of the llrs. The format must allow columns with names in a header, and
+        the model must have been trained with units; see `ScoreModel.interval`.
     level : float
-        Of these intervals.
+        Level of the intervals.
     progress : function, optional
-        Called with a few words at every step.
+        Called with a short description of every step.
     **options
-        How files are read: ``format``, ``columns``, ``labels``, ``log10``, ``lr``, ``negate``, ``probabilities``,
-        ``classes``, ``posterior_prior``, ``detection_llr``; and for a fusion how their trials meet, those of the
-        first file being asked for: ``missing`` (``"error"``, ``"drop"`` or a score), ``duplicates``, ``by_order`` and
-        ``ids``; see `deciban.workflows.Reading`; and ``memory``, as in `deciban.workflows.Scale`. In pieces, inputs
-        of a fusion have the same trials in the same order. A fusion that was trained with ``missing="subset"`` fuses
-        what there is: every trial that at least one of its systems scored, those of the first file in its order, then
-        those that only the second has, and so on. The order of the files does not change which trials get llrs, nor
-        the llrs. Condition columns are those of the first file, and labels stay if all have them.
+        Options for reading files: ``format``, ``columns``, ``labels``, ``log10``, ``lr``, ``negate``,
+        ``probabilities``, ``classes``, ``posterior_prior``, ``detection_llr``. For a fusion, options for the join with
+        the trials of the first file: ``missing`` (``"error"``, ``"drop"`` or a score), ``duplicates``, ``by_order`` and
+        ``ids``; see `deciban.workflows.Reading`. And ``memory``, as in `deciban.workflows.Scale`: with data larger than
+        memory, all inputs of a fusion must have the same trials in the same order. A fusion that was trained with
+        ``missing="subset"`` fuses every trial that at least one of its systems scored: first the trials of the first
+        file in their order, then the further trials of the second one, and so on. The order of the files affects
+        neither the set of trials nor the llrs. Condition columns come from the first file. Labels are kept if all files
+        have labels.
 
     Returns
     -------
     tuple of Message
-        What was read, assumed and written.
+        Messages about inputs, assumptions and outputs.
 
     Raises
     ------
     FormatError, InputError, KeyMismatchError, OSError
-        As in `deciban.load_model`, `deciban.read_scores` and `deciban.write`; if systems or classes are not those of
+        As in `deciban.load_model`, `deciban.read_scores` and `deciban.write`; if systems or classes differ from
         training; or if an output would replace an input. Everything is read and computed before anything is written.
     TypeError
-        If an option is none.
+        If an option is unknown.
 
     Notes
     -----
-    Log-likelihood ratios are natural logarithms in every file but those of the format ``lir``.
+    Log-likelihood ratios are natural logarithms in every format except ``lir``.
 
     Examples
     --------
@@ -440,14 +434,14 @@ def apply_files(
     """
     chosen, say = Options.of("apply_files", options), progress or (lambda _words: None)
     if interval and known is not None:
-        raise InputError("interval: known scores are not what the model makes of them, and have none. Leave one out.")
-    model_path, id_map = path_of_model(model), chosen.reading.files
+        raise InputError("interval: known scores do not come from the model, and have no intervals. Leave one out.")
+    model_path, id_map = model_files.path_of_model(model), chosen.reading.files
     paths = paths_of(scores, also=(model_path, *id_map))
-    loaded = trained_model(model, chosen.kind)
+    loaded = model_files.trained_model(model, chosen.kind)
     kind = kind_called(loaded.scores_kind)
     _refuse_other_options(loaded, chosen, quality=quality, write_as=write_as)
     if loaded.is_fusion:
-        refuse_twice(single_files(paths))
+        model_files.refuse_twice(single_files(paths))
     targets = _output_targets(paths, out, one_by_one=not loaded.is_fusion)
     if to is not None:
         by_name(to)  # before anything is read
@@ -461,15 +455,15 @@ def apply_files(
     kind.refuse_reading(reading)
     if known is None and is_for_folder(paths, out, chosen.scale, memory_of(paths)):
         told = apply_to_folder(what, single_files(paths), out, chosen, to=to, say=say)
-        return (*model_message(model_path, loaded), *told)
+        return (*model_files.model_message(model_path, loaded), *told)
     inputs = list[Input]()
     for one in ScoreFiles.of(paths, None, reading).scores:
-        require_kind(loaded, one, None, chosen)
+        model_files.require_kind(loaded, one, None, chosen)
         inputs.append(kind.read(one, reading, say))
     say("applying the model")
     groups = [inputs] if loaded.is_fusion else [[one] for one in inputs]
     ready = [applied(what, group, [one.contents.origin.name for one in group], on_shared_trials) for group in groups]
-    messages = model_message(model_path, loaded)
+    messages = model_files.model_message(model_path, loaded)
     for done in ready:
         read_as = [kind.read_message(system) for system in done.systems]
         messages += said(what, done.tally, read_as, done.shared.messages)
@@ -484,64 +478,64 @@ def apply_files(
 
 
 def _output_targets(paths: list[PathLike | TwoFiles], out: PathLike, *, one_by_one: bool) -> list[PathLike]:
-    """The file to write for each input, or the one for all of them.
+    """Return the output file for each input, or the one file for all of them.
 
     Raises
     ------
     InputError
-        If there are several inputs that cannot go where they should.
+        If there are several inputs, and they cannot be written to the output.
     """
     if not one_by_one:
         paths = paths[:1]
     if not _is_folder(out):
         if len(paths) > 1:
             raise InputError(
-                f"{target_name(out)}: {len(paths)} score files for a model of one system become as many files. Name a "
-                "folder to write them to (-o FOLDER/), or read them as one input with a pattern ('part-*.txt')."
+                f"{target_name(out)}: {len(paths)} score files for a model of one system need an output file each. "
+                "Name a folder (-o FOLDER/), or read the files as one input with a pattern ('part-*.txt')."
             )
         return [out]
     nameless = next((path for path in paths if not _has_file_name(path)), None)
     if nameless is not None:
-        raise InputError(f"{display_name(nameless)}: has no file name to be written under in a folder. Name a file.")
+        raise InputError(f"{display_name(nameless)}: has no file name for a file in the output folder. Name a file.")
     return [Path(out) / Path(path).name for path in paths if not isinstance(path, TwoFiles)]
 
 
 def _has_file_name(path: PathLike | TwoFiles) -> bool:
-    """Whether an input is one file: no stream, pattern or two files."""
+    """Return True if an input is one file: not a stream, a pattern or two files."""
     if isinstance(path, TwoFiles):
         return False
     return Path(path).exists() or not (str(path) == "-" or set(str(path)) & set("*?["))
 
 
 def _is_folder(out: PathLike) -> bool:
-    """Whether an output is a folder, or is to become one."""
+    """Return True if an output is a folder, or a name for a new folder."""
     return str(out).endswith(("/", os.sep)) or Path(out).is_dir()
 
 
 def _refuse_other_options(model: ScoreModel, options: Options, *, quality: QualityFiles | None, write_as: str) -> None:
-    """Refuse arguments that a model would overlook; ``by_order`` may be about known scores."""
+    """Refuse arguments that the model would ignore; ``by_order`` is allowed, because it can be for known scores."""
     require_class_units(write_as)
     if write_as == "detection-llr" and model.scores_kind != "classes":
-        raise InputError("write_as: detection llrs are of many classes, and the model is for two. Leave it out.")
+        raise InputError("write_as: detection llrs are for multiclass models, and this one is two-class. Leave it out.")
     reading = options.reading
     of_keys = (name for name in ("where", "weights", "key_format", "key_columns") if getattr(reading, name))
-    refuse(of_keys, "is about a key, and there is none here. Leave it out.")
+    refuse(of_keys, "is for a key, and there is none here. Leave it out.")
     refuse(options.figures.given(), "nothing is evaluated here. Leave it out.")
-    if options.how_sure != HowSure():
+    if options.how_sure != UncertaintyOptions():
         raise InputError(
-            "units, intervals, bootstrap, seed, optimism: are about training and figures. Leave them out; "
-            "interval=True (--interval) writes the intervals that the model knows."
+            "units, intervals, bootstrap, seed, optimism: are for training and metrics. Leave them out; interval=True "
+            "(--interval) writes the intervals of the model."
         )
     if model.is_fusion:
-        require_quality(model, is_given=quality is not None)
+        model_files.require_quality(model, is_given=quality is not None)
         return
     given = ["quality"] if quality is not None else []
     given += [name for name in ("missing", "duplicates") if getattr(reading, name) != "error"]
-    refuse(given, "is for fusions, but the model is for one system, whose trials stay as they are.")
+    refuse(given, "is for fusions, but this is a model of one system, which does not change the trials.")
 
 
 def _replaced(values: Any, known: Any, kind: AnyKind, reading: Reading) -> tuple[Any, list[Message]]:
-    """The known ones where there are any, and for how many there are none."""
+    """Return values with known scores for their trials, and a message about the other trials."""
     classes, other = kind.classes_of(values), kind.classes_of(known)
     if classes != other and set(classes) == set(other):
         known = known.of_classes(classes)
@@ -554,7 +548,7 @@ def _replaced(values: Any, known: Any, kind: AnyKind, reading: Reading) -> tuple
     there: AnyArray = rows >= 0
     n_others = int(np.count_nonzero(~there))
     get = "gets" if n_others == 1 else "get"
-    words = f"{counted(n_others, kind.noun)} that training did not use {get} {kind.output} of the model of all others"
+    words = f"{counted(n_others, kind.noun)} not used in training {get} {kind.output} of the final model"
     chosen = there if values.score.ndim == 1 else there[:, None]
     changed = replace(values, score=np.where(chosen, known.score[rows], values.score))
     return changed, [Message("note", "", words)] if n_others else []

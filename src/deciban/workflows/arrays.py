@@ -1,7 +1,7 @@
-"""Arrays and data frames: evaluated, compared, and trained on.
+"""Functions on arrays and data frames: evaluate, compare, calibrate and fuse.
 
-Arrays that are evaluated go straight to `deciban.evaluation`. The others become tables of trials and take the way of
-files; what that needs is imported when it is needed, so that an evaluation of arrays loads numpy and scipy alone.
+`deciban.evaluation` evaluates arrays directly. Other inputs become tables of trials, and are handled like files.
+Imports are delayed, so that an evaluation of arrays loads only numpy and scipy.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
 from deciban._validate import arrays as _validate
-from deciban._validate.probabilities import llrs_of_ratios, unit_of
+from deciban._validate.classes import llrs_of_ratios, unit_of
 from deciban.core.resampling.intervals import LEVEL
-from deciban.errors import InputError, refuse
-from deciban.messages import names_apart
+from deciban.errors import InputError, names_apart, refuse
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -70,45 +69,44 @@ def evaluate(
     labels: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Any:
-    """Evaluate scores of two classes: two arrays, or columns of a data frame.
+    """Evaluate two-class scores: two arrays, or columns of a data frame.
 
-    ``evaluate(tar, non)`` takes the scores of the targets and those of the non-targets; ``evaluate(frame, score="llr",
-    label="is_target")`` takes a pandas, polars or Arrow table, or a mapping of columns, with a row for each trial.
+    ``evaluate(tar, non)`` needs the scores of targets and of non-targets. ``evaluate(frame, score="llr",
+    label="is_target")`` needs a pandas, polars or Arrow table, or a mapping of columns, with a row for each trial.
 
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials, natural-log likelihood ratios wherever calibrated scores count; see
-        `deciban.evaluation.evaluate`. Or, in place of ``tar``, a data frame, and no ``non``.
+        Scores of target and non-target trials. Metrics of calibrated scores need natural-log likelihood ratios; see
+        `deciban.evaluation.evaluate`. Or a data frame as ``tar``, without ``non``.
     score : str or sequence of str, optional
-        Column of the scores; a sequence names those of several systems. ``"score"`` when left out.
+        Column of the scores, or columns of several systems. By default ``"score"``.
     label : str, optional
-        Column of the truth: booleans, 1 and 0, or words that are known, such as target and nontarget. ``"label"`` when
-        left out.
+        Column of the truth: booleans, 1 and 0, or known words such as target and nontarget. By default ``"label"``.
     enroll, test, side, trial : str, optional
-        Columns of the names of the trials, if messages should use them and trials that occur twice be refused.
+        Columns of trial names, for messages and to refuse duplicate trials.
     labels : mapping, optional
-        Other words in the column of the truth: ``{"target": "bonafide", "nontarget": "spoof"}``.
+        Words in the column of the truth: ``{"target": "bonafide", "nontarget": "spoof"}``.
     **options
-        ``name`` (of the system), ``operating_points``; ``lr=True`` if the scores are likelihood ratios rather than
-        logarithms (a column called ``lr`` declares it, too); ``negate=True`` if lower scores favour target; of arrays
-        ``tar_weights``, ``non_weights``, ``tar_units`` and ``non_units``, as in `deciban.evaluation.evaluate`;
-        ``intervals=False`` for no intervals; of data frames ``weights`` (a column), ``where`` (``{"gender": "f"}``:
-        only such rows), ``duplicates``, ``log10``, ``negate``, and what is about uncertainty (``units="speaker"``, or
-        a column for each side, or a mapping of names to units), as in `deciban.evaluate_files`. Trials without units
-        or linked names are taken as independent.
+        ``name`` of the system, and ``operating_points``. ``lr=True``: the scores are likelihood ratios, not logarithms
+        (the default for a column called ``lr``). ``negate=True``: lower scores favour target. ``intervals=False``: no
+        confidence intervals. Arrays: ``tar_weights``, ``non_weights``, ``tar_units`` and ``non_units``, as in
+        `deciban.evaluation.evaluate`. Data frames: ``weights`` (a column), ``where`` (``{"gender": "f"}``: only these
+        rows), ``duplicates``, ``log10``, and options of uncertainty such as ``units`` (a column, a column for each
+        side, or a mapping of names to units), as in `deciban.evaluate_files`. Without units or linked names, trials are
+        assumed to be independent.
 
     Returns
     -------
     Evaluation
-        Of one system. A sequence of columns, whatever its length, gives `Results`, and so do conditions (``by``,
-        ``equalize``), which stand there.
+        For one system. `Results` for a sequence of columns, even of one column, and with conditions (``by``,
+        ``equalize``).
 
     Raises
     ------
     InputError, FormatError
-        If a class is empty, a score is NaN or missing, a label has no known meaning, a column is not there, or the
-        arguments are labels and scores in place of the scores of two classes.
+        If a class is empty, a score is NaN or missing, a label is unknown, a column does not exist, or the arguments
+        are labels and scores instead of the scores of two classes.
 
     Examples
     --------
@@ -126,14 +124,14 @@ def evaluate(
         from deciban.evaluation import evaluate as of_arrays
 
         if options.pop("lr", False):
-            _validate.pair(tar, non)  # refuses labels in place of scores
+            _validate.pair(tar, non)  # refuses labels instead of scores
             tar, non = llrs_of_ratios(tar, "tar"), llrs_of_ratios(non, "non")
         if options.pop("negate", False):
             tar, non = (-one for one in _validate.pair(tar, non))
         return of_arrays(tar, non, **_with_units(options, {"tar_units": tar, "non_units": non}))
 
     require_frame(tar, "non: none given. Pass the scores of targets and of non-targets")
-    given = Given(score=score, label=label, sides=sides, labels=labels, options=options)
+    given = ArrayArguments(score=score, label=label, sides=sides, labels=labels, options=options)
     results = _evaluated(two_class_files(tar, given), "two-class", given)
     return results if _are_several(score) or results.conditions else results.systems[0]
 
@@ -167,40 +165,39 @@ def evaluate_classes(
     trial: str | None = None,
     **options: Any,
 ) -> Any:
-    """Evaluate scores for many classes: a matrix with labels, or columns of a data frame.
+    """Evaluate multiclass scores: a matrix with labels, or columns of a data frame.
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Natural-log likelihoods; see `deciban.evaluation.evaluate_classes`. Or a data frame, pandas, polars, Arrow or a
-        mapping of columns, with a row for each segment.
+        Natural-log likelihoods; see `deciban.evaluation.evaluate_classes`. Or a data frame (pandas, polars, Arrow or a
+        mapping of columns) with a row for each segment.
     label : (n_trials,) array_like, or str
-        True classes: positions from 0, or names if ``classes`` are given. Of a data frame the column of the names of
-        the true classes, ``"class"`` when left out.
+        True classes: indices from 0, or names if ``classes`` are given. Data frame: column of the names of the true
+        classes, by default ``"class"``.
     classes : sequence of str, optional
-        Names of the columns of a matrix. Of a data frame, where they are needed: the columns of scores, which have the
-        names of the classes.
+        Names of the columns of a matrix. Data frame: the columns of the scores, which are named after the classes.
     score : mapping of str to sequence of str, optional
-        Of a data frame: the columns of each of several systems, in the order of ``classes``.
+        Data frame: the columns of each of several systems, in the order of ``classes``.
     trial : str, optional
-        Of a data frame: column of the names of the segments, if messages should use them.
+        Data frame: column of segment names, for messages.
     **options
-        ``lr=True`` if the scores are likelihoods and no logarithms, and as in `deciban.evaluation.evaluate_classes`:
-        ``name``, ``prior``, ``p_target``, ``p_out_of_set``, ``subsets``,
-        ``pairs``, of arrays ``sample_weight`` and ``units``; without units, segments are taken as independent, and
-        ``intervals=False`` asks for no intervals. Of data frames also ``groups``, ``weights`` (a column), ``where``,
-        ``posterior_prior``, ``detection_llr``, ``log10``, and what is about uncertainty (``units``, a column), as in
-        `deciban.evaluate_files`.
+        ``lr=True``: the scores are likelihoods, not logarithms. As in `deciban.evaluation.evaluate_classes`: ``name``,
+        ``prior``, ``p_target``, ``p_out_of_set``, ``subsets``, ``pairs``. ``intervals=False``: no confidence intervals.
+        Arrays: ``sample_weight`` and ``units``; without units, segments are assumed to be independent. Data frames:
+        ``groups``, ``weights`` (a column), ``where``, ``posterior_prior``, ``detection_llr``, ``log10``, and options of
+        uncertainty such as ``units`` (a column), as in `deciban.evaluate_files`.
 
     Returns
     -------
     ClassEvaluation
-        Of one system; with ``score``, or with conditions (``by``, ``equalize``), `Results`.
+        For one system. `Results` with ``score`` or with conditions (``by``, ``equalize``).
 
     Raises
     ------
     InputError, FormatError
-        If there is NaN, a label is no class, a class has no trial, a prior is out of range, or a column is not there.
+        If a score is NaN, a label is unknown, a class has no trials, a prior is out of range, or a column does not
+        exist.
 
     Examples
     --------
@@ -217,7 +214,7 @@ def evaluate_classes(
         return of_arrays(loglik, label, classes=classes, **_with_units(options, {"units": label}))
 
     require_frame(loglik, "label: none given. Pass log-likelihoods and true classes")
-    given = Given(score=score, label=label, classes=classes, sides={"trial": trial}, options=options)
+    given = ArrayArguments(score=score, label=label, classes=classes, sides={"trial": trial}, options=options)
     results = _evaluated(class_files(loglik, given), "classes", given)
     return results.systems[0] if score is None and not results.conditions else results
 
@@ -233,28 +230,27 @@ def compare(
     seed: int = 0,
     **options: Any,
 ) -> Comparison:
-    """Compare systems on the same trials: differences of figures with paired intervals and p-values.
+    """Compare systems on the same trials: differences of metrics with paired intervals and p-values.
 
     Parameters
     ----------
     first, second, *others : Evaluation, ClassEvaluation, or pair of arrays
-        Evaluations that were made with units; or the scores of targets and of non-targets of each system, whose units
-        are ``tar_units`` and ``non_units``, the same for all. In place of ``first``, and with no other: a data frame,
-        of which ``score`` names the columns of all systems and ``units`` that of the units; or the `Results` of
-        several systems.
+        Evaluations with units; or the scores of targets and of non-targets of each system, with the same units
+        ``tar_units`` and ``non_units``. Or only ``first``: a data frame, with ``score`` for the columns of all systems
+        and ``units`` for the column of the units; or the `Results` of several systems.
     names : sequence of str, optional
-        What the systems are called.
+        Names of the systems.
     against : {"all", "first"} or str
-        Whether all pairs are compared, or every system with the first one, or with the one of this name.
+        Compare all pairs, or every system with the first one or with the system of this name.
     level : float
-        Of the intervals.
+        Level of the intervals.
     permutations : int
-        Number of replicates of a permutation test, in which the two systems are exchanged by units; p-values are those
-        of a t test when 0.
+        Number of replicates of a permutation test, which exchanges the two systems by units; with 0, p-values come from
+        a t test.
     seed : int
-        From which these exchanges are drawn.
+        Seed of the permutations.
     **options
-        Of arrays and data frames, as in `deciban.evaluate`.
+        Options for arrays and data frames, as in `deciban.evaluate`.
 
     Returns
     -------
@@ -264,15 +260,16 @@ def compare(
     Raises
     ------
     InputError
-        If there are fewer than two systems, units are unknown, figures are those of other operating points, or as in
-        `deciban.evaluate`.
+        If there are fewer than two systems, units are unknown, operating points differ, or as in `deciban.evaluate`.
 
     Notes
     -----
-    Influences of units on the figures of two systems subtract: with ``d_k`` the difference of both for unit k, the
-    variance of the difference is ``n / (n - 1) sum d_k^2``, its interval has the t quantile of ``n - 1`` degrees of
-    freedom. Evaluations of other trials are compared in the same way: units that only one of them has vary by
-    themselves, and n is the smaller number of units.
+    The influences of a unit on the metrics of two systems are subtracted: with ``d_k`` the difference for unit k, the
+    variance of the difference is ``n / (n - 1) sum d_k^2``, and its interval uses the t quantile with ``n - 1`` degrees
+    of
+    freedom. Evaluations of different trials are compared in the same way: units of only one evaluation vary
+    independently,
+    and n is the smaller number of units.
 
     Examples
     --------
@@ -311,12 +308,12 @@ def _renamed(systems: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:
 
 
 def _together(given: Any, options: dict[str, Any]) -> Results[Any]:
-    """Results of several systems: those that there are, or those of a data frame."""
+    """Return the results of several systems, possibly after evaluating a data frame."""
     from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.results import Results
 
     if isinstance(given, Results):
-        refuse(options, "is about scores, and these are evaluated already. Leave it out.")
+        refuse(options, "is for scores, but the arguments are evaluations. Leave it out.")
         return given
     if isinstance(given, OneSystem):
         raise InputError("second: none given. A comparison needs two systems: compare(first, second).")
@@ -327,21 +324,21 @@ def _together(given: Any, options: dict[str, Any]) -> Results[Any]:
 
 
 def _evaluated_system(given: Any, at: int, options: dict[str, Any]) -> Any:
-    """An evaluation, which is there already or made of scores of both classes."""
+    """Return an evaluation, possibly after evaluating scores of both classes."""
     from deciban.evaluation.one_system import OneSystem
 
     if isinstance(given, OneSystem):
-        refuse(options, "is about scores, and these are evaluated already. Leave it out.")
+        refuse(options, "is for scores, but the arguments are evaluations. Leave it out.")
         return given
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise InputError(
-            f"system {at + 1}: got {type(given).__name__}. Pass an evaluation with units, or a pair of arrays, the "
-            "scores of targets and those of non-targets. A data frame is passed alone."
+            f"system {at + 1}: got {type(given).__name__}. Pass an evaluation with units, or a pair of arrays with the "
+            "scores of targets and of non-targets. Pass a data frame as the only argument."
         )
     return evaluate(*given, name=f"system {at + 1}", **options)
 
 
-def _evaluated(files: ScoreFiles, kind: KindName, given: Given) -> Results[Any]:
+def _evaluated(files: ScoreFiles, kind: KindName, given: ArrayArguments) -> Results[Any]:
     from deciban.workflows.evaluate import evaluate_source
     from deciban.workflows.options import Options
 
@@ -352,18 +349,18 @@ def _evaluated(files: ScoreFiles, kind: KindName, given: Given) -> Results[Any]:
 
 
 def _with_units(options: dict[str, Any], classes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of arrays with every trial as a unit, unless units are given or no intervals are wanted.
+    """Return options for arrays in which every trial is a unit, unless units are given or intervals are off.
 
     Parameters
     ----------
     options : dict
     classes : mapping of str to array_like
-        Arguments of units, and arrays with an entry for each trial.
+        Arguments for units, each with an array of one entry per trial.
     """
     given = dict(options)
     intervals = given.pop("intervals", True)
     if not isinstance(intervals, bool):
-        raise InputError(f"intervals: got {intervals!r}. It is True or False.")
+        raise InputError(f"intervals: got {intervals!r}. It must be True or False.")
     if not intervals or any(given.get(name) is not None for name in classes):
         return given
     import numpy as np
@@ -372,7 +369,7 @@ def _with_units(options: dict[str, Any], classes: Mapping[str, Any]) -> dict[str
 
     try:
         sizes = [np.asarray(one).shape for one in classes.values()]
-    except ValueError:  # refused, with a reason, by what evaluates them
+    except ValueError:  # the evaluation refuses it with a reason
         return given
     if any(len(size) != 1 for size in sizes):
         return given
@@ -386,50 +383,50 @@ def _are_several(score: Any) -> bool:
 
 
 def _refuse_columns(given: Mapping[str, Any]) -> None:
-    """Refuse names of columns where there are arrays."""
-    why = "is about a data frame, and the first two arguments are arrays. Pass the frame alone, or leave it out."
+    """Refuse names of columns with arrays."""
+    why = "is for a data frame, and the first two arguments are arrays. Pass only the frame, or leave it out."
     refuse((name for name, value in given.items() if value is not None), why)
 
 
 def _refuse_frame(tar: Any, non: Any) -> None:
-    """Refuse a data frame, or the name of a column, in place of the scores of a class."""
+    """Refuse a data frame, or the name of a column, instead of the scores of a class."""
     if isinstance(non, str):
         raise InputError(f"non: got {non!r}. Columns of a data frame are named: score={non!r}, label='label'.")
     for name, one in (("tar", tar), ("non", non)):
         if isinstance(one, Mapping) or (hasattr(one, "columns") and getattr(one, "ndim", 2) == 2):
             raise InputError(
-                f"{name}: got {type(one).__name__}, which has columns. Name them, with the frame as the only argument "
-                "beside: evaluate(frame, score='llr', label='is_target')."
+                f"{name}: got {type(one).__name__}, which has columns. Pass the frame as the only positional argument, "
+                "and name the columns: evaluate(frame, score='llr', label='is_target')."
             )
 
 
 _OF_FILES = ("format", "columns", "key_format", "key_columns", "by_order", "missing", "kind", "weights_required")
-"""Options of files that data frames and arrays have no use for."""
+"""Options for files, which are not allowed with data frames and arrays."""
 
-_NO_WORDS = "labels: are words for targets and non-targets. The classes of many are named by classes=."
+_NO_WORDS = "labels: are words for targets and non-targets. Name the classes of multiclass scores with classes=."
 
 WEIGHTS = "weights"
-"""What the column of weights is called that came as an array."""
+"""Name of a column for weights that were given as an array."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
-    """What a user said about scores in memory.
+class ArrayArguments:
+    """Arguments for scores in memory.
 
     Attributes
     ----------
     score : str, sequence of str, or mapping of str to sequence of str, optional
-        Columns of scores; of arrays the names of systems.
+        Columns of scores; with arrays, names of systems.
     label : str or array_like, optional
-        The truth, or its column.
+        The truth, or the name of its column.
     classes : sequence of str, optional
     sides : mapping of str to str or None
-        Columns of the names of the trials.
+        Columns of trial names.
     labels : mapping, optional
-        Words for targets and non-targets.
+        Label words of targets and non-targets.
     weights : str or array_like, optional
     options : mapping
-        Whatever else was said, as functions on files take it, and ``name``.
+        Further options, as for functions on files, and ``name``.
     """
 
     score: Any = None
@@ -441,33 +438,31 @@ class Given:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        refuse(
-            (name for name in self.options if name in _OF_FILES), "is about files, and there are none. Leave it out."
-        )
+        refuse((name for name in self.options if name in _OF_FILES), "is for files, and there are none. Leave it out.")
 
     @property
     def in_arrays(self) -> bool:
-        """Whether the truth is an array, and no column of a data frame."""
+        """True if the truth is an array, not a column of a data frame."""
         return self.label is not None and not isinstance(self.label, str)
 
     @property
     def system(self) -> str | None:
-        """What to call a single system, if it was said."""
+        """Name of a single system, if given."""
         return None if self.options.get("name") is None else str(self.options["name"])
 
     @property
     def unit(self) -> ScoreUnit | None:
-        """The unit that was declared for scores; None if none was."""
+        """Declared unit of the scores; None if none was declared."""
         return unit_of(log10=bool(self.options.get("log10")), lr=bool(self.options.get("lr")))
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What is said of files as well."""
+        """Options that functions on files have, too."""
         return {name: value for name, value in self.options.items() if name != "name"}
 
 
-def two_class_files(frame: Any, given: Given, unit: ScoreUnit | None = None) -> ScoreFiles:
-    """A data frame with scores of systems and the truth, as if it were a file; a unit counts more than its columns."""
+def two_class_files(frame: Any, given: ArrayArguments, unit: ScoreUnit | None = None) -> ScoreFiles:
+    """Return a data frame of two-class systems and the truth as files; `unit` takes precedence over column names."""
     from deciban.io.columns.columnar import columns_named, contents_of_frame
     from deciban.io.recognition import held_in_memory
     from deciban.workflows.inputs import ScoreFiles
@@ -479,8 +474,8 @@ def two_class_files(frame: Any, given: Given, unit: ScoreUnit | None = None) -> 
     return ScoreFiles((held_in_memory(contents, "data frame"),), None)
 
 
-def class_files(frame: Any, given: Given) -> ScoreFiles:
-    """A data frame with scores of classes, of one system or of several, and the truth, as if they were files."""
+def class_files(frame: Any, given: ArrayArguments) -> ScoreFiles:
+    """Return a data frame of multiclass systems and the truth as files."""
     from deciban.io.columns.columnar import contents_of_frame, of_one_system
     from deciban.io.recognition import held_in_memory
     from deciban.workflows.inputs import ScoreFiles
@@ -489,7 +484,7 @@ def class_files(frame: Any, given: Given) -> ScoreFiles:
     if given.labels is not None:
         raise InputError(_NO_WORDS)
     if isinstance(classes, str) or not isinstance(classes, Iterable) or getattr(classes, "ndim", 1) == 0:
-        raise InputError("classes: name the classes, whose scores are the columns: classes=['eng', 'fra'].")
+        raise InputError("classes: name the classes; their scores are the columns: classes=['eng', 'fra'].")
     called = [str(one) for one in classes]
     if score is not None and not isinstance(score, Mapping):
         raise InputError("score: write the columns of each system: {'A': ['A eng', 'A fra'], 'B': ['B eng', 'B fra']}.")
@@ -503,10 +498,10 @@ def class_files(frame: Any, given: Given) -> ScoreFiles:
     return ScoreFiles(tuple(inputs), None)
 
 
-def two_class_arrays(scores: Any, given: Given) -> ScoreFiles:
-    """Arrays of two classes as columns of a data frame."""
+def two_class_arrays(scores: Any, given: ArrayArguments) -> ScoreFiles:
+    """Return two-class arrays as files."""
     if given.classes is not None:
-        raise InputError("classes: the model is of two classes. Leave it out, or pass a model of many.")
+        raise InputError("classes: the model is two-class. Leave it out, or pass a multiclass model.")
     if _validate.array(scores, "scores").ndim == 2:
         matrix = _validate.score_matrix(scores, "scores")
         called = _names_of(matrix.shape[1], given.score)
@@ -522,12 +517,12 @@ def two_class_arrays(scores: Any, given: Given) -> ScoreFiles:
     if set(taken) & set(systems):
         raise InputError(f"score: a system cannot be called {' or '.join(sorted(set(taken) & set(systems)))}.")
     own = replace(given, score=called, label="label")
-    return two_class_files({**systems, **taken}, own, "nats")  # names of systems declare no unit
+    return two_class_files({**systems, **taken}, own, "nats")  # names of systems do not declare units
 
 
-def class_arrays(scores: Any, given: Given) -> ScoreFiles:
-    """Arrays of many classes as tables of trials."""
-    from deciban.io.contents import Contents
+def class_arrays(scores: Any, given: ArrayArguments) -> ScoreFiles:
+    """Return multiclass arrays as files."""
+    from deciban.io.formats import Contents
     from deciban.io.recognition import held_in_memory
     from deciban.multiclass.tables import ScoredClasses
     from deciban.trials import ClassKey, ClassScores, Trials
@@ -554,7 +549,7 @@ def class_arrays(scores: Any, given: Given) -> ScoreFiles:
 
 
 def _names_of(n_systems: int, names: Any) -> list[str]:
-    """What the systems of arrays are called."""
+    """Return the names of the systems of arrays."""
     if names is None:
         return [f"system {k + 1}" for k in range(n_systems)]
     from deciban._validate.arrays import several
@@ -567,7 +562,7 @@ def _names_of(n_systems: int, names: Any) -> list[str]:
 
 
 def require_frame(given: Any, otherwise: str) -> None:
-    """Refuse what is no data frame where one is needed."""
+    """Refuse an argument that is not a data frame."""
     from deciban.trials.frames import is_frame
 
     if not is_frame(given):
@@ -592,32 +587,30 @@ def calibrate(
     weights: Any = None,
     **options: Any,
 ) -> Trained:
-    """Train a map from scores to log-likelihood ratios, and tell what it is worth: arrays, or columns of a data frame.
+    """Train a calibration to log-likelihood ratios, and evaluate it: arrays, or columns of a data frame.
 
     Parameters
     ----------
     scores : (n_trials,) array_like
-        Scores of two classes; of many classes (n_trials, n_classes). Or a data frame; see `evaluate`.
+        Two-class scores; multiclass (n_trials, n_classes). Or a data frame; see `evaluate`.
     label : (n_trials,) array_like, or str
-        The truth of each trial: booleans, 1 and 0, or words that are known; of many classes as in `evaluate_classes`.
-        Of a data frame its column, ``"label"`` or ``"class"`` when left out.
+        Truth of each trial: booleans, 1 and 0, or known words; multiclass as in `evaluate_classes`. Data frame: its
+        column, by default ``"label"`` or ``"class"``.
     model : calibrator, optional
-        What to train; a copy is, it stays as it is. ``AffineCalibrator()`` when left out, ``MulticlassCalibrator()``
-        of many classes.
+        Model to copy and train. By default ``AffineCalibrator()``, multiclass ``MulticlassCalibrator()``.
     score : str, optional
-        Of a data frame: column of the scores of two classes, ``"score"`` when left out.
+        Data frame: column of the two-class scores, by default ``"score"``.
     classes : sequence of str, optional
-        Many classes: names of the columns.
+        Multiclass: names of the columns.
     enroll, test, side, trial : str, optional
-        Of a data frame: columns of the names of the trials.
+        Data frame: columns of trial names.
     labels : mapping, optional
-        Other words for targets and non-targets.
+        Label words of targets and non-targets.
     weights : (n_trials,) array_like, or str, optional
-        How much each trial counts within its class; of a data frame its column.
+        Weight of each trial within its class; data frame: its column.
     **options
-        ``name`` (of the system), and as in `deciban.train_files`: ``cross_validate`` (a number of folds, or a column of
-        a data frame such as the speaker), ``operating_points``, ``log10``, ``lr``, of many classes ``prior`` and the
-        like.
+        ``name`` of the system, and as in `deciban.train_files`: ``cross_validate`` (a number of folds, or a column of
+        a data frame such as the speaker), ``operating_points``, ``log10``, ``lr``, multiclass ``prior``, and others.
 
     Returns
     -------
@@ -627,8 +620,8 @@ def calibrate(
     Raises
     ------
     InputError, FormatError
-        If a score is NaN, a label has no known meaning, a column is not there, the model is a fusion, or nothing finite
-        can be learnt.
+        If a score is NaN, a label is unknown, a column does not exist, the model is a fusion, or the optimum is not
+        finite.
 
     Examples
     --------
@@ -638,7 +631,7 @@ def calibrate(
     """
     sides = {"enroll": enroll, "test": test, "side": side, "trial": trial}
     about: Any = {"score": score, "label": label, "classes": classes, "labels": labels, "weights": weights}
-    return _trained("calibrate", scores, model, Given(sides=sides, options=options, **about))
+    return _trained("calibrate", scores, model, ArrayArguments(sides=sides, options=options, **about))
 
 
 def fuse(
@@ -656,33 +649,32 @@ def fuse(
     weights: Any = None,
     **options: Any,
 ) -> Trained:
-    """Train a fusion of several systems, and tell what each is worth: arrays, or columns of a data frame.
+    """Train a fusion of several systems, and evaluate it and its systems: arrays, or columns of a data frame.
 
     Parameters
     ----------
     scores : (n_trials, n_systems) array_like
-        Scores of two classes; of many classes (n_trials, n_systems, n_classes). Or a data frame; see `evaluate`.
+        Two-class scores; multiclass (n_trials, n_systems, n_classes). Or a data frame; see `evaluate`.
     label, model, enroll, test, side, trial, labels, weights
-        As in `calibrate`; the model is a fusion, ``LinearFusion()`` when left out, ``MulticlassFusion()`` of many
-        classes.
+        As in `calibrate`, with a fusion as model: by default ``LinearFusion()``, multiclass ``MulticlassFusion()``.
     score : sequence of str, or mapping of str to sequence of str
-        Of a data frame: the columns of the systems; of many classes for each system its columns, in the order of
-        ``classes``. Of arrays the names of the systems, ``system 1`` and so on when left out.
+        Data frame: the columns of the systems; multiclass: the columns of each system, in the order of ``classes``.
+        Arrays: the names of the systems, by default ``system 1`` and so on.
     classes : sequence of str, optional
-        Many classes: their names.
+        Multiclass: names of the classes.
     **options
-        As in `calibrate`; ``select`` takes only systems that help.
+        As in `calibrate`; ``select=True`` uses only systems that help.
 
     Returns
     -------
     Trained
-        ``model`` is the trained fusion; ``rows`` have evaluations of each system alone, of the fusion without each, and
-        of the fusion; see `deciban.train_files`.
+        ``model`` is the trained fusion; ``rows`` contain evaluations of each system, of the fusion without each system,
+        and of the fusion; see `deciban.train_files`.
 
     Raises
     ------
     InputError, FormatError
-        As in `calibrate`, or if the model is no fusion.
+        As in `calibrate`, or if the model is not a fusion.
 
     Examples
     --------
@@ -694,11 +686,11 @@ def fuse(
     """
     sides = {"enroll": enroll, "test": test, "side": side, "trial": trial}
     about: Any = {"score": score, "label": label, "classes": classes, "labels": labels, "weights": weights}
-    return _trained("fuse", scores, model, Given(sides=sides, options=options, **about))
+    return _trained("fuse", scores, model, ArrayArguments(sides=sides, options=options, **about))
 
 
-def _trained(verb: str, scores: Any, model: ScoreModel | None, given: Given) -> Trained:
-    """Train on arrays or a data frame, of either kind."""
+def _trained(verb: str, scores: Any, model: ScoreModel | None, given: ArrayArguments) -> Trained:
+    """Train on arrays or a data frame, two-class or multiclass."""
     from deciban.workflows.train import train_files
 
     chosen = _model_for(verb, model, many=given.classes is not None)
@@ -707,11 +699,11 @@ def _trained(verb: str, scores: Any, model: ScoreModel | None, given: Given) -> 
         _require_one(given, _validate.array(scores, "scores").ndim if given.in_arrays else 0, many=many)
     if given.in_arrays:
         named = (side for side, column in given.sides.items() if column is not None)
-        refuse(named, "names a column of a data frame, and there are arrays. Leave it out.")
+        refuse(named, "names a column of a data frame, but the scores are arrays. Leave it out.")
         files = (class_arrays if many else two_class_arrays)(scores, given)
         weights = None if weights is None else WEIGHTS
     else:
-        require_frame(scores, "label: none given. Pass the truth of the trials beside their scores")
+        require_frame(scores, "label: none given. Pass the truth of the trials with their scores")
         if verb == "fuse" and given.score is None:
             raise InputError("score: none given. Name the columns of the systems: score=['sysA', 'sysB'].")
         files = (class_files if many else two_class_files)(scores, given)
@@ -720,7 +712,7 @@ def _trained(verb: str, scores: Any, model: ScoreModel | None, given: Given) -> 
 
 
 def _model_for(verb: str, model: ScoreModel | None, *, many: bool) -> ScoreModel:
-    """What to train: the model that was given, if it is what the verb makes."""
+    """Return the model to train, by default a new one; refuse a model for the other function."""
     from deciban import calibration, fusion
     from deciban.models.score_model import ScoreModel
 
@@ -732,11 +724,11 @@ def _model_for(verb: str, model: ScoreModel | None, *, many: bool) -> ScoreModel
         raise InputError(f"model: got {type(model).__name__}. Pass a calibrator or fusion, such as AffineCalibrator().")
     if model.is_fusion != (verb == "fuse"):
         other = "deciban.fuse" if model.is_fusion else "deciban.calibrate"
-        raise InputError(f"model: {type(model).__name__} is what {other} trains. Call that, or pass another model.")
+        raise InputError(f"model: {type(model).__name__} is for {other}. Call that, or pass another model.")
     return model
 
 
-def _require_one(given: Given, n_axes: int, *, many: bool) -> None:
-    """Refuse to calibrate several systems at once: several columns, or an array with an axis too many."""
+def _require_one(given: ArrayArguments, n_axes: int, *, many: bool) -> None:
+    """Refuse to calibrate several systems at once: several columns, or an array with too many axes."""
     if n_axes > 1 + many or not isinstance(given.score, str | int | None):
-        raise InputError("scores: of several systems, but a calibration is of one. Pass one, or call deciban.fuse.")
+        raise InputError("scores: got several systems, but a calibration is for one. Pass one, or use deciban.fuse.")

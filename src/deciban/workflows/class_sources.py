@@ -1,17 +1,25 @@
-"""Multiclass evaluation of trials that do not fit in memory."""
+"""Multiclass evaluation of sources that do not fit in memory, and the influences of their units."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import prior_of
+from deciban.core.resampling.class_sums import CostSums, centre_of
+from deciban.core.resampling.clusters import UnitDesign
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.multiclass_training import ClassFit
 from deciban.engines.class_problems import (
+    ProblemUnitSums,
+    SystemScores,
+    TrialBlock,
     UnitsAndStrata,
     confusion_in,
     grouped,
@@ -19,18 +27,18 @@ from deciban.engines.class_problems import (
     survey_classes,
     totals_of,
 )
-from deciban.engines.class_units import InfluencesInPieces
 from deciban.errors import InputError
+from deciban.evaluation.multiclass.class_figures import DETECTOR, ClassFigure, CollectedMetrics, Portion
 from deciban.evaluation.multiclass.evaluate import ClassTotals, GroupedProblem, class_evaluation_of
-from deciban.evaluation.multiclass.figures import ClassFigures
+from deciban.evaluation.multiclass.portions import Portions, Replicates, bootstrap_of, together
+from deciban.evaluation.multiclass.problem_sums import ClassFigures, CountedProblems
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, ScoreChecks
 from deciban.evaluation.summary import Resampling
+from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.io.recognition import memory_of
-from deciban.memory import memory_error
-from deciban.models.mapped import ordered
+from deciban.memory import Cost, memory_error, rows_that_fit
 from deciban.models.sources import SourceClasses
-from deciban.multiclass.costs import mixed
 from deciban.multiclass.recalibration import (
     Best,
     CalibratedTrials,
@@ -39,16 +47,16 @@ from deciban.multiclass.recalibration import (
     given_up,
     no_worse,
 )
-from deciban.trials.passes import Engine
-from deciban.trials.sources import ShardSource
-from deciban.types import AnyArray
+from deciban.multiclass.tables import ScoredClasses, mixed
+from deciban.trials.sources import Engine, ShardSource, SourcePartition, SourcePass, ordered
+from deciban.types import AnyArray, FloatArray
 from deciban.workflows.options import Options
 
 
-def calibration_in_pieces(
+def calibration_of_source(
     summary: ClassSummary, source: ShardSource, engine: Engine, *, system: int, memory: int | None = None
 ) -> ClassCalibration:
-    """Train the maps of calibration analysis on one system of a source.
+    """Train the maps for the calibration analysis of one system of a source.
 
     Parameters
     ----------
@@ -56,25 +64,24 @@ def calibration_in_pieces(
         Sums over all trials.
     source : ShardSource
     engine : Engine
-        Where passes run.
     system : int
     memory : int, optional
-        Bytes that may be taken, which limit the sample.
+        Limit in bytes, also for the sample.
 
     Returns
     -------
     ClassCalibration
-        As `deciban.multiclass.calibration_analysis` finds at the flat prior, to about 1e-9. Where a map has no optimum
-        (classes are separated, infinite scores decide), its limit takes some more passes.
+        The result of `deciban.multiclass.calibration_analysis` at the flat prior, to about 1e-9. If a map has no
+        optimum (separated classes, decisive infinite scores), further passes compute its limit.
 
     Raises
     ------
     FormatError, OSError
-        As reading does.
+        If reading fails.
     """
     data = SourceClasses(ordered(source, systems=[system]), engine, memory)  # at a flat prior
     total, every = mixed(summary.flat_surprise, data.prior), np.arange(data.n_classes)
-    is_wrong = summary.checks.n_wrong > 0  # then nothing can be trained, and the first look at trials refuses them
+    is_wrong = summary.checks.n_wrong > 0  # training is impossible, and the first look at trials would refuse them
     is_finite = not is_wrong and not data.counted.first.has_infinite
     given = CalibratedTrials(data.counted, is_finite=is_finite)
     limits = CalibrationLimits(given, every, data.n_classes, total, is_wrong=is_wrong)
@@ -84,9 +91,9 @@ def calibration_in_pieces(
 
 
 def _least(data: SourceClasses, limits: CalibrationLimits, *, scale: bool, offset: bool) -> Best:
-    """Return what `CalibrationLimits.least` finds.
+    """Return the result of `CalibrationLimits.least`.
 
-    Most maps have an optimum, which is found without looking for directions in which the cost falls forever.
+    This first tries to train, because most maps have an optimum; only otherwise it looks for limits.
     """
     if limits.total == 0.0 or limits.is_wrong:
         return limits.least(scale=scale, offset=offset)
@@ -95,12 +102,12 @@ def _least(data: SourceClasses, limits: CalibrationLimits, *, scale: bool, offse
         fit: ClassFit = limits.given.train(scale=scale, offset=offset)
     except InputError:
         return limits.least(scale=scale, offset=offset)
-    if scale and fit.weights[0] <= 0.0:  # scores that say the opposite: of scales of at least 0, 0 is best
+    if scale and fit.weights[0] <= 0.0:  # inverted scores: the best non-negative scale is 0
         return limits.least(scale=scale, offset=offset) if data.counted.first.has_infinite else without
     return no_worse(Best(fit.objective, float(fit.weights[0]) if scale else 1.0, fit.offsets), without)
 
 
-def evaluate_class_pieces(
+def evaluate_class_batches(
     source: ShardSource,
     engine: Engine,
     options: Options,
@@ -110,23 +117,22 @@ def evaluate_class_pieces(
     name: str,
     require: Callable[[AnyArray, Sequence[str]], None],
 ) -> ClassEvaluation:
-    """Evaluate one system of a source of many classes.
+    """Evaluate one system of a multiclass source.
 
     Parameters
     ----------
     source : ShardSource
     engine : Engine
-        Where passes run.
     options : Options
     units : TrialUnits or UnitsAndStrata, optional
-        All units, of no trial; without keys where every trial is one. There are no intervals without them. With
-        strata where pieces tell of which stratum trials are.
+        All units, without trials; without keys if every trial is a unit. None for no intervals. With strata if the
+        source contains the stratum of each trial.
     system : int
-        Position of the system.
+        Index of the system.
     name : str
-        What it is called.
+        Name of the system.
     require : callable
-        Refuses classes without a segment: told of which classes some are, and the names of all.
+        Refuses classes without segments, given the classes that have segments, and the names of all.
 
     Returns
     -------
@@ -135,9 +141,9 @@ def evaluate_class_pieces(
     Raises
     ------
     FormatError, OSError
-        As reading does.
+        If reading fails.
     InputError
-        If something is asked for that needs all segments in memory, or a class has none.
+        If a request needs all segments in memory, or a class has no segments.
     """
     figures = ClassFigures(**options.figures.given())
     figures.require_parts()
@@ -146,18 +152,18 @@ def evaluate_class_pieces(
     def evaluated(
         source: ShardSource, figures: ClassFigures, who: UnitsAndStrata | None
     ) -> tuple[ClassEvaluation, ScoreChecks]:
-        """Return the evaluation of classes, or of groups that are read as classes."""
+        """Return the evaluation of a source of classes, or of groups."""
         memory, how_sure = engine.bounded(options.scale.n_bytes), options.how_sure
         sums = survey_classes(source, engine, system=system, figures=figures, who=who)
         require(np.flatnonzero(() if sums is None else sums.summary.counts), source.classes)
-        assert sums is not None  # noqa: S101  # without a segment there are none of any class
-        calibration = calibration_in_pieces(sums.summary, source, engine, system=system, memory=memory)
+        assert sums is not None  # noqa: S101  # otherwise `require` has raised
+        calibration = calibration_of_source(sums.summary, source, engine, system=system, memory=memory)
         summary = summarize_surveyed(sums, source, engine, memory, system=system, calibration=calibration)
         found = class_evaluation_of(summary, name=name)
         if who is None or sums.units is None:
             return found, summary.checks
         resampling = Resampling(None, how_sure.level, bootstrap=how_sure.bootstrap, seed=how_sure.seed)
-        influences = InfluencesInPieces(source, engine, memory, system, who, resampling)
+        influences = BatchedInfluences(source, engine, memory, system, who, resampling)
         return replace(found, uncertainty=influences.uncertainty(sums.units, summary, found)), summary.checks
 
     who = UnitsAndStrata(units, np.arange(len(source.classes))) if isinstance(units, TrialUnits) else units
@@ -165,7 +171,7 @@ def evaluate_class_pieces(
         return evaluated(source, figures, who)[0]
     totals = totals_of(source, engine)
     require(np.flatnonzero(() if totals is None else totals.n_trials), source.classes)
-    assert totals is not None  # noqa: S101  # without a segment there are none of any class
+    assert totals is not None  # noqa: S101  # otherwise `require` has raised
     _require_weight(figures, source.classes, totals)
     problem = GroupedProblem.of(figures, figures.groups, source.classes, totals)
     home = problem.grouping.home
@@ -178,21 +184,240 @@ def evaluate_class_pieces(
 
 
 def _require_weight(figures: ClassFigures, classes: tuple[str, ...], totals: ClassTotals) -> None:
-    """Refuse classes of a positive prior whose segments weigh nothing."""
+    """Refuse classes with a positive prior if all their segments have weight 0."""
     needed = None if figures.prior is None else prior_of(figures.prior, classes) > 0
     there = np.arange(len(classes)), (totals.totals > 0).astype(np.int64)
     _validate_classes.all_classes(there[0], len(classes), weights=there[1], needed=needed, classes=classes)
 
 
 def _refuse_optimism(source: ShardSource, options: Options) -> None:
-    """Refuse corrected minima, with the memory that they take.
+    """Refuse corrected minima, and report the memory that they need.
 
     Raises
     ------
     InputError
-        If they are asked for.
+        If they are requested.
     """
     if not (options.how_sure.intervals and options.how_sure.optimism):
         return
     what = f"optimism: corrected minima of multiclass evaluations need all {source.n_rows:,} segments in memory"
     raise memory_error(what, needed=memory_of(source.paths) or None, way="leave it out")
+
+
+_FEWEST_ROWS = 1 << 12
+"""Minimum number of trials whose influences are computed at once, even with little memory."""
+
+
+SortedSummation: TypeAlias = Callable[[Any, TrialBlock, Any], None]
+"""Function that adds a block to a total while it holds a lock."""
+
+
+class BlockTally(SourcePass):
+    """Pass over blocks of trials of a system that adds them to one total.
+
+    Parameters
+    ----------
+    given : SystemScores
+    words : str
+        Description for progress.
+    start : callable
+        Returns an empty total.
+    add : callable
+        Adds a block to a total, given a lock for it. `start` and `add` must support pickle.
+    units : bool
+        Whether blocks contain the units of trials.
+    n_bytes : int
+        Size of the total.
+    """
+
+    def __init__(
+        self,
+        given: SystemScores,
+        words: str,
+        start: Callable[[], Any],
+        add: SortedSummation,
+        *,
+        units: bool,
+        n_bytes: int,
+    ) -> None:
+        self.given, self.words, self.start, self.add = given, words, start, add
+        self.units, self.n_bytes = units, n_bytes
+        self._total: Any = None
+
+    @property
+    def total(self) -> Any:
+        """The total, created at first use, so that empty sums are not sent to every worker."""
+        with self.lock:
+            if self._total is None:
+                self._total = self.start()
+            return self._total
+
+    @property
+    def has_sums(self) -> bool:
+        """See `SourcePass.has_sums`."""
+        return self._total is not None
+
+    def take(self, partitions: Sequence[SourcePartition]) -> None:
+        """See `SourcePass.take`."""
+        for partition in partitions:
+            for block in self.given.blocks(partition, units=self.units):
+                self.add(self.total, block, self.lock)
+
+    def __add__(self, other: Self) -> Self:
+        """See `SourcePass.__add__`."""
+        found = self.empty()
+        for one in (self, other):
+            if one._total is not None:
+                total = found.total
+                total += one._total
+        return found
+
+
+class _Sums:
+    """Costs of trials in some groups of metrics, and their shares below thresholds of detectors.
+
+    Parameters
+    ----------
+    centres : mapping of Portion to array
+        Mean costs; see `CostSums`.
+    portions : Portions
+    """
+
+    def __init__(self, centres: Mapping[Portion, FloatArray], portions: Portions) -> None:
+        self.costs = {name: CostSums.empty(centre, portions.design) for name, centre in centres.items()}
+        self.below = {at: portions.bands.empty(at) for what, at in centres if what == DETECTOR}
+
+    def __iadd__(self, other: _Sums) -> Self:
+        for name in self.costs:
+            self.costs[name] += other.costs[name]
+        for target, below in self.below.items():
+            for table, own in zip(below.tables, other.below[target].tables, strict=True):
+                np.add(table, own, out=table)
+        return self
+
+
+def _add_costs(who: UnitsAndStrata, portions: Portions, total: _Sums, block: TrialBlock, lock: Any) -> None:
+    """Add the trials of a block."""
+    at_hand, begins = portions.at_hand(block.trials, who.of(block), block.stratum), Counter[Portion]()
+    if not at_hand.n_trials:
+        return
+    shares = portions.bands.units.shares(at_hand.block) if total.below else None
+    for one in portions.costed(total.costs, at_hand):
+        for part in one.parts:
+            with lock:
+                total.costs[one.portion].add(replace(part, figures=part.figures + begins[one.portion]), at_hand.block)
+        begins[one.portion] += one.n_rows
+        if one.detector is not None and shares is not None:
+            portions.bands.count(one.detector, shares, total.below[one.detector.target], lock)
+
+
+def _add_replicates(portions: Portions, total: Replicates, block: TrialBlock, lock: Any) -> None:
+    """Add the trials of a block."""
+    at_hand = portions.at_hand(block.trials, block.units, block.stratum)
+    if at_hand.n_trials:
+        total.add(at_hand.block, portions.costed(total.names, at_hand), lock)
+
+
+@dataclass(frozen=True, eq=False)
+class BatchedInfluences:
+    """Confidence intervals of an evaluation of a source that is read in batches.
+
+    Attributes
+    ----------
+    source : ShardSource
+    engine : Engine
+        engine : Engine
+        memory : int
+            Limit in bytes.
+    system : int
+    who : UnitsAndStrata
+    resampling : Resampling
+        Options of the intervals.
+    """
+
+    source: ShardSource
+    engine: Engine
+    memory: int
+    system: int
+    who: UnitsAndStrata
+    resampling: Resampling
+
+    def uncertainty(self, sums: ProblemUnitSums, summary: ClassSummary, found: ClassEvaluation) -> Uncertainty | None:
+        """Return the uncertainty of an evaluation; None if no class has two units.
+
+        Parameters
+        ----------
+        sums : ProblemUnitSums
+        summary : ClassSummary
+            Summary of all trials, with detectors from sorted scores.
+        found : ClassEvaluation
+            Evaluation of this summary.
+        """
+        design = UnitDesign(self.who.home, len(summary.classes), sums.weights)
+        if design.n_units < 2:
+            return None
+        assert isinstance(summary.problems, CountedProblems)  # noqa: S101  # true for sources read in batches
+        pairs, units = summary.problems.pairs(), self.who.units
+        pavs = {} if pairs is None else {name: one.pav for name, one in pairs.scores.items()}
+        portions = Portions.of(summary, found, design, units, summary.problems.detectors, pavs)
+        gathered = CollectedMetrics(design, portions.kept(len(units.keys), self.resampling.keep))
+        figures, centres = self._looked_up(portions, sums)
+        sizes = {name: self._size(name, len(centre), portions) for name, centre in centres.items()}
+        if (most := max(sizes.values())) > self.memory:
+            what = f"units: there are {len(units.keys):,}, and influences are summed for each of them"
+            way = "use every segment as a unit (leave --units out)"
+            raise memory_error(what, needed=most, given=self.memory, way=way)
+        room = self.memory / 4
+        for names in together(sizes, room):
+            start = partial(_Sums, {name: centres[name] for name in names}, portions)
+            at_once = sum(len(centres[name]) for name in names) * self.engine.n_at_once
+            most = rows_that_fit(room, Cost.INFLUENCE, at_once=at_once, fewest=_FEWEST_ROWS)
+            how: Any = {"units": self.who.keys is not None, "n_bytes": int(sum(sizes[name] for name in names))}
+            add = partial(_add_costs, self.who, portions)
+            total: _Sums = self._run("summing up influences", start, add, most=most, **how)
+            for name in names:
+                gathered.add(name, figures[name], total.costs[name])
+            for target, below in total.below.items():
+                portions.bands.add(target, below)
+        rates, replicates = portions.bands.rates, partial(bootstrap_of, self.memory, partial(self._drawn, portions))
+        return gathered.uncertainty(units, summary, found, rates, self.resampling, replicates)
+
+    def _looked_up(
+        self, portions: Portions, sums: ProblemUnitSums
+    ) -> tuple[dict[Portion, list[ClassFigure]], dict[Portion, FloatArray]]:
+        """Return all metrics and first estimates of their mean costs, from a few trials of each stratum."""
+        some, home = sums.some, self.who.home
+        trials = ScoredClasses(some.loglik, home[some.label], None, self.source.classes)
+        at_hand = portions.at_hand(trials, None, some.label)
+        figures, centres = dict[Portion, list[ClassFigure]](), dict[Portion, FloatArray]()
+        for one in portions.costed(portions.names, at_hand):
+            centre = centre_of(one.parts, at_hand.block, (one.n_rows, len(home)))
+            figures.setdefault(one.portion, []).extend(one.figures)
+            centres[one.portion] = np.concatenate([centres.get(one.portion, centre[:0]), centre])
+        return figures, centres
+
+    def _size(self, name: Portion, n_figures: int, portions: Portions) -> float:
+        """Return the size of the sums for a group of metrics, in bytes."""
+        design, bands = portions.design, portions.bands
+        n_strata = len(design.home)
+        size = n_figures * (6 * n_strata if design.weights.by_unit is None else design.n_pairs + 3 * n_strata)
+        if name[0] == DETECTOR:
+            size += (len(bands.thresholds) + 1) * 4 * (bands.units.n_groups + n_strata)
+        return 8.0 * size
+
+    def _drawn(self, portions: Portions, names: Mapping[Portion, Sequence[Figure]], numbers: range) -> Replicates:
+        """Return some metrics in some replicates, from one pass."""
+        n_strata = len(portions.design.home)
+        start = partial(Replicates, names, n_strata, self.resampling.seed, numbers)
+        n_bytes = 16 * (sum(map(len, names.values())) + 1) * n_strata * (1 + len(numbers))
+        how: Any = {"units": True, "n_bytes": n_bytes}
+        found: Replicates = self._run("counting replicates", start, partial(_add_replicates, portions), **how)
+        return found
+
+    def _run(
+        self, words: str, start: Callable[[], Any], add: SortedSummation, *, units: bool, n_bytes: int, **most: int
+    ) -> Any:
+        """Return the total of one pass."""
+        given = SystemScores.of(self.source, self.system, **most)
+        work = BlockTally(given, words, start, add, units=units, n_bytes=n_bytes)
+        return self.engine.run(work, self.source.partitions).total

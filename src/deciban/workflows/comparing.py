@@ -1,8 +1,8 @@
-"""Systems of score files compared with each other, and sample sizes planned from the files of a pilot."""
+"""Comparisons of the systems of score files, and sample-size planning from the files of a pilot."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +12,14 @@ from deciban._files import PathLike
 from deciban.analysis.comparison import Against, Comparison, compare_results
 from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError, refuse
+from deciban.errors import InputError, Message, names_apart, refuse, topic_of
 from deciban.evaluation.metrics import key_among
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure
-from deciban.messages import Message, names_apart, topic_of
-from deciban.models.mapped import ordered
 from deciban.trials import Trials
-from deciban.trials.classes import Looks, ratio_messages
+from deciban.trials.classes import ScoreStatistics, ratio_messages
 from deciban.trials.lists import PAIR, ROW
-from deciban.trials.sources import ShardSource
+from deciban.trials.sources import ShardSource, ordered
 from deciban.trials.tables import LOG_10
 from deciban.trials.units import side_of, units_of_columns
 from deciban.types import AnyArray, Progress
@@ -29,13 +27,16 @@ from deciban.workflows.evaluate import evaluate_model, evaluate_source
 from deciban.workflows.inputs import Paths, ScoreFiles, named_scores
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.two_class import checked_figures
-from deciban.workflows.options import HowSure, Options
+from deciban.workflows.options import Options, UncertaintyOptions
+from deciban.workflows.spoofing import evaluate_spoofing_files
 from deciban.workflows.units import units_of_batch
 
 if TYPE_CHECKING:
     from deciban.analysis.pilots import Pilot, Plan
     from deciban.analysis.planning import TrialsPerSegment
     from deciban.analysis.systems import ScorePairs
+    from deciban.biometrics import Zoo
+    from deciban.evaluation.spoofing import SpoofingResults
     from deciban.evaluation.worst_trials import Menagerie
     from deciban.models import Model
     from deciban.models.score_model import ScoreModel
@@ -50,32 +51,33 @@ def compare_files(
     quality: Any = None,
     against: Against | str | None = None,
     permutations: int = 0,
+    verifier: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Comparison:
-    """Compare the systems of score files on the trials of one key that all of them scored.
+    """Compare the systems of score files on the trials of a key that all of them scored.
 
     Parameters
     ----------
     scores : sequence of paths, or ScoreFiles
-        Score files of two systems or more; of one with a model.
+        Score files of at least two systems, or of one system with a model.
     key : path, optional
         As in `deciban.evaluate_files`.
     model : path or Model, optional
-        What it makes of the scores is compared with these: before against after calibration, a fusion against each of
-        its systems.
+        Compare scores before and after this model: a calibration with its system, a fusion with each of its systems.
     quality : path, or mapping of side to path, optional
         Quality measures, for a fusion that was trained with some.
     against : {"all", "first"} or str, optional
-        Which pairs are compared, as in `deciban.compare`: all; with a model, what it makes of the scores with each
-        system as it is.
+        Pairs to compare, as in `deciban.compare`. By default all; with a model, the new scores with each system.
     permutations : int
         As in `deciban.compare`.
+    verifier : mapping of str to value, optional
+        With a protocol of spoofing: ``asv``, ``asv_key`` or ``asv_errors``, as in `evaluate_spoofing_files`.
     progress : function, optional
-        Called with a few words at every step.
+        Called with a short description of every step.
     **options
-        As in `deciban.evaluate_files`; ``missing`` is ``"drop"`` when left out: systems are compared on the trials that
-        all have scores of, and how many were dropped is in ``messages``.
+        As in `deciban.evaluate_files`, but ``missing`` is ``"drop"`` by default: systems are compared on the trials
+        that all of them scored, and ``messages`` contain the number of dropped trials.
 
     Returns
     -------
@@ -86,7 +88,7 @@ def compare_files(
     FormatError, KeyMismatchError, InputError
         As in `deciban.evaluate_files`, or as in `deciban.compare`.
     TypeError
-        If an option is none.
+        If an option is unknown.
 
     Examples
     --------
@@ -106,8 +108,16 @@ def compare_files(
     chosen = Options.of("compare_files", options if "options" in options else {"missing": "drop", **options})
     chosen.scale.refuse("a comparison")
     if not chosen.how_sure.intervals:
-        raise InputError("intervals: a comparison is made of them. Leave intervals=False (--no-intervals) out.")
+        raise InputError("intervals: a comparison needs them. Leave intervals=False (--no-intervals) out.")
     chosen = replace(chosen, how_sure=replace(chosen.how_sure, keep=True))
+    how: Any = {"level": chosen.how_sure.level, "permutations": permutations, "seed": chosen.how_sure.seed}
+    if chosen.plan is not None and chosen.plan.spoofing:
+        if model is not None:
+            raise InputError("model: not for protocols of spoofing. Compare the llrs of the model (deciban apply).")
+        about: Any = {"progress": progress, **(verifier or {})}
+        return _compared_by_protocol(
+            evaluate_spoofing_files(named, key, options=chosen, **about), against or "all", how
+        )
     files, loaded = ScoreFiles.of(named, key, chosen.reading), _trained(model, chosen)
     results = evaluate_model(loaded, files, chosen, quality=quality, progress=progress).results
     if loaded is not None and results.before is not None:
@@ -122,22 +132,37 @@ def compare_files(
         raise InputError(said)
     if progress is not None:
         progress("comparing")
-    how: Any = {"level": chosen.how_sure.level, "permutations": permutations, "seed": chosen.how_sure.seed}
     return compare_results(results, against=against or "all", **how)
 
 
+def _compared_by_protocol(found: SpoofingResults, against: str, how: Mapping[str, Any]) -> Comparison:
+    """Compare systems in the metrics of a protocol of spoofing.
+
+    Raises
+    ------
+    InputError
+        If some systems are countermeasures and others single scores.
+    """
+    if len({one.role for one in found.systems}) > 1:
+        names = ", ".join(f"{one.name} ({one.role})" for one in found.systems)
+        raise InputError(f"scores: systems of two roles have no common metrics: {names}. Compare systems of one role.")
+    measures = [{name: one.metrics[name] for name in found.shown(one)} for one in found.systems]
+    made = compare_results(found.results, against=against, measures=measures, **how)
+    return replace(made, notes=(*made.notes, *found.remarks))
+
+
 def require_figures(names: Sequence[str], kind: AnyKind, options: Options, argument: str) -> None:
-    """Refuse names of figures that no evaluation by these options has, before any is made.
+    """Refuse names of metrics that no evaluation with these options has, before evaluating.
 
     Parameters
     ----------
     names : sequence of str
-        Such as ``"eer"``, or ``"min_dcf@2"`` at the second operating point.
+        For example ``"eer"``, or ``"min_dcf@2"`` at the second operating point.
     kind : Kind
-        Of the scores.
+        Kind of the scores.
     options : Options
     argument : str
-        What the names were given as, for the message.
+        Argument with the names, for the message.
 
     Raises
     ------
@@ -152,11 +177,11 @@ def require_figures(names: Sequence[str], kind: AnyKind, options: Options, argum
     """
     known = kind.compared_figures(options.figures)
     for name in names:
-        key_among(known, name, f"{kind.about} that has an interval", argument)
+        key_among(known, name, f"{kind.about} scores that has an interval", argument)
 
 
 def _trained(model: AnyModel | None, options: Options) -> ScoreModel | None:
-    """Return a trained model for scores of the kind that the user named; None without a model."""
+    """Return a trained model for scores of the given kind; None without a model."""
     if model is None:
         return None
     from deciban.workflows.model_files import trained_model
@@ -167,38 +192,73 @@ def _trained(model: AnyModel | None, options: Options) -> ScoreModel | None:
 def menageries_of(
     files: ScoreFiles, options: Options, progress: Progress | None = None
 ) -> tuple[list[Menagerie], tuple[Message, ...]]:
-    """Mean scores of the speakers of every system, and what was read and assumed.
+    """Return the mean scores of the speakers of every system, and messages about inputs and assumptions.
 
     Raises
     ------
     FormatError, KeyMismatchError, InputError
-        As in `deciban.evaluate_files`; if scores are of many classes, or units are unknown; or as in
+        As in `deciban.evaluate_files`; if scores are multiclass, or units are unknown; or as in
         `deciban.evaluation.menagerie`.
     """
     from deciban.evaluation.worst_trials import menagerie
 
+    source, units, messages = _with_speakers(files, options, progress)
+    batch, scores = source.held, zip(source.systems, _in_units_of_files(source), strict=True)
+    systems = [menagerie(one, batch.labels, units, sample_weight=batch.weight, name=name) for name, one in scores]
+    return systems, messages
+
+
+def zoo_of(files: ScoreFiles, options: Options, progress: Progress | None = None) -> tuple[Zoo, tuple[Message, ...]]:
+    """Return goats, lambs and wolves of a system, and messages about inputs and assumptions.
+
+    Raises
+    ------
+    FormatError, KeyMismatchError, InputError
+        As in `menageries_of`; or if there are several systems or trials do not have two sides.
+    """
+    from deciban.biometrics import zoo
+
+    source, units, messages = _with_speakers(files, options, progress)
+    batch = source.held
+    if len(units.codes) < 2 or batch.trials is None or batch.trials.sides[:2] != PAIR:
+        raise InputError("units: goats, lambs and wolves need a speaker on each side of a trial (enroll, test).")
+    if len(source.systems) > 1:
+        raise InputError(f"scores: got {len(source.systems)} systems ({', '.join(source.systems)}). Name one.")
+    names: AnyArray = np.empty(units.n_units, np.object_)
+    # A speaker is called by the first reference, or by a probe without one.
+    for side, codes in zip(reversed(PAIR), reversed(units.codes), strict=True):
+        own, first = np.unique(codes, return_index=True)
+        of_side, called = side_of(batch.trials, side)
+        names[own] = [str(called[int(k)]) for k in of_side[first]]
+    named = names.astype(str)
+    scores, sides = _in_units_of_files(source)[0], [named[codes] for codes in units.codes]
+    found = zoo(scores, batch.labels, *sides, level=options.how_sure.level)
+    return replace(found, name=source.systems[0]), messages
+
+
+def _with_speakers(
+    files: ScoreFiles, options: Options, progress: Progress | None
+) -> tuple[ShardSource, TrialUnits, tuple[Message, ...]]:
+    """Return the trials of a plot of speakers with their units, and messages."""
     source = _of_two_classes(files, options, progress)
     source, said = units_of_batch(source, options.how_sure, kind_called("two-class"))
-    batch = source.held
-    if batch.units is None:
-        found = "; ".join(one.text for one in said).rstrip(".") or "none were looked for"
-        raise InputError(f"units: a zoo is of speakers, {found}. Name what trials share (units=, --units).")
-    scores = zip(source.systems, _in_units_of_files(source), strict=True)
-    systems = [menagerie(one, batch.labels, batch.units, sample_weight=batch.weight, name=name) for name, one in scores]
-    return systems, (*source.messages, *said)
+    if source.held.units is None:
+        found = "; ".join(one.text for one in said).rstrip(".") or "no units"
+        raise InputError(f"units: a zoo plot shows speakers: {found}. Name the units of the trials (units=, --units).")
+    return source, source.held.units, (*source.messages, *said)
 
 
 def score_pairs_of(
     files: ScoreFiles, options: Options, *, model: AnyModel | None = None, progress: Progress | None = None
 ) -> tuple[ScorePairs, tuple[Message, ...]]:
-    """Scores of two systems beside each other, and what was read and assumed.
+    """Return the scores of two systems in pairs, and messages about inputs and assumptions.
 
-    With a fusion of both, found by their names in training, there is a line for each operating point.
+    With a fusion of both systems, matched by their names in training, there is a line for each operating point.
 
     Raises
     ------
     FormatError, KeyMismatchError, InputError
-        As in `deciban.evaluate_files`; if scores are of many classes; or as in `deciban.analysis.score_pairs`.
+        As in `deciban.evaluate_files`; if scores are multiclass; or as in `deciban.analysis.score_pairs`.
     """
     from deciban.analysis.systems import score_pairs
 
@@ -219,12 +279,12 @@ def score_pairs_of(
 def _of_two_classes(files: ScoreFiles, options: Options, progress: Progress | None) -> ShardSource:
     source = files.as_source(options, progress)
     if source.classes:
-        raise InputError("scores: of many classes. This picture is about targets and non-targets.")
+        raise InputError("scores: multiclass. This plot is for targets and non-targets.")
     return source
 
 
 def _in_units_of_files(source: ShardSource) -> list[AnyArray]:
-    """Return the scores of each system, common logarithms where the file has these."""
+    """Return the scores of each system, in common logarithms if the file has this unit."""
     pairs = zip(source.held.scores, source.units, strict=True)
     return [scores / LOG_10 if unit == "log10" else scores for scores, unit in pairs]
 
@@ -243,21 +303,21 @@ def plan_files(
     progress: Progress | None = None,
     **options: Any,
 ) -> Plan:
-    """Plan an evaluation from the score files of a pilot: how many speakers and trials a figure needs to be so sure.
+    """Plan an evaluation from the score files of a pilot: numbers of speakers and trials for a required precision.
 
     Parameters
     ----------
     scores : path, sequence of one or two paths, or ScoreFiles
-        Scores of one system, or of two whose difference is planned for.
+        Scores of one system, or of two systems to plan for their difference.
     key : path, optional
         As in `deciban.evaluate_files`.
     figure, width, difference, relative, power, segments, trials_per_segment
-        As in `deciban.plan`. Segments are the names on the sides of the trials. Left out, the figure is the equal
-        error rate, or Cllr of many classes.
+        As in `deciban.plan`. Segments are the names on the sides of the trials. By default the metric is the EER;
+        multiclass Cllr.
     progress : function, optional
-        Called with a few words at every step.
+        Called with a short description of every step.
     **options
-        As in `deciban.evaluate_files`; ``units`` and ``level`` among them; not what else is said about intervals.
+        As in `deciban.evaluate_files`, including ``units`` and ``level``, but no other options of intervals.
 
     Returns
     -------
@@ -268,7 +328,7 @@ def plan_files(
     FormatError, KeyMismatchError, InputError
         As in `deciban.evaluate_files` and `deciban.plan`.
     TypeError
-        If an option is none.
+        If an option is unknown.
 
     Examples
     --------
@@ -282,7 +342,7 @@ def plan_files(
     >>> found.designs[0].reached <= 0.01 and found.designs[0].n_units > 100
     True
     """
-    from deciban.analysis.planning import Goal, plan_of_pilot  # comparisons need no plans
+    from deciban.analysis.planning import Goal, plan_of_pilot  # not needed for comparisons
 
     given: Any = scores
     named, options = named_scores(given, key, options)
@@ -294,32 +354,32 @@ def plan_files(
     source = ScoreFiles.of(named, key, chosen.reading).as_source(chosen, progress)
     if len(source.systems) > 2:
         raise InputError(
-            f"scores: {len(source.systems)} systems ({', '.join(source.systems)}). A plan is about one, or about the "
+            f"scores: got {len(source.systems)} systems ({', '.join(source.systems)}). Plan for one system, or for the "
             "difference of two."
         )
     if progress is not None:
-        progress("finding components of variance")
+        progress("computing components of variance")
     kind = kind_called(source.kind_name())
     figure = kind.compared_figures(chosen.figures)[0] if figure is None else figure
     pilot, messages = _pilot(source, kind, chosen, figure)
     return replace(plan_of_pilot(pilot, goal), messages=messages)
 
 
-def _refuse_other_options(how_sure: HowSure) -> None:
-    """Refuse what is about intervals of evaluations, of which a plan would make nothing.
+def _refuse_other_options(how_sure: UncertaintyOptions) -> None:
+    """Refuse options of intervals that do not affect a plan.
 
     Raises
     ------
     InputError
     """
     other = replace(how_sure, units=None, level=LEVEL)
-    given = (one.name for one in fields(HowSure) if getattr(other, one.name) != one.default)
-    why = "a plan is made of the variance between units, whatever intervals an evaluation has. Leave it out."
+    given = (one.name for one in fields(UncertaintyOptions) if getattr(other, one.name) != one.default)
+    why = "is not used by a plan, which needs only the variance between units. Leave it out."
     refuse(given, why)
 
 
 def _pilot(source: ShardSource, kind: AnyKind, options: Options, figure: Figure) -> tuple[Pilot, tuple[Message, ...]]:
-    """Find the components of variance of a metric; return what was assumed as well."""
+    """Return the pilot with the components of variance of a metric, and messages about assumptions."""
     from deciban.analysis.pilots import pilot_of_evaluations, pilot_of_trials
 
     if not kind.has_trial_costs:
@@ -345,12 +405,12 @@ def _pilot(source: ShardSource, kind: AnyKind, options: Options, figure: Figure)
         figures=checked_figures(kind.on_axis_of([source], options.figures)),
         weights=(None, None) if weight is None else (weight[some[0]], weight[some[1]]),
     )
-    looks = map(Looks.of_llrs, batch.scores)
+    looks = map(ScoreStatistics.of_llrs, batch.scores)
     return pilot, (*source.messages, *said, *ratio_messages(zip(source.systems, looks, strict=True)))
 
 
 def _segments_of(trials: Trials, units: TrialUnits) -> TrialUnits | None:
-    """The names on the sides of trials; those that are on both are one segment, unless they are of different units."""
+    """Return the segments of trials by name; the same name on both sides is one segment, unless its units differ."""
     if trials.sides == ROW:
         return None
     sides = trials.sides[:2] if trials.sides[:2] == PAIR else trials.sides[:1]

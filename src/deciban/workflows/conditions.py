@@ -1,4 +1,4 @@
-"""Results by condition: trials of a source are split by columns, and each part is evaluated."""
+"""Results by condition: the trials of a source are split by columns, and each part is evaluated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from deciban._arrow import of_numpy
 from deciban.analysis.differences import differences_between
-from deciban.core.equalizing import equalizing_factors
+from deciban.core.classes.counts import equalizing_factors
 from deciban.engines.conditions import (
     ConditionFacts,
     ConditionWeights,
@@ -24,74 +24,61 @@ from deciban.engines.conditions import (
     weighted_by_condition,
 )
 from deciban.engines.units import look_at_units, survey_trials
-from deciban.errors import InputError
+from deciban.errors import WARNING, InputError, Message, counted
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
-from deciban.messages import WARNING, Message, counted
 from deciban.trials.lists import as_text
 from deciban.trials.names import IdMap
-from deciban.trials.sources import Chunk, HeldPiece, ShardSource, Wanted
+from deciban.trials.sources import Chunk, LoadedPartition, ShardSource, TrialFields
 from deciban.types import CountArray, FloatArray, IntArray
+from deciban.workflows import partitions as splitting
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import Options
-from deciban.workflows.partitions import (
-    MOST,
-    Split,
-    SplitColumn,
-    Value,
-    coded_values,
-    crossed,
-    no_column,
-    no_side,
-    said_of_names,
-    values_in_order,
-    with_what_counts_everywhere,
-)
 from deciban.workflows.units import UnitsOfSource
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitByColumns:
-    """Tells the conditions of the trials of a piece by what columns say.
+    """Division of the trials of a source into conditions, by the values of columns.
 
     Attributes
     ----------
     columns : tuple of SplitColumn
     places : tuple of int
-        Where each stands among the columns that pieces give.
+        Position of each column among the columns that are read.
     files : tuple of IdMap or None
-        What is said of the names that stand there, if that is asked.
+        Maps from the names in a column to its values, if given.
     argument : str
-        For messages.
+        Name of the argument, for messages.
     """
 
-    columns: tuple[SplitColumn, ...]
+    columns: tuple[splitting.SplitColumn, ...]
     places: tuple[int, ...]
     files: tuple[IdMap | None, ...]
     argument: str
 
     @classmethod
-    def in_source(cls, source: ShardSource, columns: Sequence[SplitColumn], argument: str) -> SplitByColumns:
-        """Find the columns in a source.
+    def in_source(cls, source: ShardSource, columns: Sequence[splitting.SplitColumn], argument: str) -> SplitByColumns:
+        """Return the division of a source by some columns.
 
         Raises
         ------
         FormatError, InputError, OSError
-            If there is no such column or file.
+            If a column or file does not exist.
         """
         from deciban.io.reader import read_id_map
 
         for one in columns:
             if one.side and one.side not in source.names:
-                raise no_side(one.side, source.names, source.name, argument)
+                raise splitting.no_side(one.side, source.names, source.name, argument)
             if (one.side or one.name) not in source.conditions:
-                raise no_column(one.name, source.columns, source.name, argument)
+                raise splitting.no_column(one.name, source.columns, source.name, argument)
         places = tuple(source.conditions.index(one.side or one.name) for one in columns)
         files = tuple(read_id_map(one.path) if one.path else None for one in columns)
         return cls(tuple(columns), places, files, argument)
 
     def of(self, chunk: Chunk, name: str) -> tuple[list[Values], IntArray]:
         """See `SplitRows.of`."""
-        assert chunk.conditions is not None  # noqa: S101  # they were asked for
+        assert chunk.conditions is not None  # noqa: S101  # conditions were requested
         condition: IntArray = np.zeros(len(chunk.conditions[0][0]), np.int64)
         found: list[Values] = [()]
         for at in range(len(self.columns)):
@@ -101,29 +88,29 @@ class SplitByColumns:
         return found, condition
 
     def _of_column(self, chunk: Chunk, name: str, at: int) -> tuple[list[str | None], IntArray]:
-        """Values of one of the columns, and which of them every trial has."""
-        assert chunk.conditions is not None  # noqa: S101  # they were asked for
+        """Return the values of a column, and the index of the value of every trial."""
+        assert chunk.conditions is not None  # noqa: S101  # conditions were requested
         codes, known = chunk.conditions[self.places[at]]
-        used, place = _used(codes, len(known) + 1)  # the last code is for nothing
+        used, place = _used(codes, len(known) + 1)  # the last code is for missing values
         values, held = known.take(of_numpy(used, lacking=used == len(known))), self.files[at]
         if held is not None:
-            values = said_of_names(held, as_text(values))
+            values = splitting.said_of_names(held, as_text(values))
         often = np.bincount(place, minlength=len(used))
 
         def where(value: int) -> str:
             return name if chunk.trials is None else chunk.trials.origin.where(int(np.argmax(place == value)))
 
-        found, own = coded_values(values, self.columns[at], self.argument, where, often)
+        found, own = splitting.coded_values(values, self.columns[at], self.argument, where, often)
         return found, own[place]
 
     def require_few(self, found: Sequence[Values]) -> None:
         """See `SplitRows.require_few`."""
-        if len(found) > MOST:
+        if len(found) > splitting.MOST:
             _crossed(self, found)
 
 
 def _used(codes: IntArray, n: int) -> tuple[IntArray, IntArray]:
-    """Which of so many codes are used, and the places of all among these."""
+    """Return the used codes among n codes, and the position of each code among them."""
     used = np.flatnonzero(np.bincount(codes, minlength=n))
     place = np.zeros(n, np.int64)
     place[used] = np.arange(len(used))
@@ -131,34 +118,34 @@ def _used(codes: IntArray, n: int) -> tuple[IntArray, IntArray]:
 
 
 def _crossed(split: SplitByColumns, found: Sequence[Values]) -> tuple[Values, ...]:
-    """All conditions: every combination of the values that were found."""
-    each = [values_in_order(one, (values[at] for values in found)) for at, one in enumerate(split.columns)]
-    return crossed(split.columns, each, split.argument)
+    """Return all conditions: every combination of the values that were found."""
+    each = [splitting.values_in_order(one, (values[at] for values in found)) for at, one in enumerate(split.columns)]
+    return splitting.crossed(split.columns, each, split.argument)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Partition:
-    """Trials of a source split into conditions.
+class ConditionSplit:
+    """A source of trials with its conditions.
 
     Attributes
     ----------
     split : SplitByColumns
     columns : tuple of SplitColumn
-        Those of the split; the trials of a value may count in every condition.
+        Columns of the division; the trials of one value can count in every condition.
     combinations : tuple of Values
-        All combinations of values that occur, and all bins, also those that no trial is of.
+        All combinations of values that occur, and all bins, including empty ones.
     facts : mapping of Values to ConditionFacts
-        Of combinations of values that trials have.
+        Counts of the combinations that occur.
     values : tuple of Values
-        Of each condition a value for each column; None where the key has no value.
+        The values of each condition, one for each column; None for missing values.
     cells : tuple of tuple of int
-        Of which combinations the trials of each condition are. Several conditions have some in common where the trials
-        of a value count in all of them; elsewhere each condition is a combination of its own, at its own place.
+        Indices of the combinations that belong to each condition. If the trials of a value count in all conditions, the
+        conditions share its combinations. Otherwise each condition is one combination, at the same index.
     totals : (n_conditions, n_classes) array
     """
 
     split: SplitByColumns
-    columns: tuple[SplitColumn, ...]
+    columns: tuple[splitting.SplitColumn, ...]
     combinations: tuple[Values, ...]
     facts: Mapping[Values, ConditionFacts]
     values: tuple[Values, ...]
@@ -166,13 +153,13 @@ class Partition:
     totals: CountArray
 
     @classmethod
-    def of(cls, split: SplitByColumns, facts: Mapping[Values, ConditionFacts], n_classes: int) -> Partition:
+    def of(cls, split: SplitByColumns, facts: Mapping[Values, ConditionFacts], n_classes: int) -> ConditionSplit:
         """Return the conditions that were found in a pass.
 
         Raises
         ------
         InputError
-            If there are more than 1,000 conditions, or no trial has the value that should count in all of them.
+            If there are more than 1,000 conditions, or no trial has the value that must count in all of them.
         """
         combinations, none = _crossed(split, [*facts]), np.zeros(n_classes, np.int64)
         totals = [facts[one].totals if one in facts else none for one in combinations]
@@ -182,27 +169,28 @@ class Partition:
     def _of(
         cls,
         split: SplitByColumns,
-        columns: tuple[SplitColumn, ...],
+        columns: tuple[splitting.SplitColumn, ...],
         combinations: tuple[Values, ...],
         facts: Mapping[Values, ConditionFacts],
         of_cells: CountArray,
-    ) -> Partition:
-        """Return the conditions of combinations; ``of_cells`` counts the trials of each of these by class."""
-        found = with_what_counts_everywhere(columns, combinations, split.argument)
+    ) -> ConditionSplit:
+        """Return the conditions from combinations; ``of_cells`` are the counts of each combination by class."""
+        found = splitting.with_what_counts_everywhere(columns, combinations, split.argument)
         values, cells = tuple(one for one, _ in found), tuple(own for _, own in found)
         totals = np.array([of_cells[list(own)].sum(axis=0) for own in cells], of_cells.dtype)
         return cls(split, columns, combinations, facts, values, cells, totals.reshape(-1, of_cells.shape[1]))
 
-    def sharing_own_values(self, classes: Sequence[tuple[str, int]]) -> Partition:
-        """Return the partition in which a value that one of two classes has alone counts in every condition.
+    def sharing_own_values(self, classes: Sequence[tuple[str, int]]) -> ConditionSplit:
+        """Return the partition in which a value that only one of two classes has counts in every condition.
 
-        That is so of columns that divide one class, such as attacks: all trials of the other class have one value of
-        their own, and no condition would have both classes. A partition with a value that a user chose stays as it is.
+        This is for columns that divide one class, such as attacks: all trials of the other class have a single other
+        value, so that no condition would contain both classes. If the user chose a value, the partition does not
+        change.
 
         Parameters
         ----------
         classes : sequence of (str, int)
-            Names of the classes, and their columns in the totals.
+            Names of the classes, and their columns in ``totals``.
         """
         if len(classes) != 2 or any(one.everywhere is not None for one in self.columns):
             return self
@@ -221,24 +209,24 @@ class Partition:
 
     @property
     def title(self) -> str:
-        """What trials are split by, in words: two partitions have two titles."""
+        """Description of the columns, different for different partitions."""
         return " \N{MULTIPLICATION SIGN} ".join(one.title for one in self.columns)
 
     @property
     def called(self) -> tuple[str, ...]:
-        """Every condition in words."""
+        """Name of every condition."""
         return tuple(
             " \N{MIDDLE DOT} ".join(_called(one, value) for one, value in zip(self.columns, values, strict=True))
             for values in self.values
         )
 
     def occurring(self, values: Values) -> tuple[Values, ...]:
-        """Return the combinations of values of the trials of a condition, of those that some trials have."""
+        """Return the combinations of values that belong to a condition and occur."""
         places = self.cells[self.values.index(values)]
         return tuple(self.combinations[at] for at in places if self.combinations[at] in self.facts)
 
     def require_values(self, source: ShardSource) -> None:
-        """Refuse trials without a value where conditions count alike.
+        """Refuse trials without a value in columns whose conditions get equal weights.
 
         Raises
         ------
@@ -251,7 +239,7 @@ class Partition:
                 raise no_value(column.name, self._where(source, lacking), n)
 
     def _where(self, source: ShardSource, lacking: Sequence[Values]) -> str:
-        """Return the place of the first trial with some values, where trials have names; else the source."""
+        """Return the place of the first trial with some values; without trial names, the name of the source."""
         batch = source.batch
         if batch is None or batch.trials is None:
             return source.name
@@ -260,20 +248,20 @@ class Partition:
         return batch.trials.origin.where(int(np.argmax(lacks[codes])))
 
     def rows(self, batch: Chunk, name: str) -> dict[Values, IntArray]:
-        """Return the trials of each combination of values."""
+        """Return the rows of the trials of each combination of values."""
         values, codes = self.split.of(batch, name)
-        small = codes.astype(np.min_scalar_type(len(values)))  # which are sorted by counting
+        small = codes.astype(np.min_scalar_type(len(values)))  # small integers are sorted by counting
         ends = np.cumsum(np.bincount(codes, minlength=len(values)))[:-1]
         return dict(zip(values, np.split(np.argsort(small, kind="stable"), ends), strict=True))
 
-    def is_spread(self, n_pieces: int) -> bool:
-        """Whether pieces have trials of several conditions."""
-        return sum(one.pieces.bit_count() for one in self.facts.values()) > n_pieces
+    def is_spread(self, n_partitions: int) -> bool:
+        """Return True if a partition of the source contains trials of several conditions."""
+        return sum(one.partitions.bit_count() for one in self.facts.values()) > n_partitions
 
     def weighted(
         self, weigh: Callable[[ConditionWeights], ShardSource], factors: FloatArray, *, is_classes: bool
     ) -> tuple[ShardSource, IntArray]:
-        """Return trials with weights, by what gives them to a source, and the class of each of their strata."""
+        """Return the source with weighted trials, made by a function, and the class of each stratum."""
         n_conditions, n_classes = self.totals.shape
         if is_classes:
             strata, home = _strata(self.totals)
@@ -286,9 +274,12 @@ class Partition:
 
 
 def _with_own_value(
-    column: SplitColumn, values: Sequence[Value], totals: CountArray, classes: Sequence[tuple[str, int]]
-) -> SplitColumn:
-    """Let the value count everywhere that all trials of one class have, and none of the other, which has several."""
+    column: splitting.SplitColumn,
+    values: Sequence[splitting.Value],
+    totals: CountArray,
+    classes: Sequence[tuple[str, int]],
+) -> splitting.SplitColumn:
+    """Return the column in which the single value of one class counts everywhere, if the other class has several."""
     held = {name: {value for value, n in zip(values, totals[:, at].tolist(), strict=True) if n} for name, at in classes}
     for name, other in (held, [*held][::-1]):
         if len(held[name]) == 1 and len(held[other]) > 1 and not held[name] & held[other] and not column.borders:
@@ -297,60 +288,60 @@ def _with_own_value(
     return column
 
 
-def _called(column: SplitColumn, value: Value) -> str:
+def _called(column: splitting.SplitColumn, value: splitting.Value) -> str:
     if value is None:
         return f"no {column.name}"
     return value if column.borders else f"{column.name} {value}"
 
 
 def _strata(totals: CountArray) -> tuple[IntArray, IntArray]:
-    """Strata of conditions and classes that have trials, and the class of each: class by class."""
+    """Return the index of the stratum of each condition and class with trials, and the class of each stratum."""
     there = (totals > 0).T
     home: IntArray = np.repeat(np.arange(len(there)), there.sum(axis=1))
     place = np.cumsum(there.ravel()).reshape(there.shape) - 1
     first = np.searchsorted(home, np.arange(len(there)))[:, None]
-    strata: IntArray = np.maximum(place, first).T  # trials that weigh nothing may be anywhere in their class
+    strata: IntArray = np.maximum(place, first).T  # trials of weight 0 can be in any stratum of their class
     return strata, home
 
 
 def no_value(column: str, where: str, n_trials: int) -> InputError:
-    """The error of trials without a value where conditions count alike: nobody said of which they are."""
+    """Return the error for trials without a value in columns whose conditions get equal weights."""
     return InputError(
-        f"equalize: {where}: no value in {column!r}, and its condition must be known "
-        f"({counted(n_trials, 'such trial')}). Complete it, or leave these trials out (--where)."
+        f"equalize: {where}: no value in {column!r}, but equalizing needs the condition of every trial "
+        f"({counted(n_trials, 'trial')} without). Add the values, or leave these trials out (--where)."
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conditions:
-    """Trials of a source split as a user asked for, for any number of systems.
+    """Requested conditions of a source, for any number of systems.
 
     Attributes
     ----------
     kind : AnyKind
     units : UnitsOfSource
         All trials.
-    partitions, equalized : tuple of Partition
-        Those whose conditions have figures, and those whose conditions count alike.
+    partitions, equalized : tuple of ConditionSplit
+        Partitions for metrics by condition, and partitions whose conditions get equal weights.
     of_cells : dict
-        Units of conditions, which all systems share.
+        Cache of the units of conditions, shared by all systems.
     in_order : dict
-        Trials of a system, by its position, sorted by the conditions of a partition: those of the last one.
+        Cache of trials of a system sorted by condition, with the index of the system; only the last system.
     rows : dict
-        Rows of the trials of each combination of values, where trials are in memory.
+        Cache of the rows of each combination of values, for trials in memory.
     """
 
     kind: AnyKind
     units: UnitsOfSource
-    partitions: tuple[Partition, ...]
-    equalized: tuple[Partition, ...]
-    of_cells: dict[tuple[Partition, Values], UnitsOfSource]
-    in_order: dict[Partition, tuple[int, SortedSource]]
-    rows: dict[Partition, dict[Values, IntArray]]
+    partitions: tuple[ConditionSplit, ...]
+    equalized: tuple[ConditionSplit, ...]
+    of_cells: dict[tuple[ConditionSplit, Values], UnitsOfSource]
+    in_order: dict[ConditionSplit, tuple[int, SortedSource]]
+    rows: dict[ConditionSplit, dict[Values, IntArray]]
 
     @classmethod
-    def of(cls, split: Split, kind: AnyKind, units: UnitsOfSource, argument: str = "") -> Conditions:
-        """Split trials: one pass.
+    def of(cls, split: splitting.Split, kind: AnyKind, units: UnitsOfSource, argument: str = "") -> Conditions:
+        """Return the requested conditions of a source, from one pass.
 
         Parameters
         ----------
@@ -359,13 +350,13 @@ class Conditions:
         units : UnitsOfSource
             All trials.
         argument : str
-            What asks for it, for messages; if it is empty, ``by`` and ``equalize``.
+            Argument for messages; if empty, ``by`` and ``equalize``.
 
         Raises
         ------
         FormatError, InputError, OSError
-            If there is no such column or file, there are more than 1,000 conditions, or a trial has no value in a
-            column whose conditions are to count alike.
+            If a column or file does not exist, there are more than 1,000 conditions, or a trial has no value in a
+            column whose conditions must get equal weights.
         """
         splits, source = dict[Any, SplitByColumns](), units.source
         for asked, each in (("by", split.partitions), ("equalize", split.equalized)):
@@ -375,29 +366,29 @@ class Conditions:
         n_classes = len(classes)
         found = look_at_conditions(source, units.engine, [*splits.values()], n_classes)
         known = {
-            columns: Partition.of(one, facts, n_classes)
+            columns: ConditionSplit.of(one, facts, n_classes)
             for (columns, one), facts in zip(splits.items(), found, strict=True)
         }
         for columns in split.equalized:
             known[columns].require_values(source)
         by = tuple(known[one] for one in split.partitions)
-        if not argument:  # a plan gives shares to the values as they are
+        if not argument:  # protocols define weights for the original values
             by = tuple(one.sharing_own_values(classes) for one in by)
         return cls(kind, units, by, tuple(known[one] for one in split.equalized), {}, {}, {})
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """Into how many conditions trials were split."""
+        """Messages about the number of conditions."""
         known = dict.fromkeys((*self.partitions, *self.equalized))
         found = [message_of(one) for one in known]
         if self.equalized and self._are_trials and self.units.source.batch is None and not self.units.source.classes:
-            words = "no intervals where every trial is a unit by itself and trials are read in pieces"
+            words = "no intervals if every trial is a unit and the data are larger than memory"
             found.append(Message(WARNING, "", f"equalize: {words}"))
         return tuple(found)
 
     @property
     def _are_trials(self) -> bool:
-        """Whether every trial is a unit by itself."""
+        """True if every trial is a unit."""
         return self.units.units is not None and (self.units.singles is not None or self.units.are_trials)
 
     def evaluated(self, pooled: Any, options: Options, *, system: int) -> SystemConditions:
@@ -406,24 +397,24 @@ class Conditions:
         Parameters
         ----------
         pooled : Evaluation or ClassEvaluation
-            Of all its trials.
+            Evaluation of all trials of the system.
         options : Options
         system : int
-            Its position.
+            Index of the system.
         """
         parts = tuple(self._by(one, options, system) for one in self.partitions)
         return SystemConditions(pooled, parts, tuple(self.equal(one, options, system=system) for one in self.equalized))
 
-    def equal(self, part: Partition, options: Options, *, system: int) -> Equalized:
-        """Evaluate a system with every condition of a partition counting alike."""
-        asked = replace(options, figures=replace(options.figures, subsets=None))  # which have no weights
+    def equal(self, part: ConditionSplit, options: Options, *, system: int) -> Equalized:
+        """Evaluate a system with equal weights of all conditions of a partition."""
+        asked = replace(options, figures=replace(options.figures, subsets=None))  # subsets allow no weights
         name = f"equalized over {part.title}"
         found = self.weighted(part, equalizing_factors(part.totals), asked, system=system, name=name)
         made = Equalized(part.title, part.names, tuple(self._conditions(part)), found)
         return replace(made, found=replace(found, notes=(*found.notes, f"Equalized: {made.rule}.")))
 
-    def weighted(self, part: Partition, factors: FloatArray, options: Options, *, system: int, name: str) -> Any:
-        """Evaluate a system with trials that weigh what their conditions say, and keep that whatever is drawn."""
+    def weighted(self, part: ConditionSplit, factors: FloatArray, options: Options, *, system: int, name: str) -> Any:
+        """Evaluate a system with trials weighted by condition; the bootstrap keeps these weights."""
         found = self._in_order(part, system)
         in_passes = self.units.source.batch is None
         by_class = in_passes and bool(self.units.source.classes)
@@ -431,39 +422,39 @@ class Conditions:
         source, home = part.weighted(weigh, factors, is_classes=by_class)
         units = replace(self.units, source=source)
         if not in_passes:
-            pass  # trials tell their strata
+            pass  # trials contain their strata
         elif by_class:
             units = replace(units, strata=home)
         elif self._are_trials:
-            units = replace(units, units=None, singles=None)  # each is by itself: nothing is counted by unit
+            units = replace(units, units=None, singles=None)  # nothing is counted by unit
         else:
             units = replace(units, n_conditions=len(factors))
         at = system if found is None else 0
         return self.kind.evaluate_source(units, options, system=at, name=name)
 
-    def _in_order(self, part: Partition, system: int) -> SortedSource | None:
-        """The trials of a system sorted by condition; None where that is of no use, or workers cannot read them."""
+    def _in_order(self, part: ConditionSplit, system: int) -> SortedSource | None:
+        """Return the trials of a system sorted by condition; None if this does not help, or is impossible."""
         is_of_use = self.units.source.batch is None and self.units.engine.shares_memory
-        if not is_of_use or not part.is_spread(len(self.units.source.pieces)):
+        if not is_of_use or not part.is_spread(len(self.units.source.partitions)):
             return None
         if part not in self.in_order or self.in_order[part][0] != system:
-            self.in_order.pop(part, None)  # the folder goes first
+            self.in_order.pop(part, None)  # first remove the old folder
             named, has = self.units.by_name is not None, self.units.source.has_units or self.units.source.are_units
-            wanted = Wanted(units=self.units.units is not None and has and not named, names=named)
+            wanted = TrialFields(units=self.units.units is not None and has and not named, names=named)
             self.in_order[part] = (
                 system,
                 sorted_by_condition(self.units.source, self.units.engine, part.split, system, wanted),
             )
         return self.in_order[part][1]
 
-    def _conditions(self, part: Partition) -> list[Condition]:
+    def _conditions(self, part: ConditionSplit) -> list[Condition]:
         names, classes = part.names, self.kind.classes_by_truth(self.units.source.classes)
         return [
             Condition(called, dict(zip(names, values, strict=True)), {name: row[at] for name, at in classes})
             for called, values, row in zip(part.called, part.values, part.totals.tolist(), strict=True)
         ]
 
-    def _by(self, part: Partition, options: Options, system: int) -> ByConditions:
+    def _by(self, part: ConditionSplit, options: Options, system: int) -> ByConditions:
         found = [
             one if one.lacking else replace(one, found=self._of_condition(part, values, options, system, one.name))
             for one, values in zip(self._conditions(part), part.values, strict=True)
@@ -472,11 +463,11 @@ class Conditions:
         trials = {name: totals[at] for name, at in self.kind.classes_by_truth(self.units.source.classes)}
         made = ByConditions(part.title, part.names, tuple(found), trials=trials)
         if self.units.units is None:
-            return replace(made, no_differences="units are not known, or no intervals were asked for")
+            return replace(made, no_differences="units are unknown, or intervals were switched off")
         differences, why = differences_between(made.evaluated, options.how_sure.level)
         return replace(made, differences=differences, no_differences=why)
 
-    def _of_condition(self, part: Partition, values: Values, options: Options, system: int, name: str) -> Any:
+    def _of_condition(self, part: ConditionSplit, values: Values, options: Options, system: int, name: str) -> Any:
         """Evaluate the trials of one condition."""
         found, at = self._in_order(part, system), (part, values)
         if self.units.source.batch is not None:
@@ -491,8 +482,8 @@ class Conditions:
         units = replace(self.of_cells[at], source=source)
         return self.kind.evaluate_source(units, options, system=system, name=name)
 
-    def _taken(self, batch: Chunk, part: Partition, values: Values) -> ShardSource:
-        """Return the trials of one condition; those that weigh nothing are none."""
+    def _taken(self, batch: Chunk, part: ConditionSplit, values: Values) -> ShardSource:
+        """Return the trials of one condition, without trials of weight 0."""
         if part not in self.rows:
             self.rows[part] = part.rows(batch, self.units.source.name)
         cells = [self.rows[part][one] for one in part.occurring(values)]
@@ -501,10 +492,12 @@ class Conditions:
             rows = rows[batch.weight[rows] > 0]
         own = replace(batch, conditions=None, trials=None).take(rows)
         units = None if own.units is None else own.units.only_used()
-        return replace(self.units.source, pieces=(HeldPiece(replace(own, units=units), self.units.source.name),))
+        return replace(
+            self.units.source, partitions=(LoadedPartition(replace(own, units=units), self.units.source.name),)
+        )
 
     def _units_of(self, source: ShardSource) -> UnitsOfSource:
-        """The units of some of the trials; none of fewer than two."""
+        """Return the units of a part of the trials; without units if there are fewer than two."""
         own, units = replace(self.units, source=source), self.units.units
         if units is not None and source.batch is not None:
             there = source.batch.units
@@ -518,12 +511,12 @@ class Conditions:
         return replace(own, units=replace(units, keys=facts.keys) if len(facts.keys) > 1 else None)
 
 
-def message_of(partition: Partition) -> Message:
-    """Into how many conditions trials were split."""
+def message_of(partition: ConditionSplit) -> Message:
+    """Return the message about the number of conditions."""
     n_partial = int(np.count_nonzero((partition.totals == 0).any(axis=1)))
     lacking = f", {n_partial} of them without trials of some class" if n_partial else ""
     in_all = "".join(
-        f"; only {one.owner} have {_words_of(one)}, and all of them count in every condition"
+        f"; only {one.owner} have {_words_of(one)}, and they count in every condition"
         if one.owner
         else f"; trials with {_words_of(one)} count in every condition"
         for one in partition.columns
@@ -532,5 +525,5 @@ def message_of(partition: Partition) -> Message:
     return Message("by", "", f"{partition.title}: {counted(len(partition.values), 'condition')}{lacking}{in_all}")
 
 
-def _words_of(column: SplitColumn) -> str:
+def _words_of(column: splitting.SplitColumn) -> str:
     return f"{column.name} {column.everywhere}" if column.everywhere else f"no {column.name}"

@@ -1,4 +1,4 @@
-"""Decisions for score files: the action of least expected cost for each trial, row by row."""
+"""Decisions for score files: the action of least expected cost for each trial, in batches."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ import pyarrow as pa
 from deciban._files import PathLike, ScratchFolder, atomic_write, display_name
 from deciban.decisions import Application, DecisionTally
 from deciban.decisions.risks import Decisions, checked_loglik, counts_and_risk, decided
-from deciban.errors import InputError, refuse
+from deciban.errors import WARNING, InputError, Message, as_message, counted, refuse, teller
 from deciban.evaluation.reliability import remark_on_llrs
 from deciban.evaluation.summary import summarize
-from deciban.io.columns.columnar import ReadAs
+from deciban.io.columns.columnar import TableRules
 from deciban.io.columns.headers import unit_in_words
-from deciban.io.columns.rows import Rows
-from deciban.io.cost_files import CostTable, read_costs
+from deciban.io.columns.values import Rows
+from deciban.io.decision_files import CostTable, read_costs
 from deciban.io.formats import by_name
 from deciban.io.reader import Input
 from deciban.io.recognition import is_stream
@@ -32,11 +32,9 @@ from deciban.io.shards.opening import opened_input
 from deciban.io.shards.writing import TableWriter, in_order
 from deciban.io.source import TwoFiles, single_files
 from deciban.io.writing import refuse_overwriting, target_name
-from deciban.messages import WARNING, Message, as_message, counted
-from deciban.models.mapped import mapped
 from deciban.models.score_model import ScoreModel
-from deciban.steps import teller
-from deciban.trials.classes import Looks
+from deciban.models.sources import mapped
+from deciban.trials.classes import ScoreStatistics
 from deciban.trials.frames import to_arrow
 from deciban.trials.lists import ROW
 from deciban.types import CountArray, Progress, ScoreArray
@@ -44,7 +42,7 @@ from deciban.workflows.applied import ToApply, applied, naming, on_same_rows
 from deciban.workflows.apply import apply_files, how_to_read
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.kinds import AnyKind, kind_called
-from deciban.workflows.kinds.score_units import decision_messages
+from deciban.workflows.kinds.score_units import application_messages, decision_messages
 from deciban.workflows.model_files import AnyModel, in_class_order, model_message, path_of_model, trained_model
 from deciban.workflows.options import Options, Reading
 from deciban.workflows.quality import QualityFiles, quality_paths
@@ -56,31 +54,31 @@ _NON_TARGETS = {"nontarget", "non-target", "non", "imp", "impostor", "imposter",
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PiecesToDecide:
-    """A score file in pieces.
+class BatchedScoreFile:
+    """A score file that is read in batches.
 
     Attributes
     ----------
-    pieces : sequence of Rows
+    partitions : sequence of Rows
     read : function
-        The contents of a piece.
+        Returns the contents of a batch.
     name, reading : str
-        What messages call the file, and how it is read.
+        Name of the file and how it is read, for messages.
     """
 
-    pieces: Sequence[Rows]
+    partitions: Sequence[Rows]
     read: Callable[[Rows], Input]
     name: str
     reading: str
 
 
-def pieces_to_decide(path: PathLike, kind: AnyKind, options: Options) -> PiecesToDecide:
-    """Open a score file: a table, a matrix whose cells are trials, or one with a row for each segment.
+def partitions_to_decide(path: PathLike, kind: AnyKind, options: Options) -> BatchedScoreFile:
+    """Open a score file: a table, a matrix with trials as cells, or a matrix with a row for each segment.
 
     Raises
     ------
     FormatError, InputError, OSError
-        If it is none of these; if a matrix of classes does not fit in memory, or rows and columns have no names.
+        If the file has another layout, a multiclass matrix does not fit in memory, or rows and columns have no names.
     """
     how = how_to_read(kind, options.reading, options.scale)
     opened = opened_input(path, how)
@@ -91,25 +89,25 @@ def pieces_to_decide(path: PathLike, kind: AnyKind, options: Options) -> PiecesT
         given = kind.read(file, options.reading, lambda _words: None)
         origin, n_rows = given.contents.origin, opened.shape[0]
         whole = MatrixRows(origin.name, n_rows, (opened,), None, 0, n_rows)
-        return PiecesToDecide([whole], lambda _rows: given, origin.name, origin.reading)
+        return BatchedScoreFile([whole], lambda _rows: given, origin.name, origin.reading)
     if isinstance(opened, MatrixInput) and opened.names is None and len(opened.shape) == 2:
         raise InputError(
-            f"{display_name(path)}: rows and columns have no names, so that nothing says which trial a decision is "
-            "about. Bring a matrix with names (HDF5, MATLAB), or a table with a row for each trial."
+            f"{display_name(path)}: rows and columns have no names, so the trials of the decisions are unknown. "
+            "Use a matrix with names (HDF5, MATLAB), or a table with a row for each trial."
         )
     table = table_of_matrix(opened, also_nameless=True) if isinstance(opened, MatrixInput) else opened
-    reader = ReadAs.of(table, how.options(kind.need)).settled()
+    reader = TableRules.of(table, how.options(kind.need)).settled()
 
     def read(rows: Rows) -> Input:
         return Input(reader.contents([rows], rows.name), by_name("parquet"))
 
     unit = unit_in_words(reader.roles.units.values())
     reading = table.reading if unit in table.reading else table.reading + unit
-    return PiecesToDecide(table.rows, read, table.name, reading)
+    return BatchedScoreFile(table.rows, read, table.name, reading)
 
 
 def require_target_first(table: CostTable) -> None:
-    """Refuse costs of two classes whose first one, which is taken for the target, is called a non-target.
+    """Refuse costs of two classes whose first class has the name of a non-target.
 
     Raises
     ------
@@ -117,7 +115,7 @@ def require_target_first(table: CostTable) -> None:
     """
     if table.classes[0].casefold() in _NON_TARGETS:
         raise InputError(
-            f"{table.name}: the first of two classes is the target, here {table.classes[0]!r}. Exchange the "
+            f"{table.name}: the first of two classes must be the target, got {table.classes[0]!r}. Exchange the "
             "classes, and the columns of costs."
         )
 
@@ -125,12 +123,12 @@ def require_target_first(table: CostTable) -> None:
 def applied_first(
     model: ScoreModel, paths: Paths, quality: QualityFiles | None, options: Options, say: Progress
 ) -> tuple[ScratchFolder, Path, list[Message]]:
-    """What a fusion makes of several systems, in a temporary file.
+    """Apply a fusion to several systems, and write the result to a temporary file.
 
     Raises
     ------
     FormatError, InputError, KeyMismatchError, OSError
-        As `apply_files`.
+        As in `apply_files`.
     """
     folder = ScratchFolder()
     with folder.or_nothing() as path:
@@ -140,7 +138,7 @@ def applied_first(
 
 
 def of_applied(options: Options) -> Options:
-    """The options for what `applied_first` wrote: in nats, in a format of its own; about a key they stay."""
+    """Return the options for the output of `applied_first`: in nats, in its own format, with the options of the key."""
     own = ("missing", "duplicates", "key_format", "key_columns", "labels", "where", "weights", "weights_required")
     kept: Any = {name: getattr(options.reading, name) for name in (*own, "ids", "from_classes")}
     return replace(options, reading=Reading(**kept))
@@ -151,12 +149,12 @@ _DELIMITERS = {".parquet": "", ".csv": ",", ".tsv": "\t", ".txt": "\t"}
 
 @contextmanager
 def _writer_to(out: PathLike) -> Iterator[TableWriter]:
-    """Open a table for writing that is there only when the block ends without an error; ``-`` is CSV.
+    """Open a table for writing; it appears only if the block ends without an error. ``-`` is CSV on standard output.
 
     Raises
     ------
     InputError
-        If its ending says no format.
+        If the ending does not set a format.
     """
     ending = ".csv" if str(out) == "-" else Path(out).suffix.lower()
     if ending not in _DELIMITERS:
@@ -168,22 +166,22 @@ def _writer_to(out: PathLike) -> Iterator[TableWriter]:
         yield writer
 
 
-_NO_DECISIONS = "Decisions by thresholds on log-likelihood ratios mean nothing for such scores."
+_NO_DECISIONS = "Decisions by thresholds on log-likelihood ratios are meaningless for such scores."
 
 _ENOUGH = 30
-"""The least number of trials of each class by which labels decide whether scores may be log-likelihood ratios."""
+"""Minimum number of trials of each class to judge from labels whether scores can be log-likelihood ratios."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeyedDecisions:
-    """What decisions came to on trials of known truth.
+    """Decisions on trials with known classes.
 
     Attributes
     ----------
     counts : (n_actions, n_classes) array
-        How often each action was taken in trials of each class.
+        Number of trials of each class with each action.
     risk : float
-        Mean cost, classes weighted by the prior.
+        Mean cost, with classes weighted by the prior.
     """
 
     counts: CountArray
@@ -192,17 +190,17 @@ class KeyedDecisions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DecidedFiles:
-    """What was decided.
+    """Result of `decide_files`.
 
     Attributes
     ----------
     table : CostTable
     application : Application
-        The costs at the prior.
+        Costs and prior.
     tally : DecisionTally
-        How often each action was taken, and what is expected to be paid.
+        Count of each action, and expected cost.
     keyed : KeyedDecisions or None
-        With a key, what was paid on its trials.
+        With a key, the costs of the decisions on its trials.
     messages : tuple of Message
     """
 
@@ -214,12 +212,12 @@ class DecidedFiles:
 
     @property
     def lines(self) -> list[str]:
-        """What the decisions come to, in words."""
+        """Summary of the decisions, as lines of text."""
         lines = self.tally.lines(self.table.actions, self.application)
         if self.keyed is not None:
             default = self.application.default_risk
-            share = "" if default == 0.0 else f", {self.keyed.risk / default:.4g} of what the prior alone costs"
-            lines.append(f"by the key a decision cost {self.keyed.risk:.6g} on average{share}")
+            ratio = "" if default == 0.0 else f", {self.keyed.risk / default:.4g} times the cost without scores"
+            lines.append(f"according to the key, the actual mean cost is {self.keyed.risk:.6g}{ratio}")
         return lines
 
 
@@ -240,27 +238,27 @@ def decide_files(
     Parameters
     ----------
     scores : path
-        Log-likelihood ratios, or log-likelihoods of classes, of one system; see `deciban.read_scores`. Of a matrix
-        whose rows and columns have names, the cells are trials. For a fusion the files of all its systems.
+        Log-likelihood ratios, or log-likelihoods of classes, of one system; see `deciban.read_scores`. If the rows and
+        columns of a matrix have names, its cells are trials. For a fusion, the files of all its systems.
     out : path, optional
-        A table: CSV (``.csv``, ``-`` for standard output), TSV (``.tsv``, ``.txt``) or Parquet (``.parquet``), with the
-        names of the trial, ``action``, ``posterior`` of the target (of many classes ``posterior_`` of each),
-        ``expected_cost`` and ``margin``, to the next best action. Nothing is written if it is None.
+        Output table: CSV (``.csv``, ``-`` for standard output), TSV (``.tsv``, ``.txt``) or Parquet (``.parquet``). It
+        contains trial names, ``action``, ``posterior`` of the target (multiclass: ``posterior_`` of each class),
+        ``expected_cost``, and ``margin`` to the second best action. None for no output.
     costs : path or CostTable
         See `deciban.io.read_costs`. The first of two classes is the target.
     prior : float, sequence, mapping or "flat", optional
         See `deciban.io.CostTable.application`.
     model : path or Model, optional
-        A trained calibration of one system, which makes llrs of the scores; or a fusion of several, whose trials meet
-        as in `deciban.apply_files`.
+        A trained calibration of one system to apply first; or a fusion of several systems, with a join as in
+        `deciban.apply_files`.
     quality : path, or mapping of side to path, optional
-        Quality measures for a fusion that was trained with some; see `deciban.apply_files`.
+        Quality measures, for a fusion that was trained with some; see `deciban.apply_files`.
     key : path, optional
-        What the decisions cost on its trials, joined by name, is said besides; these trials are held in memory.
+        Report the cost of the decisions on the trials of this key, joined by name. These trials must fit in memory.
     progress : function, optional
-        Called with a few words at every step.
+        Called with a short description of every step.
     **options
-        How files are read: attributes of `deciban.workflows.Reading`, and ``memory``.
+        Options for reading files: attributes of `deciban.workflows.Reading`, and ``memory``.
 
     Returns
     -------
@@ -269,7 +267,7 @@ def decide_files(
     Raises
     ------
     FormatError, InputError, KeyMismatchError, OSError
-        If something cannot be read, or classes are not those of the costs. Nothing is written then.
+        If something cannot be read, or the classes of scores and costs differ. Then nothing is written.
 
     Examples
     --------
@@ -296,7 +294,7 @@ def decide_files(
         refuse_overwriting([out], read if loaded is None else [*read, path_of_model(model)])
     told = [] if loaded is None else list(model_message(path_of_model(model), loaded))
     if loaded is None or not is_fused:
-        refuse([] if quality is None else ["quality"], "the model takes no quality measures. Leave them out.")
+        refuse([] if quality is None else ["quality"], "the model uses no quality measures. Leave it out.")
         found = _Deciding(table, application, kind, chosen, loaded).decide(single_files(paths)[0], out, key, say)
         return replace(found, messages=(*told, *found.messages))
     folder, path, notes = applied_first(loaded, paths, quality, chosen, say)
@@ -309,7 +307,7 @@ def decide_files(
 
 @dataclass(frozen=True)
 class _Deciding:
-    """Decides pieces of score files."""
+    """Decides the batches of score files."""
 
     table: CostTable
     application: Application
@@ -317,10 +315,10 @@ class _Deciding:
     options: Options
     model: ScoreModel | None
     is_checked: bool = False
-    """Whether the scores are those of a model, or enough labels allowed to check them."""
+    """Whether the scores come from a model, or a key had enough labels to check them."""
 
     def decide(self, path: PathLike, out: PathLike | None, key: PathLike | None, say: Progress) -> DecidedFiles:
-        """Decide one file, after its trials of a key."""
+        """Decide one file, after its trials in a key."""
         keyed, joined, work = None, tuple[Message, ...](), self
         if key is not None:
             _require_two_readings(path, key, self.options)
@@ -331,20 +329,20 @@ class _Deciding:
         return DecidedFiles(self.table, self.application, tally, keyed, (*messages, *joined))
 
     def written(self, path: PathLike, out: PathLike | None) -> tuple[DecisionTally, list[Message]]:
-        """Decide all trials of a file, and write what was decided."""
-        found = pieces_to_decide(path, self.kind, self.options)
-        tell, n_done, n_read = teller(sum(one.n_rows for one in found.pieces), "rows"), 0, 0
-        largest, tally = max((one.n_rows for one in found.pieces), default=1), list[DecisionTally]()
+        """Decide all trials of a file, and write the decisions."""
+        found = partitions_to_decide(path, self.kind, self.options)
+        tell, n_done, n_read = teller(sum(one.n_rows for one in found.partitions), "rows"), 0, 0
+        largest, tally = max((one.n_rows for one in found.partitions), default=1), list[DecisionTally]()
         notes: dict[Message, None] = {}
-        looks = Looks()
+        looks = ScoreStatistics()
 
-        def made(rows: Any) -> tuple[pa.Table, DecisionTally, list[Message], Looks]:
+        def made(rows: Any) -> tuple[pa.Table, DecisionTally, list[Message], ScoreStatistics]:
             with naming(rows.name):
                 return self._decided(found.read(rows))
 
         with ExitStack() as stack:
             writer = None if out is None else stack.enter_context(_writer_to(out))
-            done = in_order(made, found.pieces, largest, self.options.scale.n_bytes)
+            done = in_order(made, found.partitions, largest, self.options.scale.n_bytes)
             for rows, (rows_out, own, more, look) in done:
                 if writer is not None:
                     writer.write(rows_out, rows.name)
@@ -354,11 +352,13 @@ class _Deciding:
                 n_done, n_read = n_done + own.n_trials, n_read + rows.n_rows
                 tell(n_read)
             if not tally or not n_done:
-                raise InputError(f"{display_name(path)}: holds no trial.")
+                raise InputError(f"{display_name(path)}: contains no trials.")
         read = f"{found.reading}   {counted(n_done, self.kind.noun)}"
         messages = [Message("read", found.name, read), *notes]
         whole, name = reduce(add, tally), display_name(path)
-        if not self.is_checked:
+        if self.model is not None:
+            messages += application_messages([name], [looks])
+        elif not self.is_checked:
             messages += decision_messages(name, looks)
         messages += self._all_alike(whole, name)
         if out is not None:
@@ -366,36 +366,37 @@ class _Deciding:
         return whole, messages
 
     def _all_alike(self, tally: DecisionTally, name: str) -> list[Message]:
-        """Return the note on scores that never change the decision."""
+        """Return a note if all trials get the same decision."""
         taken = np.flatnonzero(tally.counts)
         if len(taken) != 1 or tally.n_trials == 1:
             return []
         action = self.table.actions[int(taken[0])]
         words = (
-            f"all {counted(tally.n_trials, self.kind.noun)} are decided alike ({action}): the scores change "
-            "no decision. Check that they are log-likelihood ratios (deciban calibrate), and check prior and costs"
+            f"all {counted(tally.n_trials, self.kind.noun)} get the same decision ({action}), whatever their scores. "
+            "Check that the scores are log-likelihood ratios (deciban calibrate), and check prior and costs"
         )
         return [Message(WARNING, name, words)]
 
-    def _decided(self, given: Input) -> tuple[pa.Table, DecisionTally, list[Message], Looks]:
-        """Rows of a piece, what they come to, what is to be said, and what the scores look like."""
-        system, notes = self._llrs(given)
+    def _decided(self, given: Input) -> tuple[pa.Table, DecisionTally, list[Message], ScoreStatistics]:
+        """Return the output rows of a batch, its tally, messages, and statistics of the scores."""
+        system, notes, looks = self._llrs(given)
         loglik = self._loglik(system.score, self.kind.classes_of(system))
         found = decided(checked_loglik(loglik, self.application, tell=False), self.application)
         index = given.contents.index
         names = pa.table({}) if index is None or index.trials.sides == ROW else to_arrow(index)
-        return self._rows(names, found), found.tally(), notes, Looks() if self.model is not None else Looks.of(system)
+        return self._rows(names, found), found.tally(), notes, looks
 
-    def _llrs(self, given: Input) -> tuple[Any, list[Message]]:
-        """The scores of the one system in nats, or what the model makes of them."""
+    def _llrs(self, given: Input) -> tuple[Any, list[Message], ScoreStatistics]:
+        """Return the scores of the system in nats, possibly after applying the model, messages and statistics."""
         kind, reading = self.kind, self.options.reading
         if self.model is None:
             notes = [as_message(note, given.contents.origin.name) for note in given.contents.notes]
-            _ = given.contents.scores if kind.name == "two-class" else None  # which says how to choose one of several
+            _ = given.contents.scores if kind.name == "two-class" else None  # raises an error with a hint
             (system,) = kind.as_logarithms(kind.systems_of(given.contents, reading), reading)
-            return kind.in_nats(system, reading), [*notes, *kind.unit_messages([system], reading)]
+            system, notes = kind.in_nats(system, reading), [*notes, *kind.unit_messages([system], reading)]
+            return system, notes, ScoreStatistics.of(system)
         done = applied(ToApply(self.model, reading), [given], [given.contents.origin.name], on_same_rows)
-        return done.scores, list(done.tally.notes)
+        return done.scores, list(done.tally.notes), done.tally.looks[0]
 
     def _loglik(self, scores: ScoreArray, classes: Sequence[str]) -> ScoreArray:
         """Return scores with the classes in the order of the costs."""
@@ -404,8 +405,8 @@ class _Deciding:
         if set(classes) != set(self.table.classes):
             odd = sorted(set(classes) ^ set(self.table.classes))
             raise InputError(
-                f"{self.table.name}: classes {', '.join(self.table.classes)}, the scores have {', '.join(classes)}; "
-                f"{odd[0]!r} is in one of them only. Name the same classes."
+                f"{self.table.name}: classes {', '.join(self.table.classes)}, but the scores have "
+                f"{', '.join(classes)}; {odd[0]!r} is in only one of them. The classes must be the same."
             )
         return np.asarray(scores[:, [classes.index(name) for name in self.table.classes]])
 
@@ -420,14 +421,14 @@ class _Deciding:
         for name in columns:
             if name in names.column_names:
                 raise InputError(
-                    f"columns: {name!r} is one of the scores, and what is decided would be written under that name. "
+                    f"columns: the scores have a column {name!r}, and the decisions would be written under that name. "
                     "Rename that column, or leave it out of the scores."
                 )
         own = dict(zip(names.column_names, names.columns, strict=True))
         return pa.table(own | {name: pa.array(values) for name, values in columns.items()})
 
     def keyed(self, path: PathLike, key: PathLike, say: Progress) -> tuple[KeyedDecisions, tuple[Message, ...]]:
-        """What decisions cost on the trials of a key."""
+        """Return the costs of the decisions on the trials of a key."""
         source, notes = read_joined([path], key, self.options, progress=say), list[Message]()
         if self.model is not None:
             source, notes = in_class_order(self.model, source)
@@ -447,29 +448,29 @@ def _one_path(scores: Paths, key: PathLike | None) -> list[PathLike]:
     paths = paths_of(scores, also=(key,))
     if len(paths) != 1 or isinstance(paths[0], TwoFiles):
         raise InputError(
-            f"scores: {len(paths)} inputs. Decisions are made by one system: name one file, a folder or a pattern; "
-            "several systems are fused (--model of deciban fuse)."
+            f"scores: got {len(paths)} inputs. Decisions need one system: name one file, a folder or a pattern; or "
+            "fuse several systems (--model of deciban fuse)."
         )
     return [one for one in paths if not isinstance(one, TwoFiles)]
 
 
 def _require_two_readings(path: PathLike, key: PathLike, options: Options) -> None:
-    """Refuse, with a key, scores that can be read only once, or that do not fit in memory with it."""
+    """Refuse, with a key, scores that can be read only once, or that do not fit in memory with the key."""
     if is_stream(path):
         raise InputError(
-            f"{display_name(path)}: can be read once, and with a key scores are read twice. Write them to a file first."
+            f"{display_name(path)}: can be read only once, but with a key, scores are read twice. Write them to a file."
         )
-    what = f"key: {display_name(key)} and {display_name(path)} are read as a whole to find what decisions cost"
+    what = f"key: {display_name(key)} and {display_name(path)} are read as a whole to compute the costs of decisions"
     options.scale.require_room(what, [path], key, way="leave out the key")
 
 
 def _kind_of(table: CostTable, model: ScoreModel | None, options: Options) -> AnyKind:
-    """What the scores are about, by the model, the user, or the number of classes."""
+    """Return the kind of the scores, from the model, the option, or the number of classes."""
     name = options.kind or ("two-class" if len(table.classes) == 2 else "classes")
     if model is not None:
         name = model.scores_kind
     if name == "two-class":
         if len(table.classes) != 2:
-            raise InputError(f"{table.name}: {len(table.classes)} classes, but the scores are about two.")
+            raise InputError(f"{table.name}: {len(table.classes)} classes, but the scores are two-class.")
         require_target_first(table)
     return kind_called(name)

@@ -1,4 +1,4 @@
-"""Hard decisions in files against a key: read as codes of actions, joined like scores, and evaluated."""
+"""Evaluation of hard decisions in files against a key: read as codes of actions, and joined like scores."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ from pyarrow import parquet
 from deciban._files import PathLike, ScratchFolder, display_name
 from deciban.core.ranks.operating import OperatingPoint, as_operating_point
 from deciban.decisions import Application, error_costs
-from deciban.errors import InputError, KeyMismatchError, MissingScoresError, refuse
+from deciban.errors import InputError, KeyMismatchError, Message, MissingScoresError, counted, refuse
 from deciban.evaluation.decided import DecisionEvaluation, DecisionProblem, evaluate_decisions
 from deciban.evaluation.summary import DEFAULT_POINTS
-from deciban.io.cost_files import CostTable, read_costs
-from deciban.io.decision_files import LINES, DecisionFile, read_decision_lines, read_decisions
+from deciban.io.decision_files import LINES, CostTable, DecisionFile, read_costs, read_decision_lines, read_decisions
 from deciban.io.source import TwoFiles
-from deciban.messages import Message, counted
 from deciban.trials import JoinReport
 from deciban.trials.sources import ShardSource
 from deciban.types import BoolArray, Progress
@@ -33,15 +31,26 @@ from deciban.workflows.units import units_of_batch
 _TWO = ("accept", "reject")
 
 _OF_SCORES = ("format", "log10", "lr", "negate", "probabilities", "posterior_prior", "detection_llr")
-"""Options that say what scores are, or how they stand in files."""
+"""Options for the unit and format of scores."""
+
+_FIGURES_OF_SCORES = (
+    *("eer_conventions", "classifier", "fnmr_at", "fmr_at", "at_thresholds", "posteriors_at", "axis", "rule"),
+    *("p_out_of_set", "subsets", "pairs", "capacity", "groups"),
+)
+"""Options for metrics that decisions do not have."""
+
+_ABOUT = {"two-class": "about two classes", "classes": "about more than two classes"}
+
+_OF_ONE_KIND = {"two-class": ("prior", "p_target"), "classes": ("operating_points",)}
+"""Options for metrics that decisions of the other kind have."""
 
 _UNCLEAR = {"0", "1", "-1", "n", "y", "no", "yes", "f", "t", "false", "true"}
-"""Words of two answers, of which nobody guesses to what question."""
+"""Ambiguous words: it is unclear which of them accept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DecidedResults:
-    """What the decisions of several systems come to on the trials of a key.
+    """Evaluations of the decisions of several systems on the trials of a key.
 
     Attributes
     ----------
@@ -55,7 +64,7 @@ class DecidedResults:
     messages: tuple[Message, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers as plain JSON types."""
+        """Return the numbers as plain JSON types."""
         kind = self.systems[0].kind
         return {"kind": kind, "systems": [one.to_dict() for one in self.systems], "decisions": True}
 
@@ -71,27 +80,27 @@ def evaluate_decision_files(
     progress: Progress | None = None,
     **options: Any,
 ) -> DecidedResults:
-    """Evaluate files of decisions, such as `deciban.decide_files` writes: error rates, costs, and who was decided how.
+    """Evaluate files of decisions, such as the output of `deciban.decide_files`: error rates, costs and counts.
 
     Parameters
     ----------
     paths : sequence of paths, or one path
-        Tables with the names of trials and a column of decisions: CSV, TSV, Parquet, or text with blanks between
-        columns. They are held in memory.
+        Tables with trial names and a column of decisions: CSV, TSV, Parquet, or text with blanks between columns. They
+        must fit in memory.
     key : path, optional
-        Which trials are targets, or of which class; not needed if the tables have a column ``label``.
+        Key with target labels or classes; not needed if the tables have a column ``label``.
     accept, reject : sequence of str
-        Words that mean accepting and rejecting, beside these: ``["1"]`` and ``["0"]``.
+        Further words for accept and reject, for example ``["1"]`` and ``["0"]``.
     decision_column : str, optional
-        The column of decisions; ``action`` or ``decision`` when left out.
+        Column of decisions; by default ``action`` or ``decision``.
     costs : path or CostTable, optional
-        Actions and what they cost; see `deciban.io.read_costs`. Without a prior of their own they are for that of the
-        first operating point, or of ``prior`` for many classes.
+        Actions and their costs; see `deciban.io.read_costs`. If the file contains no prior, the prior is that of the
+        first operating point, or for multiclass ``prior``.
     progress : function, optional
-        Called with a few words at every step.
+        Called with a short description of every step.
     **options
-        As in `deciban.evaluate_files`: how a key is read and joined, ``operating_points`` and ``units``; of many
-        classes ``classes``, ``prior`` and ``p_target``.
+        As in `deciban.evaluate_files`: options for reading and joining a key, ``operating_points`` and ``units``;
+        multiclass ``classes``, ``prior`` and ``p_target``.
 
     Returns
     -------
@@ -100,7 +109,7 @@ def evaluate_decision_files(
     Raises
     ------
     FormatError, InputError, KeyMismatchError, OSError
-        If something cannot be read, a word is no action, or trials have no decision.
+        If something cannot be read, a word is not an action, or trials have no decision.
 
     Examples
     --------
@@ -121,17 +130,19 @@ def evaluate_decision_files(
     chosen.scale.require_room("memory: decisions and their key are read as a whole", given, key)
     for path in given:
         if isinstance(path, TwoFiles):
-            raise InputError("decisions: name files of decisions; of targets and non-targets apart there are none.")
+            raise InputError("decisions: name files of decisions. Files of targets and of non-targets are for scores.")
         say(f"reading {display_name(path)}")
         if chosen.reading.format == LINES:
             given_words = {"accept": accept, "reject": reject, "decision_column": decision_column, "columns": named}
-            why = f"lines of {LINES} say t or f in a place of their own. Leave it out."
+            why = f"lines of {LINES} contain t or f at a fixed place. Leave it out."
             refuse((name for name, value in given_words.items() if value), why)
             found.append(read_decision_lines(path))
             continue
         actions = _actions(table, chosen, words)
         found.append(read_decisions(path, actions=actions, words=words, column=decision_column, columns=named))
     kind = _kind(found, table, chosen)
+    odd = [name for name in _OF_ONE_KIND[kind] if getattr(chosen.figures, name) is not None]
+    refuse(odd, f"not for decisions {_ABOUT[kind]}. Leave it out.")
     if kind == "two-class" and table is not None:
         require_target_first(table)
     if kind == "two-class" and table is None:
@@ -147,44 +158,49 @@ def evaluate_decision_files(
     folder.remove()
     source, said = units_of_batch(source, chosen.how_sure, kind_called(kind))
     systems = tuple(_evaluated(source, chosen, found, kind, table))
-    assert source.report is not None  # noqa: S101  # all trials were joined
+    assert source.report is not None  # noqa: S101  # set by the join
     return DecidedResults(systems, source.report, (*_messages(found, source), *said))
 
 
 def _refuse_options_of_scores(options: Options) -> None:
-    """Refuse what would change codes of actions as if they were scores, or would be overlooked."""
+    """Refuse options for scores, which would change the codes of actions or have no effect."""
     reading, scale = options.reading, options.scale
     given = [name for name in _OF_SCORES if getattr(reading, name) not in (None, False)]
     given = [name for name in given if name != "format" or reading.format != LINES]
     given += [name for name in ("dask", "speakers") if getattr(scale, name) not in (None, False)]
-    refuse(given, "about scores, and decisions are none; they are read as tables, and held in memory. Leave it out.")
+    refuse(given, "is for scores, not for decisions, which are read as tables in memory. Leave it out.")
+    given = [name for name in _FIGURES_OF_SCORES if getattr(options.figures, name) not in (None, False)]
+    given += ["optimism"] * bool(options.how_sure.optimism) + ["worst"] * (options.worst is not None)
+    refuse(given, "is for metrics of scores, which decisions do not have. Leave it out.")
+    if len(np.atleast_1d(np.asarray(options.figures.p_target))) > 1:
+        raise InputError("p_target: decisions have C_avg at one target prior. Give one number, and no preset.")
     if reading.missing not in ("error", "drop"):
         raise InputError(
-            f"missing: got {reading.missing!r}, a score to fill in. No number is a decision: leave out the trials "
-            "without one (missing='drop', --missing drop), or write their decisions into the file."
+            f"missing: got {reading.missing!r}, a score to fill in, but decisions are not numbers. Leave out trials "
+            "without a decision (missing='drop', --missing drop), or add their decisions to the file."
         )
 
 
 def _columns(options: Options) -> list[str] | None:
     given = options.reading.columns
     if isinstance(given, Mapping):
-        raise InputError("columns: of decisions, name all columns in their order (--columns enroll,test,action).")
+        raise InputError("columns: for decisions, name all columns in order (--columns enroll,test,action).")
     names = given.split(",") if isinstance(given, str) else given
     return None if names is None else [one.strip() for one in names]
 
 
 def _actions(table: CostTable | None, options: Options, words: Mapping[str, str]) -> Sequence[str] | None:
-    """What may be done, if somebody said it."""
+    """Return the possible actions, if they are known from costs or options."""
     if table is not None:
         return table.actions
     return _TWO if words or options.kind == "two-class" else options.reading.classes
 
 
 def _kind(found: Sequence[DecisionFile], table: CostTable | None, options: Options) -> KindName:
-    """Decisions to accept or reject are about two classes, others are about many; costs say it."""
+    """Return the kind of decisions: two-class for accept and reject, otherwise multiclass, unless costs set it."""
     if any(one.accepts is not None for one in found):
         if table is not None:
-            raise InputError(f"costs: {table.name}, but {LINES} has decisions about each class by itself, for C_avg.")
+            raise InputError(f"costs: {table.name}, but {LINES} contains separate decisions for each class, for C_avg.")
         _require_same_languages(found, options.reading.classes)
         return "classes"
     if table is not None:
@@ -192,8 +208,8 @@ def _kind(found: Sequence[DecisionFile], table: CostTable | None, options: Optio
     unclear = [one for one in found if {name.casefold() for name in one.actions} <= _UNCLEAR]
     if unclear and options.kind is None and options.reading.classes is None:
         raise InputError(
-            f"{unclear[0].name}: column {unclear[0].column!r} holds {', '.join(unclear[0].actions)}. Say which of them "
-            "means accepting, and which rejecting: accept=, reject= (--accept 1 --reject 0)."
+            f"{unclear[0].name}: column {unclear[0].column!r} contains {', '.join(unclear[0].actions)}. Set the words "
+            "for accept and reject: accept=, reject= (--accept 1 --reject 0)."
         )
     for one in found if options.kind is None and options.reading.classes is None else ():
         odd = sorted(set(one.actions) - set(_TWO))
@@ -204,20 +220,21 @@ def _kind(found: Sequence[DecisionFile], table: CostTable | None, options: Optio
 
 def _neither(one: DecisionFile, word: str) -> InputError:
     return InputError(
-        f"{one.name}: {word!r} is neither accept nor reject. Say what the words mean (accept=, reject=, "
-        "--accept, --reject), or name the costs of all actions (costs=, --costs)."
+        f"{one.name}: {word!r} is neither accept nor reject. Set the words for both (accept=, reject=, --accept, "
+        "--reject), or name the costs of all actions (costs=, --costs)."
     )
 
 
 def _require_same_languages(found: Sequence[DecisionFile], given: Sequence[str] | None) -> None:
-    """Refuse files that are not about the same languages: one that is not there was not rejected."""
+    """Refuse files with different languages, because a missing language was not rejected."""
     wanted = set(given or found[0].classes or ())
     for one in found:
         odd = sorted(wanted ^ set(one.classes or ()))
         if odd:
             raise InputError(
-                f"{one.name}: decides about {', '.join(one.classes or ())}; {', '.join(odd)} is not in both, it and "
-                f"{'classes (--classes)' if given else found[0].name}. All systems decide about the same classes."
+                f"{one.name}: has decisions about {', '.join(one.classes or ())}; {', '.join(odd)} is not in both this "
+                f"file and {'classes (--classes)' if given else found[0].name}. All systems must decide about the same "
+                "classes."
             )
 
 
@@ -230,7 +247,7 @@ def _in_order(one: DecisionFile, actions: tuple[str, ...]) -> DecisionFile:
 
 
 def _written(found: Sequence[DecisionFile], folder: Path, columns: Sequence[str]) -> list[PathLike]:
-    """Tables in which codes of actions stand for the scores of trials."""
+    """Write tables with codes of actions as scores, and return their paths."""
     written = list[PathLike]()
     for k, one in enumerate(found):
         place = folder / str(k) / f"{Path(one.name).stem}.parquet"
@@ -249,17 +266,17 @@ def _joined(
     own = replace(options, reading=replace(options.reading, format=None, columns=None, classes=None))
     files = ScoreFiles.of(written, key, own.reading)
     for opened, one in zip(files.scores, found, strict=True):
-        opened.files[0].source.name = one.name  # messages are about what the user named
+        opened.files[0].source.name = one.name  # name of the original file, for messages
     try:
         return files.as_source(own, say)
     except MissingScoresError as error:
         words, found_it, _ = str(error).partition(", or a score to fill in")
         told = words.replace("have no score in", "have no decision in") if found_it else str(error)
-        raise MissingScoresError(f"{told}, or write their decisions into the file." if found_it else told) from error
+        raise MissingScoresError(f"{told}, or add their decisions to the file." if found_it else told) from error
     except KeyMismatchError as error:
         if options.kind == "two-class" or options.reading.classes is not None or "of class" not in str(error):
             raise
-        raise KeyMismatchError(f"{error} Or name all classes, also those that no decision says: --classes.") from error
+        raise KeyMismatchError(f"{error} Or name all classes, even classes without decisions: --classes.") from error
 
 
 def _evaluated(
@@ -274,7 +291,7 @@ def _evaluated(
     label = np.where(truth, 0, 1) if kind == "two-class" else np.array([classes.index(one) for one in own])[truth]
     missing = [name for k, name in enumerate(classes) if not (label == k).any()]
     if missing:
-        raise InputError(f"key: no trial is of {missing[0]}. Error rates need trials of every class.")
+        raise InputError(f"key: no trial of class {missing[0]}. Error rates need trials of every class.")
     systems = list[DecisionEvaluation]()
     for name, scores, one in zip(source.systems, batch.scores, found, strict=True):
         codes = scores if kind == "two-class" else scores[:, 0]
@@ -286,7 +303,7 @@ def _evaluated(
 
 
 def _accepts(one: DecisionFile, found: Sequence[DecisionFile], classes: Sequence[str]) -> BoolArray | None:
-    """Which classes each action accepts, where decisions are about each class by itself."""
+    """Return a matrix that is True for classes that an action accepts; None unless classes are decided separately."""
     if one.accepts is None:
         return None
     sets = {action: accepted for other in found for action, accepted in (other.accepts or {}).items()}
@@ -301,7 +318,7 @@ def _p_target(options: Options) -> float:
 def _applications(
     actions: Sequence[str], classes: Sequence[str], kind: str, table: CostTable | None, options: Options
 ) -> dict[str, Application]:
-    """Costs at priors, by what they are called."""
+    """Return the applications (costs at a prior) by name."""
     found = dict[str, Application]()
     given, prior = options.figures.operating_points, options.figures.prior
     points: list[OperatingPoint] = [as_operating_point(one) for one in given or DEFAULT_POINTS]
@@ -319,7 +336,7 @@ def _applications(
 
 
 def _messages(found: Sequence[DecisionFile], source: ShardSource) -> tuple[Message, ...]:
-    """Return the messages on what was read, and on what words were taken for."""
+    """Return the messages about the files and the words for actions."""
     noun = kind_called(source.kind_name()).noun
     messages = [
         Message(

@@ -1,4 +1,4 @@
-"""Score files and a key evaluated, with a trained model or without, and the most misleading trials."""
+"""Evaluation of score files and a key, with or without a trained model, and the most misleading trials."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deciban._files import PathLike, display_name
-from deciban.errors import InputError
+from deciban.errors import WARNING, InputError, Message, counted, names_apart, topic_of
 from deciban.evaluation import Evaluation
 from deciban.evaluation.results import Results
 from deciban.evaluation.worst_trials import WorstTrial, WorstTrials, merged_worst, worst_trials
@@ -20,69 +20,56 @@ from deciban.io.reader import UnpairedError
 from deciban.io.recognition import is_longer, memory_of
 from deciban.io.source import Source, single_files
 from deciban.memory import memory_error
-from deciban.messages import Message, counted, names_apart
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.trials import JoinReport
-from deciban.trials.passes import found_in
-from deciban.trials.sources import Chunk, ShardSource, Wanted
+from deciban.trials.sources import Chunk, Engine, ShardSource, TrialFields, counting, found_in, having
 from deciban.types import Progress
-from deciban.workflows.inputs import (
-    NAMING,
-    Opened,
-    Paths,
-    ScoreFiles,
-    is_object,
-    named_scores,
-    open_source,
-    paths_of,
-    ties_in_words,
-)
+from deciban.workflows import inputs
 from deciban.workflows.kinds import AnyKind, kind_called
-from deciban.workflows.options import Figures, HowSure, Options, Renamed, renamed
+from deciban.workflows.options import Figures, Options, RenamedSystems, UncertaintyOptions, renamed
 
 if TYPE_CHECKING:
-    from deciban.trials.passes import Engine
     from deciban.workflows.conditions import Conditions
-    from deciban.workflows.plans import Planned
+    from deciban.workflows.plans import ProtocolTrials
     from deciban.workflows.units import UnitsOfSource
 
 
 TWO_CLASSES = ("target", "non-target")
 
 
-def opened(scores: Any, key: PathLike | None, options: Options) -> Opened:
-    """Open the files that a user named: in pieces where they do not fit in memory, else to be read as a whole.
+def opened(scores: Any, key: PathLike | None, options: Options) -> inputs.Opened:
+    """Open files, to be read in batches if they do not fit in memory, otherwise as a whole.
 
     Parameters
     ----------
-    scores : sequence of paths, one path, or what this function gave
+    scores : sequence of paths, one path, or a result of this function
     key : path or None
     options : Options
 
     Raises
     ------
     FormatError, InputError, OSError
-        As opening does.
+        If opening fails.
     """
-    if isinstance(scores, Opened):
+    if isinstance(scores, inputs.Opened):
         return scores
     given = list(scores) if isinstance(scores, list | tuple) else [scores]
-    has_objects, room = any(map(is_object, (*given, key))), options.scale.n_bytes
-    named: Any = given if has_objects else paths_of(scores, also=(key, *options.files))
+    has_objects, room = any(map(inputs.is_object, (*given, key))), options.scale.n_bytes
+    named: Any = given if has_objects else inputs.paths_of(scores, also=(key, *options.files))
     if key is None:
         from deciban.workflows.summaries import are_summaries, opened_summaries
 
         if are_summaries(named):
             return opened_summaries(named, options)
-    is_asked = has_objects or options.scale.is_asked or _is_mask(key, options)  # matrices with a mask: by blocks
+    is_asked = has_objects or options.scale.is_asked or _is_mask(key, options)  # matrices with a mask: in batches
     if is_asked or memory_of(named, key) > room or is_longer(named, key, room):
-        return open_source(named, key, options)
-    return ScoreFiles.of(scores, key, options.reading)
+        return inputs.open_source(named, key, options)
+    return inputs.ScoreFiles.of(scores, key, options.reading)
 
 
 def _is_mask(key: PathLike | None, options: Options) -> bool:
-    """Return True if a key is a matrix that marks the cells that are trials."""
+    """Return True if a key is a matrix with marks for the cells that are trials."""
     if not isinstance(key, str | os.PathLike) or not Path(key).is_file() or Source(key).kind != "NumPy":
         return False
     from deciban.io.shards.matrix_files import is_mask
@@ -107,27 +94,26 @@ def evaluate_source(
     source : ShardSource
     options : Options
     progress : function, optional
-        Called with a few words at every step.
+        Called with a short description of every step.
     each : sequence of Figures, optional
-        Those of every system; left out, all have those of the options.
+        Metrics of every system; by default the metrics in the options.
     units : UnitsOfSource, optional
-        If they are known already, of these trials.
+        Units of the trials, if known.
     told : sequence of Message
-        What else is said of these trials, before what is said of conditions.
+        Messages about the trials, printed before the messages about conditions.
     n_before : int
-        How often these trials are read besides.
+        Number of passes that were made before.
 
     Returns
     -------
     Results
-        As `deciban.evaluate_files` gives of the same trials in memory.
+        The same as from `deciban.evaluate_files` for trials in memory.
 
     Raises
     ------
     FormatError, InputError, OSError
-        As reading does; or if something is asked for that needs all trials in memory.
+        If reading fails, or a request needs all trials in memory.
     """
-    from deciban.models.mapped import having
     from deciban.workflows.units import units_of_source
 
     say, found = progress or (lambda _words: None), list[Any]()
@@ -145,7 +131,7 @@ def evaluate_source(
         source = whole = units.source
         most = number_of_worst(options.worst, source)
         if most and source.batch is None:
-            sides_of_worst(source)  # which refuses before the passes
+            sides_of_worst(source)  # raises an error before the passes
         split, planned = _split(kind, units, options)
         said = () if split is None else split.messages
         for at, name in enumerate(source.systems):
@@ -166,94 +152,94 @@ def evaluate_source(
     more: Any = {"conditions": tuple(by_condition), "primaries": tuple(primaries), "worst": tuple(worst)}
     report, about = source.report, units.messages
     if source.batch is None:
-        about = _said_of_pieces(source, options, found[0], units, engine.n_passes + n_before)
-        report = report or _report_of_pieces(source, options, kind, found)
+        about = _messages_on_batches(source, options, found[0], units, engine.n_passes + n_before)
+        report = report or _report_on_batches(source, options, kind, found)
     ties = {one.name: one.n_tied for one in found} if kind.has_ties else {}
     messages = (*messages_with_ties(source, kind, ties, report), *about, *told, *said)
     return Results(tuple(found), report, messages, **more)
 
 
-def _report_of_pieces(source: ShardSource, options: Options, kind: AnyKind, found: Sequence[Any]) -> JoinReport:
-    """Return how many trials were evaluated, where no join counted them."""
-    n_trials = source.n_rows if source.has_weights else kind.n_evaluated(found[0])  # weights hide how many there are
+def _report_on_batches(source: ShardSource, options: Options, kind: AnyKind, found: Sequence[Any]) -> JoinReport:
+    """Return the number of evaluated trials, for sources without a join."""
+    n_trials = source.n_rows if source.has_weights else kind.n_evaluated(found[0])  # weighted counts are no numbers
     chosen = options.reading.where and not options.reading.by_order
-    extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of trials that are not asked for
+    extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of excluded trials
     return JoinReport(n_trials, 0, extra, 0)
 
 
-def _said_of_pieces(
+def _messages_on_batches(
     source: ShardSource, options: Options, first: Any, units: UnitsOfSource, n_passes: int
 ) -> tuple[Message, ...]:
-    """What is to be said of trials in pieces, by the evaluation of the first system."""
+    """Return the messages about trials that were read in batches, given the evaluation of the first system."""
     often = "once" if n_passes <= 1 else "more than once"
-    if source.paths and not (options.scale.is_asked or source.is_matrix or source.is_summary):  # else they may well fit
+    if source.paths and not (options.scale.is_asked or source.is_matrix or source.is_summary):  # can fit in memory
         often += ": they do not fit in memory"
-    words = f"{counted(source.n_rows, 'row')} in {counted(len(source.pieces), 'piece')}, read {often}"
+    words = f"{counted(source.n_rows, 'row')} in {counted(len(source.partitions), 'partition')}, read {often}"
     column = options.reading.weights
     weights = [Message("weights", source.name, f"column {column!r}")] if source.has_weights and column else []
     n_units = None if first.uncertainty is None else int(first.uncertainty.n_units)
     return (*weights, *units.said(n_units), Message("note", source.name, words))
 
 
-def _split(kind: AnyKind, units: UnitsOfSource, options: Options) -> tuple[Conditions | None, Planned | None]:
-    """The conditions that are asked for, and the plan; None of what is not asked."""
+def _split(kind: AnyKind, units: UnitsOfSource, options: Options) -> tuple[Conditions | None, ProtocolTrials | None]:
+    """Return the requested conditions and protocol; None if not requested."""
     split, planned = None, None
     if options.split.is_asked:
         from deciban.workflows.conditions import Conditions
 
         split = Conditions.of(options.split, kind, units)
     if options.plan is not None:
-        from deciban.workflows.plans import Planned
+        from deciban.workflows.plans import ProtocolTrials
 
-        planned = Planned.of(options.plan, kind, units)
+        planned = ProtocolTrials.of(options.plan, kind, units)
     return split, planned
 
 
 def messages_with_ties(
     source: ShardSource, kind: AnyKind, ties: Mapping[str, int | float], report: JoinReport | None = None
 ) -> list[Message]:
-    """Return the messages of a source; the one on joined trials gets the number of ties of each system, if known."""
+    """Return the messages of a source; the message about the join gets the numbers of ties, if known."""
     known, report = source.messages, report or source.report
-    assert report is not None  # noqa: S101  # trials in memory were joined
-    join, before = kind.join_message(report, ties_in_words(ties) if ties else ""), kind.join_message(report, "")
+    assert report is not None  # noqa: S101  # set by the join
+    join, before = kind.join_message(report, inputs.ties_in_words(ties) if ties else ""), kind.join_message(report, "")
     return [join if one == before else one for one in known] + ([] if before in known else [join])
 
 
 def number_of_worst(asked: object, files: Any) -> int:
-    """Return how many of the most misleading trials to list; 0 unless requested.
+    """Return the requested number of most misleading trials; 0 by default.
 
     Parameters
     ----------
     asked : int or None
     files : Opened
-        Where the trials are.
+        The trials.
 
     Raises
     ------
     InputError
-        If the number is invalid, or the files do not hold names of trials.
+        If the number is invalid, or the files contain no trial names.
     """
     if asked is None or (asked == 0 and not isinstance(asked, bool)):
         return 0
     if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or asked < 0:
-        raise InputError(f"worst: got {asked!r}. Say how many trials, a whole number from 0.")
+        raise InputError(f"worst: got {asked!r}. It must be a number of trials: a whole number, at least 0.")
     if not files.is_at_hand and files.is_summary:
         raise InputError(
-            "worst: a summary holds no names of trials, and the most misleading trials need them. Name the shards "
-            "themselves, or leave it out."
+            "worst: a summary contains no trial names, which misleading trials need. Name the partitions themselves, "
+            "or leave it out."
         )
     return int(asked)
 
 
 def sides_of_worst(source: ShardSource) -> tuple[str, ...]:
-    """Return the columns that name the trials of a source that does not fit in memory.
+    """Return the columns of trial names of a source that does not fit in memory.
 
     Raises
     ------
     InputError
-        If there are none.
+        If there are no trial names.
     """
-    sides = tuple(one for one in NAMING if one in source.conditions)
+    sides = tuple(one for one in inputs.NAMING if one in source.conditions)
     if not sides:
         what = f"worst: {source.name} has no names of trials, and does not fit in memory"
         raise memory_error(what, way="add columns of names (enroll and test, or trial), or leave it out")
@@ -261,37 +247,37 @@ def sides_of_worst(source: ShardSource) -> tuple[str, ...]:
 
 
 def worst_of(source: ShardSource, engine: Engine, system: int, most: int) -> WorstTrials:
-    """Find the trials of one system with the least evidence for their own class; those of weight 0 do not count.
+    """Return the trials of one system with the least evidence for their own class; trials of weight 0 are ignored.
 
     Parameters
     ----------
     source : ShardSource
     engine : Engine
-        Runs the pass over trials that are not in memory.
+        Runs the pass if the trials are not in memory.
     system : int
-        Position of the system.
+        Index of the system.
     most : int
 
     Raises
     ------
     InputError
-        If nothing names the trials.
+        If there are no trial names.
     """
     name, classes = source.systems[system], source.classes or TWO_CLASSES
     if source.batch is not None:
         trials = source.batch.trials
-        assert trials is not None  # noqa: S101  # it is in memory
+        assert trials is not None  # noqa: S101  # batches in memory have trials
         return WorstTrials(name, trials.sides, _worst(source.batch, system, most, classes, trials.names_of))
     sides = sides_of_worst(source)
-    look = partial(_worst_in_piece, most, classes, tuple(source.conditions.index(one) for one in sides))
-    wanted = Wanted((system,), truth=True, weight=source.has_weights, conditions=True)
+    look = partial(_worst_in_partition, most, classes, tuple(source.conditions.index(one) for one in sides))
+    wanted = TrialFields((system,), truth=True, weight=source.has_weights, conditions=True)
     found: tuple[WorstTrial, ...] | None = found_in(source, engine, wanted, look, "looking for misleading trials")
     return WorstTrials(name, sides, merged_worst(found or (), most, classes if not source.classes else ()))
 
 
-def _worst_in_piece(most: int, classes: tuple[str, ...], at: Sequence[int], chunk: Chunk) -> tuple[WorstTrial, ...]:
-    """Return the most misleading trials of a piece; ``at`` are the positions of the columns that name trials."""
-    assert chunk.conditions is not None  # noqa: S101  # they were asked for
+def _worst_in_partition(most: int, classes: tuple[str, ...], at: Sequence[int], chunk: Chunk) -> tuple[WorstTrial, ...]:
+    """Return the most misleading trials of a partition; ``at`` are the positions of the columns of trial names."""
+    assert chunk.conditions is not None  # noqa: S101  # conditions were requested
     named = [chunk.conditions[one] for one in at]
 
     def names_of(row: int) -> tuple[str, ...]:
@@ -304,9 +290,9 @@ def _worst_in_piece(most: int, classes: tuple[str, ...], at: Sequence[int], chun
 def _worst(
     chunk: Chunk, system: int, most: int, classes: tuple[str, ...], names_of: Callable[[int], tuple[str, ...]]
 ) -> tuple[WorstTrial, ...]:
-    """Find the most misleading trials of a chunk."""
+    """Return the most misleading trials of a chunk."""
     scores, truth = chunk.scores[system], chunk.truth
-    assert truth is not None  # noqa: S101  # it was asked for
+    assert truth is not None  # noqa: S101  # truth was requested
     counting = np.ones(len(truth), bool) if chunk.weight is None else chunk.weight > 0
     loglik: Any = scores
     if scores.ndim == 1:
@@ -317,138 +303,134 @@ def _worst(
 
 
 def _chosen_thresholds(
-    source: ShardSource, scores: Paths, key: PathLike | None, options: Options, progress: Progress | None
+    source: ShardSource, scores: inputs.Paths, key: PathLike | None, options: Options, progress: Progress | None
 ) -> tuple[list[Figures], tuple[Message, ...]]:
-    """Find the thresholds of each system of a source that are best on other trials.
+    """Choose the best thresholds of each system of a source on other trials.
 
     Parameters
     ----------
     source : ShardSource
-        The systems that are evaluated.
+        The systems to evaluate.
     scores : sequence of paths, or one path
         Score files of the same systems, in the same order.
     key : path or None
-        Left out, the first of these files says which of its trials are targets.
+        By default the labels are in these files.
     options : Options
-        How these files are read, too, but for the choice of trials by conditions (``where``).
+        Also for reading these files, except ``where``.
     progress : function, optional
 
     Returns
     -------
     list of Figures
-        Of each system, those at its own thresholds among them.
+        Metrics of each system, including errors at its thresholds.
     tuple of Message
 
     Raises
     ------
     InputError
-        If scores are of many classes, there are not as many systems as are evaluated, or these are in another order.
+        If scores are multiclass, or the numbers or the order of the systems differ.
     FormatError, KeyMismatchError
         As in `deciban.workflows.inputs.read_joined`.
     """
     kind, wanted = kind_called(source.kind_name()), options.figures
     if not kind.has_thresholds:
-        raise InputError(
-            f"threshold_from: the scores are of {kind.about}, which no single threshold decides. Leave it out."
-        )
+        raise InputError(f"threshold_from: the scores are {kind.about}, and have no single threshold. Leave it out.")
     reading = replace(options.reading, where=None, weights_required=False)
     scale = replace(options.scale, speakers=options.scale.speakers if key is None else None)
     other = replace(options, reading=reading, scale=scale, kind=kind.name).of_systems(source.renamed)
-    others = opened(paths_of(scores, name="threshold_from"), key, other).as_source(other, progress)
+    others = opened(inputs.paths_of(scores, name="threshold_from"), key, other).as_source(other, progress)
     _require_same(others.systems, source.systems)
     figures = Figures(operating_points=wanted.operating_points)
-    quick = replace(other, figures=figures, how_sure=HowSure(intervals=False, optimism=False))
+    quick = replace(other, figures=figures, how_sure=UncertaintyOptions(intervals=False, optimism=False))
     results = evaluate_source(others, quick, progress)
-    said = Message("note", "", "thresholds are chosen on the trials of the files that follow")
+    said = Message("note", "", "thresholds are chosen on the trials of the following files")
     given = wanted.at_thresholds or {}
     each = [replace(wanted, at_thresholds={**given, **_best(one)}) for one in results.systems]
     return each, (said, *(one for one in results.messages if isinstance(one, Message)))
 
 
 def _require_same(names: Sequence[str], evaluated: Sequence[str]) -> None:
-    """Refuse other systems than those that are evaluated, or the same in another order."""
+    """Refuse other systems than the evaluated ones, or another order."""
     if len(names) != len(evaluated):
         raise InputError(
-            f"threshold_from: scores of {len(names)} systems ({', '.join(names)}) for the {len(evaluated)} that "
-            f"are evaluated ({', '.join(evaluated)}). Name one file for each system, in the same order."
+            f"threshold_from: got {len(names)} systems ({', '.join(names)}), but {len(evaluated)} are evaluated "
+            f"({', '.join(evaluated)}). Name one file for each system, in the same order."
         )
     for k, name in enumerate(names):
         if name in evaluated and evaluated[k] != name:
             raise InputError(
-                f"threshold_from: {name} is system {k + 1} there, and system {evaluated.index(name) + 1} of those "
-                "that are evaluated. Name one file for each system, in the same order."
+                f"threshold_from: {name} is system {k + 1} there, but system {evaluated.index(name) + 1} of the "
+                "evaluated ones. Name one file for each system, in the same order."
             )
 
 
 def _best(found: Evaluation) -> dict[str, float]:
-    """The threshold of the EER, and of the least cost at each operating point."""
+    """Return the thresholds of the EER and of the minimum cost at each operating point."""
     return {"EER": found.eer_threshold} | {
         f"minDCF at {point}": point.min_threshold for point in found.operating_points
     }
 
 
 def evaluate_files(
-    scores: Paths | None = None,
+    scores: inputs.Paths | None = None,
     key: PathLike | None = None,
     *,
     model: PathLike | Model | None = None,
     quality: Any = None,
     of_training: bool = False,
-    threshold_from: Paths | None = None,
+    threshold_from: inputs.Paths | None = None,
     threshold_key: PathLike | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Results[Any]:
-    """Evaluate score files, one per system, on the trials of one key; of two classes or of many.
+    """Evaluate score files, one per system, on the trials of one key, two-class or multiclass.
 
     Parameters
     ----------
     scores : sequence of paths, or one path
-        Score files; see `deciban.read_scores` and `deciban.io.read_class_scores` for what they may look like.
+        Score files; see `deciban.read_scores` and `deciban.io.read_class_scores` for their formats.
     key : path, optional
-        Which trials are targets, or of which class each segment is. Left out, the first score file must say so itself.
+        Key with target labels, or the class of each segment. By default the first score file must contain labels.
     model : path or Model, optional
-        Evaluate what a trained calibration or fusion makes of the scores, as well.
+        Trained calibration or fusion: evaluate its output, too.
     quality : path, or mapping of side to path, optional
         Quality measures, for a fusion that was trained with some; see `deciban.train_files`.
     of_training : bool
-        Whether these should be the trials that the model was trained on: a message tells if they are and should not
-        be, or the reverse.
+        Whether these should be the training trials of the model. A message states if they should be but are not, or the
+        reverse.
     threshold_from : sequence of paths, or one path, optional
-        Two classes: scores of the same systems, in the same order, on other trials, such as a development set.
-        ``requested.at_thresholds`` of each evaluation then holds the errors and the half total error rate at the
-        thresholds that are best there: that of the EER, and that of the least cost at each operating point.
+        Two classes: scores of the same systems, in the same order, on other trials, such as a development set. Then
+        ``requested.at_thresholds`` of each evaluation contains the errors and the half total error rate at the best
+        thresholds of the other trials: of the EER, and of the minimum cost at each operating point.
     threshold_key : path, optional
-        Key of these trials, if they do not say themselves which are targets.
+        Key of these trials, if their files contain no labels.
     progress : function, optional
-        Called with a few words at every step.
+        Called with a short description of every step.
     **options
-        ``tar`` and ``non``, by another name ``same`` and ``different``: in place of ``scores`` and a key, the scores
-        of targets and those of non-targets, a path or as many as there are systems of each; plain lists of numbers
-        will do.
+        ``tar`` and ``non`` (or ``same`` and ``different``): the scores of targets and of non-targets, instead of
+        ``scores`` and a key. One path, or one for each system; or lists of numbers.
 
-        ``kind`` (``"two-class"`` or ``"classes"``; left out, the files decide), how files are read and joined (the
-        attributes of `deciban.workflows.Reading`), what is wanted about uncertainty (those of
-        `deciban.workflows.HowSure`: ``units``, ``level``, ``intervals``, ``bootstrap``, ``seed``, ``optimism``), what
-        is done about trials that do not fit in memory (those of `deciban.workflows.Scale`: ``memory``,
-        ``dask``, ``speakers``), and which figures are wanted (those of
-        `deciban.workflows.Figures`: ``operating_points``, ``eer_conventions``, ``fnmr_at``, ``fmr_at``,
-        ``at_thresholds``, ``posteriors_at``, ``axis`` of two classes; ``prior``, ``p_target``, ``p_out_of_set``,
-        ``subsets``, ``pairs``, ``groups`` of many).
+        ``kind``: ``"two-class"`` or ``"classes"``, by default detected from the files. Options for reading and joining
+        files (attributes of `deciban.workflows.Reading`); for uncertainty (`deciban.workflows.UncertaintyOptions`:
+        ``units``, ``level``, ``intervals``, ``bootstrap``, ``seed``, ``optimism``); for large data
+        (`deciban.workflows.Scale`: ``memory``, ``dask``, ``speakers``); and for metrics
+        (`deciban.workflows.Figures`: two-class ``operating_points``, ``eer_conventions``, ``classifier``, ``fnmr_at``,
+        ``fmr_at``, ``at_thresholds``, ``posteriors_at``, ``axis``; multiclass ``prior``, ``p_target``,
+        ``p_out_of_set``, ``subsets``, ``pairs``, ``groups``).
 
     Returns
     -------
     Results
-        The evaluations, how the trials met, and in ``messages`` what was read and assumed. With a model, ``systems``
-        is what it makes of the scores, and ``before`` holds the results of the scores as they are.
+        The evaluations, counts of the join, and ``messages`` about inputs and assumptions. With a model, ``systems``
+        are evaluations of its output, and ``before`` contains the results of the original scores.
 
     Raises
     ------
     FormatError, KeyMismatchError, InputError
         As in `deciban.read_scores`, `deciban.align` and `deciban.load_model`; or if systems, classes or quality
-        measures are not those of training.
+        measures differ from training.
     TypeError
-        If an option is none.
+        If an option is unknown.
 
     Examples
     --------
@@ -464,80 +446,80 @@ def evaluate_files(
     >>> [(one.n_tar, one.auc) for one in results.systems]
     [(2, 0.75)]
     """
-    named, options = named_scores(scores, key, options)
+    named, options = inputs.named_scores(scores, key, options)
     chosen, loaded = Options.of("evaluate_files", options), None
     if model is not None:
         from deciban.workflows.model_files import path_of_model, require_quality, trained_model
 
         if threshold_from is not None:
             raise InputError(
-                "threshold_from, model: thresholds are of scores as they are. Apply the model to both sets first "
+                "threshold_from, model: thresholds are for scores without a model. Apply the model to both sets first "
                 "(apply_files), or leave one of the two out."
             )
-        named = paths_of(named, also=(key, path_of_model(model)))  # before the model is read
+        named = inputs.paths_of(named, also=(key, path_of_model(model)))  # before the model is read
         loaded = trained_model(model, chosen.kind)
         require_quality(loaded, is_given=quality is not None)
         chosen = replace(chosen, incomplete=loaded.accepts_missing)
     elif quality is not None or of_training:
         raise InputError(
-            "quality, of_training: are about a model, and none is given. Name it (model=), or leave them out."
+            "quality, of_training: are for a model, and there is none. Name it (model=), or leave them out."
         )
-    others = None if threshold_from is None else paths_of(threshold_from, name="threshold_from")
+    others = None if threshold_from is None else inputs.paths_of(threshold_from, name="threshold_from")
     about: Any = {"quality": quality, "of_training": of_training, "thresholds": (others, threshold_key)}
     return evaluate_model(loaded, opened(named, key, chosen), chosen, **about, progress=progress).results
 
 
 _UNPAIRED = "systems have different numbers of trials: each is evaluated on its own, and differences cannot be paired"
-"""Message about systems that share no trials."""
+"""Message about systems without common trials."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelEvaluation:
-    """What a trained model makes of the systems on the trials of a key.
+    """Evaluation of systems with a trained model on the trials of a key.
 
     Attributes
     ----------
     results : Results
-        Of what the model makes; ``before`` holds those of the systems, in the order of training.
+        Results of the output of the model; ``before`` contains the results of its systems, in the order of training.
     trials : tuple
-        What it was made of, as `deciban.workflows.training_rows.Compared` takes it; empty without a model.
-    renamed : Renamed, optional
-        What systems were called before they were given names.
+        Arguments of `deciban.workflows.training_rows.Compared`; empty without a model.
+    renamed : RenamedSystems, optional
+        Original names of the systems.
     """
 
     results: Results[Any]
     trials: tuple[Any, ...] = ()
-    renamed: Renamed | None = None
+    renamed: RenamedSystems | None = None
 
 
 def evaluate_model(
     model: ScoreModel | None,
-    files: Opened,
+    files: inputs.Opened,
     options: Options,
     *,
     quality: Any = None,
     of_training: bool = False,
-    thresholds: tuple[Paths | None, PathLike | None] = (None, None),
+    thresholds: tuple[inputs.Paths | None, PathLike | None] = (None, None),
     progress: Progress | None = None,
 ) -> ModelEvaluation:
-    """Evaluate systems as they are, and what a trained model makes of them if there is one; see `evaluate_files`.
+    """Evaluate systems, and the output of a trained model, if given; see `evaluate_files`.
 
     Parameters
     ----------
     model : ScoreModel or None
-        Trained.
+        A trained model.
     files : Opened
         See `opened`.
     options, quality, of_training, progress
         As in `evaluate_files`.
     thresholds : pair
-        Score files on whose trials thresholds are chosen, and their key: ``threshold_from`` and ``threshold_key``.
+        ``threshold_from`` and ``threshold_key``: score files for choosing thresholds, and their key.
     """
     threshold_from, threshold_key = thresholds
     if threshold_key is not None and not threshold_from:
         raise InputError(
-            "threshold_key: is the key of other scores, and none are given. Name them (threshold_from=, "
-            "--threshold-from), or leave this out."
+            "threshold_key: is for the scores of threshold_from, and there are none. Add them (threshold_from=, "
+            "--threshold-from), or leave it out."
         )
     number_of_worst(options.worst, files)
     if model is not None:
@@ -561,15 +543,14 @@ def evaluate_model(
 
 def _modelled(
     model: ScoreModel,
-    files: Opened,
+    files: inputs.Opened,
     options: Options,
     quality: Any,
     of_training: bool,  # noqa: FBT001
     progress: Progress | None,
 ) -> ModelEvaluation:
-    """Evaluate the systems of files as they are, and what a trained model makes of them."""
-    from deciban.models.mapped import counting
-    from deciban.workflows.model_files import Scored, made_of, refuse_twice, require_quality, seen_before
+    """Evaluate the systems of files, and the output of a trained model."""
+    from deciban.workflows.model_files import PartlyScoredTrials, made_of, refuse_twice, require_quality, seen_before
     from deciban.workflows.quality import combination_messages, read_measures, with_quality
     from deciban.workflows.units import units_of_source
 
@@ -584,9 +565,9 @@ def _modelled(
     with options.scale.engine() as engine:
         engine.make_room(source, options.scale.n_bytes)
         units = units_of_source(source, engine, options.how_sure, kind)
-    scored, trained, result, notes = made_of(model, Scored.of(units.source, options), options)
+    scored, trained, result, notes = made_of(model, PartlyScoredTrials.of(units.source, options), options)
     source, (name,) = scored.source, result.systems
-    words = f"{name}: the {kind.output} that the model ({model.kind}) makes of the scores"
+    words = f"{name}: the {kind.output} of the model ({model.kind}) for the scores"
     told = [*scored.messages, *notes, *combination_messages(model, measured)]
     told.append(Message("note", "", words + (" of all systems" if model.is_fusion else "")))
     before = evaluate_source(counting(source), options, progress, units=units, told=told)
@@ -596,6 +577,8 @@ def _modelled(
     counts = {"n_tar": first.n_tar, "n_non": first.n_non} if is_counted else None
     with options.scale.engine() as engine:
         seen = seen_before(model, trained, engine, of_training=of_training, counts=counts)
+    if not model.is_fusion:  # of a fusion, all systems are shown with their notes
+        seen = [*seen, *(Message(WARNING, first.name, note) for note in first.notes if topic_of(note) == "ratios")]
     about = before.join, (*before.messages, *seen)
     untouched = Results(before.systems, *about, **_besides(before))
     results = Results(after.systems, *about, before=untouched, **_besides(after))
@@ -604,7 +587,7 @@ def _modelled(
 
 
 def _with_plan(results: Results[Any], options: Options) -> Results[Any]:
-    """Return results with the primary number of the plan, if one was named."""
+    """Return results with the primary metric of the protocol, if given."""
     if options.plan is None:
         return results
     from deciban.workflows.plans import with_primary_numbers
@@ -613,16 +596,16 @@ def _with_plan(results: Results[Any], options: Options) -> Results[Any]:
 
 
 def _besides(found: Results[Any]) -> dict[str, Any]:
-    """What there is of systems beside their evaluations."""
+    """Return the parts of results besides evaluations."""
     return {"conditions": found.conditions, "primaries": found.primaries, "worst": found.worst}
 
 
 _MANY_CLASSES = 1000
-"""From this number of classes on, rows are counted before they are read."""
+"""Minimum number of classes for which rows are counted before reading."""
 
 
-def _refuse_classes_without_segments(files: Opened, options: Options) -> None:
-    """Refuse a table with more columns of classes than rows before it is read, which takes long.
+def _refuse_classes_without_segments(files: inputs.Opened, options: Options) -> None:
+    """Refuse a table with fewer rows than columns of classes before reading it, which takes long.
 
     Raises
     ------
@@ -638,15 +621,15 @@ def _refuse_classes_without_segments(files: Opened, options: Options) -> None:
     if shape is not None and shape[1] > _MANY_CLASSES and shape[0] < shape[1]:
         most, n_classes = shape
         raise InputError(
-            f"{display_name(first.path)}: {n_classes:,} columns are scores of classes, and there are at most {most:,} "
-            "rows, so that some classes have no segment. Every class is averaged by itself. Name those that have some "
-            "(classes=, --classes), or say which columns are which (columns=, --columns)."
+            f"{display_name(first.path)}: {n_classes:,} columns are scores of classes, but there are at most {most:,} "
+            "rows, so some classes have no segments. Evaluations need segments of every class. Name the classes that "
+            "have some (classes=, --classes), or the roles of the columns (columns=, --columns)."
         )
 
 
-def _each_alone(files: Sequence[ScoreFiles], options: Options, progress: Progress | None) -> Results[Any]:
-    """Evaluate systems in two files each, of other trials each: nothing is paired."""
-    without = replace(options.how_sure, keep=False)  # nobody takes rows of one system for those of another
+def _each_alone(files: Sequence[inputs.ScoreFiles], options: Options, progress: Progress | None) -> Results[Any]:
+    """Evaluate systems with two files each and different trials, without pairing."""
+    without = replace(options.how_sure, keep=False)  # rows of different systems must not be paired
     own = replace(options, reading=replace(options.reading, names=None), how_sure=without)
     found = [evaluate_source(one.as_source(own, progress), own, progress) for one in files]
     single = [one for part in found for one in part.systems]
@@ -665,4 +648,4 @@ def _each_alone(files: Sequence[ScoreFiles], options: Options, progress: Progres
 
 
 evaluate_class_files = evaluate_files
-"""Another name of `evaluate_files`, which finds out itself what scores are about."""
+"""Another name of `evaluate_files`, which detects the kind of scores."""

@@ -1,53 +1,52 @@
-"""Score files and a key, of either kind: opened, read, joined, and turned into a source of trials."""
+"""Score files and a key, two-class or multiclass: opened, read, joined, and converted to a source of trials."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from deciban._files import PathLike, display_name, is_open_file
-from deciban.errors import InputError
+from deciban.errors import NEGATED, WARNING, InputError, Message, as_message, counted, in_lines
 from deciban.io.columns.values import coded_column
-from deciban.io.contents import Contents
+from deciban.io.formats import Contents
 from deciban.io.reader import matrices_by_key, require_as_many
-from deciban.io.recognition import Recognized, recognize
+from deciban.io.recognition import JoinOptions, Recognized, recognize
 from deciban.io.source import TwoFiles, require_one_stream, single_files
 from deciban.io.units import became_logarithms, logarithms_of_probabilities
 from deciban.memory import give_back_at_once, memory_error
-from deciban.messages import NEGATED, WARNING, Message, as_message, counted, in_lines
 from deciban.trials import JoinReport, Trials
-from deciban.trials.joining.renaming import near_names
+from deciban.trials.joining import near_names
 from deciban.trials.lists import PAIR_SIDE, ROW, SINGLE
-from deciban.trials.sources import Chunk, HeldPiece, ShardSource
+from deciban.trials.sources import Chunk, LoadedPartition, ShardSource
 from deciban.trials.tables import criteria
 from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of
 from deciban.workflows.kinds.base import named_apart
 from deciban.workflows.kinds.score_units import in_nats, prior_of_classes
-from deciban.workflows.options import TRIALS, HowSure, KindName, Options, Reading, new_names, renamed
+from deciban.workflows.options import TRIALS, KindName, Options, Reading, UncertaintyOptions, new_names, renamed
 from deciban.workflows.partitions import sides_with_names
 from deciban.workflows.units import in_words, weights_of_key
 
 Paths: TypeAlias = Sequence[PathLike | TwoFiles] | PathLike | TwoFiles
-"""Score files, or one; those of one system may be two."""
+"""One or several score files; a system can have two files."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreFiles:
-    """Score files and a key, opened once: to find out what they are about, and then to read them.
+    """Opened score files and a key, to detect their kind and then read them.
 
     Attributes
     ----------
     scores : tuple of Recognized
     key : Recognized or None
     class_order : tuple of str, optional
-        Classes of other trials of the same run. Scores of the same classes are put in this order, so that whatever goes
-        by position (a prior, costs, the class of all else) means the same for both.
+        Classes of other trials of the same run. Scores of the same classes are put in this order, so that arguments
+        by position (a prior, costs, the class out of set) have the same meaning for both.
     """
 
     scores: tuple[Recognized, ...]
@@ -56,16 +55,16 @@ class ScoreFiles:
 
     @classmethod
     def of(cls, scores: Paths | ScoreFiles, key: PathLike | None, reading: Reading) -> ScoreFiles:
-        """Open the files that a user named, unless they are; nothing is read yet but what tells their format.
+        """Open files, unless they are open; nothing is read except what is needed to detect their format.
 
         Raises
         ------
         InputError
-            If there is none, or standard input would be read twice; or if a table could hold scores of classes or a
-            matrix of trials, and the key does not tell.
+            If there are no files, or standard input would be read twice; or if a table can contain scores of classes or
+            a matrix of trials, and the key does not decide it.
         """
         given: Any = scores
-        if isinstance(given, cls):  # opened before
+        if isinstance(given, cls):  # already open
             return given
         paths = paths_of(given, also=(key, *reading.files))
         how: Any = {"format": reading.format, "columns": reading.columns, "labels": reading.labels}
@@ -78,13 +77,13 @@ class ScoreFiles:
         return cls(found, truth)
 
     def as_recognized(self, reading: Reading) -> Reading:
-        """How the score files are read once more without their key, which may have told the format of all of them."""
+        """Return options to read the score files again without their key, which may have decided their format."""
         told = {None if one.files[0].asked is None else one.files[0].asked.name for one in self.scores}
         return replace(reading, format=told.pop()) if len(told) == 1 else reading
 
     @property
     def is_at_hand(self) -> bool:
-        """Whether all trials are read into memory: they are."""
+        """True: all trials are read into memory."""
         return True
 
     @property
@@ -93,7 +92,7 @@ class ScoreFiles:
         return [one.path for one in self.scores]
 
     def kind_name(self, options: Options) -> KindName:
-        """Return what the scores are about; see `deciban.workflows.kinds.kind_of`."""
+        """Return the kind of the scores; see `deciban.workflows.kinds.kind_of`."""
         return kind_of(self.scores[0], self.key, options).name
 
     def as_source(self, options: Options, progress: Progress | None = None) -> ShardSource:
@@ -107,11 +106,11 @@ class ScoreFiles:
         return read_joined(self, None, options, progress=progress)
 
     def in_order_of(self, classes: Sequence[str]) -> ScoreFiles:
-        """Return the files, to be read with the classes in an order."""
+        """Return the files, with an order of the classes."""
         return replace(self, class_order=tuple(classes) or None)
 
     def options_for(self, model: Any, options: Options) -> Options:
-        """Return options with the kind of a model, whose scores the files must contain.
+        """Return options with the kind of a model; refuse scores of the other kind.
 
         Raises
         ------
@@ -122,17 +121,17 @@ class ScoreFiles:
         return require_kind(model, self.scores[0], self.key, options)
 
     def alone(self) -> tuple[ScoreFiles, ...]:
-        """Return each system by itself, for systems that are not paired."""
+        """Return each system separately, for systems that are not paired."""
         return tuple(ScoreFiles((one,), None) for one in self.scores)
 
     @property
     def paths(self) -> list[PathLike]:
-        """The files, the key last."""
+        """Paths of the files, the key last."""
         return single_files(file.path for file in (*self.scores, *(() if self.key is None else (self.key,))))
 
 
 Opened: TypeAlias = ScoreFiles | ShardSource
-"""Opened inputs: files that are read as one batch, or a source."""
+"""Opened inputs: files to read as one batch, or a source."""
 
 
 def read_joined(
@@ -142,19 +141,19 @@ def read_joined(
     *,
     progress: Progress | None = None,
 ) -> ShardSource:
-    """Read score files and a key, and find the scores of every trial of the key.
+    """Read score files and a key, and join them.
 
     Parameters
     ----------
     scores : sequence of paths, or one path, or ScoreFiles
-        Score files; see `deciban.read_scores` and `deciban.io.read_class_scores` for what they may look like.
+        Score files; see `deciban.read_scores` and `deciban.io.read_class_scores` for their formats.
     key : path, optional
-        Which trials are targets, or of which class. Left out, the first score file must say so itself.
+        Key with target labels or classes. By default the first score file must contain labels.
     options : Options, optional
-        What the scores are about, and how they are read and joined. If they are ``incomplete``, all trials of the key
-        stay, with NaN where a system has no score, and ``missing`` has no meaning.
+        Kind of the scores, and options for reading and joining. If ``incomplete``, all trials of the key are kept, with
+        NaN for missing scores, and ``missing`` is ignored.
     progress : function, optional
-        Called with a few words at every step.
+        Called with a short description of every step.
 
     Returns
     -------
@@ -164,13 +163,13 @@ def read_joined(
     Raises
     ------
     FormatError, KeyMismatchError, InputError
-        As in `deciban.read_scores` and `deciban.align`; or if the column of weights lacks values, or holds what is no
-        weight; if classes do not fit, or a segment excludes every class.
+        As in `deciban.read_scores` and `deciban.align`; or if a weight is missing or invalid, classes do not match, or
+        a segment excludes every class.
     """
     say, chosen = progress or (lambda _words: None), options or Options()
     reading = chosen.reading.with_ids_read()
     files = ScoreFiles.of(scores, key, reading)
-    if files.key is None and reading.renaming is not None:  # what has the truth has scores, too, and their names
+    if files.key is None and reading.renaming is not None:  # the truth is in the score file, with the same names
         reading = replace(reading, ids=reading.renaming.for_scores_alone())
     kind = kind_of(files.scores[0], files.key, chosen)
     kind.refuse_reading(reading)
@@ -198,10 +197,10 @@ def read_joined(
 
 
 def _join_messages(kind: AnyKind, aligned: Sequence[Any], key: AnyKey, reading: Reading) -> list[Message]:
-    """Return the messages on how trials met, without the number of tied scores."""
+    """Return the messages about the join, without the number of tied scores."""
     found = how_trials_met(kind, reading, aligned[0].report, "")
     if len(aligned) > 1 and key.trials.sides == ROW:
-        words = f"{kind.noun}s have no names: row n of each system is taken for the same {kind.noun}"
+        words = f"{kind.noun}s have no names: row n is assumed to be the same {kind.noun} in every system"
         found.append(Message("join", "", words))
     if len(aligned[0].trials) < len(key.trials):
         words = kind.truth_in_words(kind.truth_of(aligned[0]), kind.classes_of(aligned[0].scores))
@@ -210,7 +209,7 @@ def _join_messages(kind: AnyKind, aligned: Sequence[Any], key: AnyKey, reading: 
 
 
 def _truth(kind: AnyKind, source: Contents, first: AnyScores, reading: Reading, files: ScoreFiles) -> AnyKey:
-    """The truth, or what a user can say of the first score file if it lies in a column that was not known.
+    """Return the truth; if the first score file has it in an unknown column, the error contains the possible columns.
 
     Raises
     ------
@@ -223,12 +222,12 @@ def _truth(kind: AnyKind, source: Contents, first: AnyScores, reading: Reading, 
         labelled = [way for way in ways if "label" in way]
         if not labelled:
             raise
-        raise InputError(f"{error} Or say which of its columns is the label:{in_lines(labelled)}") from error
+        raise InputError(f"{error} If a column of it contains labels, name it:{in_lines(labelled)}") from error
     return truth
 
 
 def _near_names(systems: Sequence[AnyScores], key: AnyKey, report: JoinReport, reading: Reading) -> tuple[Message, ...]:
-    """How more trials would have met; of the first system of which more would."""
+    """Return a message about names that match after renaming, for the first system where this adds trials."""
     if not report.missing or reading.ids is not None or reading.by_order:
         return ()
     found = (near_names(one.trials, key.trials) for one in systems)
@@ -237,20 +236,20 @@ def _near_names(systems: Sequence[AnyScores], key: AnyKey, report: JoinReport, r
 
 
 def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores") -> list[PathLike | TwoFiles]:
-    """The files that are named, one or several.
+    """Return the named files as a list.
 
     Parameters
     ----------
     scores : sequence of paths, or one path
     also : sequence
-        What else is read, of which standard input may be one.
+        Other inputs, which can include standard input.
     name : str
-        What the user calls them.
+        Name of the argument.
 
     Raises
     ------
     InputError
-        If there is none, one is no name of a file, or standard input would be read twice.
+        If there are no files, an item is not a file name, or standard input would be read twice.
     """
     given: Any = [scores] if isinstance(scores, str | os.PathLike | TwoFiles) else scores
     if not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
@@ -259,10 +258,11 @@ def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores"
     for path in paths:
         if not isinstance(path, str | os.PathLike | TwoFiles):
             raise InputError(
-                f"{name}: got {type(path).__name__} for the name of a file. What is in memory, deciban.evaluate takes."
+                f"{name}: got {type(path).__name__}, expected the name of a file. For data in memory, use "
+                "deciban.evaluate."
             )
     if not paths:
-        raise InputError(f"{name}: no file given. At least one is needed.")
+        raise InputError(f"{name}: no file given. Name at least one.")
     require_one_stream([*single_files(paths), *also])
     return paths
 
@@ -270,9 +270,9 @@ def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores"
 def _aligned(
     kind: AnyKind, systems: list[AnyScores], key: AnyKey, reading: Reading, *, incomplete: bool
 ) -> tuple[Sequence[Any], AnyKey]:
-    """The systems on the trials that are asked for, and the key with these alone.
+    """Return the systems on the requested trials, and the key of these trials.
 
-    By order, trials are matched before some of them are chosen: files hold what the key holds, not what is asked for.
+    By order, all trials are matched before some are selected, because the files contain all trials of the key.
     """
     if not reading.where:
         return kind.align(systems, key, reading, incomplete=incomplete), key
@@ -280,26 +280,26 @@ def _aligned(
         chosen = key.keep(where=reading.where)
         return kind.align(systems, chosen, reading, incomplete=incomplete), chosen
     if any(len(one.trials) != len(key.trials) for one in systems):
-        kind.align(systems, key, reading)  # which refuses it
+        kind.align(systems, key, reading)  # raises an error
     rows = np.flatnonzero(np.logical_and.reduce(criteria(key.trials, {}, reading.where)))
     chosen = key.take(rows)
     return kind.align([one.take(rows) for one in systems], chosen, reading, incomplete=incomplete), chosen
 
 
 def _weights(aligned: Any, key: AnyKey, reading: Reading, kind: AnyKind) -> tuple[CountArray | None, list[Message]]:
-    """How much trials count, and what is to be said about it."""
+    """Return the weights of the trials, and a message about them."""
     column, name = reading.weights, key.trials.origin.name
     if column is None:
         return None, []
     if not reading.weights_required and column not in aligned.trials.conditions:
-        words = f"has no column {column!r} of weights: all its {kind.noun}s count alike"
+        words = f"has no column {column!r} of weights: all its {kind.noun}s have equal weight"
         return None, [Message(WARNING, name, words)]
     weight = weights_of_key(aligned, key, column)
     return weight, [Message("weights", name, f"column {column!r}   {in_words(weight)}")]
 
 
 def refuse_options_of_keys(key: PathLike | None, reading: Reading) -> None:
-    """Refuse what is said about a key where two files say which trials are targets.
+    """Refuse options for a key, if two files contain targets and non-targets.
 
     Raises
     ------
@@ -308,13 +308,13 @@ def refuse_options_of_keys(key: PathLike | None, reading: Reading) -> None:
     said = {"key": key, "key_format": reading.key_format, "key_columns": reading.key_columns}
     for name in (name for name, value in said.items() if value is not None):
         raise InputError(
-            f"{name}: is about a key, and there is none: of two files, the one holds targets and the other "
-            "non-targets. Leave it out."
+            f"{name}: is for a key, and there is none: one file contains targets and the other one non-targets. Leave "
+            "it out."
         )
 
 
 def _require_same_rows(files: Sequence[Recognized], contents: Sequence[Contents]) -> None:
-    """Refuse systems whose trials are told apart by their rows and are not as many of each class.
+    """Refuse systems whose trials have no names, if their numbers of trials in each class differ.
 
     Raises
     ------
@@ -328,7 +328,7 @@ def _require_same_rows(files: Sequence[Recognized], contents: Sequence[Contents]
 
 
 def ties_in_words(ties: Mapping[str, int | float]) -> str:
-    """State how many scores are tied across classes: of each of a few systems, of many the fewest and the most.
+    """Describe the numbers of scores that are tied across classes: for each of up to three systems, or as a range.
 
     >>> ties_in_words({"a": 0, "b": 2}), ties_in_words({"a": 0})
     ('tied across classes: 0 (a), 2 (b)', 'no score tied across classes')
@@ -337,7 +337,7 @@ def ties_in_words(ties: Mapping[str, int | float]) -> str:
     """
     if not any(ties.values()):
         return "no score tied across classes"
-    if len(ties) > 3:  # the lines before name all systems
+    if len(ties) > 3:  # all systems are named before
         some = [n for n in ties.values() if n]
         few, many = f"{min(some):,}", f"{max(some):,}"
         how_many = few if few == many else f"{few} to {many}"
@@ -346,34 +346,28 @@ def ties_in_words(ties: Mapping[str, int | float]) -> str:
 
 
 _HANDS_OUT = ("__arrow_c_stream__", "columns", "get_fragments", "sink_parquet", "partitions")
-"""What tables of other libraries have: one of these."""
-
-_SAME = (
-    *("missing", "duplicates", "format", "columns", "key_format", "key_columns", "labels", "where", "by_order"),
-    *("weights", "weights_required", "classes"),
-)
-"""Options that are called the same in both ways of reading."""
+"""Attributes of tables of other libraries; each table has at least one of them."""
 
 
 def is_object(given: Any) -> bool:
-    """Whether this is no path but something that hands out rows or cells itself, such as a dataset or a lazy frame.
+    """Return True for objects that contain rows or cells, such as a dataset or a lazy frame, not for paths.
 
     >>> is_object("scores.txt"), is_object({"score": [0.5]}), is_object(3)
     (False, True, False)
     """
     if isinstance(given, str | bytes | os.PathLike | TwoFiles) or is_open_file(given):
         return False
-    kind = type(given)  # to ask a lazy frame for its columns may be much work
+    kind = type(given)  # lazy frames compute their columns when asked
     is_array = all(hasattr(kind, one) for one in ("dtype", "shape", "__getitem__"))
     return is_array or isinstance(given, Mapping) or any(hasattr(kind, one) for one in _HANDS_OUT)
 
 
 NAMING = (*PAIR_SIDE, *SINGLE)
-"""Columns whose values are the names of a trial."""
+"""Columns that contain names of trials."""
 
 
 def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSource:
-    """Open what a user named, to be read in pieces.
+    """Open inputs, to be read in batches.
 
     Parameters
     ----------
@@ -384,22 +378,20 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
     Raises
     ------
     FormatError, InputError, KeyMismatchError, OSError
-        As in `deciban.io.shards.opening.open_shards`; or if an option means nothing there.
+        As in `deciban.io.shards.opening.open_shards`; or if an option is not for these inputs.
     """
     from deciban.io.shards.opening import open_shards
 
-    give_back_at_once(options.scale.n_bytes)  # joins come before any pass
+    give_back_at_once(options.scale.n_bytes)  # joins precede all passes
     reading = options.reading.with_ids_read()
-    if key is None and reading.renaming is not None:  # what has the truth has scores, too, and their names
+    if key is None and reading.renaming is not None:  # the truth is in the score file, with the same names
         reading = replace(reading, ids=reading.renaming.for_scores_alone())
     if reading.says("from_classes") and options.kind != "two-class":
-        what = (
-            "from_classes: scores of two classes as differences need all trials in memory, and these are read in pieces"
-        )
-        raise memory_error(what, way="write the scores anew first (deciban convert)")
+        what = "from_classes: differences of two classes need all trials in memory, but the data are read in batches"
+        raise memory_error(what, way="convert the scores first (deciban convert)")
     if any(isinstance(one, TwoFiles) for one in scores):
         refuse_options_of_keys(key, reading)
-    given = {name: getattr(reading, name) for name in _SAME}
+    given = {one.name: getattr(reading, one.name) for one in fields(JoinOptions)}
     given |= {"unit": reading.unit}
     given |= _units(options.how_sure) | {"kind": options.kind, "memory": max(options.scale.n_bytes // 2, 1)}
     given |= {"ids": reading.renaming, "groups": options.groups, "incomplete": options.incomplete}
@@ -416,7 +408,7 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
 
 
 def condition_columns(options: Options) -> tuple[str, ...]:
-    """Columns and sides by which trials are split, for conditions or by a plan."""
+    """Return the columns and sides that divide trials into conditions, also for a protocol."""
     asked = [*options.split.partitions, *options.split.equalized]
     if options.plan is not None:
         from deciban.workflows.plans import plan_columns
@@ -425,8 +417,8 @@ def condition_columns(options: Options) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.side or one.name for columns in asked for one in columns))
 
 
-def _units(how_sure: HowSure) -> dict[str, Any]:
-    """What names the units, if intervals are wanted."""
+def _units(how_sure: UncertaintyOptions) -> dict[str, Any]:
+    """Return the options for units of a source."""
     naming = how_sure.naming
     if naming is None or not how_sure.intervals:
         return {"find_speakers": how_sure.intervals, "find_segments": how_sure.intervals and how_sure.bootstrap > 0}
@@ -436,7 +428,7 @@ def _units(how_sure: HowSure) -> dict[str, Any]:
 
 
 def _in_nats(scores: AnyArray, classes: Sequence[str], *, reading: Reading) -> AnyArray:
-    """Scores of classes as log-likelihoods; those of two classes, whose logarithms readers know, mostly as they are."""
+    """Return multiclass scores as log-likelihoods; readers already take logarithms of most two-class scores."""
     if reading.probabilities is not None:
         prior = prior_of_classes(reading) if classes else reading.probabilities
         return logarithms_of_probabilities(scores, classes, prior)
@@ -446,7 +438,7 @@ def _in_nats(scores: AnyArray, classes: Sequence[str], *, reading: Reading) -> A
 
 
 def _said(source: ShardSource, kind: AnyKind, reading: Reading) -> list[Message]:
-    """Return the messages on the choice of trials, and on how they met."""
+    """Return the messages about the selection of trials and about the join."""
     found = Kind.key_messages(kind, None, reading)
     if reading.negate:
         found.append(Message("note", "", NEGATED))
@@ -459,7 +451,7 @@ def _said(source: ShardSource, kind: AnyKind, reading: Reading) -> list[Message]
 
 
 def how_trials_met(kind: AnyKind, reading: Reading, report: JoinReport, ties: str) -> list[Message]:
-    """Return the messages on a join; ``ties`` describes tied scores."""
+    """Return the messages about a join; ``ties`` describes tied scores."""
     return [
         *kind.ids_messages(reading, report),
         kind.join_message(report, ties),
@@ -486,7 +478,7 @@ def _source_of(
     aliases = [side for side in asked if first.trials.origin.side_called(side) in sides]
     return ShardSource(
         name,
-        (HeldPiece(chunk, name),),
+        (LoadedPartition(chunk, name),),
         tuple(one.name for one in aligned),
         classes,
         is_double=any(one.dtype == np.float64 for one in chunk.scores),
@@ -502,7 +494,7 @@ def _source_of(
 
 
 def _conditions(trials: Trials, options: Options) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    """Yield what every column says by which trials are split: codes, and the values that they stand for."""
+    """Yield the name of every column that divides trials, with codes and their values."""
     for name in condition_columns(options):
         side = trials.origin.side_called(name)
         if name in trials.conditions:
@@ -517,19 +509,19 @@ def _conditions(trials: Trials, options: Options) -> Iterator[tuple[str, tuple[A
 
 
 NAMES = {"tar": ("tar", "same"), "non": ("non", "different")}
-"""What the files of targets and those of non-targets are called, as arguments."""
+"""Names of the arguments for files of targets and of non-targets."""
 
 
 def named_scores(scores: Paths | None, key: PathLike | None, given: Mapping[str, Any]) -> tuple[Paths, dict[str, Any]]:
-    """The score files that a user named, one by one with a key, or in two for each system.
+    """Return the score files, or pairs of files of targets and non-targets, and the other arguments.
 
     Parameters
     ----------
     scores, key
         As in `deciban.evaluate_files`.
     given : mapping
-        Keyword arguments. ``tar`` and ``non``, or ``same`` and ``different``, are paths or sequences of paths: the
-        scores of targets and of non-targets, of one system each, in the same order.
+        Keyword arguments. ``tar`` and ``non`` (or ``same`` and ``different``) are paths or sequences of paths: the
+        scores of targets and of non-targets, one file for each system, in the same order.
 
     Returns
     -------
@@ -540,8 +532,8 @@ def named_scores(scores: Paths | None, key: PathLike | None, given: Mapping[str,
     Raises
     ------
     InputError
-        If there are none, only one of two, both kinds, or not as many of targets as of non-targets; if a file is
-        there for both, or there is a key.
+        If there are no files, only targets or only non-targets, score files as well as pairs, different numbers of
+        files of targets and non-targets, one file in both roles, or a key.
 
     Examples
     --------
@@ -553,51 +545,51 @@ def named_scores(scores: Paths | None, key: PathLike | None, given: Mapping[str,
     if not tar and not non:
         if scores is None or _is_empty(scores):
             raise InputError(
-                "scores: no file given. Name score files; or two for each system, of targets (tar=, --tar) and of "
-                "non-targets (non=, --non)."
+                "scores: no file given. Name score files; or two files for each system, of targets (tar=, --tar) and "
+                "of non-targets (non=, --non)."
             )
         return scores, others
     if scores is not None and not _is_empty(scores):
         raise InputError(
-            "scores: there are score files, and others of targets and non-targets (tar, non). Name the ones or the "
-            "others; several systems repeat the option (tar=[A, B], --tar A --tar B --non C --non D)."
+            "scores: got score files as well as files of targets and non-targets (tar, non). Name only one of both; "
+            "for several systems, repeat the option (tar=[A, B], --tar A --tar B --non C --non D)."
         )
     if not tar or not non:
         lacking, there = ("targets (tar=, --tar)", "non-targets") if non else ("non-targets (non=, --non)", "targets")
-        raise InputError(f"tar, non: there are scores of {there} only. Name the file of {lacking} as well.")
+        raise InputError(f"tar, non: there are only scores of {there}. Name the file of {lacking}, too.")
     if len(tar) != len(non):
         raise InputError(
-            f"tar, non: {counted(len(tar), 'file')} of targets and {len(non):,} of non-targets. Every system has one "
-            "of each, in the same order; several files of one system are named by a pattern ('part-*.txt')."
+            f"tar, non: {counted(len(tar), 'file')} of targets and {len(non):,} of non-targets. Every system needs one "
+            "of each, in the same order; for several files of one system, use a pattern ('part-*.txt')."
         )
     if key is not None:
         raise InputError(
-            "key: says which trials are targets, and so do two files of scores (tar, non). Leave the key out, or name "
-            "the score files alone."
+            "key: defines the targets, and so do two files of scores (tar, non). Leave the key out, or name only score "
+            "files."
         )
     for one, other in zip(tar, non, strict=True):
         if str(one) != "-" and os.path.realpath(one) == os.path.realpath(other):
             raise InputError(
-                f"{display_name(one)}: given as the scores of targets and of non-targets. Name one file for each; a "
-                "file that has labels for its trials is named alone."
+                f"{display_name(one)}: given as the scores of targets and of non-targets. Name a file for each, or one "
+                "file with labels."
             )
     return [TwoFiles(one, other) for one, other in zip(tar, non, strict=True)], others
 
 
 def _is_empty(scores: object) -> bool:
-    """Whether a list of score files names none."""
+    """Return True for an empty list of score files."""
     return isinstance(scores, list | tuple) and not scores
 
 
 def _side(given: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
-    """The files of one side, by whichever of its names.
+    """Return the files of one side, by either of its names.
 
     Raises
     ------
     InputError
-        If both names are used, or something is no name of a file.
+        If both names are used, or an item is not a file name.
     """
     used = {name: given[name] for name in names if given.get(name) is not None and given[name] != ()}
     if len(used) > 1:
-        raise InputError(f"{', '.join(used)}: two names of the same files, and both are given. Leave one out.")
+        raise InputError(f"{', '.join(used)}: two names of one argument, and both are given. Leave one out.")
     return [path for name, paths in used.items() for path in paths_of(paths, name=name)]

@@ -1,4 +1,4 @@
-"""What ``deciban inspect`` says: what a file holds, and what in it looks wrong."""
+"""Descriptions of files for ``deciban inspect``: their contents, and remarks on what looks wrong."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ import numpy as np
 from deciban._arrow import compute as pc
 from deciban._arrow import constant
 from deciban._files import PathLike, display_name
-from deciban._validate.probabilities import LIKE_POSTERIORS, LIKE_PROBABILITIES, like_posteriors, like_probabilities
+from deciban._validate.classes import LIKE_POSTERIORS, LIKE_PROBABILITIES, like_posteriors, like_probabilities
+from deciban.errors import NEGATED, as_message, shortened
 from deciban.io import Contents, read_contents
 from deciban.io.columns.headers import Columns
 from deciban.io.summary_files import SummaryHead, is_summary_file, read_head
 from deciban.io.units import DETECTION_LLRS, is_submission, negated
-from deciban.messages import NEGATED, as_message, shortened
 from deciban.metrics import SortedScores
 from deciban.models import load_model
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Key, Scores, Trials
-from deciban.trials.classes import Looks
-from deciban.trials.joining.lookup import Lookup
+from deciban.trials.classes import ScoreStatistics
+from deciban.trials.joining import Lookup
 from deciban.types import ScoreArray
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.kinds.score_units import UNDECLARED, UNIT
 
 _BEGINNING = 200
-"""Bytes in which a model file says that it is one."""
+"""Number of bytes to read to recognize a model file."""
 
 
 Facts: TypeAlias = list[tuple[str, str]]
-"""What a file holds as (what, value) pairs; remarks on what looks wrong have no name."""
+"""Properties of a file as (name, value) pairs; remarks on what looks wrong have an empty name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """One file: ``properties`` as (what, value) pairs, and ``remarks`` on what looks wrong."""
+    """Description of one file: ``properties`` as (name, value) pairs, and ``remarks`` on what looks wrong."""
 
     name: str
     properties: tuple[tuple[str, str], ...]
@@ -47,17 +47,17 @@ class Inspection:
 
     @classmethod
     def of(cls, name: str, facts: Facts) -> Inspection:
-        """Sort what was found in a file."""
+        """Make an instance from the facts about a file."""
         return cls(name, tuple(one for one in facts if one[0]), tuple(words for what, words in facts if not what))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the same as plain JSON types."""
+        """Return the description as plain JSON types."""
         properties = [{"name": name, "value": value} for name, value in self.properties]
         return {"path": self.name, "properties": properties, "remarks": list(self.remarks)}
 
 
 def is_model_file(path: PathLike) -> bool:
-    """Whether a file begins as a model does."""
+    """Return True if a file starts like a model file."""
     if not Path(path).is_file():
         return False
     with Path(path).open("rb") as stream:
@@ -71,7 +71,7 @@ def inspected_model(path: PathLike) -> Inspection:
     Raises
     ------
     FormatError
-        If it is damaged.
+        If the file is damaged.
     """
     model = load_model(path)
     found: Facts = [("model", model.kind)]
@@ -94,34 +94,34 @@ def inspected_model(path: PathLike) -> Inspection:
 
 
 def _split(line: str) -> tuple[str, str]:
-    """What a line about training is about, and what it says."""
+    """Split a line about training into a name and a value."""
     what, colon, rest = line.partition(": ")
     return (what, rest) if colon else ("training", line)
 
 
 _CUT = 100
-"""Length at which some writers of HDF5 cut names off."""
+"""Length to which some writers of HDF5 cut names."""
 
 
 _ENOUGH = 100
-"""Trials of each class, below which a low Cllr may be chance."""
+"""Minimum number of trials of each class to judge Cllr."""
 
 
 _UNITS = {"nats": "", "log10": ", log10", "lr": ", natural logarithms of likelihood ratios"}
 
 
 _UNITS_KEPT = {
-    "none": "none, and no intervals (deciban summarize --units, --keep-names)",
-    "trials": "every trial is one",
-    "names": "speakers are found from the names of both sides, which are kept as numbers",
+    "none": "none, so there are no intervals (deciban summarize --units, --keep-names)",
+    "trials": "every trial is a unit",
+    "names": "speakers, found from the names of both sides, which are kept as numbers",
 }
-"""What a summary of shards says of units, but of those that were named."""
+"""Descriptions of the units of a summary, except units with names."""
 
 
 _MOST_LABELS = 20
 
 _LARGEST_LABEL = 1000
-"""What a column of whole numbers looks like that may hold labels: few of them, and small."""
+"""Limits for whole numbers that could be labels: the number of distinct values, and the largest value."""
 
 
 def inspect_file(
@@ -134,7 +134,7 @@ def inspect_file(
     lr: bool = False,
     negate: bool = False,
 ) -> Inspection:
-    """Describe a file of any known format, a model or a summary of shards, and say what in it looks wrong.
+    """Describe a file of any known format, a model or a summary, with remarks on what looks wrong.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def inspect_file(
     Raises
     ------
     FormatError
-        If it cannot be read.
+        If the file cannot be read.
     """
     if format is None and columns is None and is_model_file(path):
         return inspected_model(path)
@@ -171,25 +171,25 @@ def inspect_file(
 
 
 def _inspected_summary(path: PathLike) -> Inspection:
-    """Describe a summary of shards."""
+    """Describe a summary file."""
     head = read_head(path)
     classes = f"{len(head.classes)} classes: {shortened(', '.join(head.classes))}"
     found: Facts = [
-        ("read as", "summary of shards (deciban summarize): their different trials, with numbers of equal ones"),
-        ("about", classes if head.classes else "scores of two classes"),
+        ("read as", "summary file (deciban summarize): distinct trials with their counts"),
+        ("about", classes if head.classes else "two-class scores"),
         ("systems", shortened(", ".join(head.systems))),
         ("weights", f"column {head.weights!r}" if head.weights else "every trial counts once"),
         ("units", _UNITS_KEPT.get(head.units, head.source)),
-        ("shards", f"{len(head.shards):,}: {_listed(sorted(one.name for one in head.shards))}"),
+        ("partitions", f"{len(head.shards):,}: {_listed(sorted(one.name for one in head.shards))}"),
         ("rows", f"{head.n_rows:,}"),
         _summarized_trials(head),
-        *[("the first shard", text) for text in head.shards[0].reading],
+        *[("the first partition", text) for text in head.shards[0].reading],
     ]
     return Inspection.of(display_name(path), found)
 
 
 def _summarized_trials(head: SummaryHead) -> tuple[str, str]:
-    """How many trials there are, by class."""
+    """Return the number of trials of each class."""
     if not head.classes:
         n_non, n_tar = head.of_classes
         return "labels", f"{n_tar:,} targets, {n_non:,} non-targets"
@@ -201,20 +201,20 @@ def _of_trials(trials: Trials) -> Iterator[tuple[str, str]]:
     stored = "" if trials.listed is not None else f", a matrix of {' x '.join(f'{len(n):,}' for n in trials.names)}"
     yield "trials", f"{len(trials):,}{stored}"
     for side, names in zip(trials.sides, trials.names, strict=True):
-        yield side, f"{len(names):,} different names" + (f", the first {names[0].as_py()!r}" if names else "")
+        yield side, f"{len(names):,} distinct names" + (f", the first {names[0].as_py()!r}" if names else "")
         n_cut = pc.sum(pc.equal(pc.utf8_length(names), constant(_CUT))).as_py()
         if pc.max(pc.utf8_length(names)).as_py() == _CUT:
             words = f"{n_cut:,} names of {side} have exactly {_CUT} characters and none has more"
-            yield "", f"{words}: some programs cut names off there, and two may have become one."
+            yield "", f"{words}: some programs cut names at this length, so that two names can become equal."
     for name, column in trials.conditions.items():
         values = pc.unique(column)
         shown = ", ".join(map(str, values[:6].to_pylist())) + (", ..." if len(values) > 6 else "")
-        yield name or "(no name)", f"{len(values):,} different values: {shown}"
+        yield name or "(no name)", f"{len(values):,} distinct values: {shown}"
     copies = Lookup(trials).surplus
     if copies.shape[1]:
         first, second = copies[:, 0]
         places = f"{trials.origin.where(int(first))} and {trials.origin.where(int(second))}"
-        yield "", f"{copies.shape[1]:,} rows repeat a trial that is there already, the first: {places}."
+        yield "", f"{copies.shape[1]:,} rows repeat an earlier trial, the first: {places}."
 
 
 def _of_scores(scores: Scores, contents: Contents) -> Iterator[tuple[str, str]]:
@@ -226,10 +226,10 @@ def _of_scores(scores: Scores, contents: Contents) -> Iterator[tuple[str, str]]:
     different = len(np.unique(score))
     low, middle, high = np.quantile(score, [0, 0.5, 1], method="lower")
     yield "scores", f"{start}from {low:g} to {high:g}, median {middle:g}{_UNITS[scores.unit]}"
-    yield "different scores", f"{start}{different:,} ({different / len(score):.1%})"
+    yield "distinct scores", f"{start}{different:,} ({different / len(score):.1%})"
     if n_infinite:
         yield "infinite scores", f"{start}{n_infinite:,}"
-    looks, remarks = Looks.of(scores), _score_remarks(score, different)
+    looks, remarks = ScoreStatistics.of(scores), _score_remarks(score, different)
     remarks += [looks.note_on_ratios] if looks.like == "ratios" else []
     if contents.key is not None and contents.key.n_tar and contents.key.n_non:
         remarks += _truth_remarks(scores, contents.key)
@@ -242,10 +242,10 @@ def _score_remarks(score: ScoreArray, different: int) -> list[str]:
         decimals = _decimals(score)
         places = "" if decimals is None else f" to {decimals} decimals"
         remarks.append(
-            f"Many scores are equal, probably from rounding{places}. Ties are never split, but figures get coarser."
+            f"Many scores are equal, probably from rounding{places}. Ties are never split, but metrics get coarser."
         )
     if _like_labels(score, different):
-        remarks.append(f"All scores are whole numbers, {different} different ones: may these be labels?")
+        remarks.append(f"All scores are whole numbers, with {different} distinct values. Are they labels?")
     elif like_probabilities(float(score.min()), float(score.max()), len(score)):
         remarks.append(LIKE_PROBABILITIES)
     return remarks
@@ -257,7 +257,7 @@ def _like_labels(score: ScoreArray, different: int) -> bool:
 
 
 def _decimals(score: ScoreArray) -> int | None:
-    """How many decimals all scores have at most, if that is 6 or fewer."""
+    """Return the maximum number of decimals of the scores, if it is at most 6."""
     finite = score[np.isfinite(score)].astype(np.float64)
     return next((n for n in range(7) if np.array_equal(finite, np.round(finite, n))), None)
 
@@ -269,18 +269,18 @@ def _truth_remarks(scores: Scores, key: Key) -> list[str]:
     ordered = sorted_scores.table.auc()
     if ordered < 0.5:
         remarks.append(
-            f"Only {ordered:.1%} of target/non-target pairs have the target on top: is the sign flipped? "
-            "Add --negate, or leave it out if it is given."
+            f"Only {ordered:.1%} of target/non-target pairs have the higher score for the target. Is the sign "
+            "inverted? Add --negate, or leave it out if it is given."
         )
     elif scores.unit == "nats" and min(len(tar), len(non)) >= _ENOUGH:
         loss = sorted_scores.trials.cllr()
         as_log10 = SortedScores(tar * math.log(10), non * math.log(10)).trials.cllr()
         best = sorted_scores.recalibrated.cllr()
-        # Well calibrated when read as common logarithms, and clearly not when read as natural ones.
+        # The scores are well calibrated as common logarithms, but not as natural logarithms.
         if math.isfinite(as_log10) and as_log10 - best < 0.25 * (loss - best):
             remarks.append(
-                f"Cllr is {loss:.3g} bits with natural and {as_log10:.3g} with common logarithms, {best:.3g} at best: "
-                "log10 likelihood ratios? Say so with --log10."
+                f"Cllr is {loss:.3g} bits with natural and {as_log10:.3g} with common logarithms; the minimum is "
+                f"{best:.3g}. If the scores are log10 likelihood ratios, add --log10."
             )
     return remarks
 

@@ -1,4 +1,4 @@
-"""JSON Schemas of what commands print with ``--json``, and of what results become as JSON."""
+"""JSON Schemas of the output of commands with ``--json``, and of results."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _BOUND = re.compile(r" ([<>]=?)(\S+)")
 
 
 def json_schemas() -> dict[str, dict[str, Any]]:
-    """JSON Schemas (draft 2020-12) of everything that this package gives as JSON, by name.
+    """Return JSON Schemas (draft 2020-12) of all JSON output, by name.
 
-    Each is complete by itself. The names are those of commands, for what they print with ``--json``, and ``results``
-    and ``training`` for the ``to_json`` of `deciban.evaluate_files` and `deciban.train_files`.
+    Each schema is complete. Names of commands are for their output with ``--json``; ``results`` and ``training`` are
+    for ``to_json`` of the results of `deciban.evaluate_files` and `deciban.train_files`.
 
     Returns
     -------
     dict of str to dict
-        New ones with every call.
+        New objects with every call.
 
     Examples
     --------
@@ -32,8 +32,9 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     >>> results = deciban.Results((deciban.evaluate([1.0, 2.0], [0.0, 1.0]),))
     >>> jsonschema.validate(json.loads(results.to_json()), json_schemas()["results"])
     >>> sorted(json_schemas())
-    ['apply', 'calibrate', 'compare', 'convert', 'decide', 'demo', 'eval', 'formats', 'fuse', 'inspect', 'merge',
-    'objective', 'plan', 'plot', 'presets', 'report', 'results', 'summarize', 'training', 'validate']
+    ['apply', 'calibrate', 'check', 'compare', 'convert', 'decide', 'demo', 'eval', 'export', 'formats', 'fuse',
+    'inspect', 'leaderboard', 'merge', 'normalize', 'objective', 'plan', 'plot', 'presets', 'report', 'results',
+    'statement', 'summarize', 'training', 'validate']
     """
     layout = json.loads(resources.files("deciban").joinpath("schemas", "layout.json").read_text("utf-8"))
     parts, definitions = layout["parts"], layout["definitions"]
@@ -49,30 +50,30 @@ def json_schemas() -> dict[str, dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class _Notation:
-    """The notation of ``schemas/layout.json``, written as JSON Schema.
+    """Converter of the notation of ``schemas/layout.json`` to JSON Schema.
 
     Attributes
     ----------
     base : str
         URN before references to definitions.
     groups : dict
-        Keys that several objects have.
+        Keys that are common to several objects.
     definitions : dict
-        Those that may be named.
+        Definitions that can be referenced.
 
     Notes
     -----
-    An object stands for an object with these keys and no others; a key that ends in ``?`` may be missing. Special keys:
+    An object stands for an object with exactly these keys; a key that ends in ``?`` is optional. Special keys:
     ``"#"`` is the description, ``"*"`` alone is the value of any key, ``"+"`` adds the keys of a group, and
     ``"|": "null"`` allows null. ``{"|": [...]}`` stands for exactly one of several values, and ``{"$": ...}`` for a
-    JSON Schema as it is.
+    literal JSON Schema.
 
-    A list stands for a list: ``[item, "LEAST..MOST", "null", ": description"]``, all but the item optional.
+    A list stands for a list: ``[item, "LEAST..MOST", "null", ": description"]``; only the item is required.
 
     A text names types or definitions, with bounds and a pattern: ``"number|null >=0 <=1: description"``. With an equals
     sign it lists constants: ``"=verified|unverified"``.
 
-    A command has the keys of its ``parts`` as well, and may have a further ``rule`` in JSON Schema.
+    A command also has the keys of its ``parts``, and can have a further ``rule`` in JSON Schema.
     """
 
     base: str
@@ -94,7 +95,7 @@ class _Notation:
         return found | ({"type": ["object", "null"]} if "|" in one else {})
 
     def members(self, one: dict[str, Any]) -> dict[str, Any]:
-        """Return the schema of an object that may have further keys."""
+        """Return the schema of an object that can have further keys."""
         keys = {**self.groups.get(one.get("+", ""), {}), **one}
         own = {key: value for key, value in keys.items() if key not in ("#", "|", "+")}
         if "*" in one:
@@ -104,13 +105,13 @@ class _Notation:
         return {"type": "object", "required": required, "properties": properties}
 
     def printed(self, name: str, one: dict[str, Any]) -> dict[str, Any]:
-        """Return the schema of what is printed: all keys of some parts, and its own."""
-        more = {"parts": (), "as": f"deciban {name} --json prints", "rule": {}, **one}
+        """Return the schema of the output of a command: the keys of some parts, and its own keys."""
+        more = {"parts": (), "as": f"Output of deciban {name} --json", "rule": {}, **one}
         own = {key: value for key, value in one.items() if key not in ("parts", "as", "rule")}
         command = {} if "as" in one else {"command": f"={name}"}
         found = self.members({**command, **own})
         found["allOf"] = [{"$ref": f"{_COMMON}#/$defs/{part}"} for part in more["parts"]]
-        start = {"$schema": _DRAFT, "$id": f"urn:deciban:{name}", "title": f"What {more['as']}"}
+        start = {"$schema": _DRAFT, "$id": f"urn:deciban:{name}", "title": more["as"]}
         return {**start, **found, **more["rule"], "unevaluatedProperties": False}
 
     def _array(self, one: list[Any]) -> dict[str, Any]:
@@ -149,7 +150,7 @@ class _Notation:
 
 
 def _constant(word: str) -> Any:
-    """A number or a truth value, else a text."""
+    """Return a number or a truth value, otherwise the text."""
     try:
         return json.loads(word)
     except ValueError:

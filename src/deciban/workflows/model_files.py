@@ -1,4 +1,4 @@
-"""Models given as objects or files, fitted to a source or applied to it: systems, classes and trials that fit."""
+"""Models from objects or files, trained on a source or applied to it, with matching systems, classes and trials."""
 
 from __future__ import annotations
 
@@ -12,28 +12,26 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban._files import PathLike, display_name
-from deciban.analysis.systems import LEAST_GAIN, Criterion, LabelledData, Search, Selection, Tried, chosen_by
+from deciban.analysis.systems import LEAST_GAIN, Criterion, LabelledData, Search, Selection, SelectionCosts, chosen_by
 from deciban.calibration.cross import SourceParts
-from deciban.errors import InputError
+from deciban.errors import WARNING, InputError, Message, counted
 from deciban.io.recognition import Recognized, readable_as
 from deciban.io.source import several_systems
-from deciban.messages import WARNING, Message, counted
 from deciban.models import Model, load_model
-from deciban.models.mapped import ScoredBy, counting, having, mapped, naming_rows, ordered, scored_by
-from deciban.models.model import digits_of, in_digits
-from deciban.models.score_model import ARGUMENTS, ScoreModel, missing_measures_are_known, reasons_are_shown
+from deciban.models.model import digits_of, in_digits, without_error_warnings, without_measure_warnings
+from deciban.models.score_model import ARGUMENTS, ScoreModel
+from deciban.models.sources import AvailableSystems, mapped, naming_rows, scored_by
 from deciban.trials import Trials
 from deciban.trials.lists import PAIR
-from deciban.trials.passes import Engine, found_in
-from deciban.trials.sources import Chunk, ShardSource, Wanted
+from deciban.trials.sources import Chunk, Engine, ShardSource, TrialFields, counting, found_in, having, ordered
 from deciban.types import AnyArray, Progress
 from deciban.workflows.kinds import AnyKind, kind_called, kind_of
-from deciban.workflows.options import HowSure, KindName, Options, Renamed, known_by
+from deciban.workflows.options import KindName, Options, RenamedSystems, UncertaintyOptions, known_by
 from deciban.workflows.units import HoldOut, UnitsOfSource, groups_of, pairs_of
 
 
 def _digits(model: ScoreModel, chunk: Chunk) -> AnyArray | None:
-    """Find the fingerprint of the trials of a piece, with their weights and without; sums wrap around."""
+    """Return fingerprints of the trials of a partition, with and without weights; sums wrap around."""
     if chunk.truth is None or not len(chunk.truth):
         return None
     measures = chunk.quality or {}
@@ -45,10 +43,10 @@ def _digits(model: ScoreModel, chunk: Chunk) -> AnyArray | None:
 def is_of_training(
     model: ScoreModel, source: ShardSource, engine: Engine, counts: Mapping[str, int] | None = None
 ) -> bool | None:
-    """Whether a model was trained on these trials, by their fingerprint; None if it does not know: one pass.
+    """Return True if a model was trained on these trials, by their fingerprint, and None if unknown; one pass.
 
-    With or without the weights: a column of them may be named that training did not have. Where ``counts``, how many
-    trials there are of each class, are known and others, no pass is needed.
+    Fingerprints with and without weights are compared, because weights can be unused in training. If ``counts``, the
+    numbers of trials of each class, differ from training, no pass is needed.
     """
     training = model.training_
     if training is None:
@@ -56,26 +54,26 @@ def is_of_training(
     if counts is not None and dict(counts) != training.counts:
         return False
     systems = tuple(range(len(source.systems)))
-    wanted = Wanted(systems, truth=True, weight=source.has_weights, quality=model.quality_arguments)
-    found = found_in(source, engine, wanted, partial(_digits, model), "comparing with the trials of training")
+    wanted = TrialFields(systems, truth=True, weight=source.has_weights, quality=model.quality_arguments)
+    found = found_in(source, engine, wanted, partial(_digits, model), "comparing with the training trials")
     return found is not None and any(in_digits(one) == training.fingerprint for one in found.tolist())
 
 
 def seen_before(
     model: ScoreModel, source: ShardSource, engine: Engine, *, of_training: bool, counts: Mapping[str, int] | None
 ) -> list[Message]:
-    """Say whether trials are those of training, where that is not what one should think.
+    """Return a note if trials are unexpectedly the training trials, or unexpectedly others.
 
     Parameters
     ----------
     model : ScoreModel
     source : ShardSource
-        Of the systems and with the classes of training, in its order.
+        Systems and classes in the order of training.
     engine : Engine
     of_training : bool
-        Whether these should be the trials of training.
+        Whether the training trials are expected.
     counts : mapping of str to int, optional
-        How many there are of each class, if that is known.
+        Number of trials of each class, if known.
     """
     training, same = model.training_, is_of_training(model, source, engine, counts)
     if training is None or same == of_training:
@@ -86,21 +84,21 @@ def seen_before(
             f"the model was trained with the weights of a column {column!r}: name it (--weights) to compare the trials"
         )
     elif same:
-        words = "the model was trained on these very trials, which flatters it"
+        words = "the model was trained on these same trials, so its metrics are optimistic"
     else:
-        words = "these are not the trials that the model was trained on (their fingerprint is another one)"
+        words = "these are not the training trials of the model (their fingerprint differs)"
     return [Message("note", "", words)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoadedModel:
-    """A model and the file that it came from, loaded once: to find out what it is for, and then to use it.
+    """A model and its file, loaded once.
 
     Attributes
     ----------
     model : Model
     path : path or None
-        None if it was given as an object.
+        None for a model without a file.
     """
 
     model: Model
@@ -108,7 +106,7 @@ class LoadedModel:
 
     @classmethod
     def of(cls, model: AnyModel) -> LoadedModel:
-        """Load a model, unless it is there.
+        """Load a model, unless it is loaded.
 
         Raises
         ------
@@ -121,7 +119,7 @@ class LoadedModel:
 
     @property
     def shown(self) -> str:
-        """What messages call it."""
+        """Name of the model in messages."""
         return type(self.model).__name__ if self.path is None else display_name(self.path)
 
 
@@ -129,25 +127,25 @@ AnyModel: TypeAlias = PathLike | Model | LoadedModel
 
 
 def path_of_model(model: AnyModel | None) -> PathLike | None:
-    """The file that a model comes from, if there is one; it is not opened."""
+    """Return the file of a model without opening it; None without a file."""
     if isinstance(model, LoadedModel):
         return model.path
     return None if isinstance(model, Model) else model
 
 
 def trained_model(model: AnyModel, kind: KindName | None = None) -> ScoreModel:
-    """A trained model, given or from its file.
+    """Return a trained model, possibly after loading it.
 
     Parameters
     ----------
     model : path, Model or LoadedModel
     kind : {"two-class", "classes"}, optional
-        What the scores are about that it is for.
+        Required kind of scores.
 
     Raises
     ------
     FormatError, InputError, OSError
-        As in `deciban.load_model`; or if the model does not map scores, is for scores of the other kind, or not
+        As in `deciban.load_model`; or if the model does not map scores, is for scores of the other kind, or is not
         trained.
     """
     given = LoadedModel.of(model)
@@ -156,36 +154,36 @@ def trained_model(model: AnyModel, kind: KindName | None = None) -> ScoreModel:
         raise InputError(f"{shown}: a model of kind {loaded.kind!r} does not map scores to log-likelihood ratios.")
     if kind is not None and loaded.scores_kind != kind:
         raise InputError(
-            f"{shown}: a model of kind {loaded.kind!r} is for {kind_called(loaded.scores_kind).about}, but the scores "
-            f"are of {kind_called(kind).about}."
+            f"{shown}: a model of kind {loaded.kind!r} is for {kind_called(loaded.scores_kind).about} scores, but the "
+            f"scores are {kind_called(kind).about}."
         )
     loaded.require_fitted()
     return loaded
 
 
 def require_kind(model: ScoreModel, scores: Recognized, key: Recognized | None, options: Options) -> Options:
-    """Options with the kind of the model, whose scores files have to hold.
+    """Return options with the kind of a model; refuse files with scores of the other kind.
 
     Raises
     ------
     InputError
-        If the user said otherwise, or the files can hold the other kind only.
+        If an option sets the other kind, or the files contain only the other kind.
     """
     wanted = kind_called(model.scores_kind)
     try:
         found = kind_of(scores, key, options)
-    except InputError:  # they could be of either kind, or of none: reading says what is the matter
+    except InputError:  # ambiguous files are accepted; reading other files raises an error with a hint
         found = wanted
     if found is not wanted and not _is_key(scores):
         raise InputError(
-            f"{display_name(scores.path)}: scores of {found.about}, but a model of kind {model.kind!r} "
-            f"({type(model).__name__}) is for {wanted.about}.{wanted.way_out}"
+            f"{display_name(scores.path)}: {found.about} scores, but a model of kind {model.kind!r} "
+            f"({type(model).__name__}) is for {wanted.about} scores.{wanted.way_out}"
         )
     return replace(options, kind=model.scores_kind)
 
 
 def require_kind_of_source(model: ScoreModel, source: ShardSource) -> AnyKind:
-    """Return the kind of the scores of a source, which must be that of a model.
+    """Return the kind of the scores of a source; refuse another kind than that of the model.
 
     Raises
     ------
@@ -194,20 +192,20 @@ def require_kind_of_source(model: ScoreModel, source: ShardSource) -> AnyKind:
     kind, wanted = kind_called(source.kind_name()), kind_called(model.scores_kind)
     if kind is not wanted:
         raise InputError(
-            f"{source.name}: scores of {kind.about}, but a model of kind {model.kind!r} ({type(model).__name__}) is "
-            f"for {wanted.about}.{wanted.way_out}"
+            f"{source.name}: {kind.about} scores, but a model of kind {model.kind!r} ({type(model).__name__}) is for "
+            f"{wanted.about} scores.{wanted.way_out}"
         )
     return kind
 
 
 def _is_key(scores: Recognized) -> bool:
-    """Whether a file that should hold scores is a key; reading it says so."""
+    """Return True if a file for scores is a key, which reading refuses with a hint."""
     held = readable_as(scores, ("scores", "class-scores", "key", "class-key"))
     return "scores" not in held and ("key" in held or held == ("class-key",))
 
 
 def model_message(path: PathLike | None, loaded: ScoreModel) -> list[Message]:
-    """Say which model came from a file, and what it was trained on."""
+    """Return a message about the model in a file and its training trials."""
     if path is None:
         return []
     words = loaded.kind
@@ -217,7 +215,7 @@ def model_message(path: PathLike | None, loaded: ScoreModel) -> list[Message]:
 
 
 def require_quality(model: ScoreModel, *, is_given: bool) -> None:
-    """Refuse to go on without the quality measures that a model needs, or with some that it would overlook.
+    """Refuse missing quality measures, or measures that the model does not use.
 
     Raises
     ------
@@ -230,16 +228,16 @@ def require_quality(model: ScoreModel, *, is_given: bool) -> None:
             f"quality: none given, but the fusion was trained with {sides} measures. Name their file (--quality FILE)."
         )
     if is_given and not needed:
-        raise InputError("quality: given, but the fusion was trained without. Leave it out, or train with it.")
+        raise InputError("quality: given, but the fusion was trained without. Leave it out, or train with quality.")
 
 
 def require_one_system(model: ScoreModel, source: ShardSource) -> None:
-    """Refuse several systems for a model of one.
+    """Refuse several systems for a model of one system.
 
     Raises
     ------
     FormatError
-        If one file holds them: it says how to choose one.
+        If one file contains several; the message shows how to select one.
     InputError
     """
     names = source.systems
@@ -248,13 +246,13 @@ def require_one_system(model: ScoreModel, source: ShardSource) -> None:
     if source.batch is not None and len(source.paths) == 1:
         raise several_systems(display_name(source.paths[0]), names)
     raise InputError(
-        f"scores: {len(names)} systems ({', '.join(names)}), but a model of kind {model.kind!r} is for one. Give one, "
+        f"scores: {len(names)} systems ({', '.join(names)}), but a model of kind {model.kind!r} is for one. Name one, "
         "or fuse them (deciban fuse)."
     )
 
 
 def refuse_twice(paths: Iterable[Any]) -> None:
-    """Refuse to take one file for two systems; objects and open files are not compared.
+    """Refuse the same file for two systems; objects and open files are not compared.
 
     Raises
     ------
@@ -266,14 +264,14 @@ def refuse_twice(paths: Iterable[Any]) -> None:
             continue
         if os.path.realpath(path) in seen:
             raise InputError(
-                f"{display_name(path)}: given twice. A system that is there twice says nothing that it does not say "
-                "alone; name every file once."
+                f"{display_name(path)}: given twice, but a second copy of a system adds no information. Name every "
+                "file once."
             )
         seen.add(os.path.realpath(path))
 
 
 def require_same_places(trained: Sequence[str], tested: Sequence[str]) -> None:
-    """Refuse systems of training and of test, both in the order of a model, that have one name in two places.
+    """Refuse systems of training and test that have the same name at different positions, in the order of the model.
 
     Raises
     ------
@@ -286,35 +284,35 @@ def require_same_places(trained: Sequence[str], tested: Sequence[str]) -> None:
     for k, name in enumerate(tested):
         if name in trained and trained.index(name) != k:
             raise InputError(
-                f"scores: by the order given, {name} is system {k + 1} of the fusion for the test, and system "
-                f"{trained.index(name) + 1} for training. Give both in the order of training of the model, or under "
-                "the names that the systems had there."
+                f"scores: in the given order, {name} is system {k + 1} of the fusion for the test, but system "
+                f"{trained.index(name) + 1} for training. Give both in the order of training of the model, or with "
+                "the names in training."
             )
 
 
 def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: int) -> tuple[list[int], list[Message]]:
-    """Find out which of the systems that were given is which of those of training.
+    """Match the given systems with the systems of training.
 
     Parameters
     ----------
     given : sequence of str
-        Names of the systems, in the order given.
+        Names of the systems in the given order.
     trained : sequence of str
-        Names in training; empty if they are not known.
+        Names in training; empty if unknown.
     n_systems : int
-        How many there were.
+        Number of systems in training.
 
     Returns
     -------
     list of int
-        For each system of training its position among those given.
+        For each system of training, the position of the given system.
     list of Message
-        What is to be said about it.
+        Messages about the order.
 
     Raises
     ------
     InputError
-        If they are not as many, or some names say another order than the one given while others say nothing.
+        If the number differs, or if some names imply another order and other names are unknown.
 
     Examples
     --------
@@ -331,7 +329,7 @@ def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: i
         known = f" ({', '.join(trained)})" if trained else ""
         raise InputError(
             f"scores: {counted(len(given), 'system')} ({', '.join(given)}), but the fusion was trained on "
-            f"{n_systems:,}{known}. Give the scores of each of them."
+            f"{n_systems:,}{known}. Name the scores of each of them."
         )
     if set(given) == set(trained) and len(set(given)) == len(given):
         order = [names.index(name) for name in trained]
@@ -341,46 +339,48 @@ def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: i
     wrong = next((k for k, name in enumerate(given) if trained and name in trained and trained[k] != name), None)
     if wrong is not None:
         raise InputError(
-            f"scores: {given[wrong]} is system {list(trained).index(given[wrong]) + 1} of the fusion and was given as "
-            f"number {wrong + 1}, and other names are not those of training ({', '.join(trained)}). Give the systems "
-            "in the order of training, or all under their names."
+            f"scores: {given[wrong]} is system {list(trained).index(given[wrong]) + 1} of the fusion, but was given as "
+            f"number {wrong + 1}, and other names do not occur in training ({', '.join(trained)}). Give the systems "
+            "in the order of training, or all with their names."
         )
     pairs = ", ".join(f"{name} for {old}" for name, old in zip(given, trained, strict=False) if name != old)
-    words = pairs if trained else "the model does not know their names"
+    words = pairs if trained else "their names in training are unknown"
     return list(range(n_systems)), [Message(WARNING, "", f"systems in the order given: {words}")]
 
 
-def order_for(model: ScoreModel, names: Sequence[str], renaming: Renamed | None) -> tuple[list[int], list[Message]]:
-    """Find which system is which of those that a fusion was trained on; see `order_of_training`."""
+def order_for(
+    model: ScoreModel, names: Sequence[str], renaming: RenamedSystems | None
+) -> tuple[list[int], list[Message]]:
+    """Return the positions of the systems of a fusion, and messages; see `order_of_training`."""
     trained = () if model.training_ is None else model.training_.systems
     return order_of_training(known_by(names, renaming, trained), trained, model.n_systems_)
 
 
 def ways_message(n: int, subset: Sequence[int], systems: Sequence[str]) -> Message:
-    """Say how many trials were fused by the fusion of some systems."""
+    """Return a message about the number of trials that a fusion of some systems has fused."""
     return Message("note", "", f"{counted(n, 'trial')} by the fusion of {' + '.join(systems[k] for k in subset)}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scored:
-    """Trials that at least one system scored.
+class PartlyScoredTrials:
+    """Trials that at least one system has scored.
 
     Attributes
     ----------
     source : ShardSource
-    seen : ScoredBy or None
-        Which scores they have; None if they have all.
+    seen : AvailableSystems or None
+        Available scores; None if no score is missing.
     messages : tuple of Message
-        How many lack which.
+        Messages about missing scores.
     """
 
     source: ShardSource
-    seen: ScoredBy | None = None
+    seen: AvailableSystems | None = None
     messages: tuple[Message, ...] = ()
 
     @classmethod
-    def of(cls, source: ShardSource, options: Options) -> Scored:
-        """Look which systems scored which trials: one pass, where they may lack some."""
+    def of(cls, source: ShardSource, options: Options) -> PartlyScoredTrials:
+        """Find out which systems scored which trials, in one pass if scores can be missing."""
         found = cls._without_empty(source, options, "any score")
         if found.seen is None:
             return found
@@ -392,8 +392,8 @@ class Scored:
         return replace(found, messages=(*notes, *found.messages))
 
     @classmethod
-    def _without_empty(cls, source: ShardSource, options: Options, what: str) -> Scored:
-        """Leave out the trials that no system scored, and say how many these are."""
+    def _without_empty(cls, source: ShardSource, options: Options, what: str) -> PartlyScoredTrials:
+        """Leave out the trials that no system scored, with a message about their number."""
         if not source.incomplete:
             return cls(source)
         with options.scale.engine() as engine:
@@ -404,8 +404,8 @@ class Scored:
         messages = (Message(WARNING, "", words),) if seen.n_none else ()
         return cls(having(source, range(len(source.systems)), every=False), seen, messages)
 
-    def choose(self, systems: Sequence[int], options: Options) -> Scored:
-        """The trials that one of some systems scored at least, with these in this order."""
+    def choose(self, systems: Sequence[int], options: Options) -> PartlyScoredTrials:
+        """Return the trials that at least one of some systems scored, with these systems in this order."""
         own = ordered(self.source, systems=systems)
         if self.seen is None or own is self.source:
             return replace(self, source=own)
@@ -414,7 +414,7 @@ class Scored:
 
     @property
     def complete(self) -> ShardSource | None:
-        """The trials that all systems scored, on which they can be compared; None if a class has none."""
+        """Trials that all systems scored, for comparisons; None if a class has no such trials."""
         every = tuple(range(len(self.source.systems)))
         if self.seen is None:
             return self.source
@@ -422,24 +422,24 @@ class Scored:
 
 
 def made_of(
-    model: ScoreModel, scored: Scored, options: Options
-) -> tuple[Scored, ShardSource, ShardSource, list[Message]]:
-    """Find the systems of a trained model in a source, and have it map them.
+    model: ScoreModel, scored: PartlyScoredTrials, options: Options
+) -> tuple[PartlyScoredTrials, ShardSource, ShardSource, list[Message]]:
+    """Match a trained model with the systems of a source, and apply it.
 
     Returns
     -------
     Scored
         The systems in the order of training.
     ShardSource
-        The same with the classes in that order, too.
+        The same, with the classes in the order of training, too.
     ShardSource
-        What the model makes of the trials that count.
+        Output of the model for trials of positive weight.
     list of Message
 
     Raises
     ------
     FormatError, InputError
-        If systems or classes are not those of training, or the model refuses a trial in memory.
+        If systems or classes differ from training, or the model refuses a trial in memory.
     """
     source, messages = scored.source, list[Message]()
     kind = require_kind_of_source(model, source)
@@ -459,19 +459,19 @@ def made_of(
 
 
 def in_class_order(model: ScoreModel, source: ShardSource) -> tuple[ShardSource, list[Message]]:
-    """A source with its classes in the order of training, and what is to be said about it.
+    """Return a source with its classes in the order of training, and messages.
 
     Raises
     ------
     InputError
-        If they are other classes.
+        If the classes differ.
     """
     classes, told = kind_called(model.scores_kind).class_order(model, source.classes, source.name)
     return ordered(source, classes=classes or None), told
 
 
 def _ways(model: Any, source: ShardSource, options: Options) -> list[Message]:
-    """Say by which of its fusions a fusion for subsets of systems fuses trials that lack a score."""
+    """Return messages about the fusions that are used for trials with missing scores."""
     if not model.of_subsets or not source.incomplete:
         return []
     with options.scale.engine() as engine:
@@ -482,14 +482,14 @@ def _ways(model: Any, source: ShardSource, options: Options) -> list[Message]:
     ]
 
 
-def data_of(source: ShardSource, how_sure: HowSure | None) -> LabelledData | None:
-    """The trials of a source as arrays; None where they are not in memory.
+def data_of(source: ShardSource, how_sure: UncertaintyOptions | None) -> LabelledData | None:
+    """Return the trials of a source as arrays; None if they are not in memory.
 
     Parameters
     ----------
     source : ShardSource
-    how_sure : HowSure, optional
-        Says what intervals evaluations make of the units of the trials.
+    how_sure : UncertaintyOptions, optional
+        Options for intervals by the units of the trials.
     """
     batch = source.batch
     if batch is None:
@@ -498,20 +498,20 @@ def data_of(source: ShardSource, how_sure: HowSure | None) -> LabelledData | Non
 
 
 def _trials_in_memory(source: ShardSource) -> Trials:
-    """The names of the trials of a source in memory."""
-    assert source.batch is not None and source.batch.trials is not None  # noqa: S101, PT018  # who asks knows
+    """Return the trials of a source in memory."""
+    assert source.batch is not None and source.batch.trials is not None  # noqa: S101, PT018  # checked by callers
     return source.batch.trials
 
 
 def sides_of(source: ShardSource) -> tuple[str, ...]:
-    """The sides by whose names trials are held out together; none where each stands for itself."""
+    """Return the sides whose names are held out together; empty if every trial is a group."""
     if source.batch is not None:
         return pairs_of(_trials_in_memory(source))
     return PAIR if source.groups else ()
 
 
 def require_groups(source: ShardSource, *asked: HoldOut | None) -> None:
-    """Refuse a source that was opened with other groups than those that are to be held out together.
+    """Refuse a source that was opened with other groups for cross-validation.
 
     Raises
     ------
@@ -519,37 +519,38 @@ def require_groups(source: ShardSource, *asked: HoldOut | None) -> None:
     """
     for held in asked:
         fits = held is None or source.groups in ((held.groups,) if held.groups else ((), PAIR))
-        if not fits and source.groups is not None:  # if it was opened with none, that is said later on
+        if not fits and source.groups is not None:  # without groups, a later check raises an error
             raise InputError(
                 f"cross_validate: {source.name} was opened to hold out by {' and '.join(source.groups) or 'trial'}, "
-                "which is not what is asked for here. Name the files instead, or open others (open_shards, groups=)."
+                "but other groups are requested. Name the files instead, or open the source again (open_shards, "
+                "groups=)."
             )
 
 
 def fit_source(model: ScoreModel, source: ShardSource, options: Options, units: UnitsOfSource | None = None) -> None:
-    """Train a model in place; what is refused for the sake of a trial names it.
+    """Train a model in place; errors contain the name of the trial.
 
     Parameters
     ----------
     model : ScoreModel
     source : ShardSource
     options : Options
-        Where passes run, and how much memory they may take.
+        Options for engine and memory.
     units : UnitsOfSource, optional
-        With them training finds out how sure it is.
+        Units for the uncertainty of training.
     """
-    with _running(source, options) as (engine, memory), missing_measures_are_known(), reasons_are_shown():
+    with _running(source, options) as (engine, memory), without_measure_warnings(), without_error_warnings():
         own: Any = None
         if units is not None and engine is None:
             own = source.held_units
         elif units is not None and engine is not None:
             own = replace(units, source=source, engine=engine).for_training()
-        model.fit_pieces(source, engine, memory, units=own)
+        model.fit_source(source, engine, memory, units=own)
 
 
 @contextmanager
 def _running(source: ShardSource, options: Options) -> Iterator[tuple[Engine | None, int]]:
-    """Yield an engine and its memory; None for a batch in memory, whose trials are named in errors."""
+    """Yield an engine and its memory; for a batch in memory, yield None and add names of trials to errors."""
     if source.batch is not None:
         with naming_rows(source.batch, source.systems, source.name):
             yield None, 0
@@ -561,25 +562,25 @@ def _running(source: ShardSource, options: Options) -> Iterator[tuple[Engine | N
 
 
 def crossed(source: ShardSource, model: ScoreModel, held: HoldOut, options: Options, name: str) -> ShardSource:
-    """What models make of the trials of training that had not seen the like of each.
+    """Return the cross-validated output of a model for the training trials.
 
     Raises
     ------
     InputError
-        If trials cannot be held out like that, or a model cannot be trained without some of them.
+        If the trials cannot be divided like this, or the model cannot be trained without some of them.
     """
     with _parts(source, held, options) as parts:
         found = parts.crossed(model, name)
         batch = found.batch
     if batch is None:
         return found
-    is_partial = batch.scores[0].ndim == 1 and bool(np.isnan(batch.scores[0]).any())  # of trials of weight 0
+    is_partial = batch.scores[0].ndim == 1 and bool(np.isnan(batch.scores[0]).any())  # trials of weight 0
     return having(found, (0,)) if is_partial else found
 
 
 @contextmanager
 def _parts(source: ShardSource, held: HoldOut, options: Options) -> Iterator[SourceParts]:
-    """Trials with the folds in which they are held out."""
+    """Yield trials with their folds."""
     groups: Any = source.groups if source.batch is None else groups_of(_trials_in_memory(source), held.by)
     if source.classes and isinstance(groups, tuple) and len(groups) > 1:
         raise InputError(_TWO_SIDES)
@@ -590,25 +591,27 @@ def _parts(source: ShardSource, held: HoldOut, options: Options) -> Iterator[Sou
             yield SourceParts.of(source, engine, held.parts, memory=memory)
 
 
-_TWO_SIDES = "cross_validate: two columns are for trials of two sides. Name one, such as speaker."
+_TWO_SIDES = "cross_validate: two columns are for trials with two sides. Name one, such as speaker."
 
 
 def selected(source: ShardSource | None, model: Any, held: HoldOut, options: Options, progress: Progress) -> Selection:
-    """Choose systems on the trials that all of them scored; None if these are not of both classes.
+    """Select systems on the trials that all of them scored.
 
     Raises
     ------
     InputError
-        If the model is no fusion of two classes, or no trials of both classes have all scores.
+        If the model is not a two-class fusion, or all systems have scored trials of only one class.
     """
     if not model.is_fusion or not kind_called(model.scores_kind).compares_systems:
-        raise InputError("select: chooses among the systems of a fusion of two classes. Leave it out (--select).")
+        raise InputError("select: is for two-class fusions. Leave it out (--select).")
     if source is None:
         raise InputError(
-            "scores: no targets, or no non-targets, have scores of all systems, so that these cannot be compared. "
-            "Leave the system out that lacks most."
+            "scores: no targets, or no non-targets, have scores of all systems, so the systems cannot be compared. "
+            "Leave out the system with the most missing scores."
         )
     whole, criterion = counting(source), Criterion(model, None)
     with _parts(whole, held, options) as parts:
-        found = chosen_by(Search(Tried(parts, criterion), source.systems, progress), criterion.words, LEAST_GAIN)
+        found = chosen_by(
+            Search(SelectionCosts(parts, criterion), source.systems, progress), criterion.words, LEAST_GAIN
+        )
     return replace(found, held_out=held.words(sides_of(whole)))

@@ -11,30 +11,27 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 
 from deciban._files import PathLike, is_file
-from deciban._validate.classes import Groups, Prior
-from deciban._validate.probabilities import unit_of
+from deciban._validate.classes import Groups, Prior, unit_of
 from deciban.core.ranks.operating import PointLike, as_operating_point
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, refuse
 from deciban.evaluation.preset_table import Preset, preset
 from deciban.evaluation.summary import Resampling
-from deciban.io.columns.headers import Columns
 from deciban.io.formats import formats
-from deciban.io.recognition import memory_of
+from deciban.io.recognition import JoinOptions, memory_of
 from deciban.io.units import refuse_negated_probabilities
 from deciban.memory import allowed_memory, give_back_at_once, memory_error, memory_for_trials
 from deciban.trials import IdMap
-from deciban.trials.joining.matching import Duplicates, Missing
-from deciban.trials.joining.renaming import IdsLike, Renaming
-from deciban.trials.passes import Engine
+from deciban.trials.joining import IdsLike, Renaming
+from deciban.trials.sources import Engine
 from deciban.types import Axis, ScoreUnit
 from deciban.workflows.partitions import Split
 
 
 @dataclass(frozen=True, slots=True)
-class Renamed:
-    """What systems are called in their files, and what users call them, one by one.
+class RenamedSystems:
+    """Original and new names of systems.
 
     Attributes
     ----------
@@ -45,30 +42,30 @@ class Renamed:
     after: tuple[str, ...]
 
     def of_others(self, names: Sequence[str]) -> list[str]:
-        """Names of the same systems on other trials: by what files call them if these say the same, else in order.
+        """Return the new names of the same systems on other trials, by original names if they match, else in order.
 
         Raises
         ------
         InputError
-            If they are not as many, or only some are called as before.
+            If the number of systems differs, or only some names match.
         """
         if set(names) == set(self.before) and len(names) == len(self.before):
             return [self.after[self.before.index(name)] for name in names]
         known = [name for name in names if name in self.before]
         if known or len(names) != len(self.before):
             raise InputError(
-                f"names: are of the systems {', '.join(self.before)}, and those of the other trials are "
-                f"{', '.join(names)}. Give files of the same systems, all under the same names or none."
+                f"names: are for the systems {', '.join(self.before)}, but the systems of the other trials are "
+                f"{', '.join(names)}. Name files of the same systems: all with the same names, or none."
             )
         return list(self.after)
 
 
-def known_by(names: Sequence[str], renaming: Renamed | None, trained: Sequence[str]) -> list[str]:
-    """Names by which a model may know systems: those that they were given, or those of their files if it knows these.
+def known_by(names: Sequence[str], renaming: RenamedSystems | None, trained: Sequence[str]) -> list[str]:
+    """Return the names that a model knows: the new names of systems, or their original names if the model has them.
 
     Examples
     --------
-    >>> known_by(["A", "B"], Renamed(("a1", "b1"), ("A", "B")), ["b1", "a1"])
+    >>> known_by(["A", "B"], RenamedSystems(("a1", "b1"), ("A", "B")), ["b1", "a1"])
     ['a1', 'b1']
     """
     if renaming is None or not set(renaming.before) & set(trained):
@@ -77,30 +74,30 @@ def known_by(names: Sequence[str], renaming: Renamed | None, trained: Sequence[s
     return [before.get(name, name) for name in names]
 
 
-Names: TypeAlias = Sequence[str] | Mapping[str, str] | Renamed
-"""Names of systems in their order, or by what their files call them."""
+Names: TypeAlias = Sequence[str] | Mapping[str, str] | RenamedSystems
+"""Names of systems in order, or by original name."""
 
 
-def renamed(systems: Sequence[Any], names: Names | None) -> tuple[list[Any], Renamed | None]:
-    """Systems under the names that a user gave them.
+def renamed(systems: Sequence[Any], names: Names | None) -> tuple[list[Any], RenamedSystems | None]:
+    """Return systems with new names.
 
     Parameters
     ----------
     systems : sequence of Scores or of ClassScores
-        Under names of their own.
+        Systems with their original names.
     names : sequence of str, or mapping from names of files to names, optional
-        One for each system, in order; or of some of them, by what they are called without it.
+        New names for all systems, in order; or for some of them, by original name.
 
     Returns
     -------
     list of Scores or of ClassScores
     Renamed or None
-        What they were called before; None if nothing was said.
+        Original and new names; None without `names`.
 
     Raises
     ------
     InputError
-        If there are not as many names as systems, one is no name of a system, or two systems would have one name.
+        If the number of names differs, a name is unknown, or two systems would have the same name.
 
     Examples
     --------
@@ -113,14 +110,16 @@ def renamed(systems: Sequence[Any], names: Names | None) -> tuple[list[Any], Ren
         return list(systems), None
     before = tuple(system.name for system in systems)
     after = new_names(before, names)
-    return [replace(system, name=name) for system, name in zip(systems, after, strict=True)], Renamed(before, after)
+    return [replace(system, name=name) for system, name in zip(systems, after, strict=True)], RenamedSystems(
+        before, after
+    )
 
 
 def new_names(before: Sequence[str], names: Names | None) -> tuple[str, ...]:
-    """Return the names that a user gave to systems; see `renamed`."""
+    """Return the new names of systems; see `renamed`."""
     if names is None:
         return tuple(before)
-    after = names.of_others(before) if isinstance(names, Renamed) else _names(before, names)
+    after = names.of_others(before) if isinstance(names, RenamedSystems) else _names(before, names)
     if twice := sorted({name for name in after if after.count(name) > 1}):
         raise InputError(f"names: {', '.join(map(repr, twice))} is the name of two systems. Give each its own.")
     return tuple(after)
@@ -131,40 +130,40 @@ def _names(before: Sequence[str], names: Sequence[str] | Mapping[str, str]) -> l
     given = [names] if isinstance(names, str) else list(named)
     for name in given:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
-            raise InputError(f"names: got {name!r}. A name of a system is text that can be printed.")
+            raise InputError(f"names: got {name!r}. A name of a system must be printable text.")
     if isinstance(names, Mapping):
         for name in names:
             if name not in before:
-                raise InputError(f"names: there is no system {name!r}; there are {', '.join(before)}.")
+                raise InputError(f"names: there is no system {name!r}. There are {', '.join(before)}.")
         return [names.get(name, name) for name in before]
     if len(given) != len(before):
         raise InputError(
-            f"names: {len(given)} for {len(before)} systems ({', '.join(before)}). Give each one, in this order, or "
-            f"name some by what they are called now: {before[0]}=NAME."
+            f"names: {len(given)} names for {len(before)} systems ({', '.join(before)}). Give all names in this order, "
+            f"or some by their current names: {before[0]}=NAME."
         )
     return given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """What is done about trials that are too many for the memory.
+    """Options for data larger than memory.
 
     Attributes
     ----------
     memory : str or int, optional
-        Bytes that may be taken in all, as ``"2GB"``, ``"500MB"`` or a number; what would take more is read in pieces.
-        Left out, half of what is free.
+        Limit in bytes, as ``"2GB"``, ``"500MB"`` or a number; larger data are read in batches. By default half of the
+        free memory.
     dask : str or distributed.Client, optional
-        Where work is spread: the address of a scheduler of Dask, ``"local:N"`` for N processes of this machine, or a
-        client.
+        Address of a Dask scheduler, ``"local:N"`` for N processes of this machine, or a client, to distribute the
+        work.
     speakers : path, or sequence of one or two of these, optional
-        Files with the speaker of every name, one or one for each side: a trial is a target if and only if both
-        speakers agree, and no key is needed.
+        Files with the speaker of every name, one or one for each side: a trial is a target if both sides have the same
+        speaker, and no key is needed.
 
     Raises
     ------
     InputError
-        If one of these is none.
+        If a value is invalid.
 
     Examples
     --------
@@ -177,17 +176,17 @@ class Scale:
     speakers: Any = None
 
     def __post_init__(self) -> None:
-        """Check the size."""
+        """Check the memory limit."""
         if self.memory is not None:
             allowed_memory(self.memory)
 
     @property
     def n_bytes(self) -> int:
-        """Bytes that trials may take: what is allowed, less what Python and its libraries take."""
+        """Memory for trials in bytes: the limit minus the memory for Python and its libraries."""
         return memory_for_trials(self.memory)
 
     def require_room(self, what: str, scores: Sequence[Any], key: Any = None, *, way: str = "") -> None:
-        """Refuse files that must be read as a whole and do not fit in the memory that the user allows.
+        """Refuse files that must be read as a whole, if they do not fit in the given memory.
 
         Raises
         ------
@@ -200,11 +199,11 @@ class Scale:
 
     @property
     def is_asked(self) -> bool:
-        """Whether something was said that only work in pieces can do."""
+        """True if an option needs reading in batches."""
         return self.dask is not None or self.speakers is not None
 
     def refuse(self, what: str) -> None:
-        """Refuse that something is said of trials that do not fit, where all are read at once.
+        """Refuse options for reading in batches, where all trials are read at once.
 
         Raises
         ------
@@ -214,10 +213,10 @@ class Scale:
         --------
         >>> Scale(memory="2GB").refuse("a plan")
         Traceback (most recent call last):
-        deciban.errors.InputError: memory: a plan needs all trials in memory, and reads nothing in pieces. Leave it out.
+        deciban.errors.InputError: memory: a plan needs all trials in memory. Leave it out.
         """
         said = [one.name for one in fields(self) if getattr(self, one.name) not in (None, False)]
-        refuse(said, f"{what} needs all trials in memory, and reads nothing in pieces. Leave it out.")
+        refuse(said, f"{what} needs all trials in memory. Leave it out.")
 
     @property
     def speaker_files(self) -> tuple[Any, ...]:
@@ -231,11 +230,11 @@ class Scale:
 
     @property
     def files(self) -> list[PathLike]:
-        """What is read besides scores and key."""
+        """Files that are read besides scores and key."""
         return [one for one in self.speaker_files if isinstance(one, str | os.PathLike)]
 
     def engine(self) -> Engine:
-        """Where passes run, as thriftily with memory as is asked for: a context, in which it is used.
+        """Return the engine for passes, as a context manager, with settings for its memory.
 
         Raises
         ------
@@ -244,7 +243,7 @@ class Scale:
         """
         give_back_at_once(self.n_bytes)
         if self.dask is None:
-            from deciban.engines.threads import Threads
+            from deciban.engines import Threads
 
             return Threads()
         from deciban.engines.dask import DaskEngine
@@ -253,29 +252,29 @@ class Scale:
 
 
 UnitsLike: TypeAlias = str | PathLike | Mapping[str, str] | IdMap
-"""What names the units of one side: a column, a file, or a mapping of names to units."""
+"""Units of one side: a column, a file, or a mapping of names to units."""
 
 TRIALS, PRODUCT, COLUMN = "trials", "product", "column:"
-"""Words that name no column and no file: every trial is a unit; the sides share none; and what names a column."""
+"""Words that are not names of columns or files: every trial is a unit; sides share no units; prefix of a column."""
 
 _HOW = (
-    "Name a column of the key or a file of two columns, name and unit, or one for each side with a comma between them; "
-    "'trials' takes every trial for a unit, 'product' says that the sides share no units"
+    "Name a column of the key or a file with two columns, name and unit, or one for each side, separated by a comma; "
+    "'trials': every trial is a unit; 'product': the sides share no units"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class UnitNaming:
-    """What names the units of trials, as it was sorted.
+    """Parsed names of the units of trials.
 
     Attributes
     ----------
     each_trial : bool
         Whether every trial is a unit.
     apart : bool
-        Whether the sides are unrelated: what is called the same on both is not the same unit.
+        Whether the sides share no units: the same name on both sides is not the same unit.
     parts : tuple of str, path, mapping or IdMap
-        One, or one for each side; none if units have the names of trials.
+        One, or one for each side; empty if the names of the trials are the units.
     """
 
     each_trial: bool = False
@@ -284,12 +283,12 @@ class UnitNaming:
 
     @classmethod
     def of(cls, units: Any) -> UnitNaming:
-        """Sort what was said of units.
+        """Parse the argument ``units``.
 
         Raises
         ------
         InputError
-            If this is nothing that could name them.
+            If it cannot name units.
 
         Examples
         --------
@@ -307,7 +306,7 @@ class UnitNaming:
         if not 1 <= len(parts) <= 2 or not all(map(_names_units, parts)):
             raise InputError(f"units: got {_short(units)}. {_HOW}.")
         if any(isinstance(part, str) and part == "-" for part in parts):
-            raise InputError("units: '-' is standard input, from which units are not read. Name a file.")
+            raise InputError("units: '-' is standard input, which cannot contain units. Name a file.")
         return cls(apart=apart, parts=parts)
 
 
@@ -323,42 +322,42 @@ def _short(value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HowSure:
-    """What is wanted about the uncertainty of figures.
+class UncertaintyOptions:
+    """Options for the uncertainty of metrics.
 
     Attributes
     ----------
     units : str, path, mapping of str to str, or sequence of one or two of these, optional
-        Whose draw makes figures uncertain. A column of the key, a side of the trials, or a file with the unit of every
-        name (as ``utt2spk`` of Kaldi; CSV too), or a mapping of names to units; one, or one for each side:
-        ``"speaker"``, ``"enroll_spk,test_spk"``, ``("enroll_spk", "test.utt2spk")``. ``"trials"``: every trial is a
-        unit. ``"product"``: the two sides have no units in common, which are their names or, as in
-        ``"product:enroll_spk,test_spk"``, what is named. Left out, speakers are found from target trials, and of many
-        classes every segment is a unit.
+        Clusters for confidence intervals, for example speakers. A column of the key, a side of the trials, a file with
+        the unit of every name (such as ``utt2spk`` of Kaldi, or CSV), or a mapping of names to units; one, or one for
+        each side: ``"speaker"``, ``"enroll_spk,test_spk"``, ``("enroll_spk", "test.utt2spk")``. ``"trials"``: every
+        trial is a unit. ``"product"``: the two sides share no units; the units are their names, or named columns as in
+        ``"product:enroll_spk,test_spk"``. By default, speakers are found from target trials; for multiclass scores,
+        every segment is a unit.
     level : float
-        Of intervals: a share inside (0, 1).
+        Level of intervals, in (0, 1).
     intervals : bool
-        Whether figures have intervals.
+        Whether metrics have intervals.
     bootstrap : int
         Number of bootstrap replicates; 0 for none.
     seed : int
-        From which replicates are drawn: 0 to 2**64 - 1.
+        Seed of the bootstrap, 0 to 2**64 - 1.
     optimism : bool, optional
-        Whether the optimism of minima is estimated; left out, of two classes only.
+        Whether to estimate the optimism of minima; by default only for two classes.
     units_required : bool
-        Whether trials that lack what ``units`` names are refused. If not, they have no intervals, and a message says
-        so.
+        Whether to refuse trials without the units that ``units`` names. If not, they have no intervals, and there is a
+        message.
     keep : bool, optional
-        Whether the influences of units are kept, as comparisons need them; left out, unless they are very many.
+        Whether to keep the influences of units, for comparisons; by default, unless they are very many.
 
     Raises
     ------
     InputError
-        If one of these is none.
+        If a value is invalid.
 
     Examples
     --------
-    >>> HowSure(units="speaker", level=0.9).naming.parts
+    >>> UncertaintyOptions(units="speaker", level=0.9).naming.parts
     ('speaker',)
     """
 
@@ -379,18 +378,18 @@ class HowSure:
         for name in ("intervals", "optimism"):
             value = getattr(self, name)
             if not isinstance(value, bool | np.bool_) and (name == "intervals" or value is not None):
-                raise InputError(f"{name}: got {value!r}. It is True or False.")
+                raise InputError(f"{name}: got {value!r}. It must be True or False.")
         for name in ("bootstrap", "optimism"):
             if getattr(self, name) and not self.intervals:
-                raise InputError(f"{name}: is about intervals, and intervals=False (--no-intervals) asks for none.")
+                raise InputError(f"{name}: is for intervals, but intervals=False (--no-intervals) switches them off.")
 
     @property
     def naming(self) -> UnitNaming | None:
-        """What names the units; None if nothing was said."""
+        """Parsed names of the units; None by default."""
         return None if self.units is None else UnitNaming.of(self.units)
 
     def resampling(self, units: TrialUnits | None) -> Resampling | None:
-        """What evaluations make intervals of; None where units are not known, or no intervals are wanted."""
+        """Return the settings of intervals; None if units are unknown, or intervals are switched off."""
         if units is None or not self.intervals:
             return None
         drawn = Resampling(units=units, bootstrap=self.bootstrap, seed=self.seed)
@@ -398,32 +397,32 @@ class HowSure:
 
     @property
     def files(self) -> list[PathLike]:
-        """What is read besides scores and key, as far as there is such a file."""
+        """Files that are read besides scores and key."""
         parts = () if self.naming is None else self.naming.parts
         return [one for one in parts if isinstance(one, str | os.PathLike) and is_file(one)]
 
 
 def _whole(value: Any, name: str, what: str, most: int) -> int:
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or not 0 <= value <= most:
-        raise InputError(f"{name}: got {_short(value)}. It is {what}, a whole number from 0 to {most:,}.")
+        raise InputError(f"{name}: got {_short(value)}. It must be {what}, a whole number from 0 to {most:,}.")
     return int(value)
 
 
 Where: TypeAlias = Mapping[str, str | Sequence[str]]
-"""Values of condition columns of a key: only such trials are used."""
+"""Values of condition columns of a key: only trials with these values are used."""
 
 KindName: TypeAlias = Literal["two-class", "classes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """How score files and a key are read and joined.
+class Reading(JoinOptions):
+    """Options for reading and joining score files and a key.
 
     Attributes
     ----------
     missing : {"error", "drop"} or float
-        As in `deciban.align`: what to do about trials of the key without a score. A trial dropped for one system is
-        dropped for all; a value to fill in is that of all classes, so that such a segment says nothing.
+        As in `deciban.align`: action for key trials without a score. A trial dropped for one system is dropped for all.
+        A value to fill in is used for all classes, so that the segment has no information.
     duplicates : {"error", "keep-one"}
         As in `deciban.align`.
     format, columns : optional
@@ -433,56 +432,43 @@ class Reading:
     labels : mapping, optional
         Label words of two classes, as in `deciban.read_scores`, for key and score files.
     where : mapping of str to str or sequence of str, optional
-        Values of condition columns of the key: only such trials are used.
+        Values of condition columns of the key: only trials with these values are used.
     log10 : bool
         Whether the scores are common logarithms.
     lr : bool
-        Whether the scores are likelihood ratios (of many classes, likelihoods), whose natural logarithms are taken.
+        Whether the scores are likelihood ratios (multiclass: likelihoods), which are converted to natural logarithms.
     negate : bool
-        Two classes: lower scores favour target, as distances do; their signs are changed before anything else.
+        Two classes: lower scores favour target, as for distances; the signs of all scores are changed first.
     by_order : bool
-        As in `deciban.align`: trials are matched by their order, not by their names.
+        As in `deciban.align`: trials are matched by order, not by name.
     weights : str, optional
-        Column of the key that says how much each trial counts, by a number of at least 0: a trial of weight 2 counts
-        like two copies of it.
+        Column of the key with the weight of each trial, a number of at least 0. A trial of weight 2 counts like two
+        copies.
     weights_required : bool
-        Whether a key without this column is refused. If not, all its trials count alike, and a message says so.
+        Whether to refuse a key without this column. If not, all its trials have equal weight, and there is a message.
     classes : sequence of str, optional
-        Many classes: names of the columns of a matrix, in order; of a table, the columns that are scores of classes.
+        Multiclass: names of the columns of a matrix, in order; for a table, the columns of class scores.
     posterior_prior : prior, optional
-        Many classes: the scores are log posteriors by this prior, whose logarithm is subtracted.
+        Multiclass: the scores are log posteriors with this prior, whose logarithm is subtracted.
     probabilities : float or prior, optional
-        The scores are probabilities by this prior, that of a target or that of the classes: they become log-likelihood
-        ratios, or log-likelihoods.
+        The scores are probabilities with this prior, of a target or of the classes. They become log-likelihood ratios,
+        or log-likelihoods.
     ids : str, path, sequence of str, or IdMap, optional
-        By which names trials are compared, as in `deciban.align`; or the file of an id map, of two columns: the name in
-        the scores and that in the key.
+        Rules for comparing trial names, as in `deciban.align`; or the file of an id map with two columns: the name in
+        the scores and the name in the key.
     detection_llr : bool
-        Many classes: the scores are log-likelihood ratios of detecting each class against the others, by a flat prior
-        of these, as the language recognition evaluations of NIST from 2017 ask for.
+        Multiclass: the scores are log-likelihood ratios of each class against the others, with a flat prior of the
+        others, as in the NIST language recognition evaluations since 2017.
     from_classes : bool
-        Two classes: a file with a score for each of two named classes is taken, too, as the score of the target class
-        minus that of the other one. Asked for by ``kind="two-class"``.
+        Two classes: also accept a file with a score for each of two named classes, as the score of the target class
+        minus that of the other class. Set by ``kind="two-class"``.
     names : sequence of str, or mapping of str to str, optional
-        What systems are called: in their order, or by what they are called without it, that is by the names of their
-        files without the ending.
+        Names of systems, in order or by original name, which is the file name without its ending.
     """
 
-    missing: Missing = "error"
-    duplicates: Duplicates = "error"
-    format: str | None = None
-    columns: Columns | None = None
-    key_format: str | None = None
-    key_columns: Columns | None = None
-    labels: Mapping[str, str] | None = None
-    where: Where | None = None
     log10: bool = False
     lr: bool = False
     negate: bool = False
-    by_order: bool = False
-    weights: str | None = None
-    weights_required: bool = True
-    classes: Sequence[str] | None = None
     posterior_prior: Prior | None = None
     probabilities: float | Prior | None = None
     ids: IdsLike | PathLike | None = None
@@ -491,7 +477,7 @@ class Reading:
     names: Names | None = None
 
     def with_ids_read(self) -> Self:
-        """The same with ``ids`` read, if they are in a file.
+        """Return the options after reading ``ids``, if they are in a file.
 
         Raises
         ------
@@ -503,47 +489,48 @@ class Reading:
         return self if self.ids is None else replace(self, ids=read_renaming(self.ids))
 
     def says(self, name: str) -> bool:
-        """Whether something was said of an attribute that is left out as None or False; an array says something."""
+        """Return True if an attribute with the default None or False is set; arrays are set."""
         value = getattr(self, name)
         return value is not None and value is not False
 
     @property
     def unit(self) -> ScoreUnit | None:
-        """The unit that was declared for the scores of files; None if none was."""
+        """Declared unit of the scores in files; None if none was declared."""
         return unit_of(log10=self.log10, lr=self.lr)
 
     @property
     def files(self) -> list[PathLike]:
-        """What is read besides scores and key: the file of an id map, until it was read."""
+        """Files that are read besides scores and key: an id map, unless it has been read."""
         from deciban.io.reader import is_id_map_file
 
         return [self.ids] if is_id_map_file(self.ids) else []  # type: ignore[list-item]
 
     @property
     def renaming(self) -> Renaming | None:
-        """By which names trials are compared, once it was read."""
+        """Rules for comparing trial names, after reading."""
         return self.ids if isinstance(self.ids, Renaming) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """Which figures are wanted; None where that is left to the defaults.
+    """Requested metrics; None for the defaults.
 
     Attributes
     ----------
     operating_points : iterable
-        Two classes: where detection costs are wanted, as in `deciban.evaluate`.
-    eer_conventions, fnmr_at, fmr_at, at_thresholds, posteriors_at, axis, rule
-        Two classes: as in `deciban.evaluation.TwoClassFigures`. Where nothing is said of the axis, it is that of the
-        scores: common logarithms stay such in plots.
+        Two classes: operating points of detection costs, as in `deciban.evaluate`.
+    eer_conventions, classifier, fnmr_at, fmr_at, at_thresholds, posteriors_at, axis, rule
+        Two classes: as in `deciban.evaluation.TwoClassFigures`. By default the axis has the unit of the scores: common
+        logarithms stay common logarithms in plots.
     prior, p_target, p_out_of_set, subsets, pairs, capacity
-        Many classes: as in `deciban.evaluate_classes`; the prior also by names of classes.
+        Multiclass: as in `deciban.evaluate_classes`; the prior also by class name.
     groups : mapping from names of groups to sequences of classes, or sequence of such sequences
-        Many classes: evaluate which of these groups a segment is of; see `deciban.evaluation.evaluate_groups`.
+        Multiclass: evaluate these groups instead of classes; see `deciban.evaluation.evaluate_groups`.
     """
 
     operating_points: Iterable[PointLike] | None = None
     eer_conventions: bool | None = None
+    classifier: bool | None = None
     fnmr_at: float | Sequence[float] | None = None
     fmr_at: float | Sequence[float] | None = None
     at_thresholds: Mapping[str, float] | None = None
@@ -559,41 +546,41 @@ class Figures:
     groups: Groups | None = None
 
     def given(self) -> dict[str, Any]:
-        """Those that something was said about."""
+        """Return the attributes that are not None."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}
         return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Everything that is said about files and figures beside their names.
+    """Options for files and metrics.
 
     Attributes
     ----------
     reading : Reading
     figures : Figures
     kind : {"two-class", "classes"}, optional
-        What the scores are about; left out, the files decide.
-    how_sure : HowSure
-        What is wanted about uncertainty.
+        Kind of scores; by default detected from the files.
+    how_sure : UncertaintyOptions
+        Options for uncertainty.
     scale : Scale
-        What is done about trials that do not fit in memory.
+        Options for data larger than memory.
     split : Split
-        Into which conditions trials are split.
+        Requested conditions.
     plan : Preset, optional
-        The plan of an evaluation (``preset``, its name or its file), whose figures are among those that are wanted.
+        Protocol (``preset``, its name or its file), whose metrics are requested, too.
     groups : tuple of str, optional
-        What is read of trials in pieces so that they can be held out together; see `HowToRead`.
+        Columns that are read in batches for cross-validation; see `BatchReading`.
     incomplete : bool
-        Whether trials may lack scores of some systems, in place of which there is NaN.
+        Whether trials can lack scores of some systems, which are NaN.
     worst : int, optional
-        How many of the most misleading trials are wanted, of two classes of each; None if nothing was said.
+        Number of most misleading trials, for each of two classes; None by default.
     """
 
     reading: Reading = field(default_factory=Reading)
     figures: Figures = field(default_factory=Figures)
     kind: KindName | None = None
-    how_sure: HowSure = field(default_factory=HowSure)
+    how_sure: UncertaintyOptions = field(default_factory=UncertaintyOptions)
     scale: Scale = field(default_factory=Scale)
     split: Split = field(default_factory=Split)
     plan: Preset | None = None
@@ -603,16 +590,16 @@ class Options:
 
     @classmethod
     def of(cls, function: str, given: Mapping[str, Any]) -> Self:
-        """Sort the keyword arguments of a function into reading, figures and uncertainty.
+        """Sort the keyword arguments of a function into the parts of the options.
 
-        In their place, ``options`` may hold all of them, sorted already.
+        A single argument ``options`` can contain all of them, already sorted.
 
         Raises
         ------
         TypeError
-            If there is an argument that none of them has; it names the function that was called, and a similar one.
+            If an argument is unknown; the message contains the called function and a similar argument.
         InputError
-            If ``kind`` is none, or what is said about uncertainty.
+            If ``kind`` or an option of uncertainty is invalid.
 
         Examples
         --------
@@ -626,7 +613,7 @@ class Options:
         whole = given.get("options")
         if isinstance(whole, cls):
             if others := [name for name in given if name != "options"]:
-                raise TypeError(f"{function}() got options, and {', '.join(others)} besides. Give all in one way.")
+                raise TypeError(f"{function}() got options, and also {', '.join(others)}. Use only one of both.")
             return whole
         known = {name: part for part, made in _PARTS.items() for name in made.__dataclass_fields__}
         for name in given:
@@ -641,7 +628,7 @@ class Options:
         given = dict(given) if plan is None else with_figures_of(plan, given)
         kind = given.get("kind")
         if kind not in (None, "two-class", "classes"):
-            raise InputError(f"kind: got {kind!r}. It is 'two-class' or 'classes', or left out.")
+            raise InputError(f"kind: got {kind!r}. It must be 'two-class' or 'classes', or left out.")
         if isinstance(given.get("operating_points"), Iterable):
             given["operating_points"] = list(given["operating_points"])
         given = {"from_classes": kind == "two-class", **given}
@@ -652,49 +639,49 @@ class Options:
         _refuse_units(parts["reading"])
         return cls(**parts, kind=kind, plan=plan, worst=given.get("worst"))
 
-    def of_systems(self, known: Renamed | None) -> Options:
-        """The same for other trials of systems that were given names."""
+    def of_systems(self, known: RenamedSystems | None) -> Options:
+        """Return options for other trials of systems with new names."""
         return self if known is None else replace(self, reading=replace(self.reading, names=known))
 
     def with_figures(self, **figures: Any) -> Options:
-        """The same with more figures: those that something was said about."""
+        """Return options with more requested metrics; None, False and empty values are ignored."""
         given = {name: value for name, value in figures.items() if value not in (None, False, ())}
         return replace(self, figures=replace(self.figures, **given))
 
     @property
     def files(self) -> list[PathLike]:
-        """What is read besides scores and key."""
+        """Files that are read besides scores and key."""
         return [*self.reading.files, *self.how_sure.files, *self.scale.files, *self.split.files]
 
     def lenient_on_units(self) -> Options:
-        """The same for other trials, whose units may not be among those that were named."""
+        """Return options for other trials, which can lack the named units."""
         return replace(self, how_sure=replace(self.how_sure, units_required=False))
 
     def lenient(self) -> Options:
-        """The same for other trials, whose key may lack the column of weights."""
+        """Return options for other trials, whose key can lack the column of weights."""
         return replace(self, reading=replace(self.reading, weights_required=False))
 
 
 _PARTS: dict[str, type[Any]] = {
     "reading": Reading,
     "figures": Figures,
-    "how_sure": HowSure,
+    "how_sure": UncertaintyOptions,
     "scale": Scale,
     "split": Split,
 }
-"""What sorts the keyword arguments of functions, by the attribute of `Options` that it becomes."""
+"""Classes that sort the keyword arguments of functions, by attribute of `Options`."""
 
 _OWN = ("kind", "preset", "worst")
-"""Arguments that belong to none of these."""
+"""Arguments that are attributes of `Options` itself."""
 
 
 def with_figures_of(plan: Preset, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments with the figures of a plan first, and then those that were asked for beside it, each once.
+    """Return arguments with the metrics of a protocol first, and then other requested metrics, each once.
 
     Raises
     ------
     InputError
-        If the prior of the class that is out of set is another one.
+        If the prior of the out-of-set class differs.
 
     Examples
     --------
@@ -706,10 +693,10 @@ def with_figures_of(plan: Preset, given: Mapping[str, Any]) -> dict[str, Any]:
     if plan.kind == "classes" and share not in (None, plan.p_out_of_set):
         last = f"the last class is out of set, with prior {plan.p_out_of_set:g}" if plan.p_out_of_set else ""
         known = last or "no class is out of set"
-        raise InputError(f"p_out_of_set: by the preset {plan.name}, {known}. Leave one of the two out.")
+        raise InputError(f"p_out_of_set: in the preset {plan.name}, {known}. Leave one of the two out.")
     for name, value in plan.figures.items():
         own = given.get(name)
-        if name == "p_out_of_set":
+        if name in ("p_out_of_set", "eer_conventions"):
             found[name] = value
             continue
         added = [] if own is None else list(own) if isinstance(own, Iterable) else [own]
@@ -720,10 +707,10 @@ def with_figures_of(plan: Preset, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _OF_FILES = ("evaluate_files", "report_files", "deciban")
-"""Functions that can say which trials are the worst."""
+"""Functions that can list the most misleading trials."""
 
 _BY_CONDITION = ("evaluate_files", "evaluate", "evaluate_classes", "report_files", "deciban")
-"""Functions that split trials into conditions; the last one is the command line, where commands have options or not."""
+"""Functions with results by condition; ``deciban`` is the command line, where options depend on the command."""
 
 _UNITS = {
     "detection_llr": "detection llrs",
@@ -732,11 +719,11 @@ _UNITS = {
     "lr": "likelihood ratios",
     "log10": "logarithms to base 10",
 }
-"""What attributes of `Reading` say that scores are."""
+"""Names of units that attributes of `Reading` declare."""
 
 
 def _refuse_units(reading: Reading) -> None:
-    """Refuse scores that are said to be two things, or that the format declares; log posteriors may be of either base.
+    """Refuse two declared units, or a unit that the format implies; log posteriors can have base 10.
 
     Raises
     ------
@@ -751,6 +738,6 @@ def _refuse_units(reading: Reading) -> None:
     known = formats().get(reading.format) if isinstance(reading.format, str) else None
     if known is not None and known.detection_llr and given:
         raise InputError(
-            f"{given[0]}: files of format {known.name} hold detection llrs, and are read as log-likelihoods. Leave "
+            f"{given[0]}: files of format {known.name} contain detection llrs, and are read as log-likelihoods. Leave "
             "it out."
         )

@@ -1,4 +1,4 @@
-"""Partitions of trials into conditions, by columns of a key or by what files say of names."""
+"""Partitions of trials into conditions, by columns of a key or by files with a value for each name."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import with_gaps
 from deciban._files import PathLike
-from deciban.errors import InputError
-from deciban.io.text.one_line import is_number
-from deciban.messages import counted, shortened
+from deciban.errors import InputError, counted, shortened
+from deciban.io.text import is_number
 from deciban.trials import Trials
 from deciban.trials.lists import ROW, as_text
 from deciban.trials.names import IdMap
 from deciban.types import BoolArray, FloatArray, IntArray
 
 MOST = 1000
-"""Conditions of a partition: more are rather a mistake."""
+"""Maximum number of conditions of a partition; more are probably a mistake."""
 
 Value: TypeAlias = str | None
-"""Of a condition in a column; None where the key says nothing."""
+"""Value of a condition in one column; None for missing values."""
 
 Values: TypeAlias = tuple[Value, ...]
-"""Of a condition in each column."""
+"""Values of a condition in all columns."""
 
 
 def crossed(columns: Sequence[SplitColumn], each: Sequence[Sequence[Value]], argument: str) -> tuple[Values, ...]:
-    """All combinations of the values of columns.
+    """Return all combinations of the values of columns.
 
     Raises
     ------
@@ -51,8 +50,8 @@ def crossed(columns: Sequence[SplitColumn], each: Sequence[Sequence[Value]], arg
         names = " and ".join(one.name for one in columns)
         how_many = f"{'make' if len(columns) > 1 else 'makes'} {n_conditions:,} conditions"
         raise InputError(
-            f"{argument}: {names} {how_many} (values: {sizes}); at most {MOST:,} are "
-            "evaluated. Make bins of numbers (duration:5,10,30), name fewer columns, or choose trials by their "
+            f"{argument}: {names} {how_many} (values: {sizes}), but at most {MOST:,} are allowed. "
+            "Use bins of numbers (duration:5,10,30), name fewer columns, or select trials by their "
             "values (--where)."
         )
     return tuple(itertools.product(*each))
@@ -61,20 +60,20 @@ def crossed(columns: Sequence[SplitColumn], each: Sequence[Sequence[Value]], arg
 def with_what_counts_everywhere(
     columns: Sequence[SplitColumn], combinations: Sequence[Values], argument: str
 ) -> list[tuple[Values, tuple[int, ...]]]:
-    """Conditions, and the combinations of values that their trials have: their own, and those that count everywhere.
+    """Return conditions with the indices of their combinations: their own, and combinations that count everywhere.
 
     Parameters
     ----------
     columns : sequence of SplitColumn
     combinations : sequence of Values
-        All of them, as `crossed` gives them.
+        All combinations, from `crossed`.
     argument : str
-        For messages.
+        Name of the argument, for messages.
 
     Raises
     ------
     InputError
-        If no trial has the value that should count everywhere, or all have.
+        If no trial, or every trial, has the value that must count everywhere.
 
     Examples
     --------
@@ -93,25 +92,25 @@ def with_what_counts_everywhere(
 
 
 def _require_others(column: SplitColumn, shared: Sequence[Value], there: Sequence[Value], argument: str) -> None:
-    """Refuse a value that should count everywhere if no trial has it, or no trial another one."""
+    """Refuse a value that must count everywhere if no trial has it, or no trial has another value."""
     for value in shared:
         if value not in there:
-            known = shortened(", ".join("nothing" if one is None else one for one in there))
-            what = "nothing there" if value is None else f"{value!r}"
+            known = shortened(", ".join("no value" if one is None else one for one in there))
+            what = "no value" if value is None else f"{value!r}"
             raise InputError(
-                f"{argument}: no trial has {what} in column {column.name!r}; there are {known}. After + stands the "
-                "value whose trials count in every condition. Without +, deciban looks for a value that all trials of "
-                f"one class have and no others: --{argument} {column.name}."
+                f"{argument}: no trial has {what} in column {column.name!r}; there are {known}. Write the value "
+                "whose trials count in every condition after +. Without +, deciban uses a value that all trials of "
+                f"one class have and no other trials: --{argument} {column.name}."
             )
         if len(there) == 1:
             raise InputError(
-                f"{argument}: all trials have {'nothing' if value is None else repr(value)} in column {column.name!r}, "
-                "which should count in every condition: there is no condition left. Leave the column out."
+                f"{argument}: all trials have {'no value' if value is None else repr(value)} in column "
+                f"{column.name!r}, which counts in every condition, so no condition is left. Leave the column out."
             )
 
 
 def values_in_order(column: SplitColumn, found: Iterable[Value]) -> list[Value]:
-    """Values that were found in a column in their order: all bins, the alphabet or numbers ascending, nothing last.
+    """Return the values of a column in order: all bins, or values in alphabetical or ascending order; None last.
 
     Examples
     --------
@@ -129,24 +128,24 @@ def values_in_order(column: SplitColumn, found: Iterable[Value]) -> list[Value]:
 def coded_values(
     values: pa.Array, column: SplitColumn, argument: str, where: Callable[[int], str], often: IntArray | None = None
 ) -> tuple[list[Value], IntArray]:
-    """Values of a column in their order, and which of them every trial has.
+    """Return the values of a column in order, and the index of the value of every trial.
 
     Parameters
     ----------
     values : array
-        What is said of every trial.
+        The value of every trial.
     column : SplitColumn
     argument : str
-        For messages.
+        Name of the argument, for messages.
     where : function
-        Tells where a trial stands, by its number.
+        Returns the place of a trial, by its number.
     often : (n,) int array, optional
-        How many trials each value is of; left out, one.
+        Number of trials for each value; by default 1.
 
     Raises
     ------
     InputError
-        If bins are asked for of what are no numbers.
+        If bins are requested for values that are not numbers.
 
     Examples
     --------
@@ -162,7 +161,7 @@ def coded_values(
     texts = as_text(_plain_numbers(values)).dictionary_encode()
     words: list[str] = texts.dictionary.to_pylist()
     order = sorted((at for at, word in enumerate(words) if word), key=_place_of(words))
-    place = np.full(len(words) + 1, len(order), np.int64)  # the last one is for what is missing, as is no text
+    place = np.full(len(words) + 1, len(order), np.int64)  # the last one is for missing values and empty text
     place[order] = np.arange(len(order))
     codes: IntArray = place[with_gaps(texts.indices, len(words))]
     known: list[Value] = [words[at] for at in order]
@@ -170,16 +169,16 @@ def coded_values(
 
 
 def _plain_numbers(values: pa.Array) -> pa.Array:
-    """Numbers of which NaN is none, as in bins, and -0.0 is 0.0; other values as they are."""
+    """Return numbers with null for NaN, as for bins, and 0.0 for -0.0; return other values unchanged."""
     if not pa.types.is_floating(values.type):
         return values
     if pa.types.is_float16(values.type):
-        values = values.cast(pa.float32())  # Arrow does not add halves
+        values = values.cast(pa.float32())  # Arrow cannot add float16
     return pc.add(pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values), pa.scalar(0.0, values.type))
 
 
 def _place_of(words: Sequence[str]) -> Any:
-    """By what values are sorted: numbers ascend where all are some."""
+    """Return the sort key of values: numeric if all values are numbers."""
     if all(is_number(word) for word in words if word):
         return lambda at: (float(words[at]), words[at])
     return lambda at: words[at]
@@ -188,7 +187,7 @@ def _place_of(words: Sequence[str]) -> Any:
 def _numbers(
     values: pa.Array, column: SplitColumn, argument: str, where: Callable[[int], str], often: IntArray | None
 ) -> tuple[FloatArray, BoolArray]:
-    """Numbers of a column, and where there is none; NaN is none."""
+    """Return the numbers of a column, and where they are missing or NaN."""
     kind = values.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         found: FloatArray = with_gaps(pc.cast(values, pa.float64(), safe=False), np.nan)
@@ -200,8 +199,8 @@ def _numbers(
     if wrong.any():
         row, n = int(np.argmax(wrong)), int((wrong if often is None else often[wrong]).sum())
         raise InputError(
-            f"{argument}: {where(row)}: {words[codes[row]][:40]!r} in column {column.name!r} is no "
-            f"number ({counted(n, 'such trial')}), and bins are of numbers. Name the column without "
+            f"{argument}: {where(row)}: {words[codes[row]][:40]!r} in column {column.name!r} is not a "
+            f"number ({counted(n, 'such trial')}), and bins need numbers. Name the column without "
             "borders, or leave these trials out (--where)."
         )
     found = np.array([float(word) if is_number(word) else np.nan for word in words])[codes]
@@ -209,28 +208,28 @@ def _numbers(
 
 
 def sides_with_names(trials: Trials) -> tuple[str, ...]:
-    """Sides whose names say something."""
+    """Return the sides of trials that have names."""
     return () if trials.sides == ROW else trials.sides
 
 
 def no_column(name: str, there: Sequence[str], key: str, argument: str) -> InputError:
-    """The error of a key without a column by which its trials should be split."""
+    """Return the error for a column that a key does not have."""
     return InputError(
-        f"{argument}: {name!r} is no column of {key}; there are {', '.join(there) or 'none'} (besides the label). "
-        "What a file says of the names of a side is SIDE=FILE."
+        f"{argument}: {name!r} is no column of {key}. There are {', '.join(there) or 'none'} (besides the label). "
+        "For a file with a value for each name of a side, write SIDE=FILE."
     )
 
 
 def no_side(name: str, there: Sequence[str], key: str, argument: str) -> InputError:
-    """The error of trials without a side of whose names a file should say something."""
+    """Return the error for a side that trials do not have."""
     return InputError(
-        f"{argument}: {name!r} is no side of the trials of {key}, which are identified by {', '.join(there)}. Write "
-        "SIDE=FILE with one of these."
+        f"{argument}: {name!r} is no side of the trials of {key}, whose sides are {', '.join(there)}. Write "
+        "SIDE=FILE with one of these sides."
     )
 
 
 def said_of_names(held: IdMap, names: pa.Array) -> pa.Array:
-    """What a file says of names; nothing of those that it does not have."""
+    """Return the values of names in a file; null for unknown names."""
     from deciban._arrow import of_numpy
     from deciban.trials.names import positions
 
@@ -239,32 +238,31 @@ def said_of_names(held: IdMap, names: pa.Array) -> pa.Array:
 
 
 Columns: TypeAlias = str | Sequence[str]
-"""Columns that are crossed, with commas between them; a sequence names several partitions, each by itself."""
+"""Columns that are crossed, separated by commas; a sequence contains several separate partitions."""
 
 _HOW = (
-    "Name columns of the key, with commas between those that are crossed: gender,channel; with the borders of bins for "
+    "Name columns of the key, with commas between crossed columns: gender,channel; with borders of bins for "
     "numbers: duration:5,10,30; with a value whose trials count in every condition: attack+bonafide; or SIDE=FILE, "
-    "whose second column says something of the names of a side"
+    "a file with a value for each name of a side"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class SplitColumn:
-    """One column by whose values trials are split.
+    """A column whose values divide trials.
 
     Attributes
     ----------
     name : str
-        What it is called, in the key or in results.
+        Name of the column in the key, or in results.
     borders : tuple of float
-        Of bins, ascending, where it holds numbers; a border belongs to the bin above it.
+        Ascending borders of bins for numbers; a border belongs to the bin above it.
     side, path : str
-        Side of trials, and file of two columns, a name and what is said of it; empty for a column of the key.
+        Side of trials, and file with two columns, name and value; empty for a column of the key.
     everywhere : str or None
-        The value whose trials count in every condition, empty for those of which the key says nothing; None where there
-        are none such.
+        The value whose trials count in every condition, empty for missing values; None if there is none.
     owner : str
-        The class that alone has the value `everywhere`, if the data and not the user chose that value.
+        Class that has only the value `everywhere`, if the value was found in the data.
     """
 
     name: str
@@ -276,7 +274,7 @@ class SplitColumn:
 
     @property
     def title(self) -> str:
-        """What it is called where trials are split in several ways: with borders of bins, or what counts everywhere.
+        """Description of the column, with borders of bins and the value that counts everywhere.
 
         Examples
         --------
@@ -292,7 +290,7 @@ class SplitColumn:
 
     @property
     def bins(self) -> tuple[str, ...]:
-        """The bins in words, from the lowest.
+        """Names of the bins, in ascending order.
 
         Examples
         --------
@@ -307,18 +305,18 @@ class SplitColumn:
 
 
 def split_columns(text: str, argument: str = "by") -> tuple[SplitColumn, ...]:
-    """Columns that are crossed, as a user writes them.
+    """Parse the columns of a partition.
 
     Parameters
     ----------
     text : str
     argument : str
-        For messages.
+        Name of the argument, for messages.
 
     Raises
     ------
     InputError
-        If nothing is named, a column twice, or borders do not ascend.
+        If there is no column, a column is named twice, or borders do not ascend.
 
     Examples
     --------
@@ -346,9 +344,7 @@ def split_columns(text: str, argument: str = "by") -> tuple[SplitColumn, ...]:
 
 def _column(name: str, borders: list[str], text: str, argument: str) -> SplitColumn:
     if not name or name.endswith(":"):
-        raise InputError(
-            f"{argument}: got {text!r}, which names a column that has no name or bins that have no borders. {_HOW}."
-        )
+        raise InputError(f"{argument}: got {text!r}, with a column without a name or bins without borders. {_HOW}.")
     places = tuple(map(float, borders))
     if not all(map(math.isfinite, places)) or any(high <= low for low, high in itertools.pairwise(places)):
         raise InputError(f"{argument}: the borders {','.join(borders)} of {name!r} are not ascending finite numbers.")
@@ -364,7 +360,7 @@ def _column(name: str, borders: list[str], text: str, argument: str) -> SplitCol
 
 
 def require_apart(columns: Sequence[SplitColumn], argument: str) -> None:
-    """Refuse trials that count in every condition where each trial should count in one.
+    """Refuse columns whose trials count in several conditions, where every trial must count in one.
 
     Raises
     ------
@@ -386,21 +382,21 @@ def require_apart(columns: Sequence[SplitColumn], argument: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """Into which conditions trials are split.
+    """Requested conditions of trials.
 
     Attributes
     ----------
     by : str or sequence of str, optional
-        Columns of the key: every combination of their values is a condition with all figures of its own.
-        ``"gender,channel"`` crosses two columns, ``["gender", "channel"]`` takes each by itself; ``"duration:5,10,30"``
-        makes bins of numbers; ``"enroll=spk2age"`` looks up the names of a side in a file of two columns.
+        Columns of the key: every combination of their values is a condition with all metrics. ``"gender,channel"``
+        crosses two columns, ``["gender", "channel"]`` uses each separately; ``"duration:5,10,30"`` makes bins of
+        numbers; ``"enroll=spk2age"`` looks up the names of a side in a file with two columns.
     equalize : str or sequence of str, optional
-        Columns in the same words: figures in which every combination of their values counts alike.
+        Columns in the same syntax: metrics in which every combination of their values has equal weight.
 
     Raises
     ------
     InputError
-        If this is nothing that could name columns.
+        If the columns cannot be parsed.
 
     Examples
     --------
@@ -412,7 +408,7 @@ class Split:
     equalize: Columns | None = None
 
     def __post_init__(self) -> None:
-        """Sort what was said, which refuses what names nothing."""
+        """Parse the columns, which refuses invalid ones."""
         _ = self.partitions
         for columns in self.equalized:
             require_apart(columns, "equalize")
@@ -424,21 +420,21 @@ class Split:
 
     @property
     def equalized(self) -> tuple[tuple[SplitColumn, ...], ...]:
-        """Columns of each partition whose conditions count alike."""
+        """Columns of each partition whose conditions get equal weights."""
         return _sorted(self.equalize, "equalize")
 
     @property
     def is_asked(self) -> bool:
-        """Whether anything was said."""
+        """True if conditions are requested."""
         return bool(self.partitions or self.equalized)
 
     @property
     def files(self) -> list[PathLike]:
-        """What is read besides scores and key."""
+        """Files that are read besides scores and key."""
         return [one.path for columns in (*self.partitions, *self.equalized) for one in columns if one.path]
 
     def refuse(self, what: str, way_out: str = "Leave it out.") -> None:
-        """Refuse conditions where nothing is made of them.
+        """Refuse conditions where they have no effect.
 
         Raises
         ------
@@ -448,11 +444,11 @@ class Split:
         --------
         >>> Split(by="gender").refuse("a plan")
         Traceback (most recent call last):
-        deciban.errors.InputError: by: a plan is of all trials together. Leave it out.
+        deciban.errors.InputError: by: a plan needs all trials together. Leave it out.
         """
         said = [one.name for one in fields(self) if getattr(self, one.name)]
         if said:
-            raise InputError(f"{', '.join(said)}: {what} is of all trials together. {way_out}")
+            raise InputError(f"{', '.join(said)}: {what} needs all trials together. {way_out}")
 
 
 def _sorted(given: Columns | None, argument: str) -> tuple[tuple[SplitColumn, ...], ...]:

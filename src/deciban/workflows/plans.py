@@ -1,4 +1,4 @@
-"""Plans of evaluations applied to trials: which of them count alike, or apart, in the primary number."""
+"""Evaluation protocols applied to trials: weights of conditions, and separate parts, for the primary metric."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deciban.core.equalizing import sharing_factors
+from deciban.core.classes.counts import sharing_factors
 from deciban.engines.conditions import weighted_by_condition
-from deciban.errors import InputError
+from deciban.errors import WARNING, InputError, Message, shortened
 from deciban.evaluation.preset_table import PlanFigure, Preset, Primary, presets, primary_of
 from deciban.evaluation.results import Results
-from deciban.messages import WARNING, Message, shortened
 from deciban.metrics import act_dcf, min_dcf
 from deciban.multiclass import pairwise_llr
 from deciban.trials.sources import ShardSource
@@ -30,12 +29,12 @@ if TYPE_CHECKING:
     from deciban.workflows.units import UnitsOfSource
 
 OF_SCORES = ("cluster_c_avg", "pair_cost")
-"""Primary numbers that are made of parts of the scores, not of one evaluation."""
+"""Primary metrics that need parts of the scores instead of one evaluation."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Planned:
-    """Trials of a source to which a plan is applied, for any number of systems.
+class ProtocolTrials:
+    """Trials of a source with a protocol, for any number of systems.
 
     Attributes
     ----------
@@ -44,9 +43,9 @@ class Planned:
     units : UnitsOfSource
         The trials.
     conditions : Conditions or None
-        Those that count alike, or have shares; None where the plan has none, or the key no such columns.
+        Conditions with equal weights or shares; None if the protocol has none, or the key lacks their columns.
     lacking : tuple of str
-        Columns that the key should have, and has not.
+        Columns that the key lacks.
     """
 
     plan: Preset
@@ -56,13 +55,13 @@ class Planned:
     lacking: tuple[str, ...]
 
     @classmethod
-    def of(cls, plan: Preset, kind: AnyKind, units: UnitsOfSource) -> Planned | None:
-        """Apply a plan: one pass where it has conditions; None if it needs parts of the scores.
+    def of(cls, plan: Preset, kind: AnyKind, units: UnitsOfSource) -> ProtocolTrials | None:
+        """Apply a protocol, in one pass if it has conditions; None if it needs parts of the scores.
 
         Raises
         ------
         InputError
-            If the plan is for scores of the other kind, or shares are asked of what no non-target has.
+            If the protocol is for scores of the other kind, or a share has no non-targets.
         """
         require_kind(plan, kind.name)
         source = units.source
@@ -79,15 +78,15 @@ class Planned:
         return cls(plan, kind, units, conditions, lacking)
 
     def primary(self, found: Any, options: Options, *, system: int) -> Primary:
-        """The primary number of a system.
+        """Return the primary metric of a system.
 
         Parameters
         ----------
         found : Evaluation or ClassEvaluation
-            Of all trials, at all points of the plan and maybe at others.
+            Evaluation of all trials, at all operating points of the protocol and possibly others.
         options : Options
         system : int
-            Its position.
+            Index of the system.
         """
         plan, own, trials = self.plan, replace(options, figures=plan_figures(self.plan)), self.units.source
         if plan.primary in OF_SCORES:
@@ -104,12 +103,12 @@ class Planned:
             names = [values[0] for values in part.values]
             factors = sharing_factors(part.totals, shares_of(plan, names, part.totals))
             source, _ = part.weighted(partial(weighted_by_condition, trials), factors, is_classes=False)
-            how = f"non-targets by {plan.share_column} in the shares of the plan"
+            how = f"non-targets weighted by {plan.share_column}, in the shares of the protocol"
             return primary_of(plan, self._evaluated(source, own, found.name, system), how=how)
         first = primary_of(plan, found)
         if first.figure.interval is not None or self.units.units is None:
             return first
-        return primary_of(plan, self._evaluated(trials, own, found.name, system))  # its points alone: intervals
+        return primary_of(plan, self._evaluated(trials, own, found.name, system))  # only its points, with intervals
 
     def _evaluated(self, source: ShardSource, options: Options, name: str, system: int) -> Any:
         return self.kind.evaluate_source(replace(self.units, source=source), options, system=system, name=name)
@@ -117,7 +116,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartsOfScores:
-    """Labelled trials of which a plan makes its primary number out of parts of the scores.
+    """Labelled trials for a primary metric from parts of the scores.
 
     Attributes
     ----------
@@ -127,7 +126,7 @@ class PartsOfScores:
         All segments.
     classes : tuple of str
     system : int
-        Position of the system.
+        Index of the system.
     """
 
     plan: Preset
@@ -137,12 +136,12 @@ class PartsOfScores:
     system: int
 
     def of_clusters(self, found: Any) -> Primary:
-        """Return the mean of the C_avg of each cluster, by its segments and its log-likelihoods alone.
+        """Return the mean C_avg over clusters, each with only its own segments and log-likelihoods.
 
         Raises
         ------
         InputError
-            If a cluster has fewer than two of the classes.
+            If a cluster has only one of the classes.
         """
         parts, least = dict[str, float](), list[float]()
         for cluster, members in self.plan.clusters.items():
@@ -151,8 +150,9 @@ class PartsOfScores:
                 continue
             if len(columns) < 2:
                 raise InputError(
-                    f"preset: of the cluster {cluster} of {self.plan.name} the scores have {self.classes[columns[0]]} "
-                    f"alone, of {', '.join(members)}. Leave this class out (--classes), or {_edit(self.plan)}."
+                    f"preset: cluster {cluster} of {self.plan.name} has the classes {', '.join(members)}, but the "
+                    f"scores have only {self.classes[columns[0]]}. Leave this class out (--classes), or "
+                    f"{_edit(self.plan)}."
                 )
             point = self._restricted(columns, cluster).points[0]
             parts[cluster] = point.c_avg
@@ -162,7 +162,7 @@ class PartsOfScores:
             self._refuse_strange(strange, parts)
         value, minimum = (PlanFigure(math.fsum(some) / len(some)) for some in (list(parts.values()), least))
         departs = self._partial(parts)
-        return Primary(self.plan, found.name, value, minimum, "each cluster by itself", departs, parts)
+        return Primary(self.plan, found.name, value, minimum, "each cluster separately", departs, parts)
 
     def _partial(self, parts: dict[str, float]) -> str:
         absent = [name for name in self.plan.clusters if name not in parts]
@@ -175,11 +175,11 @@ class PartsOfScores:
             there = ", ".join(name for names in self.plan.clusters.values() for name in names)
             raise InputError(
                 f"preset: {shortened(', '.join(strange or self.classes))}: in no cluster of {self.plan.name}, which "
-                f"knows {there}. Name the classes so, leave others out (--classes), or {_edit(self.plan)}."
+                f"has {there}. Use these names, leave other classes out (--classes), or {_edit(self.plan)}."
             )
 
     def _restricted(self, columns: list[int], name: str) -> Any:
-        """Evaluate the segments of some of the classes by these classes."""
+        """Evaluate the segments of some classes, with only these classes."""
         truth, weight = self.batch.truth, self.batch.weight
         rows, place = np.flatnonzero(np.isin(truth, columns)), np.full(int(truth.max()) + 1, -1, np.int64)
         place[columns] = np.arange(len(columns))
@@ -189,7 +189,7 @@ class PartsOfScores:
         return self.kind.evaluate(trials, plan_figures(self.plan), classes, name=name)
 
     def of_pairs(self, found: Any) -> Primary:
-        """Costs of telling two classes apart at even odds: the mean over the pairs that are worst at best."""
+        """Return the mean cost of pairs of classes at prior 0.5, over the pairs with the highest minimum cost."""
         costs = list[tuple[float, float, str]]()
         for i, j in itertools.combinations(range(len(self.classes)), 2):
             sides: Any = [self.batch.truth == k for k in (i, j)]
@@ -201,26 +201,26 @@ class PartsOfScores:
         worst = sorted(costs, key=lambda one: (-one[0], -one[1], one[2]))[: self.plan.worst_pairs]
         least, actual = (math.fsum(each) / len(worst) for each in list(zip(*worst, strict=True))[:2])
         asked = self.plan.worst_pairs or len(worst)
-        departs = f"{len(worst)} pairs, where the plan takes {asked}" if len(worst) < asked else ""
+        departs = f"{len(worst)} pairs, but the protocol needs {asked}" if len(worst) < asked else ""
         parts = {name: cost for _, cost, name in worst}
         return Primary(self.plan, found.name, PlanFigure(actual), PlanFigure(least), "", departs, parts)
 
 
 def shares_of(plan: Preset, names: Sequence[str | None], totals: CountArray) -> FloatArray:
-    """The shares that a plan gives to non-targets by what a column says of them.
+    """Return the shares of non-targets in a protocol, by the values of a column.
 
     Parameters
     ----------
     plan : Preset
     names : sequence of str or None
-        What the column says.
+        Values of the column.
     totals : (n_names, 2) array
-        Non-targets and targets of each.
+        Numbers of non-targets and targets for each value.
 
     Returns
     -------
     (n_names, 2) array
-        As `deciban.core.equalizing.sharing_factors` takes them.
+        Shares for `deciban.core.classes.counts.sharing_factors`.
 
     Raises
     ------
@@ -232,9 +232,9 @@ def shares_of(plan: Preset, names: Sequence[str | None], totals: CountArray) -> 
     absent = [name for name, share in plan.non_target_shares.items() if share and name not in there]
     if strange or absent:
         raise InputError(
-            f"preset: {plan.name} gives shares to non-targets whose {plan.share_column!r} is "
-            f"{', '.join(plan.non_target_shares)}; non-targets of the key have {shortened(', '.join(there))}. "
-            f"Name them so in the key, leave others out (--where), or {_edit(plan)}."
+            f"preset: {plan.name} defines shares of non-targets with {plan.share_column!r} "
+            f"{', '.join(plan.non_target_shares)}, but non-targets of the key have {shortened(', '.join(there))}. "
+            f"Use these values in the key, leave others out (--where), or {_edit(plan)}."
         )
     shares = np.full((len(names), 2), np.nan)
     shares[:, 0] = [plan.non_target_shares.get(str(name), 0.0) for name in names]
@@ -242,18 +242,18 @@ def shares_of(plan: Preset, names: Sequence[str | None], totals: CountArray) -> 
 
 
 def plan_figures(plan: Preset) -> Figures:
-    """What a plan asks for, and nothing that takes time beside it."""
+    """Return the metrics of a protocol, without other slow metrics."""
     figures = Figures(**plan.figures)
     return replace(figures, subsets=False, pairs=False) if plan.kind == "classes" else figures
 
 
 def plan_columns(plan: Preset) -> tuple[SplitColumn, ...]:
-    """Columns by which a plan weights trials; none if it takes all alike.
+    """Return the columns by which a protocol weights trials; empty for equal weights of all trials.
 
     Raises
     ------
     InputError
-        If they name trials that count in every condition.
+        If trials of a column count in every condition.
 
     Examples
     --------
@@ -267,7 +267,7 @@ def plan_columns(plan: Preset) -> tuple[SplitColumn, ...]:
 
 
 def require_kind(plan: Preset, kind: KindName) -> None:
-    """Refuse the plan of scores of the other kind.
+    """Refuse a protocol for scores of the other kind.
 
     Raises
     ------
@@ -277,13 +277,13 @@ def require_kind(plan: Preset, kind: KindName) -> None:
         held = kind_called(kind).about
         fitting = ", ".join(name for name, one in presets().items() if one.kind == kind)
         raise InputError(
-            f"preset: {plan.name} is for {kind_called(plan.kind).about}, and the scores are of {held} (if they are "
-            f"not, say kind={plan.kind!r}, --kind {plan.kind}). Presets for {held}: {fitting}."
+            f"preset: {plan.name} is for {kind_called(plan.kind).about} scores, but the scores are {held} (if not, use "
+            f"kind={plan.kind!r}, --kind {plan.kind}). Presets for {held} scores: {fitting}."
         )
 
 
 def with_primary_numbers(results: Results[Any], plan: Preset) -> Results[Any]:
-    """Results with the primary number of a plan for every system, as far as evaluations of all trials tell it.
+    """Return results with the primary metric of a protocol for every system, if it follows from evaluations.
 
     Parameters
     ----------
@@ -293,26 +293,26 @@ def with_primary_numbers(results: Results[Any], plan: Preset) -> Results[Any]:
     Returns
     -------
     Results
-        With a message if the plan needs the trials.
+        With a message if the primary metric needs the trials.
     """
     if results.primaries:
         return results
     kind: Any = results.kind
     require_kind(plan, kind)
     if plan.primary in OF_SCORES:
-        words = f"no primary number of {plan.name}: it is made of parts of the scores, and trials are read in pieces"
+        words = f"no primary metric of {plan.name}: it needs parts of the scores, but the trials are read in batches"
         return replace(results, messages=(*results.messages, Message(WARNING, "", words)))
-    departs = f"all trials pooled, not by {', '.join(plan.columns)}: trials are read in pieces" if plan.columns else ""
+    departs = f"all trials pooled, not by {', '.join(plan.columns)}: trials are read in batches" if plan.columns else ""
     return replace(results, primaries=tuple(primary_of(plan, one, departs=departs) for one in results.systems))
 
 
 def _edit(plan: Preset) -> str:
-    """How a plan becomes another one: that of deciban in a copy, a user's own where it is."""
+    """Return a hint how to edit a protocol: a copy, if it belongs to deciban."""
     is_ours = plan.name in presets()
-    return f"edit a copy of the plan (deciban presets {plan.name} --toml)" if is_ours else "edit the plan"
+    return f"edit a copy of the protocol (deciban presets {plan.name} --toml)" if is_ours else "edit the protocol"
 
 
 def lacking_columns(lacking: Sequence[str]) -> str:
-    """How the primary number departs from a plan whose columns a key has not."""
+    """Return the deviation from a protocol due to columns that the key lacks."""
     words = "columns" if len(lacking) > 1 else "column"
-    return f"all trials pooled, as the key has no {words} {', '.join(lacking)}"
+    return f"all trials pooled, because the key has no {words} {', '.join(lacking)}"

@@ -1,4 +1,4 @@
-"""Quality measures from files, a row for every trial: which a fusion takes, and how they are combined."""
+"""Quality measures from files, with a row for every trial, their selection and combination."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from deciban._files import PathLike, display_name
 from deciban.core.training.sums import Sums
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError, InputError, Message, counted
 from deciban.fusion import QualityFusion
 from deciban.fusion.quality import sums_of_measures, weighted_sum
 from deciban.fusion.quality_measures import QUALITY_SIDES, QualitySide, matrices_of, plain_combination
@@ -21,24 +21,22 @@ from deciban.io import read_contents
 from deciban.io.columns.values import plain
 from deciban.io.shards.layout import QualityOf, TrialRows
 from deciban.io.source import Source, numbered_lines, read_text
-from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Origin, SegmentQuality, Trials
 from deciban.trials.lists import as_text
-from deciban.trials.passes import found_in
-from deciban.trials.sources import Chunk, HeldPiece, Piece, ShardSource, Wanted
+from deciban.trials.sources import Chunk, LoadedPartition, ShardSource, SourcePartition, TrialFields, found_in
 from deciban.types import BoolArray, FloatArray
 from deciban.workflows.options import Scale
 
 QualityFiles: TypeAlias = PathLike | Mapping[QualitySide, PathLike]
-"""One file for all sides, or one for each."""
+"""One file for all sides, or one for each side."""
 
 Measured: TypeAlias = Mapping[QualitySide, SegmentQuality]
-"""The measures of each side of trials, as files hold them."""
+"""Measures of each side of trials, as in files."""
 
 
 def quality_paths(quality: QualityFiles | None) -> list[PathLike]:
-    """The files that quality measures are read from."""
+    """Return the files of quality measures."""
     if quality is None:
         return []
     return list(quality.values()) if isinstance(quality, Mapping) else [quality]
@@ -50,22 +48,22 @@ def read_measures(quality: QualityFiles) -> dict[QualitySide, SegmentQuality]:
     Parameters
     ----------
     quality : path, or mapping of side to path
-        HDF5 and MATLAB files hold the measures of both sides, or of segments; text files those of segments. Measures
-        of segments belong to every side whose names they know, unless a mapping says which: ``enroll``, ``test``, or
-        ``trial`` for trials with one name.
+        HDF5 and MATLAB files contain the measures of both sides, or of segments; text files contain measures of
+        segments. Measures of segments are used for every side with matching names, unless a mapping sets the side:
+        ``enroll``, ``test``, or ``trial`` for trials with one name.
 
     Returns
     -------
     dict of SegmentQuality
-        Those of each side of trials.
+        Measures of each side.
 
     Raises
     ------
     FormatError, InputError, OSError
-        As in `deciban.io.read_quality`; or if a side is none, or has no measures in its file.
+        As in `deciban.io.read_quality`; or if a side is unknown, or has no measures in its file.
     """
     if "-" in map(str, quality_paths(quality)):
-        raise InputError("quality: measures are not read from standard input (-). Put them into a file, and name it.")
+        raise InputError("quality: measures cannot be read from standard input (-). Put them into a file, and name it.")
     if not isinstance(quality, Mapping):
         return _sides_of(quality)
     if not quality or set(quality) - set(QUALITY_SIDES):
@@ -76,26 +74,26 @@ def read_measures(quality: QualityFiles) -> dict[QualitySide, SegmentQuality]:
 def measures_of(
     measured: Measured, trials: Trials, *, sides: tuple[str, ...] | None = None
 ) -> tuple[dict[str, FloatArray], list[Message]]:
-    """Quality measures of every trial, as arguments of a fusion.
+    """Return the quality measures of every trial, as arguments of a fusion.
 
     Parameters
     ----------
     measured : mapping of side to SegmentQuality
     trials : Trials
     sides : tuple of str, optional
-        Arguments that there must be, and no others: those of training.
+        Required arguments, as in training; others are left out.
 
     Returns
     -------
     dict of (n_trials, n_measures) arrays
-        ``enroll_quality``, ``test_quality``, ``trial_quality``: those that there are; NaN where a name has none.
+        ``enroll_quality``, ``test_quality``, ``trial_quality``, if present; NaN for names without measures.
     list of Message
-        What was found, and for how many trials nothing.
+        Messages about the measures, and the number of trials without measures.
 
     Raises
     ------
     InputError
-        If no name of any side has measures, or those of a side that is needed are not there.
+        If no name of any side, or of a required side, has measures.
 
     Examples
     --------
@@ -103,15 +101,15 @@ def measures_of(
     >>> measures_of(quality, Trials.of({"enroll": ["m", "m"], "test": ["x", "y"]}))[0]
     {'test_quality': array([[0.5], [nan]])}
     """
-    found, lacking = measures_of_piece(measured, trials, sides=sides)
+    found, lacking = measures_of_partition(measured, trials, sides=sides)
     messages = quality_messages(measured, trials, sides, found, int(np.count_nonzero(lacking)), len(trials))
     return found, messages
 
 
-def measures_of_piece(
+def measures_of_partition(
     measured: Measured, trials: Trials, *, sides: tuple[str, ...] | None = None
 ) -> tuple[dict[str, FloatArray], BoolArray]:
-    """Quality measures of some of the trials, of which none may have any.
+    """Return the quality measures of some trials, possibly without any.
 
     Parameters
     ----------
@@ -121,9 +119,9 @@ def measures_of_piece(
     Returns
     -------
     dict of (n_trials, n_measures) arrays
-        Those of sides that some trial has measures of.
+        Measures of the sides with measures.
     (n_trials,) bool array
-        Which trials lack some.
+        Whether each trial lacks some measures.
     """
     found: dict[str, FloatArray] = {}
     lacking = np.zeros(len(trials), np.bool_)
@@ -131,7 +129,7 @@ def measures_of_piece(
     for side in (one for one in wanted if one in measured and one in trials.sides):
         values, known = measured[side].align(trials, side)
         if not known.any():
-            continue  # a list of segments says nothing of the names of models
+            continue  # a list of segments can have no names of models
         values[~known] = np.nan
         lacking |= ~known
         found[f"{side}_quality"] = values
@@ -141,26 +139,26 @@ def measures_of_piece(
 def quality_messages(
     measured: Measured, trials: Trials, sides: tuple[str, ...] | None, found: Container[str], n_lacking: int, n: int
 ) -> list[Message]:
-    """Say which measures were found, and for how many trials nothing.
+    """Return messages about the measures, and the number of trials without measures.
 
     Parameters
     ----------
     measured, sides
         As in `measures_of`.
     trials : Trials
-        Some of them, for messages.
+        Some trials, for messages.
     found : collection of str
-        Arguments that there are measures for.
+        Arguments with measures.
     n_lacking, n : int
-        How many trials lack measures, of how many.
+        Number of trials that lack measures, and of all trials.
 
     Raises
     ------
     InputError
-        If there are none, or none of a side that is needed.
+        If there are no measures, or none of a required side.
     """
     messages = _messages_of(measured, found)
-    is_for_any = set(measured) == set(QUALITY_SIDES)  # one list of names, not said of which side
+    is_for_any = set(measured) == set(QUALITY_SIDES)  # one list of names, for any side
     needed = [*sides] if sides is not None else [] if is_for_any else [f"{side}_quality" for side in measured]
     missing = [side for side in QUALITY_SIDES if f"{side}_quality" in needed and f"{side}_quality" not in found]
     if missing or not messages:
@@ -172,17 +170,17 @@ def quality_messages(
 
 
 def _nothing_about(sides: Sequence[QualitySide], measured: Measured, trials: Trials) -> str:
-    """Say that no trial has measures of these sides."""
+    """Return the error message for sides without measures."""
     origins = ", ".join(dict.fromkeys(one.origin.name for one in measured.values()))
     there = [side for side in sides if side in trials.sides]
     if not there:
         return (
-            f"{origins}: quality measures of {' and '.join(sides)}, but {trials.origin.name} identifies a trial by "
+            f"{origins}: quality measures of {' and '.join(sides)}, but the sides of {trials.origin.name} are "
             f"{' and '.join(trials.sides)}. Name one of these sides: --quality {trials.sides[-1]}=FILE."
         )
     return (
-        f"{origins}: no quality measures of {' or '.join(there)} for any trial of {trials.origin.name}, which begins "
-        f"with {trials.name_of(0)}. Check that the names are the same, and which side the measures belong to."
+        f"{origins}: no quality measures of {' or '.join(there)} for any trial of {trials.origin.name}, which starts "
+        f"with {trials.name_of(0)}. Check that the names are the same, and the side of the measures."
     )
 
 
@@ -190,7 +188,7 @@ def _sides_of(path: PathLike) -> dict[QualitySide, SegmentQuality]:
     contents = read_contents(path) if Source(path).is_binary else None
     if contents is None or contents.quality is None:
         found = read_contents(path, need="segment-quality").segment_quality
-        assert found is not None  # noqa: S101  # it was asked for
+        assert found is not None  # noqa: S101  # segment quality was requested
         return dict.fromkeys(QUALITY_SIDES, found)
     sides: dict[QualitySide, SegmentQuality | None] = {"enroll": contents.quality.enroll, "test": contents.quality.test}
     return {side: one for side, one in sides.items() if one is not None}
@@ -199,26 +197,26 @@ def _sides_of(path: PathLike) -> dict[QualitySide, SegmentQuality]:
 def _one_side(path: PathLike, side: QualitySide) -> SegmentQuality:
     sides = _sides_of(path)
     if side not in sides:
-        raise FormatError(f"{path}: holds quality measures of {' and '.join(sides)}, not of {side}.")
+        raise FormatError(f"{path}: contains quality measures of {' and '.join(sides)}, not of {side}.")
     return sides[side]
 
 
 Selected: TypeAlias = Sequence[str] | Mapping[QualitySide, Sequence[str]]
-"""Names or numbers of measures, for all sides or for each."""
+"""Names or numbers of measures, for all sides or for each side."""
 
 Combined: TypeAlias = ArrayLike | PathLike | Mapping[QualitySide, ArrayLike | PathLike]
-"""A matrix, or a file that holds one, for all sides or for each."""
+"""A matrix, or a file with one, for all sides or for each side."""
 
 
 def read_combination(path: PathLike) -> FloatArray:
-    """Read a matrix from a text file: one row for each new measure, numbers with blanks or commas between them.
+    """Read a matrix from a text file: one row for each new measure, with blanks or commas between numbers.
 
     Raises
     ------
     FormatError
-        If there is something else in the file, or rows are not equally long.
+        If the file contains other text, or rows of different lengths.
     OSError
-        If it cannot be read.
+        If the file cannot be read.
     """
     name = display_name(path)
     rows: list[list[float]] = []
@@ -229,38 +227,38 @@ def read_combination(path: PathLike) -> FloatArray:
             raise FormatError(f"{name}:{number}: expected a row of numbers, got {line.strip()[:60]!r}.") from error
         if len(rows[-1]) != len(rows[0]):
             raise FormatError(
-                f"{name}:{number}: {len(rows[-1])} numbers, but {len(rows[0])} in the first row. Every row has one for "
-                "each measure."
+                f"{name}:{number}: {len(rows[-1])} numbers, but {len(rows[0])} in the first row. Every row needs one "
+                "number for each measure."
             )
     if not rows:
-        raise FormatError(f"{name}: no row of numbers, so no matrix of measures.")
+        raise FormatError(f"{name}: no row of numbers, so there is no matrix of measures.")
     return np.array(rows)
 
 
 def combination_of(
     measured: Measured, selected: Selected | None, combined: Combined | None
 ) -> tuple[object, list[Message]]:
-    """The setting ``combine`` of a fusion that takes some of the measures, or weighted sums of them.
+    """Return the setting ``combine`` of a fusion that uses some of the measures, or weighted sums of them.
 
     Parameters
     ----------
     measured : mapping of side to SegmentQuality
-        The measures of files.
-    selected : sequence of str, or mapping of side to such, optional
-        Names of measures, or their numbers from 1, in the order wanted; all of them if left out.
-    combined : matrix, file, or mapping of side to such, optional
-        One row for each new measure, with weights of the selected ones.
+        Measures in files.
+    selected : sequence of str, or mapping of side to sequence, optional
+        Names of measures, or their numbers from 1, in order; by default all.
+    combined : matrix, file, or mapping of side to matrix or file, optional
+        One row for each new measure, with weights of the selected measures.
 
     Returns
     -------
-    setting : None, list of lists, or dict of such
+    setting : None, list of lists, or dict of lists of lists
     list of Message
-        What is to be said about it.
+        Messages about the combination.
 
     Raises
     ------
     FormatError, InputError, OSError
-        If there is no such measure, or a matrix does not fit.
+        If a measure does not exist, or the size of a matrix does not match.
 
     Examples
     --------
@@ -284,7 +282,7 @@ def combination_of(
         messages.append(_combined_message(measured[side], side, rows))
     named = {side for one in (selected, combined) if isinstance(one, Mapping) for side in one}
     if unknown := named - set(measured):
-        raise InputError(f"quality: no measures of {min(unknown)} are there to choose from or to combine.")
+        raise InputError(f"quality: there are no measures of {min(unknown)} to select or combine.")
     first = next(iter(found.values()))
     if all(rows == first for rows in found.values()):
         return first, list(dict.fromkeys(messages))
@@ -300,7 +298,7 @@ def _positions(quality: SegmentQuality, names: Sequence[str]) -> list[int]:
             places.append(int(name) - 1)
         else:
             raise InputError(
-                f"{quality.origin.name}: no quality measure {name!r}; there are {', '.join(quality.measures)}, or "
+                f"{quality.origin.name}: no quality measure {name!r}. There are {', '.join(quality.measures)}, or "
                 f"numbers from 1 to {len(quality.measures)}."
             )
     if len(set(places)) < len(places) or not places:
@@ -315,15 +313,15 @@ def _times(given: ArrayLike | PathLike, rows: FloatArray, side: str) -> FloatArr
         matrix, what = np.array(plain_combination(given)), "matrix"
     if matrix.shape[1] != len(rows):
         raise InputError(
-            f"{what}: {matrix.shape[1]} weights in a row for {len(rows)} {side} measures. Give one for each that is "
-            "selected, in their order."
+            f"{what}: {matrix.shape[1]} weights in a row for {len(rows)} {side} measures. Each selected measure needs "
+            "a weight, in the order of the measures."
         )
     product: FloatArray = matrix @ rows
     return product
 
 
 def combination_messages(fusion: ScoreModel, measured: Measured | None) -> list[Message]:
-    """Say which measures of files a trained fusion takes, and how it combines them, if it does not take all."""
+    """Return messages about the measures that a trained fusion uses and combines, unless it uses all."""
     if measured is None or not isinstance(fusion, QualityFusion):
         return []
     matrices, used = matrices_of(fusion.combine), sums_of_measures(fusion)
@@ -337,43 +335,43 @@ def combination_messages(fusion: ScoreModel, measured: Measured | None) -> list[
 
 def _combined_message(quality: SegmentQuality, side: str, rows: FloatArray) -> Message:
     sums = [weighted_sum(row, quality.measures) for row in rows.tolist()]
-    return Message("qual", quality.origin.name, f"{side}: the fusion takes {', '.join(sums)}")
+    return Message("qual", quality.origin.name, f"{side}: the fusion uses {', '.join(sums)}")
 
 
 def with_quality(
     source: ShardSource, measured: Measured, scale: Scale, *, sides: tuple[str, ...] | None = None
 ) -> ShardSource:
-    """The same trials with the quality measures of the names of their sides; one pass finds which sides have some.
+    """Return a source with the quality measures of its trials; one pass finds the sides with measures.
 
     Parameters
     ----------
     source : ShardSource
-        Tables that name the sides of trials.
+        Source of tables with names of trials.
     measured : mapping of side to SegmentQuality
     scale : Scale
-        Says where the pass runs.
+        Options for the pass.
     sides : tuple of str, optional
-        Arguments that there must be, and no others: those of training.
+        Required arguments, as in training; others are left out.
 
     Raises
     ------
     InputError
-        If trials have no names, or no name of any side has measures, or of a side that was named.
+        If trials have no names, or no name of any side, or of a required side, has measures.
     """
     batch = source.batch
     if batch is not None and batch.trials is not None:
         tables, messages = measures_of(measured, batch.trials, sides=sides)
-        own = HeldPiece(replace(batch, quality=tables), source.pieces[0].name)
-        return replace(source, pieces=(own,), quality=tuple(tables), messages=(*source.messages, *messages))
+        own = LoadedPartition(replace(batch, quality=tables), source.partitions[0].name)
+        return replace(source, partitions=(own,), quality=tuple(tables), messages=(*source.messages, *messages))
     trials = _first_trial(source)
     there = [side for side in QUALITY_SIDES if side in measured and side in trials.sides]
     wanted = tuple(name for name in (f"{side}_quality" for side in there) if sides is None or name in sides)
-    able = replace(source, pieces=tuple(_measured(one, measured) for one in source.pieces), quality=wanted)
+    able = replace(source, partitions=tuple(_measured(one, measured) for one in source.partitions), quality=wanted)
     counts = np.zeros(1 << len(wanted))
     if wanted:
         with scale.engine() as engine:
             look = partial(_known, wanted)
-            counts = found_in(able, engine, Wanted((), quality=wanted), look, "looking for quality").total
+            counts = found_in(able, engine, TrialFields((), quality=wanted), look, "looking for quality").total
     has = np.arange(len(counts))
     found = [at for at in range(len(wanted)) if counts[has >> at & 1 == 1].any()]
     chosen, every = tuple(wanted[at] for at in found), sum(1 << at for at in found)
@@ -383,7 +381,7 @@ def with_quality(
 
 
 def _messages_of(measured: Measured, found: Container[str]) -> list[Message]:
-    """List the measures of the sides that were found."""
+    """Return a message for each side with measures."""
     sides = {side: one for side, one in measured.items() if f"{side}_quality" in found}
     return [
         Message("qual", one.origin.name, f"{side}: {', '.join(one.measures)}   {counted(len(one), 'name')}")
@@ -392,17 +390,17 @@ def _messages_of(measured: Measured, found: Container[str]) -> list[Message]:
 
 
 def _first_trial(source: ShardSource) -> Trials:
-    """The first trial of a source, for messages.
+    """Return the first trial of a source, for messages.
 
     Raises
     ------
     InputError
-        If it is no table whose trials have names.
+        If the source is not a table with names of trials.
     """
-    first = source.pieces[0] if source.pieces else None
+    first = source.partitions[0] if source.partitions else None
     if not isinstance(first, TrialRows) or not first.layout.sides:
         raise InputError(
-            f"quality: measures belong to the names of the sides of trials, and {source.name} has none. Add columns "
+            f"quality: measures need the names of the sides of trials, and {source.name} has none. Add columns "
             "with these names."
         )
     sides = first.layout.sides
@@ -411,13 +409,13 @@ def _first_trial(source: ShardSource) -> Trials:
     return Trials.of(names, origin=Origin(source.name))
 
 
-def _measured(piece: Piece, measured: Measured) -> Piece:
-    assert isinstance(piece, TrialRows)  # noqa: S101  # the first one is
-    return replace(piece, layout=replace(piece.layout, quality=QualityOf(dict(measured))))
+def _measured(partition: SourcePartition, measured: Measured) -> SourcePartition:
+    assert isinstance(partition, TrialRows)  # noqa: S101  # like the first partition
+    return replace(partition, layout=replace(partition.layout, quality=QualityOf(dict(measured))))
 
 
 def _known(wanted: Sequence[str], chunk: Chunk) -> Sums:
-    """Count trials of a piece by the sides that have measures: a bit for each."""
+    """Count the trials of a partition by their sides with measures, one bit for each side."""
     tables = chunk.quality or {}
     has = sum((~np.isnan(tables[name][:, 0])).astype(np.int64) << at for at, name in enumerate(wanted))
     return Sums.of(np.bincount(np.atleast_1d(has), minlength=1 << len(wanted)).astype(np.float64))

@@ -1,4 +1,4 @@
-"""Summaries of shards in files: jobs that know nothing of each other write them; they merge, and are a source."""
+"""Summary files of partitions of a data set: written by independent jobs, merged, and opened as a source."""
 
 from __future__ import annotations
 
@@ -13,40 +13,25 @@ from typing import Any, Self
 import numpy as np
 
 from deciban._files import PathLike, ScratchFolder, display_name
-from deciban.errors import InputError
+from deciban.errors import WARNING, InputError, Message, counted, shortened
+from deciban.io import summary_files
 from deciban.io.source import files_of
-from deciban.io.summary_files import (
-    WEIGHT,
-    Columns,
-    ShardRecord,
-    SummaryHead,
-    count_rows,
-    head_in_words,
-    head_of_all,
-    is_summary_file,
-    merged_rows,
-    read_head,
-    write_run,
-    write_summary,
-)
 from deciban.memory import LEAST_FOR_MERGING, allowed_memory, require_least, rows_that_fit
-from deciban.messages import WARNING, Message, counted, shortened
-from deciban.trials.classes import Looks, ratio_messages
+from deciban.trials.classes import ScoreStatistics, ratio_messages
 from deciban.trials.lists import PAIR
-from deciban.trials.passes import Work
-from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
+from deciban.trials.sources import Chunk, ShardSource, SourcePartition, SourcePass, TrialFields
 from deciban.types import AnyArray, Progress
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import KindName, Options, Reading
 
 _NAME = "score"
-"""What a system is called of which the shards say no name."""
+"""Name of a system without a name."""
 
 _MOST_ROWS = 1 << 20
-"""Rows that are put in order at once."""
+"""Maximum number of rows that are sorted at once."""
 
 SUMMARIZED = {*Reading.__dataclass_fields__, "kind", "units", "units_required", "memory", "speakers"}
-"""Options that say something of what is written; all others belong to an evaluation."""
+"""Options for the content of summaries; all others are for evaluations."""
 
 
 def summarize_files(
@@ -58,37 +43,36 @@ def summarize_files(
     progress: Progress | None = None,
     **options: Any,
 ) -> tuple[Message, ...]:
-    """Write the trials of some shards of a data set to a file, equal ones once with their number; such files merge.
+    """Write the trials of some partitions of a data set to a file, with the count of each distinct trial.
 
-    Figures of merged files are those of the trials themselves.
+    Such files can be merged. Metrics of merged files are exactly the metrics of the trials.
 
     Parameters
     ----------
     shards : path, or sequence of paths
-        Files with scores and labels, folders or patterns; each file is a shard.
+        Files with scores and labels, folders or patterns; each file is a partition.
     output : path
-        The file of the summary, which is written as a whole or not at all.
+        Summary file, which is written completely or not at all.
     key : path, optional
-        Of these shards, if they do not say themselves which trials are targets.
+        Key of these partitions, if they contain no labels.
     keep_names : bool
-        Whether the names of both sides of trials are kept, as numbers, from which intervals by speaker are made.
+        Whether to keep the names of both sides of trials, as numbers, for intervals by speaker.
     progress : function, optional
-        Called with a few words at every step.
+        Called with a short description of every step.
     **options
-        How shards are read and joined, as for `deciban.evaluate_files`: the attributes of
-        `deciban.workflows.Reading`, ``kind``, ``memory`` and ``speakers``; and ``units``, which are kept where they
-        are named.
+        Options for reading and joining partitions, as for `deciban.evaluate_files`: attributes of
+        `deciban.workflows.Reading`, ``kind``, ``memory``, ``speakers``, and ``units`` to keep.
 
     Returns
     -------
     tuple of Message
-        What was read and assumed.
+        Messages about inputs and assumptions.
 
     Raises
     ------
     InputError, FormatError, OSError
-        If shards cannot be read, have different classes or systems, or count twice; or if an option is about
-        figures, which an evaluation of the summary is asked for.
+        If partitions cannot be read, have different classes or systems, or occur twice; or if an option is for metrics,
+        which belongs to the evaluation of the summary.
 
     Examples
     --------
@@ -105,7 +89,7 @@ def summarize_files(
     from deciban.workflows.inputs import open_source
 
     chosen, say = _options(options), progress or (lambda _words: None)
-    paths, messages, heads = _shard_files(shards), list[Message](), list[SummaryHead]()
+    paths, messages, heads = _shard_files(shards), list[Message](), list[summary_files.SummaryHead]()
     scratch = ScratchFolder()
     with scratch.or_nothing(), chosen.scale.engine() as engine:
         runs = list[Path]()
@@ -113,27 +97,27 @@ def summarize_files(
             source = open_source([path], key, chosen)
             messages.extend(source.messages)
             say(f"counting {source.name}")
-            sha256 = _content_of(path, key)  # made before it is read, so that a change in between is seen
+            sha256 = _content_of(path, key)  # computed before reading, to detect changes in between
             engine.make_room(source, chosen.scale.n_bytes, n_systems=len(source.systems))
             head = _head_of(source, path, chosen, keep_names=keep_names)
             made = CountedRuns(head, scratch.path)
             made.rows_per_batch = rows_that_fit(
                 chosen.scale.n_bytes / 8, head.bytes_per_row, at_once=engine.n_at_once, most=_MOST_ROWS
             )
-            work = engine.run(made, source.pieces)
+            work = engine.run(made, source.partitions)
             if work.first is None:
-                raise InputError(f"{source.name}: no trial is left of it. Leave it out.")
-            record = ShardRecord(
+                raise InputError(f"{source.name}: contains no trials to summarize. Leave it out.")
+            record = summary_files.ShardRecord(
                 Path(path).name, source.n_rows, tuple(work.n.tolist()), sha256, tuple(map(str, source.messages))
             )
             heads.append(replace(work.with_units(), shards=(record,)))
             runs += work.runs
             messages += ratio_messages([(source.name, one) for one in work.looks])
-        whole = head_of_all(heads, list(map(display_name, paths)))
+        whole = summary_files.head_of_all(heads, list(map(display_name, paths)))
         say("merging")
-        write_summary(whole, merged_rows(runs, scratch), output)
+        summary_files.write_summary(whole, summary_files.merged_rows(runs, scratch), output)
     scratch.remove()
-    wrote = [Message("wrote", display_name(output), f"a summary of {counted(len(paths), 'shard')}")]
+    wrote = [Message("wrote", display_name(output), f"a summary of {counted(len(paths), 'partition')}")]
     if whole.units == "none":
         words = "names of speakers are not kept: evaluations of the summary have no intervals (--keep-names, --units)"
         wrote.append(Message(WARNING, "", words))
@@ -141,12 +125,12 @@ def summarize_files(
 
 
 def _options(given: dict[str, Any]) -> Options:
-    """The options, of which none is about figures.
+    """Return the options; refuse options for metrics.
 
     Raises
     ------
     InputError
-        If one is.
+        If there are any.
     """
     chosen = Options.of("summarize_files", given)
     if chosen.scale.memory is not None:
@@ -154,8 +138,8 @@ def _options(given: dict[str, Any]) -> Options:
     for name, value in given.items():
         if name not in {*SUMMARIZED, "options"} and value not in (None, False, ()):
             raise InputError(
-                f"{name}: is not about what a summary holds, which are the trials. Leave it out, and say it where the "
-                "summary is evaluated (deciban eval)."
+                f"{name}: is for an evaluation, but a summary contains only trials. Leave it out, and use it to "
+                "evaluate the summary (deciban eval)."
             )
     return chosen
 
@@ -167,12 +151,12 @@ def _shard_files(shards: PathLike | Sequence[PathLike]) -> list[PathLike]:
         for one in files_of(path):
             found += sorted(Path(one).rglob("*.parquet")) if Path(one).is_dir() else [one]
     if not found:
-        raise InputError("shards: none given. Name at least one.")
+        raise InputError("shards: none given. Name at least one file.")
     return found
 
 
 def _content_of(path: PathLike, key: PathLike | None) -> str:
-    """By what a shard is known: the content of its file, and of its key if it has one."""
+    """Return a fingerprint of a partition: of its file, and of its key if it has one."""
     found = hashlib.sha256()
     for one in map(Path, (path,) if key is None else (path, key)):
         for file in sorted(one.rglob("*.parquet")) if one.is_dir() else [one]:
@@ -181,23 +165,22 @@ def _content_of(path: PathLike, key: PathLike | None) -> str:
     return found.hexdigest()
 
 
-def _head_of(source: ShardSource, path: PathLike, options: Options, *, keep_names: bool) -> SummaryHead:
-    """What the rows of a shard mean."""
+def _head_of(source: ShardSource, path: PathLike, options: Options, *, keep_names: bool) -> summary_files.SummaryHead:
+    """Return the head of the summary of a partition."""
     systems = source.systems
     if len(systems) == 1 and systems[0] == Path(path).name.removesuffix("".join(Path(path).suffixes)):
-        systems = (_NAME,)  # what is called by its file would be another system in every shard
-    weights = (options.reading.weights or WEIGHT) if source.has_weights else ""
+        systems = (_NAME,)  # named after its file, the system would be another one in every partition
+    weights = (options.reading.weights or summary_files.WEIGHT) if source.has_weights else ""
     units = _kept(source, options, keep_names=keep_names)
-    return SummaryHead(systems, source.classes, (), units, weights=weights, log10=source.log10)
+    return summary_files.SummaryHead(systems, source.classes, (), units, weights=weights, log10=source.log10)
 
 
 def _kept(source: ShardSource, options: Options, *, keep_names: bool) -> str:
-    """What is kept of who is in a trial; see `SummaryHead.units`."""
+    """Return the kind of units that are kept; see `SummaryHead.units`."""
     naming, has_names = options.how_sure.naming, source.sides[:2] == PAIR
     if keep_names and not has_names:
         raise InputError(
-            f"keep_names: nothing says who is in a trial of {source.name} but what names its units, if anything does: "
-            "names of two sides, from which speakers could be found, are lacking. Leave it out."
+            f"keep_names: {source.name} has no names of two sides, from which speakers could be found. Leave it out."
         )
     if naming is not None and naming.each_trial:
         return "trials"
@@ -206,41 +189,41 @@ def _kept(source: ShardSource, options: Options, *, keep_names: bool) -> str:
     return ("names" if keep_names else "none") if has_names else "trials"
 
 
-class CountedRuns(Work):
-    """A pass that writes the trials of some pieces at a time to temporary files, in ascending order.
+class CountedRuns(SourcePass):
+    """Pass that writes the trials of some partitions at a time to temporary files, in ascending order.
 
     Parameters
     ----------
     head : SummaryHead
-        What columns there are.
+        Head of the summary, which defines the columns.
     folder : path
 
     Attributes
     ----------
     runs : list of path
     n : (n_classes,) int array
-        Trials of each class.
-    looks : list of Looks
-        Of the scores of each system; of two classes only.
+        Number of trials of each class.
+    looks : list of ScoreStatistics
+        Statistics of the scores of each system; only for two classes.
     first : Chunk or None
-        Of a trial, for what is said of its units.
+        One trial, for the description of its units.
     """
 
     words = "counting"
 
-    def __init__(self, head: SummaryHead, folder: Path) -> None:
+    def __init__(self, head: summary_files.SummaryHead, folder: Path) -> None:
         self.head, self.folder = head, folder
         self.runs = list[Path]()
         self.n = np.zeros(len(head.classes) or 2, np.int64)
-        self.looks = [Looks()] * len(head.systems)
+        self.looks = [ScoreStatistics()] * len(head.systems)
         self.first: Chunk | None = None
         has_units, has_names = (head.units == kept for kept in ("named", "names"))
         systems = tuple(range(len(head.systems)))
-        self.wanted = Wanted(systems, truth=True, units=has_units, weight=bool(head.weights), names=has_names)
+        self.wanted = TrialFields(systems, truth=True, units=has_units, weight=bool(head.weights), names=has_names)
 
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        chunks = [piece.read(self.wanted) for piece in pieces]
+    def take(self, partitions: Sequence[SourcePartition]) -> None:
+        """See `SourcePass.take`."""
+        chunks = [partition.read(self.wanted) for partition in partitions]
         chunks = [one for one in chunks if one.truth is not None and len(one.truth)]
         if not chunks:
             return
@@ -248,16 +231,18 @@ class CountedRuns(Work):
         rows = {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
         scores = zip(*(one.scores for one in chunks), strict=True)
         run = self.folder / f"{secrets.token_hex(8)}.run"
-        write_run(count_rows(rows), run)
+        summary_files.write_run(summary_files.count_rows(rows), run)
         with self.lock:
             self.first = self.first or chunks[0].take(np.zeros(1, np.int64))
             self.runs.append(run)
             if not self.head.classes:
-                self.looks = [sum(map(Looks.of_llrs, own), one) for one, own in zip(self.looks, scores, strict=True)]
+                self.looks = [
+                    sum(map(ScoreStatistics.of_llrs, own), one) for one, own in zip(self.looks, scores, strict=True)
+                ]
             self.n = self.n + np.bincount(rows[self.head.truth], minlength=len(self.n))
 
-    def _columns(self, chunk: Chunk) -> Columns:
-        """The columns of a summary that has one row for each trial."""
+    def _columns(self, chunk: Chunk) -> summary_files.Columns:
+        """Return the columns of a summary with one row for each trial."""
         head, found = self.head, dict[str, AnyArray]()
         for names, scores in zip(head.score_columns, chunk.scores, strict=True):
             each = scores.T if head.classes else [scores]
@@ -267,18 +252,18 @@ class CountedRuns(Work):
         sides = _sides(chunk)
         found |= dict(zip(replace(head, n_sides=len(sides)).unit_columns, sides, strict=True))
         if head.weights and chunk.weight is not None:
-            found[WEIGHT] = chunk.weight
+            found[summary_files.WEIGHT] = chunk.weight
         return found
 
-    def with_units(self) -> SummaryHead:
-        """What columns mean, with what is said of units."""
-        assert self.first is not None  # noqa: S101  # there is a trial
+    def with_units(self) -> summary_files.SummaryHead:
+        """Return the head of the summary with the description of units."""
+        assert self.first is not None  # noqa: S101  # there is at least one trial
         units = self.first.units if self.head.units == "named" else None
         about: Any = {} if units is None else {"noun": units.noun, "source": units.source}
         return replace(self.head, n_sides=len(_sides(self.first)), **about)
 
     def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
+        """See `SourcePass.__add__`."""
         found = self.empty()
         found.runs, found.n, found.first = self.runs + other.runs, self.n + other.n, self.first or other.first
         found.looks = list(map(add, self.looks, other.looks))
@@ -286,30 +271,30 @@ class CountedRuns(Work):
 
 
 def _sides(chunk: Chunk) -> tuple[AnyArray, ...]:
-    """Numbers of units that are kept: one, or one for each side."""
+    """Return the numbers of the kept units: one array, or one for each side."""
     if chunk.units is not None:
         return tuple(chunk.units.keys[side] for side in chunk.units.codes)
     return chunk.names or ()
 
 
 def merge_summaries(summaries: Sequence[PathLike], output: PathLike) -> tuple[Message, ...]:
-    """Merge the summaries of different shards into one, in any order and grouping to the same bytes.
+    """Merge the summaries of different partitions; the result does not depend on their order.
 
     Parameters
     ----------
     summaries : sequence of paths
-        Files of `summarize_files`, or of this function.
+        Files from `summarize_files`, or from this function.
     output : path
 
     Returns
     -------
     tuple of Message
-        What was merged.
+        Messages about the merged files.
 
     Raises
     ------
     InputError, FormatError, OSError
-        If one is no summary or damaged, their rows mean different things, or a shard would count twice.
+        If a file is no summary or damaged, the columns differ, or a partition would count twice.
 
     Examples
     --------
@@ -317,19 +302,19 @@ def merge_summaries(summaries: Sequence[PathLike], output: PathLike) -> tuple[Me
     """
     files = _files(summaries)
     names = list(map(display_name, files))
-    head = head_of_all([read_head(file) for file in files], names)
+    head = summary_files.head_of_all([summary_files.read_head(file) for file in files], names)
     scratch = ScratchFolder()
     with scratch.or_nothing():
-        write_summary(head, merged_rows(files, scratch), output)
+        summary_files.write_summary(head, summary_files.merged_rows(files, scratch), output)
     scratch.remove()
-    read = Message("read", shortened(", ".join(names)), head_in_words(head))
+    read = Message("read", shortened(", ".join(names)), summary_files.head_in_words(head))
     return read, Message("wrote", display_name(output), "the summary of all of them")
 
 
 def are_summaries(paths: Sequence[Any]) -> bool:
-    """Return whether all inputs are files of summaries."""
+    """Return True if all inputs are summary files."""
     found = [one for path in paths if isinstance(path, str | Path) and str(path) != "-" for one in files_of(path)]
-    return bool(found) and len(found) >= len(paths) and all(map(is_summary_file, found))
+    return bool(found) and len(found) >= len(paths) and all(map(summary_files.is_summary_file, found))
 
 
 def _files(paths: Sequence[PathLike]) -> list[PathLike]:
@@ -337,19 +322,19 @@ def _files(paths: Sequence[PathLike]) -> list[PathLike]:
 
 
 def opened_summaries(paths: Sequence[PathLike], options: Options) -> ShardSource:
-    """Open summaries of different shards as one source.
+    """Open summaries of different partitions as one source.
 
     Parameters
     ----------
     paths : sequence of paths
-        Patterns are welcome.
+        Can contain patterns.
     options : Options
 
     Raises
     ------
     InputError, FormatError, OSError
-        As in `deciban.io.shards.summaries.summary_source`; or if an option says how trials are read, which was decided
-        when they were summarized.
+        As in `deciban.io.summary_files.summary_source`; or if an option is for reading trials, which were already
+        read for the summary.
     """
     how_sure, naming = options.how_sure, options.how_sure.naming
     said = [
@@ -361,24 +346,24 @@ def opened_summaries(paths: Sequence[PathLike], options: Options) -> ShardSource
     said += ["speakers"] if options.scale.speakers is not None else []
     if said:
         raise InputError(
-            f"{said[0]}: says how trials are read, which was decided when they were summarized. Leave it out, or "
-            "summarize the shards with it."
+            f"{said[0]}: is for reading trials, which were already read for the summary. Leave it out, or summarize "
+            "the partitions with it."
         )
     if options.groups is not None:
         raise InputError(
-            f"{', '.join(map(display_name, paths))}: trials cannot be held out, as a summary holds no names of them. "
-            "Name the shards themselves, or leave out what cross-validates or selects."
+            f"{', '.join(map(display_name, paths))}: trials cannot be held out, because a summary does not contain "
+            "their names. Name the partitions themselves, or leave out cross-validation and selection."
         )
     options.split.refuse("a summary", "Evaluate the trials themselves, or leave it out.")
     units: Any = "" if not how_sure.intervals else "kept" if naming is None else "trials"
-    from deciban.io.shards.summaries import summary_source  # most inputs are no summaries
+    from deciban.io.summary_files import summary_source  # most inputs are not summaries
 
     source = summary_source(_files(paths), units=units)
     kind: KindName = "classes" if source.classes else "two-class"
     if options.kind not in (None, kind):
         held, asked = (kind_called(one).about for one in (kind, options.kind))
         raise InputError(
-            f"kind: {source.name} is a summary of scores of {held}, and those of {asked} were asked for. Leave kind "
+            f"kind: {source.name} is a summary of {held} scores, but {asked} scores are requested. Leave kind "
             "out (--kind)."
         )
     return source

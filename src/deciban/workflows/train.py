@@ -1,4 +1,4 @@
-"""Training from score files and a key: a calibration or a fusion, with its worth."""
+"""Training of a calibration or a fusion from score files and a key, with evaluations."""
 
 from __future__ import annotations
 
@@ -11,34 +11,23 @@ from typing import Any
 
 from deciban._files import PathLike
 from deciban.analysis import FigureRow, FusionAnalysis, Selection
-from deciban.errors import InputError, MissingScoresError
+from deciban.errors import InputError, Message, MissingScoresError, counted, names_apart, shortened
 from deciban.evaluation.one_system import SCHEMA, Jsonable, Tabular
 from deciban.evaluation.results import Results
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
 from deciban.fusion.quality_measures import QUALITY_SIDES
 from deciban.io.source import TwoFiles, require_one_stream, single_files
-from deciban.messages import Message, counted, names_apart, shortened
 from deciban.models.model import content_of
 from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassScores, JoinReport, Scores
 from deciban.trials.classes import messages_on_ratios
 from deciban.trials.sources import ShardSource
 from deciban.types import Progress
+from deciban.workflows import model_files
 from deciban.workflows.evaluate import opened
 from deciban.workflows.inputs import Opened, Paths, named_scores
 from deciban.workflows.kinds import AnyScores, kind_called
-from deciban.workflows.model_files import (
-    Scored,
-    crossed,
-    fit_source,
-    refuse_twice,
-    require_groups,
-    require_kind_of_source,
-    require_one_system,
-    selected,
-    sides_of,
-)
-from deciban.workflows.options import Options, Renamed
+from deciban.workflows.options import Options, RenamedSystems
 from deciban.workflows.quality import (
     Combined,
     Measured,
@@ -52,34 +41,34 @@ from deciban.workflows.training_rows import Compared, TrainingRows, opened_other
 from deciban.workflows.units import DEFAULT_FOLDS, HoldOut, UnitsOfSource, units_of_source
 
 _NOTHING = 0.0005
-"""Share of an objective that is shown as 0.0 %."""
+"""Share of an objective that is displayed as 0.0 %."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trained(Tabular, Jsonable):
-    """A trained model, and figures of the scores that it was trained on, and maybe of others.
+    """A trained model, and metrics of its training scores and possibly of others.
 
     Attributes
     ----------
     model : ScoreModel
-        Its ``training_`` record names the systems.
+        The model; its ``training_`` record contains the names of the systems.
     chosen : tuple of int
-        Positions of its systems among those that were read: all of them, unless some were selected.
+        Positions of its systems among all systems that were read.
     rows : tuple of FigureRow
-        What tables show, each with a role: systems as they are or calibrated alone, the fusion without each of them,
+        Rows of tables, with their roles: single systems (original or calibrated), the fusion without each of them,
         the calibration or fusion, and cross-validated scores.
     analysis : FusionAnalysis or None
-        Of a fusion of two classes: what it is worth beside its systems, on the trials that all systems scored.
+        Two-class fusion: contributions of its systems, on the trials that all systems scored.
     selection : Selection or None
-        How systems were selected.
+        Selection of the systems.
     cross_validated_scores : Scores or ClassScores or None
-        In nats, of models that had not seen the like of the trial, in the order of the key; None of trials in pieces.
+        Cross-validated scores in nats, in the order of the key; None for data larger than memory.
     report : JoinReport
-        How the trials of training met.
+        Counts of the join of the training trials.
     messages : tuple of Message
-        What was read and assumed.
-    renamed : Renamed, optional
-        What systems were called before they were given names.
+        Messages about inputs and assumptions.
+    renamed : RenamedSystems, optional
+        Original and new names of the systems.
     """
 
     model: ScoreModel
@@ -90,66 +79,66 @@ class Trained(Tabular, Jsonable):
     cross_validated_scores: AnyScores | None
     report: JoinReport
     messages: tuple[Message, ...]
-    renamed: Renamed | None = None
+    renamed: RenamedSystems | None = None
 
     def __repr__(self) -> str:
         names = shortened(", ".join(row.name for row in self.rows))
         return f"Trained({self.model.kind!r} on {counted(self.report.matched, 'trial')}; rows: {names})"
 
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
-        """Every evaluation, with its role, and whether it is of trials of training or of others."""
+        """Return every evaluation, with its role and the set of trials (``"dev"`` or ``"eval"``)."""
         parts = [("dev", row, row.dev) for row in self.rows] + [("eval", row, row.eval) for row in self.rows]
         return [({"role": row.role, "trials": part}, one) for part, row, one in parts if one is not None]
 
     @property
     def kind(self) -> str:
-        """``"two-class"`` or ``"classes"``."""
+        """Kind of scores: ``"two-class"`` or ``"classes"``."""
         return self.model.scores_kind
 
     @property
     def message_lines(self) -> tuple[str, ...]:
-        """What was read and assumed, a line each."""
+        """Messages about inputs and assumptions, one per line."""
         return tuple(map(str, self.messages))
 
     @property
     def dev(self) -> Results[Any]:
-        """Evaluations of the rows on the trials of training, which flatters what was trained on them."""
+        """Evaluations of the rows on the training trials, which are optimistic for trained scores."""
         return Results(tuple(row.dev for row in self.rows if row.dev is not None), self.report, self.messages)
 
     @property
     def test(self) -> Results[Any] | None:
-        """Evaluations of the rows on other trials, if there are any."""
+        """Evaluations of the rows on other trials, if any."""
         found = tuple(row.eval for row in self.rows if row.eval is not None)
         return Results(found, None, self.messages) if found else None
 
     def of(self, *roles: str) -> list[Any]:
-        """Evaluations on the trials of training of the rows with one of these roles."""
+        """Return the evaluations on the training trials of the rows with one of these roles."""
         return [row.dev for row in self.rows if row.role in roles and row.dev is not None]
 
     @property
     def before(self) -> Any:
-        """Evaluation of the scores of the first system as they were; None if no row has it."""
+        """Evaluation of the original scores of the first system; None if no row has it."""
         return next(iter(self.of("before")), None)
 
     @property
     def after(self) -> Any:
-        """Evaluation of what the model makes of the trials of training."""
+        """Evaluation of the output of the model for the training trials."""
         return next(iter(self.of("calibration", "fusion")), None)
 
     @property
     def cross_validated(self) -> Any:
-        """Evaluation of cross-validated scores of the trials of training; None if there are none."""
+        """Evaluation of cross-validated scores of the training trials; None if there are none."""
         return next(iter(self.of("cross-validated")), None)
 
     def files(self, paths: Sequence[PathLike | TwoFiles]) -> list[PathLike | TwoFiles]:
-        """Those of the files of all systems that the model takes; all of them if they do not hold one system each."""
+        """Return the files of the systems that the model uses; all files if they do not contain one system each."""
         if self.selection is None or len(paths) != len(self.selection.steps) + len(self.selection.left_out):
             return list(paths)
         return [paths[k] for k in self.chosen]
 
     @property
     def summary(self) -> tuple[str, ...]:
-        """What training found, and what to think of the figures, in sentences."""
+        """Results and remarks on training, as sentences."""
         lines = [] if self.model.parameter_rows() else self.model.parameter_lines()
         lines += self.model.training_lines()
         if gain := _gain(self.rows, on_complete=self.model.of_subsets):
@@ -160,14 +149,11 @@ class Trained(Tabular, Jsonable):
         return tuple(lines)
 
     def _what_flatters(self) -> str:
-        """What is to be thought of figures of the trials of training."""
-        what = "fusion" if self.model.is_fusion else "model"
-        words = f"The {what} has seen the {kind_called(self.model.scores_kind).noun}s"
-        words += f" of '{self.after.name}', which flatters it: " if self.after else ", which flatters it: "
+        """Return a remark on metrics of the training trials."""
+        what = f"'{self.after.name}'" if self.after else "the fusion" if self.model.is_fusion else "the model"
         crossed = self.cross_validated
-        if crossed is None:
-            return f"{words}cross-validate, or evaluate it on others."
-        return f"{words}'{crossed.name}' is what to expect."
+        advice = f"expect those of '{crossed.name}'" if crossed else "cross-validate, or evaluate on other trials"
+        return f"Metrics of {what} are optimistic, because it was trained on these trials: {advice}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``deciban calibrate --json`` and ``deciban fuse --json`` print.
@@ -198,7 +184,7 @@ class Trained(Tabular, Jsonable):
         }
 
     def _former_names(self, dev: list[dict[str, Any]], test: list[dict[str, Any]] | None) -> dict[str, Any]:
-        """The same evaluations by the names that they had when each workflow had a layout of its own."""
+        """Return the same evaluations with the keys of earlier versions."""
         if self.kind == "classes":
             return {"systems": dev, "test": test}
         if self.model.is_fusion:
@@ -207,7 +193,7 @@ class Trained(Tabular, Jsonable):
         return {name: None if one is None else one.to_dict() for name, one in found.items()}
 
     def __eq__(self, other: object) -> bool:
-        """Two of equal runs are equal: everything that is told of them is."""
+        """Compare the content, which is equal for equal runs."""
         return isinstance(other, Trained) and self.to_dict() == other.to_dict()
 
     def __hash__(self) -> int:
@@ -215,14 +201,14 @@ class Trained(Tabular, Jsonable):
 
 
 def _place(one: Any, results: Results[Any] | None) -> int | None:
-    """The position of an evaluation among those of results."""
+    """Return the index of an evaluation in results."""
     if one is None or results is None:
         return None
     return next(k for k, system in enumerate(results.systems) if system is one)
 
 
 def _gain(rows: Sequence[FigureRow], *, on_complete: bool) -> list[str]:
-    """How the objective compares with that of the best single system, if one can be trained."""
+    """Return sentences on the objective beside that of the best single system, and on single systems, if any."""
     known = [(row.penalized_objective, row) for row in rows if row.penalized_objective is not None]
     singles = [one for one in known if one[1].role == "single"]
     fused = [one for one in known if one[1].role == "fusion"]
@@ -230,10 +216,10 @@ def _gain(rows: Sequence[FigureRow], *, on_complete: bool) -> list[str]:
         return []
     (own, fusion), (least, best) = fused[0], min(singles, key=lambda one: one[0])
     share = (least - own) / least if least > 0.0 else 0.0
-    less = f"{share:.1%}".replace("%", " %")
-    compared = "no better than" if share < _NOTHING else f"{less} below"
+    compared = "no better than" if share < _NOTHING else f"{share:.1%} below".replace("%", " %")
     where = ", on the trials that all systems scored" if on_complete else ""
-    return [f"{fusion.name}: objective {compared} that of {best.name}, the best single system{where}"]
+    words = f"{fusion.name}: objective {compared} that of {best.name}, the best single system{where}"
+    return [words, "Rows of single systems show them after calibration on the training trials."]
 
 
 def train_files(
@@ -253,50 +239,48 @@ def train_files(
     progress: Progress | None = None,
     **options: Any,
 ) -> Trained:
-    """Train a calibration, a fusion or a back-end on score files and a key; of two classes or of many.
+    """Train a calibration, a fusion or a back-end on score files and a key, two-class or multiclass.
 
     Parameters
     ----------
     scores : sequence of paths, or one path
-        Score files, of one system for a calibration, of one or more for a fusion; see `deciban.read_scores`. No file
-        twice.
+        Score files: of one system for a calibration, of one or more for a fusion; see `deciban.read_scores`. Every file
+        can occur only once.
     key : path or None
-        Which trials are targets, or of which class; None if the first score file says so.
+        Key with target labels or classes; None if the first score file contains labels.
     model : calibrator, fusion or model of classes, optional
-        What to train; a copy is, it stays as it is. The default is a fusion: ``QualityFusion()`` if there is quality,
-        else ``LinearFusion()``, and ``MulticlassFusion()`` of many classes. For ``SubsetFusion(missing="subset")`` the
-        systems need not have scored the same trials: ``missing`` has no meaning then.
+        Model to copy and train. By default a fusion: ``QualityFusion()`` with ``quality``, otherwise
+        ``LinearFusion()``, multiclass ``MulticlassFusion()``. With ``SubsetFusion(missing="subset")``, the systems can
+        have scored different trials, and ``missing`` is ignored.
     quality : path, or mapping of side to path, optional
-        Quality measures by name. HDF5 and MATLAB files hold those of both sides; text files those of segments, which
-        belong to every side whose names they know. ``{"enroll": path, "test": path}`` are one file for each, and
-        ``{"trial": path}`` is for trials that have one name. Trials of names without measures are counted, and fused by
-        scores alone.
-    measures : sequence of str, or mapping of side to such, optional
-        Names of the quality measures to take, or their numbers from 1; all of them if left out.
-    combine : matrix, path, or mapping of side to such, optional
-        Makes few measures out of many: one row for each new one, with weights of those that are taken (BOSARIS paper,
-        section 2.7). A file of text holds such rows of numbers. The model remembers it: `deciban.apply_files` takes
-        the file of all measures.
+        Quality measures by name. HDF5 and MATLAB files contain measures of both sides; text files contain measures of
+        segments, for every side with matching names. ``{"enroll": path, "test": path}`` sets one file for each side,
+        ``{"trial": path}`` is for trials with one name. Trials without measures are counted, and fused by scores alone.
+    measures : sequence of str, or mapping of side to sequence, optional
+        Names of the quality measures to use, or their numbers from 1; by default all.
+    combine : matrix, path, or mapping of side to matrix or path, optional
+        Combination of many measures into few: one row for each new measure, with weights of the used measures (BOSARIS
+        paper, section 2.7), as a matrix or a text file. It is part of the model: `deciban.apply_files` needs the file
+        of all measures.
     cross_validate : int, str, or pair of str, optional
-        How to map every trial by a model that has not seen its like, as well. A column of the key says whose trials
-        stay together, such as the speaker (one for each side, if there are two); so do the names ``enroll`` and
-        ``test``, or the trial itself. A number stands for the names on all sides of the trial, and is the number of
-        folds.
+        Also map every trial by a model that was trained without its group. A column of the key defines the groups, for
+        example the speaker (a pair of columns for the two sides). Or the names on a side, ``enroll`` or ``test``, or
+        ``trial``. A number is the number of folds, with groups by all names of the trial.
     n_folds : int
-        Number of folds where ``cross_validate`` names columns.
+        Number of folds, if ``cross_validate`` contains columns.
     select : bool
-        Whether to take only systems that help; see `deciban.analysis.select_systems`. Trials are held out as
-        ``cross_validate`` says, by all their names if it says nothing.
+        Whether to use only systems that help; see `deciban.analysis.select_systems`. Trials are held out as in
+        ``cross_validate``; without it, by all their names.
     test_scores, test_key : optional
-        Scores of the same systems on other trials, and their key: everything is evaluated on these, too. The systems
-        have the same names, or are in the same order.
+        Scores of the same systems on other trials, and their key, to evaluate everything on these trials, too. The
+        systems must have the same names, or the same order.
     test_quality : path, or mapping of side to path, optional
-        Quality measures of these trials, if ``quality`` does not hold them.
+        Quality measures of these trials, if they are not in ``quality``.
     progress : function, optional
-        Called with a few words at every step.
+        Called with a short description of every step.
     **options
-        As in `deciban.evaluate_files`, ``tar`` and ``non`` among them. With ``weights``, trials count that much in
-        training, selection, cross-validation and all figures; those of a ``test_key`` without that column count alike.
+        As in `deciban.evaluate_files`, including ``tar`` and ``non``. ``weights`` apply to training, selection,
+        cross-validation and all metrics; without this column in ``test_key``, its trials have equal weight.
 
     Returns
     -------
@@ -305,9 +289,9 @@ def train_files(
     Raises
     ------
     FormatError, KeyMismatchError, InputError
-        As in `deciban.evaluate_files` and the ``fit`` of the model, or if test files are no such systems.
+        As in `deciban.evaluate_files` and the ``fit`` of the model, or if the systems of the test files do not match.
     TypeError
-        If an option is none.
+        If an option is unknown.
 
     Examples
     --------
@@ -329,21 +313,21 @@ def train_files(
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
     by = held or (HoldOut(n_folds, n_folds) if select else None)
     several = (one if isinstance(one, list | tuple) else [one] for one in (named, key, test_scores, test_key))
-    require_one_stream(chain.from_iterable(several))  # before any of these is opened
+    require_one_stream(chain.from_iterable(several))  # before anything is opened
     require_scores_of(test_scores, test_key)
     incomplete = isinstance(model, ScoreModel) and model.accepts_missing
     chosen = replace(chosen, groups=None if by is None else by.groups, incomplete=incomplete)
     files = opened(named, key, chosen)
     made = _copied(_default(files, chosen, quality) if model is None else model, with_quality=quality is not None)
-    refuse_twice(single_files(files.score_paths))
+    model_files.refuse_twice(single_files(files.score_paths))
     chosen = files.options_for(made, chosen)
     measured = None if quality is None else read_measures(quality)
     other = measured if test_quality is None else read_measures(test_quality)
     with _subsets_named(made):
         source = files.as_source(chosen, progress)
-    require_kind_of_source(made, source)
-    require_one_system(made, source)
-    require_groups(source, held, by if select else None)
+    model_files.require_kind_of_source(made, source)
+    model_files.require_one_system(made, source)
+    model_files.require_groups(source, held, by if select else None)
     source, made, combining = _measured(source, made, chosen, measured, (measures, combine))
     others = None
     if test_scores is not None:
@@ -363,38 +347,38 @@ def train_source(
     others: Compared | None = None,
     hold: tuple[HoldOut | None, HoldOut | None] = (None, None),
 ) -> Trained:
-    """Train a model on a source, and evaluate its systems and what the model makes of them.
+    """Train a model on a source, and evaluate its systems and its output.
 
     Parameters
     ----------
     source : ShardSource
     model : ScoreModel
-        What to train, which is done in place.
+        Model to train in place.
     options : Options
     progress : function
-        Called with a few words at every step.
+        Called with a short description of every step.
     messages : sequence of Message
-        What is to be said after what is said of the trials.
+        Messages to print after the messages about the trials.
     others : Compared, optional
-        Other trials of these systems, on which everything is evaluated as well.
+        Other trials of these systems, for evaluation.
     hold : pair of HoldOut or None
-        What is held out to see what models make of trials that they have not seen, and what to find the systems that
-        help; without the latter all are fused.
+        Groups for cross-validation, and groups for the selection of systems; without the latter, all systems are
+        fused.
 
     Raises
     ------
     FormatError, OSError
-        As reading does.
+        If reading fails.
     InputError
-        As ``fit`` of the model.
+        As in the ``fit`` of the model.
     """
     held, select = hold
     with options.scale.engine() as engine:
         engine.make_room(source, engine.bounded(options.scale.n_bytes), n_systems=len(source.systems))
         units = units_of_source(source, engine, options.how_sure, kind_called(model.scores_kind))
         units.require_room(engine.bounded(options.scale.n_bytes))
-    every = Scored.of(units.source, options)
-    selection = None if select is None else selected(every.complete, model, select, options, progress)
+    every = model_files.PartlyScoredTrials.of(units.source, options)
+    selection = None if select is None else model_files.selected(every.complete, model, select, options, progress)
     taken = tuple(sorted(selection.systems)) if selection else tuple(range(len(source.systems)))
     dev = Compared(every.choose(taken, options), options, units)
     untrained = copy.deepcopy(model)
@@ -405,7 +389,7 @@ def train_source(
         progress("cross-validating")
         untrained.system_names = dev.source.systems
         systems = dev.source.systems
-        crossing = crossed(
+        crossing = model_files.crossed(
             dev.source, untrained, held, options, model.row_name(systems) if model.is_fusion else systems[0]
         )
     progress("evaluating")
@@ -432,13 +416,13 @@ def train_source(
 
 
 def _said(model: ScoreModel, dev: Compared, held: HoldOut | None) -> list[Message]:
-    """What is to be said of training itself."""
+    """Return the messages about training."""
     source, found = dev.source, list[Message]()
-    if model.is_fusion:  # whose rows are of calibrated systems, without notes on the scores as they are
+    if model.is_fusion:  # its rows are of calibrated systems, and have no notes on the original scores
         found += messages_on_ratios(_scores_in_memory(source))
     if held is not None:
-        found.append(held.message(sides_of(source), "fuses" if model.is_fusion else "calibrates"))
-    assert model.training_ is not None  # noqa: S101  # it has just been trained
+        found.append(held.message(model_files.sides_of(source), "fuses" if model.is_fusion else "calibrates"))
+    assert model.training_ is not None  # noqa: S101  # set by training
     n_lacking = model.training_.results.get("n_without_quality")
     if source.batch is None and n_lacking:
         n = sum(model.training_.counts.values())
@@ -448,7 +432,7 @@ def _said(model: ScoreModel, dev: Compared, held: HoldOut | None) -> list[Messag
 
 
 def _scores_in_memory(source: ShardSource) -> list[AnyScores]:
-    """The scores of every system as tables, in the unit that they had; none where they are not in memory."""
+    """Return the scores of every system in nats as tables; empty if they are not in memory."""
     batch = source.batch
     if batch is None or batch.trials is None:
         return []
@@ -466,19 +450,19 @@ def _scores_in_memory(source: ShardSource) -> list[AnyScores]:
 def _crossed_row(
     model: ScoreModel, crossing: ShardSource, dev: Compared, progress: Progress, taken: Sequence[str]
 ) -> FigureRow:
-    """The row of cross-validated scores."""
+    """Return the row of cross-validated scores."""
     of = model.table_name if model.is_fusion else dev.source.systems[0]
     (name,) = names_apart([f"{of}, cross-validated"], taken)
-    own = Compared(Scored(replace(crossing, systems=(name,))), dev.options, dev.units)
+    own = Compared(model_files.PartlyScoredTrials(replace(crossing, systems=(name,))), dev.options, dev.units)
     return FigureRow(name=name, role="cross-validated", dev=own.evaluated([0], progress).systems[0])
 
 
 def _train(model: ScoreModel, source: ShardSource, options: Options, units: UnitsOfSource) -> None:
-    """Train a model, and add to its record what numbers do not know: names of systems, columns, units."""
+    """Train a model, and add names of systems, columns and units to its record."""
     model.system_names = source.systems
-    fit_source(model, source, options, units)
+    model_files.fit_source(model, source, options, units)
     training, reading = model.training_, options.reading
-    assert training is not None  # noqa: S101  # it has just been trained
+    assert training is not None  # noqa: S101  # set by training
     more = {} if reading.weights is None else {"weights_from": reading.weights}
     more |= kind_called(model.scores_kind).record(reading, source.classes, source.units)
     model.training_ = replace(training, systems=source.systems, results={**training.results, **more})
@@ -486,7 +470,7 @@ def _train(model: ScoreModel, source: ShardSource, options: Options, units: Unit
 
 @contextmanager
 def _subsets_named(model: ScoreModel) -> Iterator[None]:
-    """Name one more way out where systems lack scores of trials."""
+    """Add a hint to the error for trials with missing scores."""
     try:
         yield
     except MissingScoresError as error:
@@ -499,10 +483,10 @@ def _subsets_named(model: ScoreModel) -> Iterator[None]:
 def _measured(
     source: ShardSource, model: ScoreModel, options: Options, measured: Measured | None, chosen: tuple[Any, Any]
 ) -> tuple[ShardSource, ScoreModel, list[Message]]:
-    """Trials with quality measures, if there are some, and the fusion with those of them that are chosen."""
+    """Return the source with quality measures, if any, and the fusion with the selected measures."""
     if measured is None or not model.takes_quality:
         if chosen != (None, None):
-            raise InputError("measures, combine: are about quality measures. Name their file (--quality FILE).")
+            raise InputError("measures, combine: are for quality measures. Name their file (--quality FILE).")
         return source, model, []
     source = with_quality(source, measured, options.scale)
     if chosen == (None, None):
@@ -513,7 +497,7 @@ def _measured(
 
 
 def _default(files: Opened, options: Options, quality: QualityFiles | None) -> ScoreModel:
-    """The fusion that is trained if nothing is said."""
+    """Return the default fusion."""
     if quality is not None:
         return QualityFusion()
     return MulticlassFusion() if files.kind_name(options) == "classes" else LinearFusion()
@@ -521,11 +505,11 @@ def _default(files: Opened, options: Options, quality: QualityFiles | None) -> S
 
 def _copied(model: ScoreModel, *, with_quality: bool) -> ScoreModel:
     if not isinstance(model, ScoreModel):
-        raise InputError(f"model: got {type(model).__name__}. Pass a calibrator, a fusion or a model of classes.")
+        raise InputError(f"model: got {type(model).__name__}. Pass a calibrator, a fusion or a multiclass model.")
     if model.takes_quality != with_quality:
         raise InputError(
-            f"quality: given, but {type(model).__name__} takes none. Leave it out, or pass QualityFusion()."
+            f"quality: given, but {type(model).__name__} does not use it. Leave it out, or pass QualityFusion()."
             if with_quality
-            else "quality: none given, but QualityFusion is there to take it. Name its file, or pass LinearFusion()."
+            else "quality: none given, but QualityFusion needs it. Name its file, or pass LinearFusion()."
         )
     return copy.deepcopy(model)

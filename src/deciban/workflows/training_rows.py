@@ -1,4 +1,4 @@
-"""Evaluations of a trained model beside its systems, on the trials of training and on others."""
+"""Evaluations of a trained model and its systems, on the training trials and on others."""
 
 from __future__ import annotations
 
@@ -12,57 +12,46 @@ from deciban.analysis import FigureRow, FusionAnalysis, FusionFigures, Selection
 from deciban.analysis.fusion import FusionTask, Role, analysed
 from deciban.analysis.systems import LabelledData
 from deciban.core.ranks.counts import n_tied
-from deciban.errors import InputError
+from deciban.errors import WARNING, InputError, Message, names_apart
 from deciban.evaluation.results import Results
 from deciban.io.source import single_files
-from deciban.messages import WARNING, Message, names_apart
-from deciban.models.mapped import counting, having, mapped, ordered
 from deciban.models.score_model import ScoreModel
-from deciban.trials.sources import ShardSource
+from deciban.models.sources import mapped
+from deciban.trials.sources import ShardSource, counting, having, ordered
 from deciban.types import Progress
+from deciban.workflows import model_files
 from deciban.workflows.evaluate import evaluate_source, messages_with_ties, opened
 from deciban.workflows.inputs import is_object, paths_of
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.two_class import checked_figures
-from deciban.workflows.model_files import (
-    Scored,
-    data_of,
-    fit_source,
-    in_class_order,
-    is_of_training,
-    order_of_training,
-    refuse_twice,
-    require_one_system,
-    require_same_places,
-)
 from deciban.workflows.options import Options
 from deciban.workflows.partitions import Split
 from deciban.workflows.quality import Measured, with_quality
 from deciban.workflows.units import UnitsOfSource, units_of_source
 
 LEAST_FOR_LEAVING_OUT = 3
-"""Systems from which on a fusion without one of them is not a system alone."""
+"""Minimum number of systems for fusions without one of them; with fewer, only one system would remain."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """Trials on which systems and models are compared.
+    """Trials for the comparison of systems and models.
 
     Attributes
     ----------
-    scored : Scored
-        Its systems, and its classes, in the order of training.
+    scored : PartlyScoredTrials
+        Trials with systems and classes in the order of training.
     options : Options
-        By which they are evaluated.
+        Options of the evaluation.
     units : UnitsOfSource, optional
-        If they are known already.
+        Units of the trials, if known.
     classes : tuple of str
-        The order of the classes in evaluations.
+        Order of the classes in evaluations.
     messages : tuple of Message
-        What is to be added about these trials.
+        Further messages about these trials.
     """
 
-    scored: Scored
+    scored: model_files.PartlyScoredTrials
     options: Options
     units: UnitsOfSource | None = None
     classes: tuple[str, ...] = ()
@@ -70,27 +59,27 @@ class Compared:
 
     @property
     def source(self) -> ShardSource:
-        """All of them."""
+        """The trials."""
         return self.scored.source
 
     @property
     def kind(self) -> AnyKind:
-        """What the scores are about."""
+        """Kind of the scores."""
         return kind_called("classes" if self.source.classes else "two-class")
 
     @property
     def data(self) -> LabelledData | None:
-        """The same as arrays, where they are in memory."""
-        return data_of(self.source, self.options.how_sure)
+        """The trials as arrays; None if they are not in memory."""
+        return model_files.data_of(self.source, self.options.how_sure)
 
     @property
     def complete(self) -> Compared | None:
-        """Those that all systems scored; None if a class has none."""
+        """Trials that all systems scored; None if a class has no such trials."""
         source = self.scored.complete
-        return None if source is None else replace(self, scored=Scored(source))
+        return None if source is None else replace(self, scored=model_files.PartlyScoredTrials(source))
 
     def choose(self, systems: Sequence[int]) -> Compared:
-        """The same with some of the systems."""
+        """Return the trials with some of the systems."""
         if list(systems) == list(range(len(self.source.systems))):
             return self
         return replace(self, scored=self.scored.choose(systems, self.options))
@@ -101,32 +90,32 @@ class Compared:
         Raises
         ------
         InputError
-            If scores have other units or classes than those of training.
+            If units or classes of the scores differ from training.
         """
         source = self.source
         self.kind.require_model(model, self.options.reading, source.classes, source.units)
-        own, told = in_class_order(model, source)
+        own, told = model_files.in_class_order(model, source)
         return replace(self, scored=replace(self.scored, source=own), messages=(*self.messages, *told))
 
     def evaluated(
         self, systems: Sequence[int], progress: Progress, model: ScoreModel | None = None, name: str = ""
     ) -> Results[Any]:
-        """Evaluate some systems as they are, or what a model makes of them under a name, where trials count."""
+        """Evaluate some systems, or the output of a model with a name, on trials of positive weight."""
         own = ordered(counting(self.source), systems=systems)
         own = own if model is None else mapped(own, model, name)
         own = ordered(own, classes=self.classes or None)
         plain = replace(self.options, split=Split(), plan=None, worst=None)
-        return evaluate_source(own, plain, progress, units=self.units, n_before=1)  # models are trained or applied
+        return evaluate_source(own, plain, progress, units=self.units, n_before=1)  # training or applying is one pass
 
     def told(self, results: Results[Any] | None, *, before: bool) -> list[Any]:
-        """What is to be said of these trials; ties are those of systems as they are.
+        """Return the messages about these trials, with ties of the original systems.
 
         Parameters
         ----------
         results : Results or None
-            Of some rows; trials in pieces are told by them.
+            Results of some rows, which contain the messages about data larger than memory.
         before : bool
-            Whether these are rows of systems as they are.
+            Whether the rows are of the original systems.
         """
         source, kind = self.source, self.kind
         if source.batch is not None:
@@ -142,7 +131,7 @@ class Compared:
 
 
 def _ties(source: ShardSource) -> dict[str, int | float]:
-    """How many scores of each system are tied."""
+    """Return the number of tied scores of each system."""
     found = dict[str, int | float]()
     for k, name in enumerate(source.systems):
         batch = having(ordered(source, systems=[k]), (0,)).held
@@ -152,16 +141,16 @@ def _ties(source: ShardSource) -> dict[str, int | float]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingRows:
-    """What rows about a trained model have in common.
+    """Common data of the rows for a trained model.
 
     Attributes
     ----------
     model : ScoreModel
-        Trained on all systems of the first trials.
+        Model trained on all systems of the training trials.
     untrained : ScoreModel
-        The same before its training; copies are trained.
+        The same model without training, to be copied and trained.
     dev : Compared
-        The trials of training.
+        The training trials.
     others : Compared or None
         Other trials of the same systems.
     progress : function
@@ -173,9 +162,9 @@ class TrainingRows:
     others: Compared | None
     progress: Progress
     results: list[list[Results[Any]]] = field(default_factory=list)
-    """Of systems as they are, or of the model, on all sets of trials."""
+    """Results of the original systems or the model, for all sets of trials."""
     training: ShardSource | None = None
-    """What models are trained on, if these are more trials than those on which they are compared."""
+    """Trials for training, if they are more than the compared trials."""
 
     @property
     def _sets(self) -> list[Compared]:
@@ -183,23 +172,23 @@ class TrainingRows:
 
     @property
     def _alone(self) -> bool:
-        """Whether rows are of systems that are calibrated alone."""
+        """True if rows are of separately calibrated systems."""
         return bool(self.model.is_fusion and self.dev.kind.compares_systems)
 
     def rows(self) -> tuple[list[FigureRow], FusionAnalysis | None]:
-        """Evaluate the systems, the fusion without each of them, and what the model makes of all.
+        """Evaluate the systems, the fusion without each of them, and the model with all.
 
         Returns
         -------
         list of FigureRow
-            Systems come as they are, those of a fusion of two classes calibrated alone.
+            Original systems; for a two-class fusion, separately calibrated systems.
         FusionAnalysis or None
-            Of a fusion of two classes in memory; None if no trials of both classes were scored by all systems.
+            For a two-class fusion in memory; None if all systems have scored trials of only one class.
 
         Raises
         ------
         InputError
-            If the model refuses a trial, by its name.
+            If the model refuses a trial; the message contains its name.
         """
         complete = self.dev.complete
         analysis, rows = None, list[FigureRow]()
@@ -208,7 +197,7 @@ class TrainingRows:
                 analysis = analysed(task, trained=self.model)
             except InputError:
                 if self.others is not None:
-                    mapped(counting(self.others.source), self.model, "fusion")  # which names the trial that it refuses
+                    mapped(counting(self.others.source), self.model, "fusion")  # raises an error with a name
                 raise
             rows = list(analysis.rows)
         elif complete is not None:
@@ -217,10 +206,10 @@ class TrainingRows:
         return list(self.with_incomplete(rows)), analysis
 
     def with_incomplete(self, rows: Sequence[FigureRow]) -> tuple[FigureRow, ...]:
-        """Add the fusion on all trials, if some lack a score."""
+        """Add the fusion on all trials, if some scores are missing."""
         if all(one.scored.seen is None for one in self._sets):
             return tuple(rows)
-        (name,) = names_apart(["fusion of what there is"], [row.name for row in rows])
+        (name,) = names_apart(["fusion of available scores"], [row.name for row in rows])
         return *rows, self.row_of("fusion", name, self.model)
 
     def task(self, model: Any, names: tuple[str, ...] = ()) -> FusionTask | None:
@@ -233,7 +222,7 @@ class TrainingRows:
         return FusionTask(model, names or self.dev.source.systems, dev, tested, figures)
 
     def plain_rows(self) -> list[FigureRow]:
-        """Train and evaluate row by row."""
+        """Train and evaluate the rows one by one."""
         model, systems = self.model, self.dev.source.systems
         every = range(len(systems))
         wanted = [*(f"without {one}" for one in systems), "fusion without quality", model.row_name(systems)]
@@ -251,31 +240,31 @@ class TrainingRows:
         return [*rows, self.row_of(role, name, model)]
 
     def row_of(self, role: Role, name: str, model: ScoreModel) -> FigureRow:
-        """Evaluate what a trained model makes of all systems."""
+        """Evaluate the output of a trained model for all systems."""
         found = self._evaluated(range(len(self.dev.source.systems)), name, model)
         if self._alone or not self.results:
             self.results.append(found)
         return self._with_objective(model, _row(role, name, found))
 
     def _with_objective(self, model: Any, row: FigureRow) -> FigureRow:
-        """The row of a trained model of two classes with its objective, if it was trained on the trials of the row."""
+        """Return the row of a two-class model with its objective, if it was trained on the trials of the row."""
         is_same = self.training is None or self.training is self.dev.source
-        objective = getattr(model, "penalized_objective_", None)  # which models of files lack
+        objective = getattr(model, "penalized_objective_", None)  # missing in models from files
         return replace(row, penalized_objective=objective) if self._alone and is_same else row
 
     def anew(self, role: Role, systems: Sequence[int], name: str) -> FigureRow:
-        """Train the model anew on some systems, and evaluate it; a row without figures if that is not possible."""
+        """Train the model again on some systems, and evaluate it; return a row without metrics if training fails."""
         model, own = copy.deepcopy(self.untrained), ordered(self.training or self.dev.source, systems=systems)
         model.system_names = own.systems
         self.progress(f"training on {', '.join(own.systems)}")
         try:
-            fit_source(model, own, self.dev.options)
+            model_files.fit_source(model, own, self.dev.options)
             return self._with_objective(model, _row(role, name, self._evaluated(systems, name, model)))
         except InputError as error:
             return FigureRow(name=name, role=role, dev=None, note=f"not trained: {error}")
 
     def with_left_out(self, rows: Sequence[FigureRow], selection: Selection) -> list[FigureRow]:
-        """The same with a row, below the single systems, for each system that was read and not chosen."""
+        """Add a row for each system that was not selected, after the single systems."""
         systems = self.dev.source.systems
         left = [k for k in range(len(systems)) if k not in selection.systems]
         names = names_apart([f"{systems[k]}, left out" for k in left], [row.name for row in rows])
@@ -288,7 +277,7 @@ class TrainingRows:
         return [*rows[:n], *more, *rows[n:]]
 
     def messages(self) -> list[list[Any]]:
-        """What is to be said of the trials of training, and of others."""
+        """Return the messages about the training trials, and about others."""
         results: list[Any] = self.results[0] if self.results else [None] * len(self._sets)
         told = [one.told(own, before=not self._alone) for one, own in zip(self._sets, results, strict=True)]
         if self.others is not None:
@@ -296,26 +285,25 @@ class TrainingRows:
         return told
 
     def _evaluated(self, systems: Sequence[int], name: str = "", model: ScoreModel | None = None) -> list[Results[Any]]:
-        """Results of the trials of training, and of others."""
+        """Return the results of the training trials, and of others."""
         return [one.evaluated(systems, self.progress, model, name) for one in self._sets]
 
 
 def _row(role: Role, name: str, results: Sequence[Results[Any]], at: int = 0) -> FigureRow:
-    """The row of one of the evaluated systems."""
+    """Return the row of one of the evaluated systems."""
     dev, *more = (one.systems[at] for one in results)
     other = replace(more[0], name=name) if more else None
     return FigureRow(name=name, role=role, dev=dev, eval=other)
 
 
 def rows_of_model(model: Any, dev: Compared, test: Compared, progress: Progress) -> FusionFigures:
-    """Evaluate a fusion from a file beside its systems, which are trained anew.
+    """Evaluate a fusion from a file, and its systems after training them again.
 
     Parameters
     ----------
     model : Fusion or MulticlassFusion
     dev : Compared
-        If these are not the trials of training of the model, the fusion that is trained on them is another one: it has
-        a row of its own then.
+        If the model was trained on other trials, the fusion is also trained on them, and has another row.
     test : Compared
         Other trials of these systems.
     progress : function
@@ -327,11 +315,11 @@ def rows_of_model(model: Any, dev: Compared, test: Compared, progress: Progress)
     Raises
     ------
     InputError
-        If training and test give systems of the same names in different order, or the fusion cannot be trained.
+        If systems of the same names have different orders in training and test, or the fusion cannot be trained.
     """
-    require_same_places(dev.source.systems, test.source.systems)
+    model_files.require_same_places(dev.source.systems, test.source.systems)
     with dev.options.scale.engine() as engine:
-        same = is_of_training(model, dev.source, engine)
+        same = model_files.is_of_training(model, dev.source, engine)
     work = TrainingRows(model, model, dev, test, progress)
     if not dev.kind.compares_systems:
         return _trained_anew(work, same)
@@ -357,7 +345,7 @@ def rows_of_model(model: Any, dev: Compared, test: Compared, progress: Progress)
 
 
 def _trained_anew(work: TrainingRows, same: bool | None) -> FusionFigures:  # noqa: FBT001
-    """Evaluate a fusion beside its systems: each calibrated alone, and the fusion without each of them."""
+    """Evaluate a fusion and its systems: each calibrated separately, and the fusion without each of them."""
     model, systems = work.model, work.dev.source.systems
     every = range(len(systems))
     wanted = [*(f"without {one}" for one in systems), f"{model.table_name}, trained on these trials", model.table_name]
@@ -374,7 +362,7 @@ def _trained_anew(work: TrainingRows, same: bool | None) -> FusionFigures:  # no
 
 
 def require_scores_of(test_scores: Any, test_key: Any) -> None:
-    """Refuse a key of other trials without their scores.
+    """Refuse a key of other trials without scores.
 
     Raises
     ------
@@ -382,8 +370,8 @@ def require_scores_of(test_scores: Any, test_key: Any) -> None:
     """
     if test_scores is None and test_key is not None:
         raise InputError(
-            "test_scores: none given, but test_key is, their key. Name score files of the same systems "
-            "(test_scores=, --apply-to), or leave the key out."
+            "test_scores: none given, but test_key is. Name score files of the same systems (test_scores=, "
+            "--apply-to), or leave the key out."
         )
 
 
@@ -397,18 +385,18 @@ def opened_others(
     measured: Measured | None,
     progress: Progress | None,
 ) -> Compared:
-    """Open other trials of the systems of a source, in its order; what names weights or units need not be there.
+    """Open other trials of the systems of a source, in its order; they can lack columns of weights and units.
 
     Parameters
     ----------
     scores : paths or objects
     key : path, object or None
     options : Options
-        Of training.
+        Options of training.
     source : ShardSource
-        The trials of training.
+        The training trials.
     model : ScoreModel
-        If it takes several systems, their names may give another order.
+        If it has several systems, their names can define another order.
     measured : mapping of side to SegmentQuality, optional
         Quality measures of these trials.
     progress : function, optional
@@ -416,37 +404,37 @@ def opened_others(
     Raises
     ------
     FormatError, InputError, OSError
-        As in `deciban.workflows.inputs.open_source`; or if they are scores of other systems or classes, or lack quality
-        measures.
+        As in `deciban.workflows.inputs.open_source`; or if systems or classes do not match, or quality measures are
+        missing.
     """
     given = list(scores) if isinstance(scores, list | tuple) else [scores]
     paths: Sequence[PathLike] = [one for one in source.paths if not is_object(one)]
     named = given if any(map(is_object, (*given, key))) else paths_of(given, also=(*paths, key), name="test_scores")
     asked = options.lenient().lenient_on_units().of_systems(source.renamed)
     files = opened(named, key, asked).in_order_of(source.classes)
-    refuse_twice(single_files(files.score_paths))
+    model_files.refuse_twice(single_files(files.score_paths))
     found, own = _with_what_it_has(files.as_source(asked, progress), options)
     if bool(found.classes) != bool(source.classes) or set(found.classes) != set(source.classes):
         raise InputError(
-            f"test_scores: {found.name} has {_classes(found)}, and the trials of training have {_classes(source)}. "
-            "Give scores of the same classes."
+            f"test_scores: {found.name} has {_classes(found)}, but the training trials have {_classes(source)}. "
+            "Name scores of the same classes."
         )
-    require_one_system(model, found)
+    model_files.require_one_system(model, found)
     order, told = list(range(len(found.systems))), list[Message]()
     if model.is_fusion:
-        order, told = order_of_training(found.systems, source.systems, len(source.systems))
+        order, told = model_files.order_of_training(found.systems, source.systems, len(source.systems))
     if measured is not None:
         found = with_quality(found, measured, own.scale, sides=source.quality or None)
     if lacking := [name for name in source.quality if name not in found.quality]:
         names = " or ".join(name.removesuffix("_quality") for name in lacking)
         raise InputError(
-            f"test_quality: no quality measures of {names} for any trial of {found.name}, and the fusion was trained "
-            "with some. Name their file (test_quality=, --apply-quality)."
+            f"test_quality: no quality measures of {names} for any trial of {found.name}, but the fusion was trained "
+            "with them. Name their file (test_quality=, --apply-quality)."
         )
     with own.scale.engine() as engine:
         engine.make_room(found, own.scale.n_bytes)
         units = units_of_source(found, engine, own.how_sure, kind_called(found.kind_name()))
-    scored = Scored.of(units.source, own).choose(order, own)
+    scored = model_files.PartlyScoredTrials.of(units.source, own).choose(order, own)
     return Compared(scored, own, units, found.classes, tuple(told))
 
 
@@ -457,15 +445,15 @@ def _classes(source: ShardSource) -> str:
 def _with_what_it_has(found: ShardSource, options: Options) -> tuple[ShardSource, Options]:
     """Return options without the weights or units that other trials lack, and the trials with messages about that.
 
-    Trials in memory have these messages already.
+    Trials in memory already have these messages.
     """
     own = options
     if found.batch is not None:
         return found, options.lenient_on_units()
-    notes, words = list[Message](), f"{found.name}: no {{}} as of the trials of training; these trials {{}}"
+    notes, words = list[Message](), f"{found.name}: no {{}}, unlike the training trials; these trials {{}}"
     if options.reading.weights is not None and not found.has_weights:
         own = replace(own, reading=replace(own.reading, weights=None))
-        notes.append(Message(WARNING, "", words.format("weights", "count alike")))
+        notes.append(Message(WARNING, "", words.format("weights", "have equal weight")))
     if options.how_sure.units is not None and not found.has_units:
         own = replace(own, how_sure=replace(own.how_sure, units=None, intervals=False, bootstrap=0, optimism=None))
         notes.append(Message(WARNING, "", words.format("units", "have no intervals")))

@@ -1,4 +1,4 @@
-"""Columns of a key that describe every trial: weights, units (clusters) and groups that are held out together."""
+"""Columns of a key for every trial: weights, units (clusters) and groups for cross-validation."""
 
 from __future__ import annotations
 
@@ -15,22 +15,20 @@ from deciban._arrow import constant, of_numpy, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.unit_counts import SingleFacts
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits, common_in_words, independent, units_in_words
-from deciban.engines.units import UnitFacts, UnitsFound, UnitsInPieces, look_at_units, survey_trials
-from deciban.errors import FormatError, InputError, KeyMismatchError
+from deciban.engines.units import SourceUnits, UnitFacts, UnitsFound, look_at_units, survey_trials
+from deciban.errors import WARNING, FormatError, InputError, KeyMismatchError, Message, Note, counted
 from deciban.io.columns.values import refuse_gaps, weights_of
-from deciban.io.contents import RowError
+from deciban.io.formats import RowError
 from deciban.memory import require_room_for_units
-from deciban.messages import WARNING, Message, Note, counted
 from deciban.trials import Aligned, AlignedClasses, ClassKey, Key, Trials
-from deciban.trials.joining.lookup import Lookup
+from deciban.trials.joining import Lookup
 from deciban.trials.lists import PAIR, ROW, as_text
-from deciban.trials.passes import Engine, found_in
-from deciban.trials.sources import Chunk, HeldPiece, ShardSource, Wanted
-from deciban.trials.speakers import SpeakersByName, UnitsOfPieces
+from deciban.trials.sources import Chunk, Engine, LoadedPartition, ShardSource, TrialFields, found_in
+from deciban.trials.speakers import BatchUnits, SpeakersByName
 from deciban.trials.units import side_of, units_of_trials
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind
-from deciban.workflows.options import HowSure, UnitNaming
+from deciban.workflows.options import UncertaintyOptions, UnitNaming
 
 if TYPE_CHECKING:
     from deciban.engines.class_problems import UnitsAndStrata
@@ -39,23 +37,23 @@ if TYPE_CHECKING:
 def complete_column(
     trials: Trials, name: str, role: str, others: tuple[str, ...] = (), *, besides: str = "the label"
 ) -> pa.Array:
-    """A condition column that has a value for every trial.
+    """Return a condition column with a value for every trial.
 
     Parameters
     ----------
     trials : Trials
     name : str
     role : str
-        What the column does, in words for messages: "says ...".
+        Content of the column for messages, such as "contains the weights of trials".
     others : tuple of str
-        What else could have been named.
+        Other valid names.
     besides : str
-        What no column of these is, in words.
+        Columns that are not listed, for messages.
 
     Raises
     ------
     InputError
-        If there is no such column, or a trial has no value.
+        If the column does not exist, or a trial has no value.
     """
     asked: object = name
     if not isinstance(asked, str) or name not in trials.conditions:
@@ -69,7 +67,7 @@ def complete_column(
 
 @contextmanager
 def placed_trials(trials: Trials) -> Iterator[None]:
-    """Add the place of a trial to the message about its value."""
+    """Add the place of a trial to an error about its value."""
     try:
         yield
     except RowError as error:
@@ -78,12 +76,12 @@ def placed_trials(trials: Trials) -> Iterator[None]:
 
 
 def weight_column(trials: Trials, name: str) -> FloatArray:
-    """Weights of trials from a condition column of numbers, or of text that reads as numbers.
+    """Return the weights of trials from a condition column of numbers, or of text that contains numbers.
 
     Raises
     ------
     InputError
-        If there is no such column, or a value is missing, no number, or no weight; with the place of the first.
+        If the column does not exist, or a value is missing, not a number or not a weight; with the place of the first.
 
     Examples
     --------
@@ -91,47 +89,47 @@ def weight_column(trials: Trials, name: str) -> FloatArray:
     array([0.5, 2. ])
     """
     names = "the names of trials and the label"
-    values = complete_column(trials, name, "says how much trials count", besides=names)
+    values = complete_column(trials, name, "contains the weights of trials", besides=names)
     with placed_trials(trials):
         return weights_of(values, name)
 
 
 def weights_of_key(aligned: Aligned | AlignedClasses, key: Key | ClassKey, name: str) -> CountArray:
-    """Weights of the trials of a key that are left after a join.
+    """Return the weights of the joined trials of a key.
 
     Parameters
     ----------
     aligned : Aligned or AlignedClasses
-        On these trials.
+        The joined trials.
     key : Key or ClassKey
-        As it was before the join.
+        The key before the join.
     name : str
-        Of a column of the key.
+        Column of the key.
 
     Returns
     -------
     (n_trials,) array
-        Whole numbers as int64, else float64. Whether one of many classes is left without weight is for metrics to say.
+        Whole numbers as int64, otherwise float64. A class without weight is refused later, by metrics.
 
     Raises
     ------
     InputError
-        As in `weight_column`, or if all weights of targets or non-targets are 0.
+        As in `weight_column`, or if all weights of targets or of non-targets are 0.
     KeyMismatchError
-        If copies of a trial differ in weight, of which the join kept one.
+        If copies of a trial have different weights, and the join kept one of them.
     """
     if aligned.report.duplicate > 0:
         _refuse_other_copies(key.trials, name)
     column = f"{key.trials.origin.name}, column {name!r}"
     weight = _validate.weights(weight_column(aligned.trials, name), len(aligned.trials), column)
-    assert weight is not None  # noqa: S101  # there are some
+    assert weight is not None  # noqa: S101  # weights were given
     if isinstance(aligned, Aligned) and aligned.is_target is not None:
         _validate.both_classes(aligned.is_target, weight, column)
     return weight
 
 
 def in_words(weight: CountArray) -> str:
-    """The range of weights, and how many do not count.
+    """Return the range of weights, and the number of zeros, as text.
 
     >>> in_words(np.array([0.0, 0.5, 3.0]))
     'from 0.5 to 3 · 1 of 3 are 0'
@@ -151,8 +149,8 @@ def _refuse_other_copies(trials: Trials, name: str) -> None:
         places = trials.origin.where(int(copy[row])), trials.origin.where(int(first[row]))
         raise KeyMismatchError(
             f"{places[0]}: trial {trials.name_of(int(copy[row]))} has the weight {other[row]:g} in column {name!r}, "
-            f"but {one[row]:g} at {places[1]} (copies of {counted(len(differ), 'trial')} in all). Give all "
-            "copies of a trial one weight."
+            f"but {one[row]:g} at {places[1]} ({counted(len(differ), 'trial')} with such copies). All copies of a "
+            "trial must have the same weight."
         )
 
 
@@ -163,22 +161,22 @@ DEFAULT_FOLDS = 5
 
 @dataclass(frozen=True, slots=True)
 class HoldOut:
-    """What is held out together.
+    """Groups of trials that are held out together.
 
     Attributes
     ----------
     by : int, str, or pair of str
-        Names of columns of the key, or of sides of trials, also as the file calls them; a number stands for all sides,
-        and is the number of folds.
+        Columns of the key, or sides of trials, also by their names in the file; a number is the number of folds, with
+        groups by all sides.
     n_folds : int
-        Where ``by`` is a name.
+        Number of folds, if ``by`` contains names.
     """
 
     by: int | str | tuple[str, str]
     n_folds: int = DEFAULT_FOLDS
 
     def __post_init__(self) -> None:
-        """Refuse what says nothing about trials.
+        """Refuse invalid values.
 
         Raises
         ------
@@ -191,31 +189,29 @@ class HoldOut:
             by = _folds(by, "cross_validate", f"{_WHOLE}, a column of the key or side of trials, or a pair of these")
         elif isinstance(by, tuple) and not (len(by) in (1, 2) and all(isinstance(name, str) for name in by)):
             raise InputError(
-                f"cross_validate: got {by!r}. Name one column of the key or side of trials, or two, one for each side."
+                f"cross_validate: got {by!r}. Name a column of the key or a side of trials, or two, one for each side."
             )
         object.__setattr__(self, "by", by)
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Names of columns; none where a number stands for all sides."""
+        """Names of columns; empty if a number is given."""
         return () if isinstance(self.by, int) else (self.by,) if isinstance(self.by, str) else self.by
 
     @property
     def parts(self) -> int:
-        """The number of folds."""
+        """Number of folds."""
         return self.by if isinstance(self.by, int) else self.n_folds
 
     def words(self, sides: tuple[str, ...]) -> str:
-        """Say what is held out, and in how many parts; ``sides`` are those of trials, as `pairs_of` says."""
-        return f"{' and '.join(self.groups or sides) or 'single trials'}, {self.parts} parts"
+        """Describe the groups and the number of folds; ``sides`` are the sides of trials from `pairs_of`."""
+        return f"{' and '.join(self.groups or sides) or 'single trials'}, {self.parts} folds"
 
     def message(self, sides: tuple[str, ...], verb: str) -> Message:
-        """Say what was done: that no model has seen what it calibrates, or fuses."""
+        """Return the message about cross-validation."""
         named = self.groups or sides
-        seen = f"{' or '.join(named)} of the trials" if named else "trials"
-        return Message(
-            "folds", "", f"cross-validated in {self.parts} parts: no model has seen the {seen} that it {verb}"
-        )
+        same = f"no model was trained on the same {' or '.join(named)} as" if named else "no model was trained on"
+        return Message("folds", "", f"cross-validated in {self.parts} folds: {same} the trials that it {verb}")
 
 
 _WHOLE = "a whole number of folds (2 or more)"
@@ -223,29 +219,29 @@ _WHOLE = "a whole number of folds (2 or more)"
 
 def _folds(value: object, name: str, expected: str) -> int:
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or value < 2:
-        raise InputError(f"{name}: got {value!r}. It is {expected}.")
+        raise InputError(f"{name}: got {value!r}. It must be {expected}.")
     return int(value)
 
 
 def groups_of(trials: Trials, by: int | str | tuple[str, str]) -> HeldOutGroups:
-    """The groups that every trial belongs to, as numbers: the same name has the same number on both sides.
+    """Return the groups of every trial as numbers; the same name has the same number on both sides.
 
     Parameters
     ----------
     trials : Trials
     by : int, str, or pair of str
-        Names of condition columns or of sides, these also as the file calls them; a number stands for all sides that
-        the trials have.
+        Condition columns or sides, also by their names in the file; a number stands for all sides of the
+        trials.
 
     Returns
     -------
     (n_trials,) int array, a pair of them, or None
-        None if every trial stands for itself.
+        None if every trial is a group.
 
     Raises
     ------
     InputError
-        If there is no such column, or it lacks values.
+        If a column does not exist, or lacks values.
 
     Examples
     --------
@@ -260,7 +256,7 @@ def groups_of(trials: Trials, by: int | str | tuple[str, str]) -> HeldOutGroups:
 
 
 def pairs_of(trials: Trials) -> tuple[str, ...]:
-    """The two sides whose names stand for somebody; none where every trial has a name of its own."""
+    """Return the two sides of trials if names can repeat; empty if every trial has its own name."""
     return PAIR if trials.sides[:2] == PAIR else ()
 
 
@@ -270,16 +266,16 @@ def _column_of_groups(trials: Trials, name: str) -> pa.DictionaryArray:
         return trials.column(side)
     if trials.sides == ROW and not trials.conditions:
         raise InputError(
-            f"{trials.origin.name}: no column {name!r} says which trials to hold out together. Its trials have neither "
-            "names nor columns, only rows: hold out single trials, by the number of folds (cross_validate=5, "
-            "--cross-validate 5)."
+            f"{trials.origin.name}: no column {name!r} contains the groups for cross-validation. Its "
+            "trials have neither names nor columns, only rows: hold out single trials, by the number of folds "
+            "(cross_validate=5, --cross-validate 5)."
         )
-    values = complete_column(trials, name, "says which trials to hold out together", trials.sides)
+    values = complete_column(trials, name, "contains the groups for cross-validation", trials.sides)
     return as_text(values).dictionary_encode()
 
 
 def _numbered(columns: list[pa.DictionaryArray]) -> HeldOutGroups:
-    """Names as numbers in the order of the alphabet, whatever the order of trials is."""
+    """Return names as numbers in alphabetical order, independent of the order of trials."""
     names = pc.unique(pa.concat_arrays([pc.cast(column.dictionary, pa.string()) for column in columns]))
     names = names.take(pc.sort_indices(names))
     numbers = [
@@ -292,32 +288,32 @@ def _numbered(columns: list[pa.DictionaryArray]) -> HeldOutGroups:
 def units_and_messages(
     facts: UnitFacts, said: Sequence[Message], kind: AnyKind, classes: Sequence[str]
 ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
-    """What is made of units that were found, and what has to be said of them.
+    """Return units for intervals, and messages about them.
 
     Parameters
     ----------
     facts : UnitFacts
     said : sequence of Message
-        What was assumed to find them.
+        Assumptions that were made to find the units.
     kind : AnyKind
     classes : sequence of str
 
     Returns
     -------
     units : TrialUnits or None
-        Of no trial; None where nothing can be said of how others would differ.
+        All units, without trials; None if they allow no intervals.
     messages : tuple of Message
     """
     units = facts.units
-    assert units is not None  # noqa: S101  # they were found
+    assert units is not None  # noqa: S101  # units were found
     words = units_in_words(units)
     if units.n_units < 2:
-        words += ": one alone says nothing of others, and there are no intervals"
+        words += ": intervals need at least two units, so there are no intervals"
         return None, (no_intervals(words), *said)
     if facts.all_alike:
-        one_each = f"{counted(units.n_units, units.noun)}, one of each class: nothing tells how others would differ"
-        words = one_each if units.are_independent else f"{words}: all trials of a class share theirs"
-        words += ", and there are no intervals"
+        one_each = f"{counted(units.n_units, units.noun)}, one of each class: intervals need several of a class"
+        words = one_each if units.are_independent else f"{words}: all trials of a class share a unit"
+        words += ", so there are no intervals"
         return None, (no_intervals(words), *said)
     sharing = facts.sharing()
     common = common_in_words(units.noun, [name for name, c in kind.classes_by_truth(classes) if c in sharing])
@@ -326,16 +322,16 @@ def units_and_messages(
 
 
 def no_intervals(words: str) -> Message:
-    """Return the warning that there are no intervals because of the units, and why."""
+    """Return the warning that the units allow no intervals, with the reason."""
     return Message(WARNING, "", Note(f"units: {words}", "no-intervals"))
 
 
 _NAMES_OF_UNITS = {"speaker", "spk", "subject", "client", "person", "user", "patient", "identity"}
-"""Words for columns that say which trials share a unit, also with ``id`` behind them."""
+"""Names of columns that can contain units, also with a suffix ``id``."""
 
 
 def unused_names(conditions: Iterable[str]) -> list[Message]:
-    """Return a note on the first column that may name the units of trials that are taken as independent.
+    """Return a note on the first column that can contain the units of trials, which are assumed to be independent.
 
     Examples
     --------
@@ -350,12 +346,12 @@ def unused_names(conditions: Iterable[str]) -> list[Message]:
 
 
 def _units_named(trials: Trials, naming: UnitNaming, counting: BoolArray | None, noun: str) -> TrialUnits:
-    """Return the units that the user named, where ``noun`` is what a trial is called."""
+    """Return the units that the user named; ``noun`` is the name of a trial."""
     if naming.each_trial:
         return units_of_trials(trials, counting, noun=noun)
     called = {side: name for name, side in trials.origin.sides}
     sides = {side: called.get(side, side) for side in trials.sides if side != ROW[0]}
-    from deciban.io.shards.units import UnitsOf  # speakers are mostly found from target trials
+    from deciban.io.shards.units import UnitsOf  # not needed if speakers are found from target trials
 
     units = UnitsOf.named(naming.parts, sides, [*trials.conditions], trials.origin.name, apart=naming.apart)
     of_side = {column: side for side, column in sides.items()}
@@ -372,8 +368,8 @@ def _names_of(trials: Trials, side: str) -> pa.DictionaryArray:
 
 
 _UNKNOWN = (
-    "none, and no intervals: which trials share a speaker is unknown. Name the units (--units COLUMN or FILE); if all "
-    "trials are independent, --units trials"
+    "none, so there are no intervals: which trials share a speaker is unknown. Name the units (--units COLUMN or "
+    "FILE); if all trials are independent, --units trials"
 )
 
 
@@ -385,17 +381,17 @@ class UnitsOfSource:
     ----------
     source : ShardSource
     engine : Engine
-        Where trials are counted by them.
+        Engine for counting trials by unit.
     units : TrialUnits or None
-        Of no trial; None where there are no intervals. Where every trial is one, they have no keys.
+        All units, without trials; None for no intervals; without keys if every trial is a unit.
     by_name : SpeakersByName or None
     messages : tuple of Message
     singles : SingleFacts or None
-        What is known where every trial is a unit.
+        Facts about trials, if every trial is a unit.
     strata : (n_strata,) int array, optional
-        The class of each stratum, where trials tell of which stratum they are, and each has a mean of its own.
+        Class of each stratum, if the source contains strata, each with its own mean.
     n_conditions : int
-        How many conditions count alike; 0 where trials are not weighted so.
+        Number of conditions with equal weight; 0 without equal weights.
     """
 
     source: ShardSource
@@ -408,77 +404,77 @@ class UnitsOfSource:
     n_conditions: int = 0
 
     def said(self, n_units: int | None) -> tuple[Message, ...]:
-        """What has to be said of them, once it is known how many there are; None where that is of no use."""
+        """Return the messages about units, given their number; None if the number is not needed."""
         if self.units is None or not self.are_trials:
             return self.messages
         if not n_units:
-            return (no_intervals("one of each class, and there are no intervals"), *self.messages)
+            return (no_intervals("one of each class, so there are no intervals"), *self.messages)
         units = UnlistedUnits((), self.units.keys, self.units.noun, self.units.source, n_units)
         return (Message("units", "", units_in_words(units)), *self.messages)
 
     @property
     def are_trials(self) -> bool:
-        """Whether every trial is a unit by itself."""
+        """True if every trial is a unit."""
         return self.units is not None and self.singles is None and not len(self.units.keys)
 
-    def for_training(self) -> UnitsOfPieces | None:
-        """The same as training asks of them; None where there are none."""
+    def for_training(self) -> BatchUnits | None:
+        """Return the units for training; None without units."""
         if self.units is None:
             return None
         if self.singles is not None:
-            return UnitsOfPieces(self.singles.units, dealt=self.singles.dealt())
+            return BatchUnits(self.singles.units, dealt=self.singles.dealt())
         if self.are_trials:
-            wanted = Wanted((), truth=True, weight=self.source.has_weights)
+            wanted = TrialFields((), truth=True, weight=self.source.has_weights)
             n = found_in(self.source, self.engine, wanted, _counted, "counting trials") or 0
             own = UnlistedUnits(self.units.codes, self.units.keys, self.units.noun, self.units.source, n)
-            return UnitsOfPieces(own)
-        return UnitsOfPieces(self.units, self.by_name)
+            return BatchUnits(own)
+        return BatchUnits(self.units, self.by_name)
 
     @property
     def of_classes(self) -> TrialUnits | UnitsAndStrata | None:
-        """The same as evaluations of many classes ask of them."""
+        """Units for multiclass evaluations."""
         if self.units is None or self.strata is None:
             return self.units
-        from deciban.engines.class_problems import UnitsAndStrata  # which knows influences on figures of many classes
+        from deciban.engines.class_problems import UnitsAndStrata  # slow import
 
         return UnitsAndStrata(self.units, self.strata)
 
     def require_room(self, memory: int) -> None:
-        """Refuse more units than so many bytes hold, before any work that would be in vain."""
+        """Refuse more units than fit in memory, before any long work."""
         if self.units is not None and self.singles is None and self.source.batch is None and not self.source.classes:
             require_room_for_units(len(self.units.keys), memory)
 
-    def of_system(self, system: int, memory: int) -> UnitsInPieces | None:
-        """The trials of a system with their units, of which so many bytes may be taken."""
+    def of_system(self, system: int, memory: int) -> SourceUnits | None:
+        """Return the trials of a system with their units, with a limit for memory in bytes."""
         if self.units is None:
             return None
         units, facts = (self.units, None) if self.singles is None else (self.singles.units, self.singles)
         known = self.source, self.engine, system, units, self.by_name, memory, self.n_conditions
-        return UnitsInPieces(*known, facts=facts)
+        return SourceUnits(*known, facts=facts)
 
 
 def _counted(chunk: Chunk) -> int:
-    """How many trials count."""
+    """Return the number of trials of positive weight."""
     own = chunk.counting
     return 0 if own.truth is None else len(own.truth)
 
 
-def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind: AnyKind) -> UnitsOfSource:
+def units_of_source(source: ShardSource, engine: Engine, how_sure: UncertaintyOptions, kind: AnyKind) -> UnitsOfSource:
     """Find the units of the trials of a source.
 
     Parameters
     ----------
     source : ShardSource
     engine : Engine
-        Runs the passes over trials that are not in memory.
-    how_sure : HowSure
+        Engine for passes over trials that are not in memory.
+    how_sure : UncertaintyOptions
     kind : AnyKind
-        Which finds units where nothing is said of them.
+        Finds units if the user named none.
 
     Raises
     ------
     KeyMismatchError, FormatError, OSError
-        If a trial has no unit, or something cannot be read.
+        If a trial has no unit, or reading fails.
     """
     if not how_sure.intervals:
         return UnitsOfSource(source, engine, None, None, ())
@@ -489,14 +485,14 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     if source.has_units and not source.are_units:
         found = UnitsFound(look_at_units(source, engine)[0])
     elif how_sure.naming is None or not how_sure.naming.each_trial:
-        found = kind.units_unasked_in_pieces(source, engine)
+        found = kind.units_unasked_of_source(source, engine)
     if found is not None:
         units, messages = None, found.said
         if found.facts.units is not None:
             units, messages = units_and_messages(found.facts, found.said, kind, source.classes)
         return UnitsOfSource(source, engine, units, found.by_name, messages)
     said = () if how_sure.naming is not None else tuple(_unused_names_of(source))
-    if source.classes:  # of as many units no keys are kept
+    if source.classes:  # no keys are kept for so many units
         each = TrialUnits((), np.zeros(0, np.uint64), kind.noun, independent(kind.noun))
         return UnitsOfSource(source, engine, each, None, said)
     if not source.are_units:
@@ -510,16 +506,18 @@ def _unused_names_of(source: ShardSource) -> list[Message]:
     return unused_names(one for one in source.columns if one not in source.names)
 
 
-def units_of_batch(source: ShardSource, how_sure: HowSure, kind: AnyKind) -> tuple[ShardSource, tuple[Message, ...]]:
-    """Find the units of trials in memory, and return the source with them; trials of weight 0 belong to none.
+def units_of_batch(
+    source: ShardSource, how_sure: UncertaintyOptions, kind: AnyKind
+) -> tuple[ShardSource, tuple[Message, ...]]:
+    """Find the units of trials in memory, and return the source with units, and messages; trials of weight 0 have none.
 
     Raises
     ------
     InputError, KeyMismatchError, FormatError, OSError
-        If there is no such column or file, or it does not name the unit of every trial.
+        If a column or file does not exist, or lacks the unit of a trial.
     """
     batch = source.batch
-    assert batch is not None and batch.trials is not None and batch.truth is not None  # noqa: S101, PT018  # all is read
+    assert batch is not None and batch.trials is not None and batch.truth is not None  # noqa: S101, PT018  # joined before
     if not how_sure.intervals:
         return source, ()
     weight, naming = batch.weight, how_sure.naming
@@ -533,13 +531,13 @@ def units_of_batch(source: ShardSource, how_sure: HowSure, kind: AnyKind) -> tup
     except (InputError, KeyMismatchError) as error:
         if naming is None or how_sure.units_required:
             raise
-        messages = (no_intervals(f"none of these {kind.noun}s, which have no intervals: {error}"),)
+        messages = (no_intervals(f"none of these {kind.noun}s, so there are no intervals: {error}"),)
     if units is not None:
         if naming is None and units.are_independent:
             messages = (*messages, *unused_names(batch.trials.conditions))
         facts = UnitFacts.of(units, batch.truth, counting)
         found, messages = units_and_messages(facts, messages, kind, source.classes)
         units = None if found is None else units
-    (piece,) = source.pieces
-    own = HeldPiece(replace(batch, units=units), piece.name)
-    return replace(source, pieces=(own,), has_units=units is not None), messages
+    (partition,) = source.partitions
+    own = LoadedPartition(replace(batch, units=units), partition.name)
+    return replace(source, partitions=(own,), has_units=units is not None), messages

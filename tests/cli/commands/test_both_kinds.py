@@ -55,11 +55,11 @@ def test_a_model_for_the_other_kind_is_refused_in_words(both, run, tmp_path):
     other.calibrator().fit(other.values[0], other.truth).save(tmp_path / "m.json")
     code, out, err = run("report a.csv --key key.csv --model m.json -o page.html")
     assert (code, out) == (2, ""), err
-    words = {"two-class": "two classes", "classes": "many classes"}
-    assert f"is for {words[both.other]}, but the scores are of {words[both.name]}" in " ".join(err.split())
+    words = {"two-class": "two-class", "classes": "multiclass"}
+    assert f"is for {words[both.other]} scores, but the scores are {words[both.name]}" in " ".join(err.split())
     code, out, err = run("apply m.json a.csv -o out.csv")
     assert (code, out) == (2, ""), err
-    assert f"scores of {words[both.name]}, but a model of kind" in " ".join(err.split())
+    assert f"{words[both.name]} scores, but a model of kind" in " ".join(err.split())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv", "key.csv", "m.json", "other"]
 
 
@@ -91,7 +91,7 @@ def test_an_option_of_many_classes_is_refused_by_its_own_name(both, run):
     if both.name == "classes":
         assert code == 0, err
         return
-    assert (code, "--as is for many classes" in " ".join(err.split())) == (2, True), err
+    assert (code, "--as is for multiclass scores" in " ".join(err.split())) == (2, True), err
     assert "--kind" not in err
 
 
@@ -99,4 +99,4 @@ def test_scores_that_say_nothing_are_called_what_they_are(both, run):
     code, out, err = run("calibrate a.csv --key key.csv -o m.json")
     assert code == 0, err
     assert ("(llr 0)" in " ".join(out.split())) == (both.name == "two-class")
-    assert "scores that say nothing" in " ".join(out.split())
+    assert "scores without information" in " ".join(out.split())

@@ -86,11 +86,11 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
     assert "training: converged in" in out
     # The objective of the logarithmic rule at prior 0.5 is Cllr times ln 2, and Cllr is 1 at llr 0.
     objective, relative = map(
-        float, re.search(r"objective (\S+), (\S+) times that of scores that say nothing", out).groups()
+        float, re.search(r"objective (\S+), (\S+) times its value for scores without information", out).groups()
     )
     assert objective == pytest.approx(relative * math.log(2), rel=1e-3)
     assert relative == pytest.approx(float(after["Cllr"].split()[0]), abs=1e-3)
-    assert "has seen the trials of 'dev, calibrated', which flatters it" in out
+    assert "Metrics of 'dev, calibrated' are optimistic, because it was trained on these trials" in out
     assert run("calibrate", "dev.txt", "--key", "dev.key", "-o", "model.json", "-q")[2] == ""
 
 
@@ -114,7 +114,7 @@ def expected(scores, scale_offset=CASE["scale_offset"]["log(1,1)"][0]):
 def test_same_data_in_and_out_in_one_call(run):
     code, _, err = run("calibrate", "dev.csv", "-o", "model.json", "--llrs", "llr.csv")
     assert code == 0, err
-    assert "wrote  llr.csv   with the lines of dev.csv but for the score" in err
+    assert "wrote  llr.csv   with the lines of dev.csv and new scores" in err
     before, after = (Path(name).read_text().splitlines() for name in ("dev.csv", "llr.csv"))
     assert before[0] == after[0]
     old, new = ([line.split(",") for line in lines[1:]] for lines in (before, after))
@@ -140,13 +140,16 @@ def test_cross_validated_in_one_call(by, column, run):
     code, out, err = run("calibrate", "dev.csv", "-o", "m.json", "--cross-validate", by, "--llrs", "llr.csv")
     assert code == 0, err
     assert "dev, cross-validated" in out
-    assert "'dev, cross-validated' is what to expect" in out
+    assert "expect those of 'dev, cross-validated'" in out
     table = [line.split(",") for line in Path("dev.csv").read_text().splitlines()[1:]]
     llr = read_scores("llr.csv").score
     score, truth = (np.array([row[i] for row in table]) for i in (3, 4))
     score, truth, group = score.astype(float), truth == "target", np.array([row[column] for row in table])
     if ":" not in by:
-        assert "cross-validated in 5 parts: no model has seen the speaker of the trials that it calibrates" in err
+        assert (
+            "cross-validated in 5 folds: no model was trained on the same speaker as the trials that it calibrates"
+            in err
+        )
         whole = AffineCalibrator().fit(score, truth).transform(score)
         assert not np.isclose(llr, whole, atol=1e-9).any()
         return
@@ -161,7 +164,10 @@ def test_both_sides_of_a_trial_are_held_out(run):
         "calibrate", "dev.txt", "--key", "dev.key", "-o", "m.json", "--cross-validate", "7", "--llrs", "l.txt"
     )
     assert code == 0, err
-    assert "cross-validated in 7 parts: no model has seen the enroll or test of the trials that it calibrates" in err
+    assert (
+        "cross-validated in 7 folds: no model was trained on the same enroll or test as the trials that it calibrates"
+        in err
+    )
     assert len(set(read_scores("l.txt").score)) == 250
 
 
@@ -170,7 +176,7 @@ def test_trials_that_training_did_not_use_get_llrs_as_well(run):
     words = ("--key", "dev.key", "--cross-validate", "5", "--columns", "enroll=enroll,test=test,score=score")
     code, _, err = run("calibrate", "dev.csv", *words, "-o", "m.json", "--llrs", "llr.csv")
     assert code == 0, err
-    assert "1 trial that training did not use gets llrs of the model of all others" in err
+    assert "1 trial not used in training gets llrs of the final model" in err
     last = Path("llr.csv").read_text().splitlines()[-1].split(",")
     assert float(last[3]) == pytest.approx(expected(1.0), abs=1e-3)
 
@@ -258,17 +264,17 @@ def test_standard_input_through_apply(run):
     first, second = out.split("\r\n")
     assert float(first.removeprefix("a x ")) == pytest.approx(expected(1.0), abs=1e-3)
     assert float(second.removeprefix("b y ")) == pytest.approx(expected(0.0), abs=1e-3)
-    assert "wrote  standard output   with the lines of standard input but for the score" in err
+    assert "wrote  standard output   with the lines of standard input and new scores" in err
 
 
 SEPARATED = "".join(f"t{i} {i}.5 {'target' if i > 4 else 'nontarget'}\n" for i in range(10))
 BAD = {
     "no model": ("apply none.json dev.txt -o out.txt", "none.json: No such file or directory"),
-    "no json": ("apply dev.txt dev.txt -o out.txt", "dev.txt:1: no JSON"),
-    "other json": ("apply list.json dev.txt -o out.txt", "list.json: JSON, but no model"),
-    "other kind": ("apply kind.json dev.txt -o out.txt", "a model of kind 'neural' is not known"),
-    "NaN in a model": ("apply nan.json dev.txt -o out.txt", "nan.json:12: NaN is no number"),
-    "truncated model": ("apply short.json dev.txt -o out.txt", "no JSON"),
+    "no json": ("apply dev.txt dev.txt -o out.txt", "dev.txt:1: not JSON"),
+    "other json": ("apply list.json dev.txt -o out.txt", "list.json: JSON, but not a deciban model"),
+    "other kind": ("apply kind.json dev.txt -o out.txt", "a model of kind 'neural' is unknown"),
+    "NaN in a model": ("apply nan.json dev.txt -o out.txt", "nan.json:12: NaN is not a valid number"),
+    "truncated model": ("apply short.json dev.txt -o out.txt", "not JSON"),
     "later model": ("apply later.json dev.txt -o out.txt", "model layout 99"),
     "NaN score": ("apply model.json nan.txt -o out.txt", "nan.txt:2: the score is NaN"),
     "NaN in training": ("calibrate nan.txt --key dev.key -o out.json", "nan.txt:2: the score is NaN"),
@@ -280,37 +286,37 @@ BAD = {
     "model is key": ("calibrate dev.txt --key dev.key -o dev.key", "dev.key: is an input"),
     "llrs are input": ("calibrate dev.csv -o out.json --llrs dev.csv", "dev.csv: is an input"),
     "both in one": ("calibrate dev.csv -o out --llrs ./out", "would be written twice"),
-    "no folder": ("apply model.json dev.txt -o no/out.txt", "there is no folder 'no'"),
-    "no folder for the model": ("calibrate dev.csv -o no/m.json --llrs o.csv", "there is no folder 'no'"),
-    "several to one": ("apply model.json dev.txt dev.csv -o out.txt", "Name a folder to write them to"),
+    "no folder": ("apply model.json dev.txt -o no/out.txt", "the folder 'no' does not exist"),
+    "no folder for the model": ("calibrate dev.csv -o no/m.json --llrs o.csv", "the folder 'no' does not exist"),
+    "several to one": ("apply model.json dev.txt dev.csv -o out.txt", "Name a folder (-o"),
     "two of a name": ("apply model.json dev.txt sub/dev.txt -o out/", "would be written twice"),
     "one of several is bad": ("apply model.json dev.txt nan.txt -o out/", "the score is NaN"),
-    "several systems": ("apply model.json two.csv -o out.csv", "holds the scores of 2 systems: a_score, b_score"),
-    "systems in training": ("calibrate two.csv -o m.json", "holds the scores of 2 systems: a_score, b_score"),
+    "several systems": ("apply model.json two.csv -o out.csv", "contains scores of 2 systems: a_score, b_score"),
+    "systems in training": ("calibrate two.csv -o m.json", "contains scores of 2 systems: a_score, b_score"),
     "one class": ("calibrate dev.txt --key tar.key -o out.json", "no non-target trial among"),
     "separated": ("calibrate apart.txt -o out.json", "the classes are separated"),
     "foreign option": (
         "calibrate dev.csv -o o --method pav --ridge 1",
-        "--ridge is no option of the method pav, which takes --bound, --interpolation, --smoothing. It belongs to",
+        "--ridge is no option of method pav. Its options are --bound, --interpolation, --smoothing. --ridge belongs to",
     ),
     "foreign flag": (
         "calibrate dev.csv -o o --separate-variances",
-        "--separate-variances is no option of the method affine",
+        "--separate-variances is no option of method affine",
     ),
-    "unknown method": ("calibrate dev.csv -o o --method magic", "'magic' is none. There are affine, pav"),
+    "unknown method": ("calibrate dev.csv -o o --method magic", "unknown method 'magic'. There are affine, pav"),
     "bad prior": ("calibrate dev.csv -o o --p-target 1", "--p-target: "),
     "bad alpha": ("calibrate dev.csv -o o --alpha 0", "alpha"),
     "no column": (
         "calibrate dev.csv -o o --cross-validate age",
-        "no column 'age' says which trials to hold out together; there are enroll, test, speaker",
+        "no column 'age' contains the groups for cross-validation; there are enroll, test, speaker",
     ),
     "three columns": ("calibrate dev.csv -o o --cross-validate a,b,c", "write COLUMN, COLUMN,COLUMN"),
     "too many parts": ("calibrate dev.csv -o o --cross-validate speaker:99", "99 folds of 10 groups"),
     "one part": ("calibrate dev.csv -o o --cross-validate 1", "--cross-validate: got 1"),
     "all to stdout": ("calibrate dev.csv -o - --json", "can go to standard output"),
     "apply-to alone": ("calibrate dev.csv -o o --apply-to dev.txt", "Name it, or leave them out"),
-    "unknown format": ("apply model.json dev.txt -o out --to nope", "'nope' is not known"),
-    "no room": ("apply model.json dev.txt -o out --to voxceleb", "voxceleb holds key"),
+    "unknown format": ("apply model.json dev.txt -o out --to nope", "'nope' is unknown"),
+    "no room": ("apply model.json dev.txt -o out --to voxceleb", "voxceleb contains key"),
 }
 
 

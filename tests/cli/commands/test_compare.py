@@ -31,18 +31,18 @@ def test_who_is_better_is_said(call):
     assert code == 0
     assert "units  100 speakers, found from target trials" in err
     first, *rows = out.splitlines()
-    assert first.split() == ["figure", "sysA", "sysB", "sysA", "\N{MINUS SIGN}", "sysB", "p"]
+    assert first.split() == ["metric", "sysA", "sysB", "sysA", "\N{MINUS SIGN}", "sysB", "p"]
     assert rows[0].startswith("EER (ROCCH) in %")
-    assert "sysB is better in EER (ROCCH), minDCF at p_target 0.01" in out
-    assert "actual decisions: sysB is better beyond doubt at priors from" in out
-    assert "by 100 speakers" in out
+    assert "sysB is significantly better in EER (ROCCH), minDCF at p_target 0.01" in out
+    assert "actual decisions: sysB is significantly better at priors from" in out
+    assert "[paired 95 % intervals by speaker, 100 speakers]" in out
 
 
 def test_csv_has_bounds_apart(call):
     code, out, _ = call("--table csv -q")
     rows = list(csv.DictReader(io.StringIO("".join(x for x in out.splitlines(keepends=True) if not x.startswith("#")))))
     assert code == 0
-    (row,) = [row for row in rows if row["figure"] == "Cllr"]
+    (row,) = [row for row in rows if row["metric"] == "Cllr"]
     difference, low, high = (float(row[f"sysA \N{MINUS SIGN} sysB{end}"]) for end in ("", " low", " high"))
     assert low < difference < high
     assert float(row["sysA"]) - float(row["sysB"]) == pytest.approx(difference, abs=0.0015)
@@ -54,8 +54,12 @@ def test_regression_gates(call):
     assert out
     lines = err.splitlines()
     assert len(lines) == 2
-    assert lines[0].startswith("worse: sysA is worse than sysB: difference of EER (ROCCH) +2.35 % [")
-    assert lines[1].startswith("worse: sysA is worse than sysB, by more than 0.100: difference of Cllr +0.312 [")
+    assert lines[0].startswith(
+        "worse: sysA is significantly worse than sysB: EER (ROCCH), sysA \N{MINUS SIGN} sysB, +2.35 % ["
+    )
+    assert lines[1].startswith(
+        "worse: sysA is significantly worse than sysB by more than 0.100: Cllr, sysA \N{MINUS SIGN} sysB, +0.312 ["
+    )
     assert call("--fail-if-worse eer:0.03 --fail-if-worse cllr:0.5 -q", systems="BA")[0] == 0
     assert call("--fail-if-worse eer --fail-if-worse auc --fail-if-worse min_dcf@1 -q")[::2] == (0, "")
     found = json.loads(call("--fail-if-worse eer --json -q", systems="BA")[1])
@@ -66,12 +70,12 @@ def test_regression_gates(call):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ("--fail-if-worse eer:x", "write FIGURE or FIGURE:MARGIN"),
-        ("--fail-if-worse eer:-1", "write FIGURE or FIGURE:MARGIN"),
-        ("--fail-if-worse :1", "write FIGURE or FIGURE:MARGIN"),
+        ("--fail-if-worse eer:x", "write METRIC or METRIC:MARGIN"),
+        ("--fail-if-worse eer:-1", "write METRIC or METRIC:MARGIN"),
+        ("--fail-if-worse :1", "write METRIC or METRIC:MARGIN"),
         (
             "--fail-if-worse speed",
-            "--fail-if-worse: 'speed' is no figure of two classes that has an interval. There are ",
+            "--fail-if-worse: 'speed' is not a metric of two-class scores that has an interval. Use one of ",
         ),
         ("--no-intervals", "Leave --no-intervals out"),
         ("--against sysC", "against: got 'sysC'"),
@@ -109,13 +113,13 @@ def test_why_there_are_no_intervals_is_said(call, demo):
     code, out, err = call(f"--units {demo}/one.utt2spk")
     assert (code, out) == (2, "")
     assert "1 unit, by" in err
-    assert "one alone says nothing of others" in err
+    assert "intervals need at least two units" in err
 
 
 def test_captions_say_where_intervals_come_from(call):
     assert "bootstrap" not in call("-q")[1]
     out = call("--bootstrap 1000 --seed 3 -q")[1]
-    assert "100 speakers; bootstrap of 1,000 replicates, seed 3" in out
+    assert "100 speakers]; bootstrap of 1,000 replicates, seed 3" in out
 
 
 def test_models_and_permutations(call, demo, run):

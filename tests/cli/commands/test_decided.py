@@ -40,7 +40,7 @@ def test_json_fits_the_schema(run, more):
     code, out, _ = run(*["eval", "d.csv", "--decisions", "--key", "key.csv", "--json", "--units", "trials", *more])
     assert code == 0
     found = json.loads(out)
-    jsonschema.validate(found, deciban.json_schemas()["eval"])
+    jsonschema.Draft202012Validator(deciban.json_schemas()["eval"]).validate(found)
     assert found["decisions"] is True
     found = found["systems"][0]["intervals"]["p_miss"]
     assert 0.0 <= found["low"] < 0.6 < found["high"] <= 1.0
@@ -49,7 +49,36 @@ def test_json_fits_the_schema(run, more):
 def test_figures_of_scores_are_refused(run):
     code, _, err = run(*["eval", "d.csv", "--decisions", "--key", "key.csv", "--thresholds", "--fnmr-at", "0.1"])
     assert code == 2
-    assert "--fnmr-at, --thresholds: about scores" in err
+    assert "--fnmr-at, --thresholds: for scores" in err
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        *("--information", "--all", "--corrected", "--notes all", "--optimism", "--worst 3", "--prior 0.1,0.9"),
+        *("--p-target 0.3", "--subsets", "--pairs", "--group a=target", "--out-of-set 0.1", "--capacity"),
+    ],
+)
+def test_options_without_effect_on_decisions_are_refused_by_name(run, option):
+    code, _, err = run(*["eval", "d.csv", "--decisions", "--key", "key.csv", *option.split()])
+    assert code == 2
+    assert f"{option.split()[0]}: " in err
+    assert "Leave it out." in err
+
+
+def test_decisions_about_classes_have_one_target_prior_and_no_detection_costs(run):
+    Path("k.csv").write_text("trial,class\n" + "".join(f"{k},{'abc'[k % 3]}\n" for k in range(30)))
+    Path("m.csv").write_text("trial,decision\n" + "".join(f"{k},{'abc'[k % 5 % 3]}\n" for k in range(30)))
+    typed = ["eval", "m.csv", "--decisions", "--key", "k.csv", "-q"]
+    assert run(*typed, "--p-target", "0.1")[0] == 0
+    for more, words in {
+        ("--p-target", "0.5", "--p-target", "0.1"): "--p-target: decisions have C_avg at one target prior",
+        ("--preset", "lre17"): "one target prior. Give one number, and no preset.",
+        ("--dcf", "0.1"): "--dcf: not for decisions about more than two classes",
+    }.items():
+        code, _, err = run(*typed, *more)
+        assert code == 2
+        assert words in err
 
 
 def test_options_of_decisions_need_decisions(run):

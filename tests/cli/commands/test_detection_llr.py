@@ -35,7 +35,7 @@ def test_figures_are_those_of_log_likelihoods(files, run):
     found = figures(out)
     assert found["operating_points"][0]["c_avg"] == plain["operating_points"][0]["c_avg"]
     assert found["cllr"] == pytest.approx(plain["cllr"], rel=1e-9)
-    assert "detection llrs, and were projected to log-likelihoods" in err
+    assert "detection llrs; they were projected to log-likelihoods" in err
     assert abs(figures(run("eval", "detection.csv", *asked)[1])["cllr"] - plain["cllr"]) > 0.01
 
 
@@ -72,7 +72,7 @@ def test_training_takes_them(files, run):
 
 
 def test_submissions_are_told_to_hold_them(run):
-    note = "hold detection llrs: if this is one, all figures are wrong without --detection-llr"
+    note = "contain detection llrs: if this is one, all metrics are wrong without --detection-llr"
     assert note in " ".join(run("eval", "lre.tsv", "--key", "lre.key")[2].split())
     assert note not in " ".join(run("eval", "lre.tsv", "--key", "lre.key", "--detection-llr")[2].split())
     assert note not in " ".join(run("eval", "sysA.csv", "--key", "key.csv")[2].split())
@@ -88,7 +88,7 @@ def test_they_are_of_many_classes(words, run):
     assert run("calibrate s.txt --key k.txt -o two.json")[0] == 0
     code, _, err = run(words)
     assert code == 2, err
-    assert "for many classes" in " ".join(err.split())
+    assert "for multiclass scores" in " ".join(err.split())
     assert not Path("o").exists()
 
 

@@ -43,9 +43,9 @@ def test_convert_reads_a_key_as_it_is_told(run, scores, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--to", "voxceleb"], "voxceleb holds key"),
-        (["--to", "nope"], "'nope' is not known"),
-        (["--format", "nope"], "'nope' is not known"),
+        (["--to", "voxceleb"], "voxceleb contains key"),
+        (["--to", "nope"], "'nope' is unknown"),
+        (["--format", "nope"], "'nope' is unknown"),
         (["--what", "key"], "Are scores and key swapped?"),
         (["--what", "nope"], "Invalid value for '--what'"),
     ],
@@ -90,8 +90,8 @@ def test_formats_are_listed(run):
         ("".join(f"m{i} s {i % 7 / 10}\n" for i in range(2000)), "rounding to 1 decimals"),
         (f"{'n' * 100} s 1.25\nb s 2.5\n", "exactly 100 characters"),
         ("".join(f"a{i} s 0.{i}\n" for i in range(1, 11)), "lie in [0, 1]"),
-        ("a s 1.5\na s 1.5\n", "1 rows repeat a trial"),
-        ("a -5.5 target\nb 6.5 nontarget\n", "is the sign flipped?"),
+        ("a s 1.5\na s 1.5\n", "1 rows repeat an earlier trial"),
+        ("a -5.5 target\nb 6.5 nontarget\n", "Is the sign inverted?"),
     ],
 )
 def test_inspect_remarks(text, remark, run, tmp_path):
@@ -112,7 +112,7 @@ def test_inspect_sees_common_logarithms(run, tmp_path):
             for i, (x, t) in enumerate(zip(llr, truth, strict=True))
         )
         (tmp_path / name).write_text("".join(lines))
-    assert b"log10 likelihood ratios?" in run("inspect", tmp_path / "log10")[1]
+    assert b"log10 likelihood ratios, add --log10" in run("inspect", tmp_path / "log10")[1]
     assert b"log10" not in run("inspect", tmp_path / "nats")[1].replace(b"/nats", b"")
 
 
@@ -120,4 +120,4 @@ def test_inspect_describes_everything(run, tmp_path):
     (tmp_path / "k.csv").write_text("trial,class,gender\na,eng,f\nb,fra,m\nc,eng,f\n")
     out = run("inspect", tmp_path / "k.csv")[1].decode()
     assert "eng 2, fra 1" in out
-    assert "2 different values: f, m" in out
+    assert "2 distinct values: f, m" in out

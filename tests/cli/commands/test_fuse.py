@@ -40,7 +40,7 @@ def test_fuse_tells_what_each_system_is_worth(run):
     assert units.endswith("speakers, found from target trials")
     assert wrote == "wrote m.json"
     names = ["a", "b", "c", "without a", "without b", "without c", "fusion"]
-    table = printed_table(out, under="Trials of training")
+    table = printed_table(out, under="Training trials")
     assert list(table)[:7] == names
     cllr = {name: float(table[name]["Cllr"].split(" [")[0]) for name in names}
     assert "intervals by speaker" in out
@@ -52,7 +52,7 @@ def test_fuse_tells_what_each_system_is_worth(run):
         assert float(weights[name]["weight"]) == pytest.approx(weight, rel=1e-4)
     assert "training: converged in" in out
     assert "below that of a, the best single system" in out
-    assert "The fusion has seen the trials of 'fusion', which flatters it" in out
+    assert "Metrics of 'fusion' are optimistic, because it was trained on these trials" in out
     assert "Divergence of the systems' posteriors in bits" in out
     assert run("fuse a.txt b.txt c.txt --key key.csv -o m.json -q")[2] == ""
 
@@ -80,7 +80,7 @@ def test_same_data_in_and_out(run):
     code, _, err = run("fuse a.txt b.txt c.txt --key key.csv -o m.json --llrs llr.txt")
     assert code == 0, err
     np.testing.assert_allclose(read_scores("llr.txt").score, in_order_of("a.txt", fitted().transform(SCORES)))
-    assert "wrote  llr.txt   with the lines of a.txt but for the score" in err
+    assert "wrote  llr.txt   with the lines of a.txt and new scores" in err
 
 
 def test_from_dev_to_eval_in_one_call_and_in_two(run):
@@ -144,7 +144,7 @@ def test_a_fusion_for_every_set_of_systems(run):
     code, out, err = run("fuse a.txt part.txt --key key.csv -o m.json --missing subset --llrs llr.txt")
     assert code == 0, err
     assert "note  50 trials without a score of part" in err
-    assert "fusion of what there is" in out
+    assert "fusion of available scores" in out
     assert set(load_model("m.json").fusions_) == {(0,), (0, 1)}
     assert len(read_scores("llr.txt")) == N
     assert run("fuse a.txt part.txt --key key.csv -o m.json --missing subset=1")[0] == 0
@@ -163,10 +163,10 @@ def test_llrs_of_subsets_do_not_depend_on_the_order_of_the_files(run, more):
         command = f"fuse {order} --key key.csv -o m.json --missing subset=2 --ridge 0.01 --llrs llr.txt {more}"
         code, out, err = run(command)
         assert code == 0, err
-        assert "join  300 trials · 50 have all scores · 250 have not" in err.splitlines()
-        row = next(line.split() for line in out.splitlines() if line.startswith("fusion of what there is"))
+        assert "join  300 trials · 50 have all scores · 250 do not" in err.splitlines()
+        row = next(line.split() for line in out.splitlines() if line.startswith("fusion of available scores"))
         lines = [line.split() for line in Path("llr.txt").read_text().splitlines()]
-        assert len(lines) == int(row[5]) == N
+        assert len(lines) == int(row[4]) == N
         found.append({(m, s): float(llr) for m, s, llr in lines})
         assert run(f"apply m.json {' '.join(reversed(order.split()))} -o again.txt")[0] == 0
         if not more:
@@ -174,7 +174,7 @@ def test_llrs_of_subsets_do_not_depend_on_the_order_of_the_files(run, more):
     assert set(found[0]) == set(NAMES)
     assert found[0] == pytest.approx(found[1], abs=1e-6)
     assert "note  80 trials of y.txt that z.txt does not have, after the others" in err.splitlines()
-    assert "note  50 trials of x.txt that no file before it has, after the others" in err.splitlines()
+    assert "note  50 trials of x.txt that no earlier file has, after the others" in err.splitlines()
 
 
 def test_llrs_of_other_trials_that_some_systems_lack(run):
@@ -211,8 +211,8 @@ def test_a_constant_system_is_told_and_costs_nothing(run):
     code, out, err = run("fuse a.txt const.txt b.txt --key key.csv -o m.json")
     assert code == 0, err
     np.testing.assert_allclose(load_model("m.json").weights_[[0, 2]], fitted((0, 1)).weights_, rtol=1e-6)
-    assert "const: says nothing: all of its scores are 1, so that its llr is 0" in out
-    assert printed_table(out, under="Trials of training")["const"]["Cllr"].split(" [")[0] == "1.000"
+    assert "const: no information: all of its scores are 1, so its llr is 0" in out
+    assert printed_table(out, under="Training trials")["const"]["Cllr"].split(" [")[0] == "1.000"
     assert ["const", "0", "0"] in [line.split() for line in out.splitlines()]
     code, out, err = run("fuse a.txt const.txt b.txt --key key.csv -o m.json --select")
     assert code == 0, err
@@ -239,7 +239,7 @@ def test_a_system_that_is_constant_where_all_systems_have_scores(run):
     assert code == 0, err
     trials = {line.split()[0]: line.split()[1] for line in out.splitlines()[2:9]}
     assert trials["h"] == trials["part"] == trials["c"] == trials["fusion"] == "200"
-    assert ["fusion", "of", "what", "there", "is", "300"] in [line.split()[:6] for line in out.splitlines()]
+    assert ["fusion", "of", "available", "scores", "300"] in [line.split()[:5] for line in out.splitlines()]
 
 
 def test_incomplete_trials_are_told_by_their_fusion(run):
@@ -252,7 +252,7 @@ def test_incomplete_trials_are_told_by_their_fusion(run):
     code, _, err = run("apply m.json part.txt a.txt -o o.txt")
     assert code == 2
     assert (
-        "in 20 trials, the first is trial (m5, s40): it has scores only of part, and there are fusions of a + part, a."
+        "in 20 trials, the first is trial (m5, s40): it has scores only of part, but there are fusions of a + part, a."
         in err
     )
 
@@ -276,7 +276,7 @@ def test_measures_are_chosen_and_combined_and_the_model_remembers(run):
     command = "fuse a.txt b.txt --key key.csv -o m.json --quality q3.txt --measures q3,1 --combine matrix.txt"
     code, _, err = run(f"{command} --llrs one.txt --cross-validate speaker")
     assert code == 0, err
-    assert "qual  q3.txt   test: the fusion takes q1 + q3, -2 q1 + 0.5 q3" in err
+    assert "qual  q3.txt   test: the fusion uses q1 + q3, -2 q1 + 0.5 q3" in err
     made = np.column_stack((rows[:, 2] + rows[:, 0], 0.5 * rows[:, 2] - 2 * rows[:, 0]))
     expected = QualityFusion().fit(SCORES[:, :2], TRUTH, test_quality=made)
     np.testing.assert_allclose(load_model("m.json").quality_weights_, expected.quality_weights_, atol=1e-6)
@@ -306,7 +306,7 @@ def test_measures_are_called_by_what_is_taken(run):
     assert "q1 of test" not in out
     code, out, err = run(f"{command} --combine matrix.txt")
     assert code == 0, err
-    takes = "qual  q2.txt   test: the fusion takes q2, q1 - 2 q2"
+    takes = "qual  q2.txt   test: the fusion uses q2, q1 - 2 q2"
     assert takes in err
     assert "q2 of test" in out
     assert "combined 1 of test" in out
@@ -346,10 +346,10 @@ def test_selection_holds_out_groups_in_as_many_parts_as_asked(run):
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ("", "enroll and test, 5 parts"),
-        ("--cross-validate 4", "enroll and test, 4 parts"),
-        ("--cross-validate speaker:9", "speaker, 9 parts"),
-        ("--cross-validate test,speaker", "test and speaker, 5 parts"),
+        ("", "enroll and test, 5 folds"),
+        ("--cross-validate 4", "enroll and test, 4 folds"),
+        ("--cross-validate speaker:9", "speaker, 9 folds"),
+        ("--cross-validate test,speaker", "test and speaker, 5 folds"),
     ],
 )
 def test_what_a_selection_holds_out_is_told(run, asked, told):
@@ -386,7 +386,7 @@ def test_nothing_stands_before_the_first_heading_and_one_line_between_two(run):
         code, out, err = run(f"fuse -q a.txt b.txt --key key.csv -o m.json {words}")
         assert code == 0, err
         assert err == ""
-        assert out.splitlines()[0].startswith(("Trials of training", "Selection"))
+        assert out.splitlines()[0].startswith(("Training trials", "Selection"))
         assert "\n\n\n" not in out
         assert "\n\nWeights\n" in out
         assert "\n\nDivergence" in out
@@ -397,7 +397,7 @@ def test_near_copies_are_told_once(run):
     others = "--apply-to a.txt --apply-to r.txt --apply-to b.txt --apply-key key.csv"
     code, out, err = run(f"fuse a.txt r.txt b.txt --key key.csv -o m.json {others}")
     assert code == 0, err
-    assert out.count("fusion: a + r say nearly the same") == 1
+    assert out.count("fusion: a + r have nearly the same scores") == 1
     assert "--ridge 1e-3" in out
 
 

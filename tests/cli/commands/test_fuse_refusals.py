@@ -23,7 +23,7 @@ def test_infinite_scores_are_refused_by_name(run):
     i = int(np.flatnonzero(~TRUTH)[3])
     code, _, err = run("fuse a.txt inf.txt --key key.csv -o m.json")
     assert code == 2
-    assert f"the first is trial (m{i % 7}, s{i}) (inf: inf): whatever" in " ".join(err.split())
+    assert f"the first is trial (m{i % 7}, s{i}) (inf: inf): their cost is infinite" in " ".join(err.split())
     assert run("fuse a.txt b.txt --key key.csv -o m.json")[0] == 0
     low = SCORES[:, 0].copy()
     low[i] = -np.inf
@@ -38,7 +38,7 @@ BAD = {
     "other trials": ("fuse a.txt foreign.txt --key key.csv", "share no trial"),
     "fewer trials": ("fuse a.txt part.txt --key key.csv", "50 of 300 key trials have no score in part.txt"),
     "fewer trials, and a way out": ("fuse a.txt part.txt --key key.csv", "for every set of systems: --missing subset."),
-    "no target left": ("fuse a.txt notar.txt --key key.csv --missing drop", "were left out for want of a score"),
+    "no target left": ("fuse a.txt notar.txt --key key.csv --missing drop", "were dropped because they lack a score"),
     "no target for a set": ("fuse a.txt notar.txt --key key.csv --missing subset", "Fusion of a + notar, trained on"),
     "a side of quality": ("fuse a.txt b.txt --key key.csv --quality foo=q.txt", "'foo' is none of enroll, test, trial"),
     "quality of another side": (
@@ -47,9 +47,9 @@ BAD = {
     ),
     "quality of no side": (
         "fuse a.txt b.txt --key key.csv --quality trial=q.txt",
-        "measures of trial, but key.csv identifies a trial by enroll and test",
+        "measures of trial, but the sides of key.csv are enroll and test",
     ),
-    "quality from stdin": ("fuse a.txt b.txt --key key.csv --quality -", "not read from standard input"),
+    "quality from stdin": ("fuse a.txt b.txt --key key.csv --quality -", "cannot be read from standard input"),
     "measures of nothing": ("fuse a.txt b.txt --key key.csv --measures q1", "name their file with --quality"),
     "an unknown measure": ("fuse a.txt b.txt --key key.csv --quality q.txt --measures snr", "no quality measure 'snr'"),
     "a measure twice": ("fuse a.txt b.txt --key key.csv --quality q.txt --measures q1,1", "name each of them once"),
@@ -57,9 +57,9 @@ BAD = {
     "no matrix": ("fuse a.txt b.txt --key key.csv --quality q.txt --combine a.txt", "expected a row of numbers"),
     "model and scores from stdin": ("apply - - b.txt", "standard input (-) can be read only once"),
     "no such policy": ("fuse a.txt b.txt --key key.csv --missing magic", "write error, drop, subset or fill=VALUE"),
-    "no number of subsets": ("fuse a.txt b.txt --key key.csv --missing subset=x", "N in subset=N is a number"),
+    "no number of subsets": ("fuse a.txt b.txt --key key.csv --missing subset=x", "N in subset=N must be a number"),
     "one class": ("fuse a.txt b.txt --key tar.csv", "no non-target trial among 75"),
-    "no key": ("fuse a.txt b.txt", "a.txt holds no labels"),
+    "no key": ("fuse a.txt b.txt", "a.txt contains no labels"),
     "no file": ("fuse a.txt none.txt --key key.csv", "none.txt: No such file"),
     "quality and subsets": ("fuse a.txt b.txt --key key.csv --quality q.txt --missing subset", "without quality"),
     "quality of nothing": ("fuse a.txt b.txt --key key.csv --quality key.csv", "number of quality measures"),
@@ -71,16 +71,16 @@ BAD = {
     "asymmetric what": ("fuse a.txt b.txt --key key.csv --asymmetric", "name their file with --quality"),
     "output is input": ("fuse a.txt b.txt --key key.csv --llrs b.txt", "b.txt: is an input"),
     "output is quality": ("fuse a.txt b.txt --key key.csv --quality q.txt --llrs q.txt", "q.txt: is an input"),
-    "key of nothing": ("fuse a.txt b.txt --key key.csv --apply-key key.csv", "belong to the scores of --apply-to"),
+    "key of nothing": ("fuse a.txt b.txt --key key.csv --apply-key key.csv", "are for the scores of --apply-to"),
     "for no llrs": ("fuse a.txt b.txt --key key.csv --apply-to a.txt", "what to write to --llrs"),
-    "stdin twice": ("fuse a.txt - --key key.csv --llrs o.txt", "standard input (-) is read once"),
+    "stdin twice": ("fuse a.txt - --key key.csv --llrs o.txt", "standard input (-) can be read only once"),
     "too few others": (
         "fuse a.txt b.txt --key key.csv --apply-to c.txt --llrs o.txt",
         "1 system (c), but the fusion was trained on 2 (a, b)",
     ),
     "others out of order": (
         "fuse a.txt b.txt --key key.csv --apply-to b.txt --apply-to c.txt --llrs o.txt",
-        "b is system 2 of the fusion and was given as number 1",
+        "b is system 2 of the fusion, but was given as number 1",
     ),
     "no column": ("fuse a.txt b.txt --key key.csv --cross-validate age", "no column 'age'"),
     "bad prior": ("fuse a.txt b.txt --key key.csv --p-target 1", "--p-target: "),

@@ -47,9 +47,9 @@ def test_every_command_that_joins(run, ids):
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
-        ("suffix", "--ids: 'suffix' is none of strip-ending, basename, separators"),
-        ("nothere.csv", "no file of an id map"),
-        ("basename --by-order", "by order no names are compared"),
+        ("suffix", "--ids: 'suffix' is neither strip-ending, basename, separators"),
+        ("nothere.csv", "nor the file of an id map"),
+        ("basename --by-order", "matching by order does not compare names"),
     ],
 )
 def test_what_makes_no_sense_is_refused(run, ids, message):
@@ -90,7 +90,7 @@ def test_cross_validated_llrs_of_scores_that_have_their_labels(run, ids, command
     Path("map.csv").write_text("".join(f"d/{t}.wav,{t}\n" for t, _, _ in rows))
     code, _, err = run(f"{command} --ids {ids} -o model.json --cross-validate 4 --llrs llrs.csv")
     assert code == 0, err
-    assert "training did not use" not in err
+    assert "not used in training" not in err
     code, _, err = run(f"{command.replace('first', 'plain')} -o other.json --cross-validate 4 --llrs expected.csv")
     assert code == 0, err
     assert Path("llrs.csv").read_text().replace("d/", "").replace(".wav", "") == Path("expected.csv").read_text()

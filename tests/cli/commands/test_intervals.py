@@ -116,11 +116,11 @@ def test_units_that_are_the_classes_say_nothing_of_others(run, tmp_path, monkeyp
     (tmp_path / "labelled.txt").write_text("\n".join(["group enroll test label", *rows, ""]))
     code, out, err = run("eval scores.txt --key labelled.txt --units group")
     assert code == 0, err
-    assert "2 units, by column 'group': all trials of a class share theirs, and there are no intervals" in err
+    assert "2 units, by column 'group': all trials of a class share a unit, so there are no intervals" in err
     assert "[" not in out
     code, _, err = run("compare scores.txt scores.txt --key labelled.txt --units group")
     assert code == 2
-    assert "all trials of a class share theirs" in err
+    assert "all trials of a class share a unit" in err
 
 
 @pytest.mark.usefixtures("class_files")
@@ -129,7 +129,7 @@ def test_units_that_are_many_classes_say_nothing_of_others(run, tmp_path):
     (tmp_path / "unit.txt").write_text("".join(f"{row.split(',')[0]} {row.split(',')[1]}\n" for row in rows))
     code, out, err = run("eval A.csv --key key.csv --units unit.txt")
     assert code == 0, err
-    assert "3 units, by unit.txt: all trials of a class share theirs" in err
+    assert "3 units, by unit.txt: all trials of a class share a unit" in err
     assert "[" not in out
 
 
@@ -137,7 +137,7 @@ def test_one_segment_of_each_class_is_not_said_to_be_independent_and_shared_at_o
     (tmp_path / "one.csv").write_text("class,a,b,c\na,2,0.5,0.1\nb,0.25,2,0.5\nc,0.1,0.5,1.5\n")
     code, out, err = run(f"eval {tmp_path / 'one.csv'}")
     assert code == 0, err
-    expected = "3 segments, one of each class: nothing tells how others would differ, and there are no intervals"
+    expected = "3 segments, one of each class: intervals need several of a class, so there are no intervals"
     assert expected in err
     assert "independent" not in err
     assert "[" not in out
@@ -159,8 +159,8 @@ def test_rates_at_thresholds_and_of_confusions_have_them(run, tmp_path, monkeypa
     write_score_files(tmp_path)
     out = run("eval scores.txt --key key.txt --thresholds -q --table csv")[1]
     (one,) = evaluate_files("scores.txt", "key.txt").systems
-    lines = out[out.index("system,figure") :].splitlines()
-    found = {row["figure"].partition(",")[0]: row for row in csv.DictReader(lines)}
+    lines = out[out.index("system,metric") :].splitlines()
+    found = {row["metric"].partition(",")[0]: row for row in csv.DictReader(lines)}
     for heading, figure in (("misses", "p_miss"), ("false alarms", "p_fa")):
         expected = one.interval((figure, 0))
         low, high = (float(found["actDCF"][f"{heading} {side} in %"]) for side in ("low", "high"))
@@ -170,8 +170,8 @@ def test_rates_at_thresholds_and_of_confusions_have_them(run, tmp_path, monkeypa
             assert found[chosen][f"{heading} low in %"] == found[chosen][f"{heading} high in %"] == ""
     out = run("eval A.csv --key key.csv --units speaker -q")[1]
     (one,) = evaluate_files("A.csv", "key.csv", units="speaker").systems
-    remark = next(line for line in out.splitlines() if line.startswith("most often taken: "))
-    true, taken, share, low, high = re.match(r".*?: (\w+) for (\w+) ([\d.]+) % \[([\d.]+), ([\d.]+)\]", remark).groups()
+    remark = next(line for line in out.splitlines() if line.startswith("most frequent confusions"))
+    true, taken, share, low, high = re.match(r".*?: (\w+) → (\w+) ([\d.]+) % \[([\d.]+), ([\d.]+)\]", remark).groups()
     expected = one.interval(("confusion", true, taken))
     assert float(share) == pytest.approx(100 * expected.estimate, abs=0.005)
     assert float(low) == pytest.approx(100 * expected.low, abs=6 * (expected.high - expected.low))
@@ -182,7 +182,7 @@ def test_rates_at_thresholds_and_of_confusions_have_them(run, tmp_path, monkeypa
     assert words in run(corrected)[1]
     found = run(f"{corrected} --corrected")[1]
     assert "min Cllr, corrected" in found.splitlines()[0]
-    assert "corrected: to expect on new units" in found
+    assert "corrected: expected on new units" in found
 
 
 @pytest.mark.usefixtures("class_files")
@@ -194,7 +194,7 @@ def test_quiet_commands_warn_of_what_numbers_mean(run, tmp_path):
     code, _, err = run("compare scores.txt fewer.txt --key key.txt -q")
     assert code == 0, err
     (line,) = err.splitlines()
-    assert line == f"warn  40 of {len(lines):,} trials left out: not every system has a score of them"
+    assert line == f"warn  40 of {len(lines):,} trials left out: they lack a score of some system"
     err = run("compare scores.txt fewer.txt --key key.txt")[2]
     assert line in err
     assert "read  " in err

@@ -98,31 +98,34 @@ REFUSED = {
     "of two classes on many": (
         "eval sysA.csv --key key.csv --preset sre10",
         (
-            "--preset: sre10 is for two classes, and the scores are of many classes (if they are not, say --kind "
-            "two-class). Presets for many classes: lre05-09, lre05-09-open, lre11, lre15, lre17, lre22."
+            "--preset: sre10 is for two-class scores, but the scores are multiclass (if not, use --kind "
+            "two-class). Presets for multiclass scores: lre05-09, lre05-09-open, lre11, lre15, lre17, lre22."
         ),
     ),
-    "of two classes in training": ("calibrate sysA.csv --key key.csv -o o --preset sre12", "Presets for many classes"),
+    "of two classes in training": (
+        "calibrate sysA.csv --key key.csv -o o --preset sre12",
+        "Presets for multiclass scores",
+    ),
     "of many classes on two": (
         "eval two.csv --preset lre09",
         (
-            "--preset: lre05-09 is for many classes, and the scores are of two classes (if they are not, say --kind "
-            "classes). Presets for two classes: sre96-08, sre10"
+            "--preset: lre05-09 is for multiclass scores, but the scores are two-class (if not, use --kind "
+            "classes). Presets for two-class scores: sre96-08, sre10"
         ),
     ),
-    "of many classes in training of two": ("calibrate two.csv -o o --preset lre17", "Presets for two classes"),
-    "of many classes in a report on two": ("report two.csv -o o.html --preset lre17", "Presets for two classes"),
+    "of many classes in training of two": ("calibrate two.csv -o o --preset lre17", "Presets for two-class scores"),
+    "of many classes in a report on two": ("report two.csv -o o.html --preset lre17", "Presets for two-class scores"),
     "closed, and a class out of set": (
         "eval sysA.csv --key key.csv --preset lre09 --out-of-set 0.1",
-        "--out-of-set: by the preset lre05-09, no class is out of set.",
+        "--out-of-set: in the preset lre05-09, no class is out of set.",
     ),
     "open, with another prior": (
         "eval sysA.csv --key key.csv --preset lre09-open --out-of-set 0.1",
-        "by the preset lre05-09-open, the last class is out of set, with prior 0.2.",
+        "in the preset lre05-09-open, the last class is out of set, with prior 0.2.",
     ),
     "open, with subsets of the closed set": (
         "eval sysA.csv --key key.csv --preset lre09-open --subsets",
-        "Leave p_out_of_set (--out-of-set, a preset of an open set) or the subsets out.",
+        "Leave out p_out_of_set (--out-of-set, a preset of an open set) or the subsets.",
     ),
     "not known": ("eval sysA.csv --key key.csv --preset lre99", "'lre99' is not known. There are sre96-08"),
 }

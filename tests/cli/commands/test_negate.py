@@ -43,7 +43,7 @@ def test_reversed_scores_are_told_of_the_option_and_keep_their_note(run):
     assert any("All scores lie in [0, 1]" in note for note in notes)
 
 
-def test_files_frames_and_pieces_are_negated_alike():
+def test_files_frames_and_partitions_are_negated_alike():
     frame = {"distance": DISTANCE, "label": IS_TARGET}
     found = [
         deciban.evaluate(frame, score=["distance"], negate=True),
@@ -85,7 +85,7 @@ def test_conversion_and_inspection_negate(run):
     assert "signs of all scores changed" in err
     assert deciban.read_scores("out.parquet").score.tolist() == [-0.5, 1.0, 0.0]
     _, out, _ = run("inspect", "plain.txt")
-    assert "is the sign flipped? Add --negate" in " ".join(out.split())
+    assert "Is the sign inverted? Add --negate" in " ".join(out.split())
     _, out, _ = run("inspect", "plain.txt", "--lower-is-better")
     assert "signs of all scores changed" in " ".join(out.split())
     assert "from -0.5 to 1, median 0" in out
@@ -98,17 +98,17 @@ def test_files_without_scores_of_two_classes_are_not_negated(command, run):
     Path("p.txt").write_text("a x target\nb y nontarget\n")
     code, _, err = run(*command.split(), "--negate")
     assert code == 2
-    assert "--negate: p.txt holds no scores of two classes" in err
+    assert "--negate: p.txt contains no two-class scores" in err
 
 
 def test_converted_probabilities_are_not_negated(run):
     code, _, err = run("convert", "d.csv", "out.parquet", "--negate", "--probabilities", "0.5")
     assert code == 2
-    assert "a negated probability is none" in err
+    assert "a negated probability is not a probability" in err
 
 
 def test_thresholds_of_distances_are_said_to_be_negated(run):
-    words = "thresholds are those of negated scores"
+    words = "thresholds are for negated scores"
     out = run("eval", "d.csv", "--negate", "--thresholds")[1]
     assert words in " ".join(out.split())
     assert words not in " ".join(run("eval", "d.csv", "--thresholds")[1].split())

@@ -34,10 +34,10 @@ def test_a_rule_is_described_and_drawn(run, tmp_path):
 def test_a_share_is_for_suggestions_only(run):
     done = run("--alpha", 2, "--share", 0.5)
     assert done.exit_code == 2
-    assert "--share asks for a suggestion" in " ".join(done.stderr.split())
+    assert "--share is for a suggestion" in " ".join(done.stderr.split())
     same_ends = run("--range", 0.01, 0.01)
     assert same_ends.exit_code == 2
-    assert "for one prior use --dcf" in " ".join(same_ends.stderr.split())
+    assert "For one prior, use --dcf" in " ".join(same_ends.stderr.split())
     narrow, wide = (run("--dcf", 0.01, "--share", share).stdout for share in (0.5, 0.9))
     assert narrow != wide == run("--dcf", 0.01).stdout
 
@@ -69,10 +69,10 @@ def test_operating_points_alone_ask_for_a_suggestion(run):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "to suggest one for"),
-        (["--alpha", 2, "--range", 0.1, 0.2], "--range asks for a suggestion"),
-        (["--alpha", 2, "--alpha", 1, "--beta", 1, "--beta", 1, "--beta", 1], "as often as the others"),
-        (["--alpha", 2, "-o", "omega.gif"], "should end in .svg, .png or .pdf"),
+        ([], "or use --range or --dcf for a suggestion"),
+        (["--alpha", 2, "--range", 0.1, 0.2], "--range is for a suggestion"),
+        (["--alpha", 2, "--alpha", 1, "--beta", 1, "--beta", 1, "--beta", 1], "each of them equally often"),
+        (["--alpha", 2, "-o", "omega.gif"], "must end in .svg, .png or .pdf"),
         (["--dcf", "0.1:2"], "write P or P:CMISS:CFA"),
     ],
 )
@@ -85,13 +85,13 @@ def test_wrong_usage(run, words, message):
 
 def test_nothing_is_printed_if_the_picture_cannot_be_written(run, tmp_path):
     done = run("--alpha", 2, "-o", tmp_path / "none" / "omega.svg")
-    assert "there is no folder" in str(done.exception)
+    assert "does not exist" in str(done.exception)
     assert done.stdout == ""
 
 
 def test_commands_of_the_documentation_run(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page = Path(__file__).parents[3] / "docs" / "calibration-rules.md"
+    page = Path(__file__).parents[3] / "docs" / "calibration.md"
     commands = [
         shlex.split(line, comments=True) for line in page.read_text().splitlines() if "  deciban objective" in line
     ]
@@ -108,9 +108,9 @@ def test_a_rule_of_ones_own_is_cared_for_at_the_priors_of_operating_points(run, 
     expected = suggest_for_rule(ThresholdWeights([0.5, 0.9], [0.2, 0.3]), 0.01)
     assert (rule["alpha"], rule["beta"], rule["p_target"]) == (expected.alpha, expected.beta, expected.p_target)
     for more, words in (
-        ((), "say at which prior of a target, by --dcf"),
-        (("--dcf", 0.1, "--range", 0.1, 0.2), "--range and --rule are both"),
-        (("--alpha", 1), "--rule asks for a suggestion"),
+        ((), "name the prior of a target with --dcf"),
+        (("--dcf", 0.1, "--range", 0.1, 0.2), "--range and --rule both ask"),
+        (("--alpha", 1), "--rule is for a suggestion"),
     ):
         done = run("--rule", path, *more)
         assert done.exit_code == 2

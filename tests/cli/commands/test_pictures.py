@@ -16,7 +16,9 @@ from deciban.io import write_demo
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
-    write_demo(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("deciban.io.demos._SPEAKERS", 40)
+        write_demo(folder)
     lines = (folder / "key.txt").read_text().splitlines()
     table = [
         "enroll test truth channel weight",
@@ -52,6 +54,7 @@ COMMANDS = {
     "condition-map": "condition-map sysA.txt --key by.csv --by channel --figure eer,cllr",
     "score-scatter": f"score-scatter {SYSTEMS} key.txt --model fusion.json --dcf 0.5",
     "zoo": f"zoo {SYSTEMS} key.txt",
+    "subjects": "subjects sysA.txt --key key.txt",
     "fusion-weights": "fusion-weights fusion.json --level 0.9",
     "class-parameters": "class-parameters classes.json --parameter scale",
     "calibration-map": "calibration-map sysA.txt --key key.txt --model affine.json",
@@ -77,24 +80,24 @@ def test_every_picture_is_written(draw, demo, plot):
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("det sysA.txt --key key.txt --by channel", "--by: is about by-condition, condition-map"),
-        ("det sysA.txt --key key.txt --model fusion.json", "--model: is about forest"),
-        ("zoo sysA.txt --key key.txt --figure eer", "--figure: is about forest"),
+        ("det sysA.txt --key key.txt --by channel", "--by: for by-condition, condition-map"),
+        ("det sysA.txt --key key.txt --model fusion.json", "--model: for forest"),
+        ("zoo sysA.txt --key key.txt --figure eer", "--figure: for forest"),
         ("condition-map sysA.txt --key by.csv", "--by gender"),
-        ("fusion-weights fusion.json fusion.json", "about one model, got 2 files"),
-        ("fusion-weights fusion.json --key key.txt", "--key: is about forest"),
-        ("dev-and-eval sysA.txt --key key.txt", "name the scores of the other one, as in --dev dev.txt"),
-        ("dev-and-eval sysA.txt --key key.txt --dev sysA.txt --dev sysB.txt", "1 systems, and 2 files of --dev"),
-        ("det sysA.txt --key key.txt --dev sysB.txt", "--dev: is about dev-and-eval"),
-        ("zoo sysA.txt --key key.txt --rule 1,1", "--rule: is about scoring-rules"),
-        ("scoring-rules sysA.txt", "is about rules, not about scores"),
+        ("fusion-weights fusion.json fusion.json", "shows one model, got 2 files"),
+        ("fusion-weights fusion.json --key key.txt", "--key: for forest"),
+        ("dev-and-eval sysA.txt --key key.txt", "name the other scores, for example --dev dev.txt"),
+        ("dev-and-eval sysA.txt --key key.txt --dev sysA.txt --dev sysB.txt", "1 systems, but 2 files of --dev"),
+        ("det sysA.txt --key key.txt --dev sysB.txt", "--dev: for dev-and-eval"),
+        ("zoo sysA.txt --key key.txt --rule 1,1", "--rule: for scoring-rules"),
+        ("scoring-rules sysA.txt", "shows rules, not scores"),
         ("rule-weights --rule 0,1", "alpha"),
-        ("score-scatter sysA.txt --key key.txt", "1 systems. Two are drawn"),
-        ("calibration-map sysA.txt --key key.txt", "name its file, as in --model model.json"),
-        ("calibration-map sysA.txt --key key.txt --model fusion.json", "is of calibrators of targets and non-targets"),
-        ("calibration-map sysA.txt sysB.txt --key key.txt --model affine.json", "these are 2 systems"),
-        ("class-parameters affine.json", "is of models of many classes"),
-        ("fusion-weights fusion.json --parameter scale", "--parameter: is about class-parameters"),
+        ("score-scatter sysA.txt --key key.txt", "1 systems. This needs two"),
+        ("calibration-map sysA.txt --key key.txt", "name its file, for example --model model.json"),
+        ("calibration-map sysA.txt --key key.txt --model fusion.json", "shows two-class calibrations"),
+        ("calibration-map sysA.txt sysB.txt --key key.txt --model affine.json", "got 2 systems"),
+        ("class-parameters affine.json", "shows multiclass models"),
+        ("fusion-weights fusion.json --parameter scale", "--parameter: for class-parameters"),
     ],
 )
 def test_what_would_be_overlooked_is_refused(draw, demo, command, words):

@@ -11,6 +11,7 @@ from deciban.io import write_demo
 
 @pytest.fixture
 def demo(tmp_path, monkeypatch):
+    monkeypatch.setattr("deciban.io.demos._SPEAKERS", 40)
     write_demo(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -22,7 +23,7 @@ def test_a_plan_is_printed_and_drawn(demo, run):
     expected = plan_files("sysA.txt", "key.txt", width=0.02, segments=[3, 6])
     for line in expected.lines:
         assert line in out
-    assert "100 speakers, found from target trials" in err
+    assert "40 speakers, found from target trials" in err
     assert "wrote plan.svg" in err
     assert (demo / "plan.svg").read_bytes().startswith(b"<?xml")
 
@@ -64,7 +65,10 @@ def test_of_many_classes_a_plan_is_for_cllr(tmp_path, monkeypatch, run):
         ("--width 0", "--width: got 0.0"),
         ("--width 0.1 --segments 1,x", "write whole numbers"),
         ("--width 0.1 --trials-per-segment some", "write a whole number, or all"),
-        ("--width 0.1 --figure loss", "'loss' is no figure of two classes that has an interval. There are eer,"),
+        (
+            "--width 0.1 --figure loss",
+            "'loss' is not a metric of two-class scores that has an interval. Use one of eer,",
+        ),
         ("--width 0.1 --bootstrap 100", "No such option '--bootstrap'"),
         ("--width 0.1 --optimism", "No such option '--optimism'"),
         ("--width 0.1 --no-intervals", "No such option '--no-intervals'"),

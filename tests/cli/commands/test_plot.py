@@ -27,13 +27,13 @@ def test_every_plot_of_classes(run, scores, tmp_path, kind):
 def test_plots_of_two_classes_are_not_for_many(run, scores, tmp_path):
     code, _, told = run("plot", "det", *scores, "-o", tmp_path / "plot.svg")
     assert code == 2
-    assert "'det' is none for scores of many classes" in " ".join(told.split())
+    assert "'det' is no plot of multiclass scores" in " ".join(told.split())
     (tmp_path / "key.txt").write_text("a b target\na c nontarget\n")
     (tmp_path / "sys.txt").write_text("a b 1.0\na c 0.5\n")
     command = ["plot", "confusion", tmp_path / "sys.txt", "--key", tmp_path / "key.txt", "-o", tmp_path / "plot.svg"]
     code, _, told = run(*command)
     assert code == 2
-    assert "'confusion' is none for scores of two classes" in " ".join(told.split())
+    assert "'confusion' is no plot of two-class scores" in " ".join(told.split())
     assert not (tmp_path / "plot.svg").exists()
 
 
@@ -54,14 +54,12 @@ def test_corners_of_the_simplex_are_chosen_by_name(run, scores, tmp_path):
     (tmp_path / "plot.svg").unlink()
     code, _, told = run(*command, "--corners", "dog,ant")
     assert code == 2
-    assert "--corners): got dog, ant. A triangle needs three different ones of ant, bee, cat, dog" in " ".join(
-        told.split()
-    )
-    assert "'fox' is no class" in " ".join(run(*command, "--corners", "dog,ant,fox")[2].split())
+    assert "--corners): got dog, ant. Name three different ones of ant, bee, cat, dog" in " ".join(told.split())
+    assert "unknown class 'fox'" in " ".join(run(*command, "--corners", "dog,ant,fox")[2].split())
     assert not (tmp_path / "plot.svg").exists()
     code, _, told = run("plot", "confusion", *command[2:], "--corners", "dog,ant,cat")
     assert code == 2
-    assert "--corners: is about simplex" in " ".join(told.split())
+    assert "--corners: for simplex" in " ".join(told.split())
 
 
 def test_subsets_of_many_classes_are_asked_for_by_an_option(run, tmp_path):
@@ -78,8 +76,8 @@ def test_subsets_of_many_classes_are_asked_for_by_an_option(run, tmp_path):
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        (["--group", "a=ant", "--group", "b=bee,cat", "--prior", "2:3:5"], "trials of rare classes count more"),
-        (["--out-of-set", "0.2"], "Leave p_out_of_set (--out-of-set"),
+        (["--group", "a=ant", "--group", "b=bee,cat", "--prior", "2:3:5"], "trials of rare classes have more weight"),
+        (["--out-of-set", "0.2"], "Leave out p_out_of_set (--out-of-set"),
         (["--no-subsets"], "Pass --subsets."),
     ],
 )

@@ -13,9 +13,9 @@ def test_all_are_listed_with_where_they_come_from(run):
     assert set(rows) >= set(presets())
     assert rows["sre96-08"]["operating points"] == "0.01, 10, 1"
     assert rows["sre12"]["operating points"] == "0.01, 1, 1; 0.001, 1, 1"
-    assert rows["sre12"]["plan"] == "NIST SRE 2012, variant without known non-targets (verified)"
+    assert rows["sre12"]["protocol"] == "NIST SRE 2012, variant without known non-targets (verified)"
     assert rows["lre05-09-open"]["operating points"] == "0.5; last class out of set, with prior 0.2"
-    assert rows["lre22"]["plan"].endswith("(unverified)")
+    assert rows["lre22"]["protocol"].endswith("(unverified)")
 
 
 def test_one_is_shown_by_any_of_its_names(run):
@@ -38,7 +38,7 @@ def test_one_is_explained_in_words(run):
     assert code == 0
     told = " ".join(out.split())
     assert "mean over 2 points of the actual DCF, normalized" in told
-    assert "verified. Points and how partitions count alike: the scorer of the evaluation." in told
+    assert "verified. Points and weights of partitions: the scorer of the evaluation." in told
     assert "two estimators" in told
 
 
@@ -52,4 +52,4 @@ def test_the_file_of_one_is_the_beginning_of_ones_own(run, tmp_path):
     assert (found["name"], found["primary"]["figure"]) == ("ours", "c_avg")
     for wrong in ("presets --toml", "presets lre09 --toml --json", f"presets {tmp_path / 'ours.toml'} --toml"):
         code, _, err = run(wrong)
-        assert (code, "--toml prints the file of one plan" in err) == (2, True)
+        assert (code, "--toml prints the file of one protocol" in err) == (2, True)

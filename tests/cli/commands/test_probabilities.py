@@ -33,7 +33,7 @@ def test_eval_says_what_it_made_of_them(run):
     code, out, err = run(f"eval p.txt --key key.txt --json --probabilities {PRIOR}")
     assert code == 0, err
     assert cllr(out) == pytest.approx(plain, rel=1e-12)
-    assert f"scores are probabilities by the prior {PRIOR}, and became log-likelihood ratios" in err
+    assert f"scores are probabilities with prior {PRIOR}; they were converted to log-likelihood ratios" in err
     assert "--probabilities PRIOR" in run("eval p.txt --key key.txt")[1]
     assert "--probabilities" not in run(f"eval p.txt --key key.txt --probabilities {PRIOR}")[1]
 
@@ -58,7 +58,7 @@ def test_training_applying_and_evaluating_take_the_same_scores(words, run):
     assert f"name their prior (--probabilities {PRIOR})" in " ".join(err.split())
     code, _, err = run(f"report {files} --key key.txt --model p.json -o page.html {asked}")
     assert code == 0, err
-    assert "Prior of the probabilities that the scores were" in Path("page.html").read_text()
+    assert "Prior of the original probabilities" in Path("page.html").read_text()
 
 
 def test_scores_outside_are_refused_with_their_line(run):
@@ -91,12 +91,12 @@ def test_many_classes_take_them(run):
     others = np.log(np.exp(loglik).sum(axis=1, keepdims=True) - np.exp(loglik)) - np.log(2.0)
     np.testing.assert_allclose(written, loglik - others, atol=1e-9)
     assert (
-        "holds log-likelihoods; the language recognition"
+        "contains log-likelihoods, but the language recognition"
         in run(f"apply m.json p.csv -o loglik.tsv --to nist-lre {asked}")[2]
     )
     code, _, err = run(f"calibrate p.csv --key key.csv -o m.json --as detection-llr {asked}")
     assert code == 2
-    assert "--as say what to write to --llrs OUT" in " ".join(err.split())
+    assert "--as set what to write to --llrs OUT" in " ".join(err.split())
 
 
 def test_convert_inspect_and_plot_know_them(two, run):

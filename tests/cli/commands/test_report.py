@@ -5,9 +5,11 @@ import shlex
 
 import numpy as np
 import pytest
+from click import Abort, UsageError
 from click.testing import CliRunner
 
 from deciban.calibration import AffineCalibrator
+from deciban.cli.commands import evaluate
 from deciban.cli.commands.evaluate import eval_command, report_command
 from deciban.errors import InputError
 from support.pages import script_data
@@ -38,8 +40,8 @@ TRAINING = ("--train", "dev.txt", "--train-key", "dev.key")
 @pytest.mark.parametrize(
     ("words", "there", "missing"),
     [
-        (TRAINING, ["Training and test", "For training"], ["<h2>Model</h2>", "test, before"]),
-        (("--model", "model.json"), ["Before and after calibration", "<h2>Model</h2>"], ["For training"]),
+        (TRAINING, ["Training and test", "Training data"], ["<h2>Model</h2>", "test, before"]),
+        (("--model", "model.json"), ["Before and after calibration", "<h2>Model</h2>"], ["Training data"]),
         ((*TRAINING, "--model", "model.json"), ["Training and test", "test, before", "converged in"], []),
     ],
 )
@@ -73,9 +75,9 @@ def test_an_input_is_not_replaced(files, name):
 
 def test_what_is_calibrated_says_so(files):
     done = run(files, "eval.txt", "--key", "eval.key", "--model", "model.json")
-    assert ": the llrs that the model (affine) makes of the scores" in done.stderr
-    assert ": the llrs that the model (affine) makes of the scores" in (files / "out.html").read_text()
-    assert "llrs that the model" not in run(files, "eval.txt", "--key", "eval.key").stderr
+    assert ": the llrs of the model (affine) for the scores" in done.stderr
+    assert ": the llrs of the model (affine) for the scores" in (files / "out.html").read_text()
+    assert "llrs of the model" not in run(files, "eval.txt", "--key", "eval.key").stderr
 
 
 def test_a_key_for_training_without_scores(files, run_binary, monkeypatch):
@@ -100,7 +102,7 @@ def test_a_picture_needs_a_name_that_says_its_format(files, run_binary, monkeypa
     monkeypatch.chdir(files)
     code, out, err = run_binary("plot", "det", "eval.txt", "--key", "eval.key", "-o", "-")
     assert (code, out) == (2, b"")
-    assert "'-' should end in .svg, .png or .pdf" in " ".join(err.split())
+    assert "'-' must end in .svg, .png or .pdf" in " ".join(err.split())
 
 
 def test_one_system_is_one(files):
@@ -151,3 +153,59 @@ def test_the_command_on_a_page_evaluates_as_the_page_did(tmp_path, monkeypatch, 
     assert (one["name"], one["n_tar"], one["n_non"]) == tuple(system[name] for name in ("name", "n_tar", "n_non"))
     assert one["operating_points"][0]["act_dcf"] == pytest.approx(system["act_dcf"][place], rel=1e-7)
     assert one["operating_points"][0]["min_dcf"] == pytest.approx(system["min_dcf"][place], rel=1e-7)
+
+
+def test_a_page_is_written_again_when_a_file_changes(files, monkeypatch, capsys):
+    """Also after a file that was damaged or missing for a while; Ctrl-C ends it."""
+    key, page, content = files / "eval.key", files / "out.html", (files / "eval.key").read_text()
+    shown = []
+
+    def add_trials(_):
+        shown.append(page.read_text() if page.exists() else "")
+        looks = len(shown)
+        if looks == 1:
+            key.write_text("one line")
+        elif looks == 3:
+            key.unlink()
+        elif looks == 4:
+            key.write_text(content.replace("m s59 target", "m s59 nontarget"))
+        elif looks == 8:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("time.sleep", add_trials)
+    with pytest.raises(Abort):
+        report_command.main(
+            [str(files / "eval.txt"), "--key", str(key), "--watch", "-o", str(page)], standalone_mode=False
+        )
+    assert "unclear which column is the label: 'one line'" in capsys.readouterr().err
+    assert shown[0] == shown[3] != shown[-1]
+
+
+def test_watching_goes_on_after_files_that_do_not_suit_the_options(tmp_path, monkeypatch, capsys):
+    path, calls = tmp_path / "a", []
+    path.touch()
+
+    def write():
+        calls.append(path.read_text())
+        if calls[-1] == "multiclass":
+            raise UsageError("--classifier needs two classes")
+
+    def change(_):
+        text = ("multiclass", "good again", "")[len(calls) - 1]
+        if not text:
+            raise KeyboardInterrupt
+        if path.read_text() != text:
+            path.write_text(text)
+
+    monkeypatch.setattr("time.sleep", change)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate._watch(write, [path])
+    assert calls == ["", "multiclass", "good again"]
+    assert capsys.readouterr().err == "deciban: --classifier needs two classes\n"
+
+
+@pytest.mark.parametrize("words", [("eval.txt", "--key", "-", "--watch"), ("eval.txt", "--watch", "--json")])
+def test_streams_cannot_be_watched(files, words):
+    found = run(files, *words)
+    assert found.exit_code == 2
+    assert "--watch needs files" in found.output

@@ -28,7 +28,7 @@ def test_an_array_of_jobs(run, shards, how):
     for k, name in enumerate(shards):
         code, out, err = run(f"summarize {name} -o {k}.summary {how}")
         assert (code, out) == (0, ""), err
-        assert err.splitlines()[-1] == f"wrote  {k}.summary   a summary of 1 shard"
+        assert err.splitlines()[-1] == f"wrote  {k}.summary   a summary of 1 partition"
     assert run("merge 0.summary 1.summary 2.summary -o all.summary -q") == (0, "", "")
     for files in ("all.summary", "2.summary 0.summary 1.summary", "*.summary"):
         if files == "*.summary":
@@ -61,7 +61,7 @@ def test_json_says_what_was_read_and_written(run, shards):
 
 def test_what_is_wrong_is_said_and_nothing_written(run, shards):  # noqa: ARG001
     for line, words in (
-        ("merge 0.parquet -o new", "0.parquet: is no summary of shards"),
+        ("merge 0.parquet -o new", "0.parquet: is not a summary file"),
         ("summarize 0.parquet -o 0.parquet", "0.parquet"),
         ("summarize nowhere.parquet -o new", "nowhere.parquet"),
         ("summarize 0.parquet -o new --keep-names", "--keep-names"),

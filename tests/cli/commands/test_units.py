@@ -26,8 +26,8 @@ SAID = {
     "--units ./utt2spk": "2 units, by ./utt2spk",
     "--units enroll,utt2spk": "6 units, by the names of enroll and utt2spk",
     "--units day": "2 units, by column 'day'",
-    "--units product": "16 units, by the names of enroll and test, those of one side apart from those of the other",
-    "--units product:utt2spk": "4 units, by utt2spk, those of one side apart from those of the other",
+    "--units product": "16 units, by the names of enroll and test, with separate units for the two sides",
+    "--units product:utt2spk": "4 units, by utt2spk, with separate units for the two sides",
     "--units trials": "48 trials taken as independent: if they share speakers or sources, the intervals are too narrow",
     "--where day=a": "4 speakers, found from target trials",
 }
@@ -78,17 +78,17 @@ def test_a_plot_is_told_as_well(run):
     assert [file["path"] for file in json.loads(out)["files"] if file["role"] == "units"] == ["utt2spk"]
     code, _, err = run("plot det scores.txt --key key.csv --units speakers.svg -o speakers.svg")
     assert code == 2
-    assert "'speakers.svg' is no column of key.csv" in err
+    assert "'speakers.svg' is not a column of key.csv" in err
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--units nothing", "--units: 'nothing' is no column of key.csv (there are enroll, test, day), and no file"),
+        ("--units nothing", "--units: 'nothing' is not a column of key.csv (there are enroll, test, day), nor a file"),
         ("--units key.csv", "expected 2 columns"),
         ("--units a,b,c", "--units: got 'a,b,c'"),
-        ("--units product:day", "--units: 'product' is about units of two sides"),
-        ("--level 2", "--level: got 2.0. A level is a share inside (0, 1)"),
+        ("--units product:day", "--units: 'product' needs units of two sides"),
+        ("--level 2", "--level: got 2.0. A level must be inside (0, 1)"),
         ("--level much", "'much' is not a valid float"),
         ("--bootstrap -1", "--bootstrap: got -1"),
         ("--bootstrap 1.5", "'1.5' is not a valid integer"),
@@ -105,4 +105,4 @@ def test_a_file_that_lacks_names_is_refused_with_the_option(run):
     Path("part").write_text("s1 a\n")
     code, _, err = run(f"{EVAL} --units enroll,part")
     assert code == 2
-    assert "key.csv:2: part does not say the unit of 's0' (11 of 12 names of test are not in it)" in err
+    assert "key.csv:2: part does not contain the unit of 's0' (11 of 12 names of test are missing)" in err

@@ -21,8 +21,8 @@ def lines(header, *columns):
 
 
 FILES = {
-    "pandas.csv": lines(",y,s", range(N), [f"{int(one)}.0" for one in TRUTH], SCORE),
-    "my labels.csv": lines("utt,s,y", [f"s{at}" for at in range(N)], SCORE, ["x" if one else "y" for one in TRUTH]),
+    "pandas.csv": lines(",lab,s", range(N), [f"{int(one)}.0" for one in TRUTH], SCORE),
+    "my labels.csv": lines("utt,s,lab", [f"s{at}" for at in range(N)], SCORE, ["x" if one else "y" for one in TRUTH]),
     "two.csv": lines("segment,bona,spoof", [f"s{at}" for at in range(N)], SCORE, [-one for one in SCORE]),
     "two key.csv": lines("segment,class", [f"s{at}" for at in range(N)], ["bona" if one else "spoof" for one in TRUTH]),
     "scores.csv": lines("trial,score", [f"s{at}" for at in range(N)], SCORE),

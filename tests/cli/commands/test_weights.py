@@ -173,7 +173,7 @@ def test_another_key_may_lack_the_column(run):
     with_column, without = (run(f"{command} {others}/{name}.csv") for name in ("key", "plain"))
     assert with_column[0] == without[0] == 0
     assert "has no column" not in with_column[2]
-    assert "warn  weighted/plain.csv   has no column 'w' of weights: all its trials count alike" in without[2]
+    assert "warn  weighted/plain.csv   has no column 'w' of weights: all its trials have equal weight" in without[2]
     with_column, without = json.loads(with_column[1]), json.loads(without[1])
     assert with_column["dev"] == without["dev"] == with_column["eval"]
     assert without["eval"][-1]["n_tar"] == N // 3
@@ -182,7 +182,7 @@ def test_another_key_may_lack_the_column(run):
 
 TRAINED = "report weighted/a.txt --key weighted/{test}.csv --train weighted/b.txt --train-key weighted/{train}.csv"
 TRAINED += " --model m.json -o r.html"
-NOT_THESE, NAME_THE_COLUMN = "not the trials that the model was trained on", "a column 'w': name it (--weights)"
+NOT_THESE, NAME_THE_COLUMN = "not the training trials of the model", "a column 'w': name it (--weights)"
 
 
 def test_a_report_knows_weighted_trials_again(run):
@@ -196,7 +196,7 @@ def test_a_report_knows_weighted_trials_again(run):
     assert "plain.csv has no column 'w' of weights" in told["plain", "key"][1]
     assert NAME_THE_COLUMN in told["key", "key"][1]
     assert told["key", "plain"][0] == 2
-    assert "plain.csv: no column 'w' says how much trials count" in told["key", "plain"][1]
+    assert "plain.csv: no column 'w' contains the weights of trials" in told["key", "plain"][1]
     assert "Column with the weights of trials" in Path("r.html").read_text()
     assert run("calibrate weighted/b.txt --key weighted/key.csv -o m.json")[0] == 0
     _, _, err = run(f"{TRAINED.format(test='key', train='key')} --weights w")  # trained on these, without weights
@@ -221,18 +221,22 @@ def changed(**cells):
 
 
 BAD = {
-    "no column": ({}, "v", "bad.csv: no column 'v' says how much trials count; there are speaker, w"),
-    "the label": ({}, "label", "no column 'label' says how much trials count; there are speaker, w (besides the names"),
+    "no column": ({}, "v", "bad.csv: no column 'v' contains the weights of trials; there are speaker, w"),
+    "the label": (
+        {},
+        "label",
+        "no column 'label' contains the weights of trials; there are speaker, w (besides the names",
+    ),
     "a word": (
         {"s7x0": "heavy"},
         "w",
-        "bad.csv:9: 'heavy' in column 'w', which says how much trials count, is no number",
+        "bad.csv:9: 'heavy' in column 'w', which contains the weights of trials, is not a number",
     ),
     "no words": ({}, "speaker", "bad.csv:2: 'k0' in column 'speaker'"),
     "negative": ({"s7x0": "-1"}, "w", "bad.csv:9: -1 in column 'w', but weights are finite and at least 0"),
     "NaN": ({"s7x0": "nan"}, "w", "bad.csv:9: nan in column 'w', but weights are finite"),
     "infinite": ({"s7x0": "1e999"}, "w", "bad.csv:9: inf in column 'w', but weights are finite"),
-    "no value": ({"s7x0": ""}, "w", "bad.csv:9: no value in column 'w', which says how much trials count (1 such"),
+    "no value": ({"s7x0": ""}, "w", "bad.csv:9: no value in column 'w', which contains the weights of trials (1 such"),
     "no targets": ({"target": "0"}, "w", "bad.csv, column 'w': all target trials have weight 0"),
     "no non-targets": ({"nontarget": "0"}, "w", "bad.csv, column 'w': all non-target trials have weight 0"),
     "nothing": ({"target": "0", "nontarget": "0"}, "w", "bad.csv, column 'w': all 180 weights are 0"),

@@ -15,7 +15,7 @@ from deciban.io.formats import formats
 
 
 @pytest.fixture
-def offered(tmp_path, monkeypatch):
+def offered(tmp_path, monkeypatch, run):
     """Offers for a line whose last word is being typed."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.csv").write_text('modelid,segmentid,"LLR"\na,b,1.5\n')
@@ -24,15 +24,21 @@ def offered(tmp_path, monkeypatch):
     (tmp_path / "kaldi").write_text("m1 s1 target\nm2 s2 nontarget\nm2 s1 nontarget\nm1 s3 target\n")
     pq.write_table(pa.table({"trial": ["a"], "llr": [0.5]}), tmp_path / "s.parquet")
 
-    def complete(line):
+    def complete(line, *, is_process=False):
         words = [one for one in re.split(r" |(=)", line) if one is not None]  # as bash does
         words = [one for k, one in enumerate(words) if one or k == len(words) - 1]
         monkeypatch.setenv("COMP_WORDS", " ".join(words))
         monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
         monkeypatch.setenv("_DECIBAN_COMPLETE", "bash_complete")
-        run = subprocess.run([sys.executable, "-m", "deciban"], capture_output=True, text=True, check=True)
-        assert run.stderr == ""
-        return [tuple(one.split(",", 1)) for one in run.stdout.splitlines() if one]
+        code, out, err = called(is_process)
+        assert (code, err) == (0, "")
+        return [tuple(one.split(",", 1)) for one in out.splitlines() if one]
+
+    def called(is_process):
+        if not is_process:
+            return run()
+        done = subprocess.run([sys.executable, "-m", "deciban"], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout, done.stderr
 
     return complete
 
@@ -44,7 +50,7 @@ def plain(words):
 CASES = {
     "commands": ("deciban ca", plain(["calibrate"])),
     "options": ("deciban eval --pre", plain(["--preset"])),
-    "plots": ("deciban plot sub", plain(["subset-c-avg"])),
+    "plots": ("deciban plot subs", plain(["subset-c-avg"])),
     "formats": ("deciban eval s.csv --format kal", plain(["kaldi"])),
     "formats of a key": ("deciban eval s.csv --key-format kal", plain(["kaldi"])),
     "formats to write": ("deciban convert s.csv o --to par", plain(["parquet"])),
@@ -89,6 +95,11 @@ def test_bash_is_offered(offered, line, expected):
     assert offered(line) == expected
 
 
+def test_bash_is_offered_the_same_by_a_process(offered):
+    line, expected = CASES["columns of a role"]
+    assert offered(line, is_process=True) == expected
+
+
 def test_all_formats_presets_and_methods_are_offered(offered):
     assert {word for _, word in offered("deciban eval --format ")} == set(formats())
     assert {word for _, word in offered("deciban eval --preset ")} >= set(presets())
@@ -103,6 +114,26 @@ def test_every_shell_has_its_script(shell, monkeypatch):
     if shell == "bash" and run.returncode:
         pytest.skip("click asks bash for its version, and there is none")
     assert f"_DECIBAN_COMPLETE={shell}_complete" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("shell", "place"), [("/usr/bin/zsh", ".zfunc/_deciban"), ("fish", ".config/fish/completions/deciban.fish")]
+)
+def test_one_command_installs_the_script(shell, place, tmp_path, monkeypatch, run):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", shell)
+    code, out, _ = run("--install-completion")
+    assert code == 0
+    assert out.startswith(f"wrote {tmp_path / place}: completion works in new shells.")
+    assert "_DECIBAN_COMPLETE" in (tmp_path / place).read_text()
+
+
+@pytest.mark.parametrize("shell", ["/bin/csh", ""])
+def test_shells_without_completion_are_named(shell, monkeypatch, run):
+    monkeypatch.setenv("SHELL", shell)
+    code, out, err = run("--install-completion")
+    assert (code, out) == (2, "")
+    assert f"$SHELL is {shell!r}. Completion is for bash, zsh, fish" in " ".join(err.split())
 
 
 def test_files_that_cannot_be_read_have_no_columns(tmp_path):

@@ -15,7 +15,7 @@ import pytest
 
 import deciban
 from deciban.cli.main import COMMANDS
-from deciban.messages import Message
+from deciban.errors import Message
 from support.commands import printed_table
 
 N = 240
@@ -48,6 +48,11 @@ def _make():
         Path(f"{name}.txt").write_text(
             "".join(f"m{i % 7} s{i} {rng.normal(2.0 * t):.4f}\n" for i, t in enumerate(truth))
         )
+    kinds = [("target", ""), ("nontarget", ""), ("spoof", "A1"), ("spoof", "A2")]
+    rows = (f"{k},{a},{rng.normal(2.0 * (k == 'target')):.4f}\n" for k, a in kinds * (N // 4))
+    Path("three.csv").write_text("label,attack,score\n" + "".join(rows))
+    rows = (f"{'bonafide' if t else 'spoof'},{rng.normal(2.0 * t):.4f}\n" for t in truth)
+    Path("cm.csv").write_text("label,score\n" + "".join(rows))
     label = np.arange(N) % 4
     for name in "cd":
         score = rng.normal(size=(N, 4)) + 1.5 * np.eye(4)[label]
@@ -56,14 +61,19 @@ def _make():
     Path("costs.toml").write_text('actions = ["yes", "no"]\nclasses = ["t", "n"]\ncosts = [[0, 1], [5, 0]]')
     pq.write_table(pa.table({"score": rng.normal(2.0 * truth), "label": truth}), "trials.parquet")
     deciban.summarize_files("trials.parquet", "trials.summary")
+    deciban.calibration.AffineCalibrator().fit(rng.normal(2.0 * truth), truth).save("calibration.json")
+    Path("method.toml").write_text('[[criterion]]\ncharacteristic = "accuracy"\nrequire = "cllr<=9"\n')
+    Path("saved.json").write_text(deciban.evaluate_files("trials.parquet").to_json())
 
 
 LONG = "a_system_of_a_long_name_that_no_narrow_window_has_room_for.txt"
 CALLS = [
     "eval a.txt --key key.txt --preset sre12",
     f"eval a.txt {LONG} --key key.txt --dcf 0.01:10:1 --dcf 0.5 --name a=first",
-    "eval a.txt --key key.txt --eer-conventions --fnmr-at 0,0.1 --fmr-at 0.1 --posteriors-at 0.5",
+    "eval a.txt --key key.txt --eer-conventions --classifier --fnmr-at 0,0.1 --fmr-at 0.1 --posteriors-at 0.5",
     "eval a.txt --key key.txt --threshold-from a.txt --threshold-key key.txt",
+    "eval three.csv --preset asvspoof5 --by attack --units trials",
+    "eval cm.csv --asv three.csv --preset asvspoof2019",
     "eval c.npy d.npy --key label.npy --p-target 0.1 --p-target 0.5",
     "eval c.npy --key label.npy --no-pairs --no-subsets",
     "eval c.npy --key label.npy --out-of-set 0.2",
@@ -85,6 +95,7 @@ CALLS = [
     f"fuse a.txt {LONG} --key key.txt -o model.json --select",
     "fuse c.npy d.npy --key label.npy -o model.json",
     "convert a.txt a.h5",
+    "normalize a.txt --enroll-cohort a.txt -o normalized.txt",
     "validate a.txt --trials key.txt",
     f"inspect a.txt key.txt c.npy {LONG}",
     "formats",
@@ -98,8 +109,17 @@ CALLS = [
     "decide --costs costs.toml --prior 0.1 --explain",
     "decide a.txt --costs costs.toml --prior 0.1 --key key.txt -o decisions.csv",
     "objective --range 0.001 0.01",
+    "export calibration.json --to python -o llr.py",
+    "export calibration.json --to json -o llr.json",
+    "statement --llr 5.8 --propositions same different --scale enfsi2015 --interval 4 7",
+    "statement --llr -0.2 --propositions same different",
+    "check saved.json --require eer<=1",
+    "leaderboard saved.json -o board.html",
     "objective --alpha 2 --beta 1 --dcf 0.1 -o omega.svg",
+    "check saved.json --criteria method.toml",
     "demo demo --force",
+    "demo field --field spoofing",
+    "demo field --field biometrics",
 ]
 
 
@@ -156,6 +176,7 @@ def test_no_object_may_have_keys_that_the_schema_does_not_name():
         "comparison",
         "training",
         "decided",
+        "fused_spoofing",
     )  # parts of objects, which are closed as a whole
     for name, schema in deciban.json_schemas().items():
         assert schema["unevaluatedProperties"] is False, name
@@ -227,19 +248,21 @@ def test_a_failed_validation_is_json_too(run):
     assert "without a score" in found["faults"][0]
 
 
-TABLES = [call for call in CALLS if call.split()[0] not in ("plot", "convert", "validate", "summarize", "merge")]
+TABLES = [
+    call for call in CALLS if call.split()[0] not in ("plot", "convert", "normalize", "validate", "summarize", "merge")
+]
+WIDE = {call.split()[0]: call for call in TABLES}
 
 
 @pytest.mark.usefixtures("here", "sketches")
-@pytest.mark.parametrize("call", TABLES)
-@pytest.mark.parametrize("width", [60, 200])
+@pytest.mark.parametrize(("call", "width"), [(call, 60) for call in TABLES] + [(call, 200) for call in WIDE.values()])
 def test_tables_fit_the_window(call, width, run, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))
     code, out, err = run(call)
     assert code == 0, err
     lines = out.splitlines()
     if call.startswith("demo"):  # which ends in a command to copy
-        lines = lines[: lines.index("wrote demo/report.html: open it in a browser. The same with your own files:")]
+        lines = lines[: next(at for at, line in enumerate(lines) if line.startswith("wrote "))]
     assert max(map(len, lines)) <= width
     assert all(line == line.rstrip() for line in lines)
 

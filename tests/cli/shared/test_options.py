@@ -44,14 +44,14 @@ def test_the_help_of_methods_names_all_of_two_classes():
     ("command", "words", "text", "told"),
     [
         ("eval", "--group a=b", "groups: b is no class.", "--group: b is no class."),
-        ("eval", "--dcf 2", "p_target: a prior lies inside (0, 1).", "p_target: a prior lies inside (0, 1)."),
+        ("eval", "--dcf 2", "p_target: a prior must be inside (0, 1).", "p_target: a prior must be inside (0, 1)."),
         ("eval", "", 'Pass missing="drop" (--missing drop).', "Pass --missing drop."),
         ("eval", "", "Pass classes=, the names of the columns.", "Pass --classes, the names of the columns."),
         ("report", "", "Name them (train=, --train), or not.", "Name them (--train), or not."),
         ("calibrate", "", 'For log odds pass scores="log_odds"; else', "For log odds pass --scores-are log_odds; else"),
         ("calibrate", "", "Use shared_variance=True, or", "Use --shared-variance, or"),
         ("calibrate", "", "or ridge=1e-3.", "or --ridge 1e-3."),
-        ("fuse", "", "pass symmetric=False (--asymmetric) for others.", "pass --asymmetric for others."),
+        ("fuse", "", "otherwise pass symmetric=False (--asymmetric).", "otherwise pass --asymmetric."),
         ("eval", "", "Name the columns (--columns trial=utt).", "Name the columns (--columns trial=utt)."),
         ("eval", "", "Pass pairs=True to evaluate_classes.", "Pass --pairs."),
         (
@@ -80,7 +80,7 @@ def test_topics_and_common_options_are_options():
     known = {name for command in BUILT.values() for one in own(command) for name in one.opts}
     listed = " ".join(module._declared()["topics"].values()).split()
     assert sorted(set(listed)) == sorted(listed)
-    assert set(listed) - known == {"--help", "--help-all"}
+    assert set(listed) - known == {"--help", "--help-all", "--options"}
     for command, common in module._declared()["common"].items():
         context = click.Context(BUILT[command], info_name=command)
         assert set(common.split()) <= {name for one in BUILT[command].get_params(context) for name in one.opts}

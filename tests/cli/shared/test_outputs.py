@@ -8,15 +8,18 @@ from deciban.io.writing import refuse_overwriting
 
 ABSENT = "absent.txt --key absent.key"
 REFUSED = {
-    "a page of another ending": (f"report {ABSENT} -o page.pdf", "'page.pdf' should end in .html or .htm"),
-    "a page without an ending": (f"report {ABSENT} -o page", "'page' should end in .html or .htm"),
-    "a page without a folder": (f"report {ABSENT} -o nodir/page.html", "there is no folder 'nodir'"),
+    "a page of another ending": (f"report {ABSENT} -o page.pdf", "'page.pdf' must end in .html or .htm"),
+    "a page without an ending": (f"report {ABSENT} -o page", "'page' must end in .html or .htm"),
+    "a page without a folder": (f"report {ABSENT} -o nodir/page.html", "the folder 'nodir' does not exist"),
     "a folder as page": (f"report {ABSENT} -o .", "is the name of a folder|is a directory"),
-    "a plot of another ending": (f"plot det {ABSENT} -o det.html", "'det.html' should end in .svg, .png or .pdf"),
-    "a plot without a folder": (f"plot det {ABSENT} -o nodir/det.pdf", "there is no folder 'nodir'"),
-    "a calibration without a folder": (f"calibrate {ABSENT} -o nodir/m.json", "there is no folder 'nodir'"),
-    "a fusion without a folder": (f"fuse {ABSENT} -o nodir/m.json", "there is no folder 'nodir'"),
-    "llrs without a folder": (f"calibrate {ABSENT} -o m.json --llrs nodir/out.txt", "there is no folder 'nodir'"),
+    "a plot of another ending": (f"plot det {ABSENT} -o det.html", "'det.html' must end in .svg, .png or .pdf"),
+    "a plot without a folder": (f"plot det {ABSENT} -o nodir/det.pdf", "the folder 'nodir' does not exist"),
+    "a calibration without a folder": (f"calibrate {ABSENT} -o nodir/m.json", "the folder 'nodir' does not exist"),
+    "a fusion without a folder": (f"fuse {ABSENT} -o nodir/m.json", "the folder 'nodir' does not exist"),
+    "llrs without a folder": (
+        f"calibrate {ABSENT} -o m.json --llrs nodir/out.txt",
+        "the folder 'nodir' does not exist",
+    ),
 }
 
 
@@ -65,6 +68,6 @@ def test_what_can_be_written(tmp_path):
     for name in ("-", tmp_path / "page.html", tmp_path / "anything"):
         refuse_overwriting([name], [])
     for name in (tmp_path, f"{tmp_path}/", f"{tmp_path}/new/", tmp_path / "no" / "file"):
-        with pytest.raises(InputError, match="name of a folder|no folder"):
+        with pytest.raises(InputError, match="name of a folder|does not exist"):
             refuse_overwriting([name], [])
     refuse_overwriting([tmp_path], [], made=tmp_path)

@@ -4,7 +4,7 @@ import click
 import pytest
 
 from deciban import plots
-from deciban.cli.shared.parsing import Picture
+from deciban.cli.shared.parsing import PictureOptions
 from deciban.errors import InputError
 from support.evaluated import gaussian
 
@@ -12,7 +12,7 @@ WHOLE_PICTURES = True
 
 
 def test_saves_in_the_size_that_was_asked_for(tmp_path):
-    found = Picture(tmp_path / "a.svg", "100mmx80mm")
+    found = PictureOptions(tmp_path / "a.svg", "100mmx80mm")
     found.require()
     found.save(lambda: plots.tippett(gaussian("A")))
     assert b'width="283.464567pt" height="226.771654pt"' in found.path.read_bytes()
@@ -20,13 +20,13 @@ def test_saves_in_the_size_that_was_asked_for(tmp_path):
 
 
 def test_a_size_without_a_picture_is_refused():
-    with pytest.raises(click.UsageError, match="--size is about the picture"):
-        Picture(None, "column").require()
-    Picture(None).save(lambda: 1 / 0)
-    assert Picture(None).paths == []
+    with pytest.raises(click.UsageError, match="--size is for the plot"):
+        PictureOptions(None, "column").require()
+    PictureOptions(None).save(lambda: 1 / 0)
+    assert PictureOptions(None).paths == []
 
 
-@pytest.mark.parametrize(("name", "why"), [("a.jpg", "should end in"), ("no/a.svg", "there is no folder")])
+@pytest.mark.parametrize(("name", "why"), [("a.jpg", "must end in"), ("no/a.svg", "does not exist")])
 def test_other_endings_and_folders_are_refused(tmp_path, name, why):
     with pytest.raises((click.BadParameter, InputError), match=why):
-        Picture(tmp_path / name).require()
+        PictureOptions(tmp_path / name).require()

@@ -9,10 +9,10 @@ import pytest
 
 from deciban import read_scores
 from deciban.cli.shared import progress
-from deciban.cli.shared.progress import Work, working
+from deciban.cli.shared.progress import ProgressSteps, working
+from deciban.errors import heard_by
 from deciban.io import recognition, write
 from deciban.io.text import writer
-from deciban.steps import heard_by
 
 
 class Clock:
@@ -29,7 +29,7 @@ def clock():
 
 
 def test_rate_and_time_left_are_those_of_the_step(clock):
-    work = Work("reading s.txt", clock)
+    work = ProgressSteps("reading s.txt", clock)
     assert work.line() == "reading s.txt"
     clock.now = 4.0
     work.advance(20_000_000, 100_000_000, "bytes")
@@ -49,7 +49,7 @@ def test_rate_and_time_left_are_those_of_the_step(clock):
 
 
 def test_another_file_in_the_same_step_is_counted_anew(clock):
-    work = Work("converting", clock)
+    work = ProgressSteps("converting", clock)
     clock.now = 10.0
     work.advance(100, 100, "bytes")
     clock.now = 20.0
@@ -62,11 +62,11 @@ def test_another_file_in_the_same_step_is_counted_anew(clock):
 
 
 def test_names_are_shown_without_what_a_terminal_obeys(clock):
-    assert Work("reading a\x1b[2J\n.txt", clock).line() == r"reading a\x1b[2J\n.txt"
+    assert ProgressSteps("reading a\x1b[2J\n.txt", clock).line() == r"reading a\x1b[2J\n.txt"
 
 
 def test_lines_come_every_now_and_then_until_it_is_over(clock, capsys):
-    work, over = Work("reading s.txt", clock), threading.Event()
+    work, over = ProgressSteps("reading s.txt", clock), threading.Event()
     thread = threading.Thread(target=progress._in_lines, args=(work, over, 0.02))
     thread.start()
     time.sleep(0.2)
@@ -86,7 +86,7 @@ def test_short_work_is_not_told(capsys):
 def test_a_bar_on_a_terminal(monkeypatch, capsys, clock):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("FORCE_COLOR", "1")
-    work, over = Work("reading [bold]s.txt", clock), threading.Event()
+    work, over = ProgressSteps("reading [bold]s.txt", clock), threading.Event()
     clock.now = 1.0
     work.advance(25, 100, "rows")
     thread = threading.Thread(target=progress._on_terminal, args=(work, over, 0.01))

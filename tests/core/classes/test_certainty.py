@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.classes.certainty import CountedTrials, decided, ruled_out
+from deciban.core.training.multiclass_objective import CountedTrials, decided, ruled_out
 from deciban.errors import InputError, TrialError
 from support.many_classes import train_classes
 
@@ -65,7 +65,7 @@ def test_a_wrong_score_is_told_by_class_and_trial(classes, words):
     """Positions are those of the caller, also where trials and classes before it do not count."""
     loglik, label = overlapping()
     loglik[[11, 14], 2] = -INF
-    message = rf"rule out the true class of 2 trials, the first at index 11, of {words}: whatever"
+    message = rf"rule out the true class of 2 trials, the first at index 11, of {words}: their cost is infinite"
     for prior, weights in ((FLAT, None), (FLAT, np.r_[0.0, np.ones(29)]), (np.array([0.0, 0.5, 0.5]), None)):
         with pytest.raises(TrialError, match=message):
             train_classes(loglik, label, prior=prior, weights=weights, classes=classes)
@@ -94,7 +94,7 @@ def test_a_class_whose_trials_are_all_decided_limits_no_offset_against_it():
 
 def test_nothing_to_train_on():
     loglik = np.where(np.eye(3)[[0, 1, 2, 0]] > 0, 0.0, -INF)
-    with pytest.raises(InputError, match="decide all trials, and rightly"):
+    with pytest.raises(InputError, match="decide all trials correctly"):
         train_classes(loglik, np.array([0, 1, 2, 0]), prior=FLAT)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.classes.counts import Shown
+from deciban.core.classes.counts import ClassSample
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -15,8 +15,8 @@ def test_parts_tell_what_is_shown_of_all(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 300))
     loglik, label = np.round(rng.normal(size=(n, 3)), rng.integers(0, 4)), rng.integers(0, 3, n)
-    whole, order = Shown.of(loglik, label, 7), rng.permutation(n)
-    parts = [Shown.of(loglik[rows], label[rows], 7) for rows in np.array_split(order, 4)]
+    whole, order = ClassSample.of(loglik, label, 7), rng.permutation(n)
+    parts = [ClassSample.of(loglik[rows], label[rows], 7) for rows in np.array_split(order, 4)]
     together = functools.reduce(operator.add, parts)
     np.testing.assert_array_equal(whole.loglik, together.loglik)
     np.testing.assert_array_equal(whole.label, together.label)
@@ -26,6 +26,6 @@ def test_parts_tell_what_is_shown_of_all(seed):
 def test_what_is_shown_looks_like_all():
     rng = np.random.default_rng(1)
     loglik = rng.normal(size=(50_000, 3))
-    shown = Shown.of(loglik, np.zeros(50_000, np.int64), 1000)
+    shown = ClassSample.of(loglik, np.zeros(50_000, np.int64), 1000)
     assert abs(shown.loglik.mean()) < 0.1
     assert abs(shown.loglik.std() - 1.0) < 0.1

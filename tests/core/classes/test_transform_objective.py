@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from deciban.core.classes import transforms as transform_objective
-from deciban.core.classes.certainty import CountedTrials
 from deciban.core.classes.transforms import TransformObjective, normalized, train_transform
-from deciban.core.training.multiclass_objective import ClassTrials
+from deciban.core.training.multiclass_objective import ClassTrials, CountedTrials
 from support.many_classes import cross_entropy, problem
 
 PRIOR = np.array([0.1, 0.2, 0.3, 0.4])

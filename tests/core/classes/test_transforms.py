@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import brentq
 
 from deciban.core.classes import transforms as class_transforms
-from deciban.core.classes.certainty import CountedTrials
+from deciban.core.training.multiclass_objective import CountedTrials
 from deciban.errors import InputError
 from support.many_classes import best_parameters, cross_entropy, masses, problem, train_classes
 
@@ -207,7 +207,7 @@ def test_very_improbable_classes_are_no_reason_to_fail(is_diagonal, least):
 @pytest.mark.parametrize("is_diagonal", [True, False])
 def test_scales_that_do_not_fit_a_float_are_refused(is_diagonal):
     loglik, label = trials()
-    with pytest.raises(InputError, match=r"loglik: so close together.*Multiply them first"):
+    with pytest.raises(InputError, match=r"loglik: scores differ so little.*Multiply them"):
         train_transform(1e-310 * loglik, label, prior=PRIOR, is_diagonal=is_diagonal)
     near = train_transform(1e-300 * loglik, label, prior=PRIOR, is_diagonal=is_diagonal)
     far = train_transform(1e-200 * loglik, label, prior=PRIOR, is_diagonal=is_diagonal)
@@ -238,5 +238,5 @@ def test_excluded_classes_and_weights_of_0():
 
 
 def test_scores_that_are_alike_for_all_classes_are_refused():
-    with pytest.raises(InputError, match="same way"):
+    with pytest.raises(InputError, match="same scores"):
         train_transform(np.zeros((4, 4)), np.arange(4), prior=PRIOR, is_diagonal=True)

@@ -49,9 +49,10 @@ def test_table_holds_every_distinct_score(sets, queries):
 @with_and_without
 @settings(max_examples=50)
 @given(st.data())
-def test_table_of_float32_is_the_same_with_loops_and_without(how, data):
+def test_table_is_the_same_with_loops_and_without(how, data):
     few_different = st.lists(st.sampled_from([-math.inf, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, 3.0, math.inf]), min_size=1)
-    tar, non = (np.sort(np.array(data.draw(few_different), np.float32)) for _ in range(2))
+    kind = data.draw(st.sampled_from([np.float32, np.float64]))
+    tar, non = (np.sort(np.array(data.draw(few_different), kind)) for _ in range(2))
     loops = loops_of(how)
     with patch.object(counts, "ready", lambda: loops):
         found = CountTable.of(SortedClass(tar, None, None), SortedClass(non, None, None))
@@ -149,8 +150,8 @@ def test_the_order_of_rows_does_not_show_in_sums_of_fractional_weights():
 @given(st.lists(classes(max_size=12), min_size=1, max_size=4), st.booleans())
 def test_merged_classes_are_the_class_of_all(parts, with_empty):
     scores = [np.array(one[0]) for one in parts]
-    pieces = [SortedClass.of(one) for one in scores] + [SortedClass.of(np.zeros(0))] * with_empty
-    found, whole = SortedClass.merged(pieces), SortedClass.of(np.concatenate(scores))
+    partitions = [SortedClass.of(one) for one in scores] + [SortedClass.of(np.zeros(0))] * with_empty
+    found, whole = SortedClass.merged(partitions), SortedClass.of(np.concatenate(scores))
     np.testing.assert_array_equal(found.scores, whole.scores)
     assert found.weights is whole.weights is None
     weighted = [SortedClass.of(one, np.arange(len(one)) % 3 + 1) for one in scores]

@@ -44,5 +44,5 @@ def test_whole_weights_stay_whole(weights):
 
 
 def test_weights_that_differ_too_much_are_refused():
-    with pytest.raises(InputError, match=r"weights: these are between 1e-200 and 1e\+200"):
+    with pytest.raises(InputError, match=r"weights: between 1e-200 and 1e\+200"):
         digits_of(np.array([1e-200, 1e200]))

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from deciban.core.ranks.value_counts import ValueCounts, compiled, expected_bytes
+from deciban.core.ranks.loops import count_loops
+from deciban.core.ranks.value_counts import ValueCounts, expected_bytes
 
 pytest.importorskip("numba")
 
 
 def counted(*parts):
-    counts = ValueCounts(10**9, compiled())
+    counts = ValueCounts(10**9, count_loops())
     for one in parts:
         counts.add(one)
     scores, numbers = zip(*(block.taken() for block in counts.blocks()), strict=True)
@@ -28,7 +29,7 @@ def test_every_score_is_counted_in_order(n_ties):
 
 
 def test_more_than_there_is_room_for_is_told():
-    counts = ValueCounts(10**6, compiled())
+    counts = ValueCounts(10**6, count_loops())
     assert counts.is_full, "what waits alone takes more"
 
 

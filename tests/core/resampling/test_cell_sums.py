@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.core.resampling import replicates as module
-from deciban.core.resampling.linearised import Cells
+from deciban.core.resampling.linearised import ScoreBins
 from deciban.core.resampling.replicates import MOST, SumsOfProducts, SumsOfUnits, cell_sums
 from deciban.core.resampling.unit_counts import UnitCounts
 from deciban.core.resampling.units import TrialUnits, mixed_bits
@@ -120,7 +120,7 @@ def test_both_ways_agree_with_the_sum_by_hand(n_sides, weighted):
     rng = np.random.default_rng(4)
     units, cell = made(rng, 4000, 300, 8, n_sides)
     of_trials = rng.random(4000) if weighted else None
-    cells = Cells(np.arange(1.0, 8.0))
+    cells = ScoreBins(np.arange(1.0, 8.0))
     counts = UnitCounts.of(cell.astype(float), units, cells, np.zeros(300, np.int64), of_trials)
     weights = rng.poisson(1.0, (300, 5)).astype(np.uint8)
     sums = cell_sums(units, cell, 8, of_trials)

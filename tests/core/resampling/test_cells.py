@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.core.ranks.counts import SortedClass
-from deciban.core.resampling.linearised import Cells, cells_of, in_cells
+from deciban.core.resampling.linearised import ScoreBins, cells_of, in_cells
 from deciban.metrics import SortedScores
 from support.strategies import any_score, classes
 
@@ -15,7 +15,7 @@ finite = any_score.filter(np.isfinite)
 
 @given(st.lists(finite, max_size=12), st.lists(any_score, max_size=20))
 def test_cells_are_those_of_a_search(borders, others):
-    cells = Cells(np.unique(np.array(borders, np.float64)))
+    cells = ScoreBins(np.unique(np.array(borders, np.float64)))
     everything = np.array([*others, *borders, *np.nextafter(borders, np.inf), *np.nextafter(borders, -np.inf)])
     for scores in (everything, np.resize(everything, 3000) if len(everything) else everything):  # few; and many
         assert cells.of(scores).tolist() == np.searchsorted(cells.borders, scores, side="right").tolist()
@@ -23,7 +23,9 @@ def test_cells_are_those_of_a_search(borders, others):
 
 def test_cells_of_many_scores_and_many_borders_are_those_of_a_search():
     rng = np.random.default_rng(0)
-    cells = Cells(np.unique(np.concatenate((rng.normal(size=3000), rng.normal(0, 1e-9, 500), rng.normal(0, 1e6, 9)))))
+    cells = ScoreBins(
+        np.unique(np.concatenate((rng.normal(size=3000), rng.normal(0, 1e-9, 500), rng.normal(0, 1e6, 9))))
+    )
     for scores in (rng.normal(size=200_000), rng.normal(size=70_000).astype(np.float32)):
         expected = np.searchsorted(cells.borders, scores.astype(np.float64), side="right")
         assert np.array_equal(cells.of(scores), expected)
@@ -31,7 +33,7 @@ def test_cells_of_many_scores_and_many_borders_are_those_of_a_search():
 
 @given(st.lists(finite, max_size=12), st.lists(any_score, max_size=20))
 def test_positions_are_numbers_of_cells_below_thresholds(borders, others):
-    cells = Cells(np.unique(np.array(borders, np.float64)))
+    cells = ScoreBins(np.unique(np.array(borders, np.float64)))
     thresholds = np.array([*cells.borders, *others, np.inf, -np.inf])
     expected = [
         0 if t == -np.inf else len(cells.borders) + 1 if t == np.inf else 1 + sum(b < t for b in cells.borders)
@@ -79,7 +81,7 @@ def test_many_scores_are_cut_along_the_curve(n_units, most):
 def test_counts_and_means_are_those_of_the_trials_in_each_cell(sets, data):
     scores = np.array(sets[0])
     weights = np.array(data.draw(st.lists(st.integers(1, 3), min_size=len(scores), max_size=len(scores))))
-    cells = Cells(np.unique(sets[1]))
+    cells = ScoreBins(np.unique(sets[1]))
     for given_weights in (None, weights, weights / 7):
         counts, means = in_cells(SortedClass.of(scores, given_weights), cells)
         at = np.searchsorted(cells.borders, scores, side="right")
@@ -113,5 +115,5 @@ def test_infinite_scores_have_cells_of_their_own():
 
 def test_a_mean_of_a_cell_whose_sum_overflows_is_its_lowest_score():
     huge = np.array([1.5e308, 1.2e308])
-    cells = Cells(np.array([-1.0, 1.0]))
+    cells = ScoreBins(np.array([-1.0, 1.0]))
     assert in_cells(SortedClass.of(np.append(huge, -huge)), cells)[1].tolist() == [-1.5e308, 0.0, 1.2e308]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from deciban.core.resampling.class_sums import ClassMeans, DealtUnits
-from deciban.core.resampling.clusters import Groups
+from deciban.core.resampling.class_sums import ClassMeans, GroupedUnits
+from deciban.core.resampling.clusters import ClassGroups
 from deciban.core.resampling.units import TrialUnits
 
 
@@ -54,14 +54,14 @@ def test_influences_are_derivatives_of_weighted_means(n_sides, weighted):
 def test_squares_are_those_of_influences(n_sides):
     label, stratum, _, units, costs = drawn(n_sides)
     means = ClassMeans.of(label, stratum, None, units)
-    sums, apart = means.sums(costs), Groups.apart(3)
+    sums, apart = means.sums(costs), ClassGroups.apart(3)
     spread, found = sums.spread(slice(None), apart), np.zeros((3, 3, units.n_units))
     for c in range(3):  # what a class does is what all do if the others cost nothing
         found[:, c] = means.sums(np.where(label == c, costs, 0.0)).influences()
     np.testing.assert_allclose(spread.by_group, (found**2).sum(axis=2))
     np.testing.assert_allclose(spread.total, (sums.influences() ** 2).sum(axis=1))
     np.testing.assert_allclose(spread.fourth, (sums.influences() ** 4).sum(axis=1))
-    pair = sums.spread(slice(0, 1), Groups.of([2, 0], 3))  # of some classes
+    pair = sums.spread(slice(0, 1), ClassGroups.of([2, 0], 3))  # of some classes
     np.testing.assert_allclose(pair.by_group[0], spread.by_group[0, [2, 0]])
     seen = [len(set().union(*(s for s, k in zip(units_of(units), label, strict=True) if k == c))) for c in range(3)]
     assert means.design.clusters.seen.tolist() == seen
@@ -70,7 +70,7 @@ def test_squares_are_those_of_influences(n_sides):
 
 def test_means_and_variances_of_independent_trials_are_those_by_definition():
     label, stratum, weights, units, costs = drawn(weighted=True)
-    spread = ClassMeans.of(label, stratum, weights, units).sums(costs).spread(slice(None), Groups.apart(3))
+    spread = ClassMeans.of(label, stratum, weights, units).sums(costs).spread(slice(None), ClassGroups.apart(3))
     share = weights / np.bincount(label, weights)[label]
     for k, row in enumerate(costs):
         left = row - (np.bincount(stratum, weights * row) / np.bincount(stratum, weights))[stratum]
@@ -93,9 +93,9 @@ def test_a_class_with_fewer_units_has_the_variance_of_their_mean():
 def test_every_trial_by_itself_needs_no_sums():
     label, stratum, _, _, costs = drawn()
     each = ClassMeans.of(label, stratum, None, TrialUnits.each(len(label)))
-    assert DealtUnits.of(each.design, each.units, 10).keys is None
+    assert GroupedUnits.of(each.design, each.units, 10).keys is None
     sums = each.sums(costs)
-    total = sums.spread(slice(None), Groups.apart(3)).total
+    total = sums.spread(slice(None), ClassGroups.apart(3)).total
     np.testing.assert_allclose(total, (sums.influences() ** 2).sum(axis=1))
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.core.resampling.class_sums import Block, ClassMeans, DealtUnits, SharesBelow
+from deciban.core.resampling.class_sums import ClassMeans, CostBlock, GroupedUnits, SharesBelow
 from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import TrialUnits
 
@@ -25,10 +25,10 @@ def drawn(seed, *, n_sides=1, n=60, n_units=9, single=False):
 
 def shares_below(means, places, weight, keys, most=100, batches=1):
     """Counted batch by batch."""
-    units = DealtUnits(means.design, keys, most)
+    units = GroupedUnits(means.design, keys, most)
     found = SharesBelow(units, means.design.home == 0, len(places), N_PLACES)
     for own in np.array_split(np.arange(means.n_trials), batches):
-        block = Block(
+        block = CostBlock(
             means.block.stratum[own], means.block.weights[own], None if keys is None else means.units.take(own)
         )
         for table, more in found.counted(units.shares(block), weight[own], [place[own] for place in places]):

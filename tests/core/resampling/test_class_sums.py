@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.class_sums import Block, ClassMeans, CostSums, Part, centre_of
-from deciban.core.resampling.clusters import Groups, StratumWeights, UnitDesign
+from deciban.core.resampling.class_sums import ClassMeans, CostBlock, CostPart, CostSums, centre_of
+from deciban.core.resampling.clusters import ClassGroups, StratumWeights, UnitDesign
 from deciban.core.resampling.units import TrialUnits
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -41,16 +41,22 @@ def test_sums_over_blocks_are_those_of_all_trials(seed, n_sides):
     np.testing.assert_array_equal(known.seen, expected.seen)
     np.testing.assert_allclose(known.overlap, expected.overlap, rtol=1e-9, atol=1e-15)
     np.testing.assert_allclose(known.n_trials, expected.n_trials)
-    every = Part(np.arange(2), slice(0, n), costs)
+    every = CostPart(np.arange(2), slice(0, n), costs)
     first = np.unique(stratum, return_index=True)[1]
-    centre = centre_of([Part(np.arange(2), slice(0, 4), costs[:, first])], Block(stratum[first], None, None), (2, 4))
+    centre = centre_of(
+        [CostPart(np.arange(2), slice(0, 4), costs[:, first])], CostBlock(stratum[first], None, None), (2, 4)
+    )
     sums = [CostSums.empty(centre, design) for _ in halves]
     for own, one in zip(halves, sums, strict=True):
-        block = Block(stratum[own], None if weights is None else weights[own], units and units.take(own))
-        one.add(Part(every.figures, slice(0, len(own)), costs[:, own]), block)
+        block = CostBlock(stratum[own], None if weights is None else weights[own], units and units.take(own))
+        one.add(CostPart(every.figures, slice(0, len(own)), costs[:, own]), block)
     sums[0] += sums[1]
     whole = means.sums(costs)
-    for groups in (Groups.apart(3), Groups(np.array([[0.0, 1.0, 0.0], [0.3, 0.0, 0.7]])), Groups.of([2], 3)):
+    for groups in (
+        ClassGroups.apart(3),
+        ClassGroups(np.array([[0.0, 1.0, 0.0], [0.3, 0.0, 0.7]])),
+        ClassGroups.of([2], 3),
+    ):
         one, other = sums[0].spread(slice(0, 2), groups), whole.spread(slice(0, 2), groups)
         for name in ("total", "fourth", "by_group", "means", "alone"):
             np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-9, atol=1e-20, err_msg=name)
@@ -66,7 +72,7 @@ def test_means_and_variances_of_single_trials_are_those_of_their_definitions(see
     """Class by class: the mean of costs, and its variance about the means of strata if trials were independent."""
     _, home, stratum, weights, units, costs = drawn(seed, 1)
     label, own = home[stratum], np.ones(len(stratum)) if weights is None else weights
-    found = ClassMeans.of(label, stratum, weights, units).sums(costs).spread(slice(0, 2), Groups.apart(3))
+    found = ClassMeans.of(label, stratum, weights, units).sums(costs).spread(slice(0, 2), ClassGroups.apart(3))
     for k, row in enumerate(costs):
         centre = np.array([np.average(row[stratum == at], weights=own[stratum == at]) for at in range(4)])[stratum]
         for c in range(3):
@@ -81,10 +87,10 @@ def test_costs_that_are_alike_in_every_class_give_nothing_to_the_last_digit():
     costs, n = np.array([0.1, 0.7, 1.0 / 3.0, 1e9])[stratum][None], len(stratum)
     for some in (units, None):
         design = UnitDesign(home, 3, StratumWeights.of(stratum, 4, weights, some))
-        block, part = Block(stratum, weights, some), Part(np.arange(1), slice(0, n), costs)
+        block, part = CostBlock(stratum, weights, some), CostPart(np.arange(1), slice(0, n), costs)
         sums = CostSums.empty(centre_of([part], block, (1, 4)), design)
         sums.add(part, block)
-        assert [one.tolist() for one in sums.powers(slice(0, 1), Groups.apart(3))] == [[0.0], [0.0], [[0.0] * 3]]
+        assert [one.tolist() for one in sums.powers(slice(0, 1), ClassGroups.apart(3))] == [[0.0], [0.0], [[0.0] * 3]]
 
 
 def test_a_class_of_one_unit_is_not_stretched():

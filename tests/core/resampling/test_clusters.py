@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread, StratumWeights, UnitDesign
+from deciban.core.resampling.clusters import ClassGroups, ClusterDesign, Spread, StratumWeights, UnitDesign
 from deciban.core.resampling.intervals import ClassSize
 from deciban.core.resampling.units import TrialUnits
 
@@ -24,16 +24,16 @@ def test_means_over_classes_need_enough_clusters_of_each():
     design = design_of([2] * 10, [3] * 5, [5, 1, 1, 1, 1, 1])
     assert design.effective.tolist() == [10, 5, 3]
     assert design.too_few(["a", "b", "c"]) == {"c": pytest.approx(100 / 30)}
-    assert design.has_enough(Groups.of([0, 1], 3))
-    assert not design.has_enough(Groups.apart(3))
-    assert design.has_enough(Groups(np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]])))  # rivals count together
+    assert design.has_enough(ClassGroups.of([0, 1], 3))
+    assert not design.has_enough(ClassGroups.apart(3))
+    assert design.has_enough(ClassGroups(np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]])))  # rivals count together
 
 
 def test_a_class_has_the_size_of_its_units():
     design = design_of([4, 2, 1, 1, 1, 1], [2] * 8)
     for k, totals in enumerate(([4, 2, 1, 1, 1, 1], [2] * 8)):
         found, expected = (
-            design.group_sizes(Groups.apart(2))[k],
+            design.group_sizes(ClassGroups.apart(2))[k],
             ClassSize.of(np.array(totals, np.float64), float(sum(totals))),
         )
         assert (found.n_trials, found.n_units) == (expected.n_trials, expected.n_units)
@@ -45,9 +45,9 @@ def test_graded_errors_count_as_decisions_that_vary_alike():
     design = design_of([1] * 200)
     variance = 0.5 * 0.1 * (1 - 0.1) * 0.5 / 200  # half of the trials' rate of 0.1 each way
     spread = Spread(np.array(variance), np.array(0.0), np.array([variance]), np.array([0.05]), np.array([variance]))
-    (part,) = design.rates(spread, Groups.apart(1), np.ones(1), are_graded=True).parts[0]
+    (part,) = design.rates(spread, ClassGroups.apart(1), np.ones(1), are_graded=True).parts[0]
     assert part.size.effective(part.rate, part.variance) == pytest.approx(0.05 * 0.95 / (variance * 200 / 199))
-    (part,) = design.rates(spread, Groups.apart(1), np.ones(1), are_graded=False).parts[0]
+    (part,) = design.rates(spread, ClassGroups.apart(1), np.ones(1), are_graded=False).parts[0]
     assert part.size.effective(part.rate, part.variance) == 200.0
 
 
@@ -55,7 +55,7 @@ def test_sizes_of_groups_come_from_the_units_that_classes_share():
     """Against sums over units; metrics of one detector share their groups, which are summed once."""
     home, unit = np.array([0, 0, 1, 1, 2, 2, 2]), np.array([0, 1, 1, 2, 2, 3, 4])
     weight = np.array([3.0, 1.0, 2.0, 2.0, 1.0, 1.0, 2.0])
-    groups = Groups(np.array([[1.0, 0.0, 0.0], [0.0, 0.25, 0.75]]))
+    groups = ClassGroups(np.array([[1.0, 0.0, 0.0], [0.0, 0.25, 0.75]]))
     design = ClusterDesign.of(home, unit, weight, (3, 5), np.array([4.0, 4.0, 4.0]))
     share = np.zeros((3, 5))
     share[home, unit] = weight / 4.0
@@ -64,7 +64,7 @@ def test_sizes_of_groups_come_from_the_units_that_classes_share():
     assert [size.n_clusters for size in found] == pytest.approx([1 / (row @ row) for row in by_unit])
     assert [size.n_units for size in found] == [2, 5]
     assert design.group_sizes(groups) is found
-    assert design.group_sizes(Groups(groups.weights[::-1]))[0].n_clusters == found[1].n_clusters
+    assert design.group_sizes(ClassGroups(groups.weights[::-1]))[0].n_clusters == found[1].n_clusters
 
 
 @pytest.mark.parametrize("single", [False, True])
@@ -78,7 +78,11 @@ def test_powers_are_summed_over_units_through_their_groups(seed, single):
     design = UnitDesign(np.arange(n_classes), n_classes, weights)
     values = rng.normal(size=(2, design.n_pairs))
     assert design.are_single == single
-    for groups in (Groups.apart(4), Groups(np.array([[0.0, 0.5, 0.0, 0.5], [1.0, 0.0, 0.0, 0.0]])), Groups.of([3], 4)):
+    for groups in (
+        ClassGroups.apart(4),
+        ClassGroups(np.array([[0.0, 0.5, 0.0, 0.5], [1.0, 0.0, 0.0, 0.0]])),
+        ClassGroups.of([3], 4),
+    ):
         found = design.powers(values[:, design.pairs_of(groups)], groups)
         for k, row in enumerate(values):
             sums = np.zeros((n_units, len(groups)))
@@ -94,7 +98,7 @@ def test_powers_are_summed_over_units_through_their_groups(seed, single):
 def test_a_mean_of_classes_has_the_trials_that_its_variance_says():
     """Of n trials each, the variances of means add as squares of weights over n."""
     design = design_of([2] * 10, [3] * 20, [1] * 30)
-    (size,) = design.group_sizes(Groups(np.array([[0.2, 0.8, 0.0]])))
+    (size,) = design.group_sizes(ClassGroups(np.array([[0.2, 0.8, 0.0]])))
     assert 1.0 / size.n_trials == pytest.approx(0.2**2 / 20 + 0.8**2 / 60)
     assert 1.0 / size.n_clusters == pytest.approx(0.2**2 / 10 + 0.8**2 / 20)
     assert size.n_units == 30
@@ -103,9 +107,9 @@ def test_a_mean_of_classes_has_the_trials_that_its_variance_says():
 def test_classes_of_the_same_units_have_no_more_than_there_are():
     home, unit = np.repeat([0, 1], 10), np.tile(np.arange(10), 2)
     design = ClusterDesign.of(home, unit, np.ones(20), (2, 10), np.full(2, 10.0))
-    (size,) = design.group_sizes(Groups(np.array([[0.5, 0.5]])))
-    assert (size.n_units, design.n_units_of(Groups.apart(2))) == (10, 10)
+    (size,) = design.group_sizes(ClassGroups(np.array([[0.5, 0.5]])))
+    assert (size.n_units, design.n_units_of(ClassGroups.apart(2))) == (10, 10)
     assert size.n_clusters == pytest.approx(10.0)
     few = Spread(np.array(9.0), np.array(81.0), np.array([4.0, 5.0]), np.zeros(2), np.zeros(2))
-    assert design.degrees(few, Groups.apart(2)) == pytest.approx(9.0)
-    assert design.degrees(few, Groups.apart(2), is_mean=True) == pytest.approx(max(2.0 / 0.9, 9.0 * 26 / 99))
+    assert design.degrees(few, ClassGroups.apart(2)) == pytest.approx(9.0)
+    assert design.degrees(few, ClassGroups.apart(2), is_mean=True) == pytest.approx(max(2.0 / 0.9, 9.0 * 26 / 99))

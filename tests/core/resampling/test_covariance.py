@@ -44,7 +44,7 @@ def test_the_covariance_of_means_is_that_of_the_sample():
 
 
 def test_one_unit_is_refused():
-    with pytest.raises(InputError, match="all trials are of one speaker, which does not tell"):
+    with pytest.raises(InputError, match="all trials are of one speaker. At least two"):
         require_several(TrialUnits.of(["ann", "ann"], noun="speaker"))
 
 
@@ -95,5 +95,5 @@ def test_effective_units_and_too_few_of_a_class():
     assert found == pytest.approx([5.0, 1.0 / 0.815])
     units = TrialUnits.of(["a", "b"], noun="speaker")
     assert require_effective(found[:1], ("non-target",), units) == pytest.approx(5.0)
-    with pytest.raises(InputError, match="target trials come from effectively 1.2 speakers, and intervals need at lea"):
+    with pytest.raises(InputError, match="target trials come from effectively 1.2 speakers, but intervals need at lea"):
         require_effective(found, ("non-target", "target"), units)

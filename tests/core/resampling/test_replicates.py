@@ -5,7 +5,7 @@ import pytest
 
 from deciban.core.resampling.replicates import BLOCK, replicates_of
 from deciban.core.resampling.units import mixed_bits
-from deciban.steps import heard_by
+from deciban.errors import heard_by
 
 KEYS = mixed_bits(np.arange(7))
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.resampling.linearised import Cells
+from deciban.core.resampling.linearised import ScoreBins
 from deciban.core.resampling.unit_counts import StratifiedCounts, UnitCounts, in_blocks, in_strata
 from deciban.core.resampling.units import TrialUnits
 
@@ -24,7 +24,7 @@ def counts():
     units = TrialUnits((UNIT,), np.arange(N_UNITS, dtype=np.uint64))
     sizes = np.bincount(STRATUM, minlength=N_STRATA)
     weight, group = (sizes.max() / sizes)[STRATUM], np.zeros(N_UNITS, np.int64)
-    by_cell = UnitCounts.of(CELL.astype(np.float64), units, Cells(np.arange(N_CELLS - 1) + 0.5), group, weight)
+    by_cell = UnitCounts.of(CELL.astype(np.float64), units, ScoreBins(np.arange(N_CELLS - 1) + 0.5), group, weight)
     return StratifiedCounts.of(by_cell, *in_strata(STRATUM, CELL, units, weight, (N_STRATA, N_CELLS)))
 
 

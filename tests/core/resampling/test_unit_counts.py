@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.core.resampling import unit_counts
-from deciban.core.resampling.linearised import Cells
+from deciban.core.resampling.linearised import ScoreBins
 from deciban.core.resampling.unit_counts import UnitCounts, cumulated, groups_of_units, in_blocks, merged_units
 from deciban.core.resampling.units import TrialUnits, keys_of
 
-BORDERS = Cells(np.array([-0.5, 0.25, 1.0]))
+BORDERS = ScoreBins(np.array([-0.5, 0.25, 1.0]))
 
 
 def dense(table):
@@ -85,7 +85,7 @@ def test_blocks_hold_the_whole_table_and_influences_are_derivatives_of_means():
 
 def test_rows_that_are_nearly_empty_stay_sparse_and_have_the_same_influences(monkeypatch):
     rng = np.random.default_rng(2)
-    cells = Cells(np.linspace(-2, 2, 99))
+    cells = ScoreBins(np.linspace(-2, 2, 99))
     units = TrialUnits(tuple(rng.integers(0, 300, (2, 500))), keys_of(np.arange(300)))
     scores, costs, group = rng.normal(size=500), rng.normal(size=(100, 2)), groups_of_units(units.keys, 3)
     full = UnitCounts.of(scores, units, cells, group)
@@ -146,7 +146,7 @@ def test_groups_of_very_many_units_follow_from_each_key(monkeypatch):
 
 
 def test_whole_and_fractional_weights_of_parts_add_up():
-    units, cells, group = TrialUnits.of(["a", "b", "a"]), Cells(np.zeros(1)), np.zeros(2, np.int64)
+    units, cells, group = TrialUnits.of(["a", "b", "a"]), ScoreBins(np.zeros(1)), np.zeros(2, np.int64)
     scores = np.array([-1.0, 1.0, 1.0])
     whole = UnitCounts.of(scores, units, cells, group, np.array([1, 2, 3]))
     parts = UnitCounts.of(scores, units, cells, group, np.array([0.5, 0.25, 0.125]))

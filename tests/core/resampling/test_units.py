@@ -65,7 +65,7 @@ def test_every_trial_by_itself():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([0.5, 1.0], "units are no whole numbers"),
+        ([0.5, 1.0], "units must be words or whole numbers"),
         ([[["a"]]], r"shape \(1, 1, 1\)"),
         ([["a", "b", "c"]], r"shape \(1, 3\)"),
     ],
@@ -76,7 +76,7 @@ def test_what_names_no_units(values, message):
 
 
 def test_words_and_numbers_do_not_mix():
-    with pytest.raises(InputError, match="tar_units, non_units: some are words, some numbers"):
+    with pytest.raises(InputError, match="tar_units, non_units: some are words and some are numbers"):
         together([(["a"], "tar_units"), ([1], "non_units")])
 
 

@@ -40,10 +40,10 @@ def test_shares_are_integrals(alpha, beta, tau):
     weight, mass = printed(alpha, beta, tau), ThresholdMass(alpha, beta, tau)
     middle = mass.mode()
     cuts = sorted({middle + step for step in (-900, -100, -20, -5, -1, -0.2, 0, 0.2, 1, 5, 20, 100, 900)} | {0.0, -tau})
-    pieces = [integrate.quad(weight, low, high, epsabs=1e-13, limit=200)[0] for low, high in pairwise(cuts)]
-    total = sum(pieces)
+    partitions = [integrate.quad(weight, low, high, epsabs=1e-13, limit=200)[0] for low, high in pairwise(cuts)]
+    total = sum(partitions)
     for i, t in enumerate(cuts[1:], start=1):
-        assert mass.below(t) == pytest.approx(sum(pieces[:i]) / total, rel=1e-7, abs=1e-13)
+        assert mass.below(t) == pytest.approx(sum(partitions[:i]) / total, rel=1e-7, abs=1e-13)
 
 
 def test_closed_forms():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.training.linear_objective import FeatureBlock, LinearObjective, Trials, dot
+from deciban.core.training.linear_objective import FeatureBlock, LinearObjective, TrainingTrials, dot
 from support.training_reference import gaussian, masses, pulls
 
 N = 40_000
@@ -14,8 +14,8 @@ def objective_of(scores, is_target, center, width, *, dtype=np.float64, matrix=T
     """The logarithmic rule at even prior."""
     n = scores.shape[1]
     unit = masses(is_target)
-    trials = Trials.of(scores if matrix else list(scores.T), is_target)
-    trials = Trials(trials.columns, is_target, (unit[~is_target][0], unit[is_target][0]), matrix=trials.matrix)
+    trials = TrainingTrials.of(scores if matrix else list(scores.T), is_target)
+    trials = TrainingTrials(trials.columns, is_target, (unit[~is_target][0], unit[is_target][0]), matrix=trials.matrix)
     return LinearObjective(trials, center, width, True, 1.0, 1.0, 0.0, np.zeros(n + 1), dtype=dtype)
 
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from deciban.core.training.linear_objective import Trials
-from deciban.core.training.sums import Drawn
+from deciban.core.training.linear_objective import TrainingTrials
+from deciban.core.training.sums import RandomSample
 
 
 def drawn(scores, truth, size):
-    return Drawn.of(Trials.of([scores], truth), 2, size, (scores, truth))
+    return RandomSample.of(TrainingTrials.of([scores], truth), 2, size, (scores, truth))
 
 
 def test_the_order_of_parts_does_not_matter():

@@ -13,7 +13,7 @@ from scipy.special import logit
 
 from deciban import metrics
 from deciban.core.training import linear_objective
-from deciban.core.training.linear_objective import LinearObjective, Trials
+from deciban.core.training.linear_objective import LinearObjective, TrainingTrials
 from deciban.core.training.linear_training import train
 from deciban.core.training.moments import moments
 from deciban.errors import InputError
@@ -48,7 +48,7 @@ def test_value_and_derivatives_are_those_of_the_metric(rule, log_odds, weighted)
     amount = np.ones(len(scores)) if weights is None else weights
     prior = 1 / (1 + math.exp(-log_odds))
     class_weights = (1 - prior) / amount[~is_target].sum(), prior / amount[is_target].sum()
-    trials = Trials(tuple(scores.T), is_target, class_weights, weights)
+    trials = TrainingTrials(tuple(scores.T), is_target, class_weights, weights)
     objective = LinearObjective(trials, np.zeros(2), np.ones(2), True, *rule, log_odds, np.zeros(3))
     point, h = np.array([0.7, 0.4, -0.3]), 1e-4
 
@@ -141,7 +141,9 @@ def test_a_penalty_is_counted_in_standard_deviations():
 
     best = scipy_minimize(penalized, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-15})
     np.testing.assert_allclose([fit.weights[0], fit.offset], best.x, rtol=1e-5)
-    center, width = moments(Trials((s,), is_target, ((1 - prior) / (~is_target).sum(), prior / is_target.sum())))
+    center, width = moments(
+        TrainingTrials((s,), is_target, ((1 - prior) / (~is_target).sum(), prior / is_target.sum()))
+    )
     assert center[0] == pytest.approx(np.average(s, weights=weight), rel=1e-12)
     assert width[0] == pytest.approx(deviation, rel=1e-12)
 
@@ -181,7 +183,7 @@ def test_classes_separated_by_two_systems_together_are_refused():
 
 @pytest.mark.parametrize("columns", [[[1.0, 1.0, 1.0, 1.0]], [[1e300] * 4], [[0.0, -0.0, 0.0, -0.0]]])
 def test_constant_scores_are_refused(columns):
-    with pytest.raises(InputError, match="all 4 of them are"):
+    with pytest.raises(InputError, match="all 4 are"):
         train([np.array(column) for column in columns], np.array([True, False, True, False]), **LOG)
 
 
@@ -247,7 +249,7 @@ def test_scores_as_they_are_and_standardized_ones_give_the_same_sums(rule, n_sys
     center, width = scores.mean(axis=0), scores.std(axis=0)
     point = np.array([0.3, -0.2, 0.5, 0.1, -0.4])[-n_systems - 1 :]
     settings = (center, width, True, *rule, -1.0, np.full(n_systems + 1, 0.1))
-    trials = replace(Trials.of(scores, is_target), class_weights=(1e-4, 3e-4))
+    trials = replace(TrainingTrials.of(scores, is_target), class_weights=(1e-4, 3e-4))
     monkeypatch.setattr(linear_objective, "_MANY", 1)
     made = [LinearObjective(trials, *settings)(point)]
     monkeypatch.setattr(linear_objective, "suits_raw_block", lambda *_: False)
@@ -282,7 +284,7 @@ def test_a_rough_look_with_float32_is_right_to_six_digits_even_far_from_the_opti
     scores, is_target = overlapping(5000, 2)
     for point in (np.array([0.7, 0.4, -0.3]), np.array([-20.0, -15.0, 3.0])):
         settings = (np.zeros(2), np.ones(2), True, *rule, 0.0, np.zeros(3))
-        trials = Trials(tuple(scores.T), is_target, (1e-4, 2e-4))
+        trials = TrainingTrials(tuple(scores.T), is_target, (1e-4, 2e-4))
         fine, rough = (LinearObjective(trials, *settings, dtype=kind)(point) for kind in (np.float64, np.float32))
         assert rough.value == pytest.approx(fine.value, rel=1e-5)
         np.testing.assert_allclose(rough.gradient, fine.gradient, rtol=1e-4, atol=1e-6 * fine.value)
@@ -292,8 +294,8 @@ def test_the_smallest_temporaries_still_cover_all_trials(monkeypatch):
     scores, is_target = overlapping(1000, 2)
     whole = train(list(scores.T), is_target, **LOG)
     monkeypatch.setattr(linear_objective, "_SIZES", (56, 56))
-    pieces = train(list(scores.T), is_target, **LOG)
-    np.testing.assert_allclose(pieces.weights, whole.weights, rtol=1e-9)
+    partitions = train(list(scores.T), is_target, **LOG)
+    np.testing.assert_allclose(partitions.weights, whole.weights, rtol=1e-9)
 
 
 def test_systems_without_information_get_weight_0_and_are_not_called_separated():
@@ -380,7 +382,7 @@ def test_a_rare_class_alone_may_vary():
     """At prior 1e-20 the variance of all scores is 1e-20 that of the targets'."""
     fit = train([np.array([1.0, 2.0, 3.0, 1.5, 1.5])], np.arange(5) < 3, alpha=0.5, beta=0.5, log_odds=-12.0)
     assert fit.converged
-    column = Trials((np.array([1.0, 2.0, 1.5, 1.5]),), np.arange(4) < 2, (0.5, 0.5e-20))
+    column = TrainingTrials((np.array([1.0, 2.0, 1.5, 1.5]),), np.arange(4) < 2, (0.5, 0.5e-20))
     assert moments(column)[1][0] == pytest.approx(0.5e-10, rel=1e-9)
 
 
@@ -405,7 +407,7 @@ def test_errors_that_a_bounded_rule_gives_up_are_not_called_separated():
 
 
 def test_points_that_leave_float64_are_out_of_bounds():
-    trials = Trials((np.array([1.0, 2.0, 3.0]),), np.array([True, False, True]), (1.0, 0.5))
+    trials = TrainingTrials((np.array([1.0, 2.0, 3.0]),), np.array([True, False, True]), (1.0, 0.5))
     objective = LinearObjective(trials, np.zeros(1), np.ones(1), True, 0.05, 0.05, 0.0, np.zeros(2))
     for point in ([1e200, -1e200], [np.inf, -np.inf], [np.nan, 0.0]):
         assert objective(np.array(point)).value == np.inf

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import logit
 
 from deciban import metrics
-from deciban.core.training.linear_objective import Trials
+from deciban.core.training.linear_objective import TrainingTrials
 from deciban.core.training.linear_training import train
 from deciban.core.training.moments import moments
 from deciban.errors import InputError
@@ -36,7 +36,7 @@ def test_scores_of_any_size_give_the_same_llrs(n, n_systems, size):
 
 def test_scores_whose_weights_would_not_fit_a_float_are_refused():
     scores, is_target = gaussian(400, 1)
-    with pytest.raises(InputError, match="their scale does not fit a float"):
+    with pytest.raises(InputError, match="their scale exceeds double precision"):
         train(scores * 1e-309, is_target, **LOG)
 
 
@@ -163,7 +163,7 @@ def test_moments_of_several_columns_are_those_of_each():
     scores[:, 1], scores[:, 2], scores[:, 3] = 3.0, scores[:, 2] * 1e300, scores[:, 3] * 1e-300 + 5e-299
     weights = np.random.default_rng(2).random(len(scores))
     class_weights = (0.3 / weights[~is_target].sum(), 0.7 / weights[is_target].sum())
-    center, width = moments(replace(Trials.of(scores, is_target, weights=weights), class_weights=class_weights))
+    center, width = moments(replace(TrainingTrials.of(scores, is_target, weights=weights), class_weights=class_weights))
     mass = weights * np.where(is_target, class_weights[1], class_weights[0])
     unit = np.array([1.0, 1.0, 1e300, 1e-300, 1.0])
     mean = mass @ (scores / unit)
@@ -179,5 +179,5 @@ def test_costs_that_do_not_fit_a_float_are_refused(n):
     scores, is_target = gaussian(n)
     base = scores[:, 0]
     base[np.argmin(is_target)] = 1e4
-    with pytest.raises(InputError, match=r"rule \(0.5, 0.5\) does not fit a float: .* far on the wrong side"):
+    with pytest.raises(InputError, match=r"rule \(0.5, 0.5\) exceeds double precision: .* far on the wrong side"):
         train([], is_target, alpha=0.5, beta=0.5, log_odds=0.0, base=base)

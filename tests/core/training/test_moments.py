@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from deciban.core.training import moments as module
-from deciban.core.training.linear_objective import Trials
+from deciban.core.training.linear_objective import TrainingTrials
 from deciban.core.training.moments import clipped, equal_classes, moments, quartiles, reaches
 from deciban.core.training.sums import Deviations, mixed_variance
 
@@ -33,7 +33,7 @@ def of_the_mixture(column, is_target, weights, prior):
 def test_classes_count_alike_and_weights_count(weighted, block, monkeypatch):
     monkeypatch.setattr(module, "_BLOCK", block)
     columns, is_target, weights = problem(weighted=weighted)
-    center, width = moments(equal_classes(Trials.of(columns, is_target, weights=weights)))
+    center, width = moments(equal_classes(TrainingTrials.of(columns, is_target, weights=weights)))
     expected = [of_the_mixture(column, is_target, weights, 0.5) for column in columns]
     np.testing.assert_allclose(np.transpose([center, width]), expected, rtol=1e-12, atol=1e-13)
     assert width[2] == 0.0
@@ -60,24 +60,24 @@ def sum_of(columns, rows, weights):
 @pytest.mark.parametrize("size", [1e-300, 1e300])
 def test_neither_huge_nor_tiny_scores_leave_the_range_of_floats(size):
     columns, is_target, _ = problem(weighted=False)
-    trials = equal_classes(Trials.of([column * 0.01 for column in columns], is_target))
-    scaled = equal_classes(Trials.of([column * 0.01 * size for column in columns], is_target))
+    trials = equal_classes(TrainingTrials.of([column * 0.01 for column in columns], is_target))
+    scaled = equal_classes(TrainingTrials.of([column * 0.01 * size for column in columns], is_target))
     for one, other in zip(moments(trials), moments(scaled), strict=True):
         np.testing.assert_allclose(other / size, one, rtol=1e-12)
 
 
 def test_quartiles_tell_nothing_of_extremes():
     columns, is_target, _ = problem(weighted=False)
-    before = quartiles(Trials.of(columns, is_target))
+    before = quartiles(TrainingTrials.of(columns, is_target))
     columns[0][np.argmax(columns[0])] = 1e200
-    after = quartiles(Trials.of(columns, is_target))
+    after = quartiles(TrainingTrials.of(columns, is_target))
     np.testing.assert_array_equal(before, after)
 
 
 def test_clipped_scores_stay_near_and_reaches_says_which_are_far():
     columns, is_target, _ = problem(weighted=False)
     columns[0][3] = 1e9
-    trials = Trials.of(columns, is_target)
+    trials = TrainingTrials.of(columns, is_target)
     center, width = quartiles(trials)
     assert reaches(trials, np.full(3, 1e6)).tolist() == [True, False, False]
     near = clipped(trials, center, width)

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import log_softmax
 
-from deciban.core.classes.certainty import CountedTrials
 from deciban.core.training import linear_training
 from deciban.core.training import multiclass_training as class_training
 from deciban.core.training import multiclass_training as survey
 from deciban.core.training.linear_training import train
+from deciban.core.training.multiclass_objective import CountedTrials
 from deciban.errors import InputError
 from support.many_classes import cross_entropy, masses, optimum, problem, train_classes
 
@@ -303,7 +303,7 @@ def test_offsets_alone_need_no_overlap():
 
 def test_scores_that_are_alike_for_all_classes_are_refused():
     label = np.array([0, 1, 2, 0])
-    with pytest.raises(InputError, match="same way"):
+    with pytest.raises(InputError, match="same scores"):
         train_classes(np.repeat(np.arange(4.0)[:, None, None], 3, axis=2), label, prior=np.full(3, 1 / 3))
 
 
@@ -387,7 +387,7 @@ def test_no_penalty_keeps_offsets_finite(monkeypatch):
 @pytest.mark.parametrize("n_systems", [1, 2])
 def test_scales_that_do_not_fit_a_float_are_refused(form, n_systems):
     systems, label = problem(300, n_systems)
-    with pytest.raises(InputError, match=r"loglik: so close together.*Multiply them first"):
+    with pytest.raises(InputError, match=r"loglik: scores differ so little.*Multiply them"):
         train_classes(1e-310 * systems, label, prior=PRIOR, **form)
 
 

@@ -22,6 +22,6 @@ def test_the_first_trial_is_named():
 
 
 def test_scales_fit_a_float():
-    with pytest.raises(InputError, match=r"^loglik: .*Multiply them first"):
+    with pytest.raises(InputError, match=r"^loglik: .*Multiply them"):
         require_scales(np.array([1.0, np.inf]), "loglik")
     require_scales(np.array([1e308]), "loglik")

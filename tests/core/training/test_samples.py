@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from deciban.core.training.linear_objective import LinearObjective, Trials
+from deciban.core.training.linear_objective import LinearObjective, TrainingTrials
 from deciban.core.training.moments import binned, informative, sample, thinned
 from support.training_reference import gaussian, gradients, masses, optimum, pulls
 
@@ -17,7 +17,7 @@ SIZE = 8192
 def trials_of(scores, is_target, *, log_odds=0.0, weights=None, base=None, matrix=True):
     """Trials with class weights, as training gets them."""
     unit = masses(is_target, log_odds, weights) / (1.0 if weights is None else weights)
-    trials = Trials.of(scores if matrix else list(scores.T), is_target, weights=weights, base=base)
+    trials = TrainingTrials.of(scores if matrix else list(scores.T), is_target, weights=weights, base=base)
     return replace(trials, class_weights=(unit[~is_target][0], unit[is_target][0]))
 
 

@@ -27,10 +27,24 @@ def cost(llr, is_target, rule, p_target):
 
 def best_threshold(scores, is_target, rule, p_target):
     """The cost of certainty on either side of each threshold, in either sense, and of llr 0."""
-    costs = [cost(np.zeros(len(scores)), is_target, rule, p_target)]
-    for sign, threshold in itertools.product((1.0, -1.0), np.unique(scores)):
-        costs.append(cost(sign * np.where(scores >= threshold, np.inf, -np.inf), is_target, rule, p_target))
-    return min(costs)
+    # Certain decisions cost in proportion to the errors of each kind; some rules do not bound the cost of one.
+    ends = [cost(np.full(len(scores), x), is_target, rule, p_target) for x in (-np.inf, np.inf)]
+    above = scores >= np.unique(scores)[:, None]
+    p_miss, p_fa = 1 - above[:, is_target].mean(axis=1), above[:, ~is_target].mean(axis=1)
+    every = [
+        sum(np.where(p > 0, end, 0.0) * np.maximum(p, 1e-300) for p, end in zip(rates, ends, strict=True))
+        for rates in ((p_miss, p_fa), (1 - p_miss, 1 - p_fa))
+    ]
+    return min(cost(np.zeros(len(scores)), is_target, rule, p_target), np.min(every))
+
+
+def test_certain_decisions_cost_in_proportion_to_their_errors():
+    scores, is_target = trials(1, 60, 1.0)
+    decided = np.where(scores >= 0.5, np.inf, -np.inf)
+    p_miss, p_fa = np.mean(decided[is_target] < 0), np.mean(decided[~is_target] > 0)
+    for rule in RULES:
+        ends = [cost(np.full(60, x), is_target, rule, 0.01) for x in (-np.inf, np.inf)]
+        assert cost(decided, is_target, rule, 0.01) == pytest.approx(p_miss * ends[0] + p_fa * ends[1])
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -60,9 +74,7 @@ def test_a_map_that_is_worse_than_a_threshold_is_never_said_to_be_the_optimum(ru
 def test_steeper_maps_that_are_better_are_told_with_what_they_come_down_to():
     scores, is_target = trials(60, 60, 3.0)
     rule = (2.0, 2.0)
-    with pytest.warns(
-        DecibanWarning, match="a local optimum, of .*: steeper and steeper maps come down to .* infinite"
-    ):
+    with pytest.warns(DecibanWarning, match="a local optimum, .*: the objective of steeper maps falls to .* infinite"):
         fit = AffineCalibrator(alpha=2.0, beta=2.0).fit(scores, is_target)
     assert f"{best_threshold(scores, is_target, rule, 0.5):.6g}" in fit.training_.results["status"]
     assert fit.objective_ > best_threshold(scores, is_target, rule, 0.5)

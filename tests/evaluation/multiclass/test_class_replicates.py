@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from deciban.core.resampling.replicates import poisson_weights
 from deciban.core.resampling.units import TrialUnits
-from deciban.evaluation.multiclass.portions import Alike
+from deciban.evaluation.multiclass.portions import EqualWeightSets
 
 
 @given(seed=st.integers(0, 2**32 - 1), n_sides=st.integers(1, 2), n=st.integers(1, 60))
@@ -20,7 +20,7 @@ def test_sets_weigh_what_their_segments_weigh_one_by_one(seed, n_sides, n):
     if n_sides == 2:
         same = units.codes[0] == units.codes[1]
         times[same] = drawn[units.codes[0][same]]
-    alike = Alike.of(stratum, units)
+    alike = EqualWeightSets.of(stratum, units)
     found = {k: alike.summed(costs, weights)[own].T @ alike.weights(5, range(3, 20))[own] for k, own in alike.runs()}
     assert list(found) == np.unique(stratum).tolist()
     for k, one in found.items():
@@ -29,6 +29,6 @@ def test_sets_weigh_what_their_segments_weigh_one_by_one(seed, n_sides, n):
 
 
 def test_segments_without_weights_count_once():
-    alike = Alike.of(np.array([0, 0, 1]), TrialUnits.of(["ann", "ann", "ann"]))
+    alike = EqualWeightSets.of(np.array([0, 0, 1]), TrialUnits.of(["ann", "ann", "ann"]))
     assert len(alike.stratum) == 2
     assert alike.summed(np.ones((1, 3)), None).ravel() == pytest.approx([2.0, 1.0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deciban.evaluation import evaluate_classes, merged_classes, summarize_classes
-from deciban.evaluation.multiclass.problem_sums import MOST_CLASSES, PRIORS, DecidedAt
+from deciban.evaluation.multiclass.problem_sums import MOST_DECIDED, PRIORS, DecidedAt
 from deciban.multiclass import brier, confusion
 from deciban.multiclass.tables import ScoredClasses
 
@@ -52,5 +52,5 @@ def test_parts_add_up_to_the_whole():
 
 
 def test_very_many_classes_are_left_out():
-    n = MOST_CLASSES + 1
+    n = MOST_DECIDED + 1
     assert DecidedAt.of(ScoredClasses.of(np.eye(n), np.arange(n)), np.full(n, 1 / n)) is None

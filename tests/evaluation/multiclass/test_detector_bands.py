@@ -148,6 +148,7 @@ def test_bands_of_very_many_units_rest_on_groups_of_them(monkeypatch):
     )
     assert not np.array_equal(found, expected)
     np.testing.assert_allclose(found, expected, rtol=0.3)
+    assert np.nanmean(found / expected) == pytest.approx(1.0, abs=0.1)
 
 
 def test_where_units_are_not_known_there_are_no_bands():

@@ -14,6 +14,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.workflows import evaluate_files as evaluate_class_files
 from deciban.workflows import kind_of_scores
 from support.class_files import CLASSES, trials, write_files
+from support.strategies import fewer
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +120,7 @@ def test_detectors_weigh_non_targets_by_class_whatever_their_numbers():
     assert often.cllr == pytest.approx(once.cllr)
 
 
+@fewer(0.35)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=90, max_size=90))
 def test_constants_of_trials_change_nothing(shifts):
     loglik, label = trials()
@@ -159,7 +161,7 @@ def test_whether_the_prior_is_flat(prior, flat):
 @pytest.mark.parametrize("row", [[0.0, 0.0, 0.0], [3.0, 6.0, 0.0]])
 def test_scores_that_say_nothing_are_called_so(row, prior):
     notes = " ".join(deciban.evaluate_classes(np.tile(row, (90, 1)), np.arange(90) % 3, prior=prior).notes)
-    assert "All trials have the same scores" in notes
+    assert "The scores carry no information" in notes
     assert "order of the classes" not in notes
 
 
@@ -183,7 +185,7 @@ def test_notes_on_what_looks_wrong():
         (np.log(probability), "look like log posteriors"),
         (loglik * 3, "Cllr is above"),
         (loglik * 20, "calibration would divide them by more than 4"),
-        (-loglik, "More errors than the prior alone makes"),
+        (-loglik, "More errors than with the prior alone"),
     ):
         notes = " ".join(deciban.evaluate_classes(values, label).notes)
         assert words in notes
@@ -199,7 +201,7 @@ def test_notes_on_what_looks_wrong():
         ({"loglik": np.full((90, 3), np.nan)}, "NaN"),
         ({"loglik": np.full((90, 3), -np.inf)}, "exclude every class"),
         ({"loglik": np.zeros(90)}, "shape"),
-        ({"prior": [0.5, 0.5, 0.0]}, "is 0"),
+        ({"prior": [0.5, 0.5, 0.0]}, "has prior 0"),
         ({"prior": "even"}, "'flat'"),
         ({"prior": {"cat": 1.0}}, "without a probability"),
         ({"p_target": []}, "none given"),
@@ -208,11 +210,11 @@ def test_notes_on_what_looks_wrong():
         ({"p_out_of_set": 0.0}, "p_out_of_set"),
         (
             {"subsets": True, "sample_weight": np.ones(90)},
-            r"Leave the weights \(sample_weight, --weights\) or the subsets out",
+            r"Leave out the weights \(sample_weight, --weights\) or the subsets",
         ),
-        ({"subsets": True, "p_out_of_set": 0.2}, r"of the closed set.* Leave p_out_of_set \(--out-of-set, a preset"),
-        ({"p_out_of_set": 0.2, "p_target": [0.1, 0.8]}, "p_out_of_set: 0.2 and a target prior of 0.8 leave nothing"),
-        ({"prior": {"xx": 0.5, "dog": 0.25, "eel": 0.25}}, "'xx' is no class"),
+        ({"subsets": True, "p_out_of_set": 0.2}, r"need a closed set.* Leave out p_out_of_set \(--out-of-set, a pres"),
+        ({"p_out_of_set": 0.2, "p_target": [0.1, 0.8]}, "p_out_of_set: 0.2 and a target prior of 0.8 leave none"),
+        ({"prior": {"xx": 0.5, "dog": 0.25, "eel": 0.25}}, "'xx' is not a class"),
         ({"classes": ["a", "b"]}, "2 names for 3 classes"),
     ],
 )

@@ -28,12 +28,15 @@ from support.class_files import CLASSES, trials
         ({"p_target": {}}, "p_target: expected real numbers, got dict"),
         ({"p_target": 1j}, "p_target: expected real numbers, got complex"),
         ({"p_target": None}, "p_target: expected real numbers, got NoneType"),
-        ({"p_target": [0.5, np.nan]}, "p_target: values are finite, but 1 of 2 values are not, the first at index 1"),
-        ({"p_target": 1.5}, r"p_target: a prior lies inside \(0, 1\)"),
+        (
+            {"p_target": [0.5, np.nan]},
+            "p_target: values must be finite, but 1 of 2 values are not, the first at index 1",
+        ),
+        ({"p_target": 1.5}, r"p_target: a prior must be inside \(0, 1\)"),
         ({"p_target": []}, "p_target: none given"),
         ({"p_out_of_set": "x"}, "p_out_of_set: expected real numbers, got str 'x'"),
-        ({"p_out_of_set": [0.1]}, r"p_out_of_set: got \[0.1\]. It is above 0 and below 1"),
-        ({"p_out_of_set": 1.0}, "p_out_of_set: got 1.0. It is above 0 and below 1"),
+        ({"p_out_of_set": [0.1]}, r"p_out_of_set: got \[0.1\]. It must be above 0 and below 1"),
+        ({"p_out_of_set": 1.0}, "p_out_of_set: got 1.0. It must be above 0 and below 1"),
     ],
 )
 def test_what_is_no_prior_is_refused_in_words(asked, message):

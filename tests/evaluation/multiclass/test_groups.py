@@ -149,8 +149,8 @@ def test_scarce_groups_are_told_by_their_trials():
     ("groups", "message"),
     [
         ({"slavic": ["pol", "rus"], "other": ["eng"]}, r"'ara'\) is in no group"),
-        ({"slavic": ["pol", "rus"], "other": ["eng", "ara", "rus"]}, r"'rus'\) is in a group already"),
-        ({"all": CLASSES}, "at least two groups"),
+        ({"slavic": ["pol", "rus"], "other": ["eng", "ara", "rus"]}, r"'rus'\) is in another group, too"),
+        ({"all": CLASSES}, "At least two groups"),
         ({"slavic": ["pol", "rus", "cze"], "other": ["eng", "ara"]}, "cze"),
         ({"slavic": ["pol", "rus"], "other": ["eng", "ara"], "none": []}, "above 0. Leave the group out"),
         ({"slavic": "pol,rus", "other": ["eng", "ara"]}, "expected a list of classes"),
@@ -164,11 +164,11 @@ def test_what_is_no_partition_is_refused(groups, message):
 
 def test_subsets_of_unbalanced_groups_are_refused():
     loglik, label = data()
-    with pytest.raises(InputError, match="trials of rare classes count more"):
+    with pytest.raises(InputError, match="trials of rare classes have more weight"):
         evaluate_groups(loglik, label, GROUPS, classes=CLASSES, subsets=True)
     told = evaluate_groups(loglik, label, GROUPS, classes=CLASSES)
     assert told.subsets is None
-    assert "trials of rare classes count more" in told.no_subsets
+    assert "trials of rare classes have more weight" in told.no_subsets
 
 
 def test_subsets_of_weighted_groups_are_refused_for_the_weights():
@@ -178,9 +178,9 @@ def test_subsets_of_weighted_groups_are_refused_for_the_weights():
     some = (loglik[rows], label[rows], GROUPS)
     assert len(evaluate_groups(*some, classes=CLASSES, subsets=True).subsets) == 1
     weight = np.arange(80) % 3 + 1
-    with pytest.raises(InputError, match="Leave the weights"):
+    with pytest.raises(InputError, match="Leave out the weights"):
         evaluate_groups(*some, classes=CLASSES, subsets=True, sample_weight=weight)
-    assert "Leave the weights" in evaluate_groups(*some, classes=CLASSES, sample_weight=weight).no_subsets
+    assert "Leave out the weights" in evaluate_groups(*some, classes=CLASSES, sample_weight=weight).no_subsets
 
 
 def test_files_are_grouped_alike(tmp_path):

@@ -119,8 +119,8 @@ def test_merged_trials_lack_what_needs_all_of_them_and_say_so():
     found = class_evaluation_of(one + other)
     assert math.isnan(found.min_cllr)
     assert (found.subsets, found.curves.sample) == (None, None)
-    assert "summed up in parts" in found.no_subsets
-    assert any("Trials were summed up in parts" in note for note in found.notes)
+    assert "need all trials at once" in found.no_subsets
+    assert any("min Cllr and calibration loss are unknown" in note for note in found.notes)
     assert found.to_dict()["min_cllr"] is None
     for kind in dir(found.plot):
         if kind not in ("subset_c_avg", "simplex"):
@@ -138,8 +138,8 @@ def test_a_merged_note_on_infinite_cllr_counts_without_naming_a_place():
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"figures": ClassFigures(p_target=0.1)}, "the figures of the first are p_target .0.5,., those at index 1"),
-        ({"classes": CLASSES}, "the classes of the first are"),
+        ({"figures": ClassFigures(p_target=0.1)}, "the figures of the first one are p_target .0.5,., those at index 1"),
+        ({"classes": CLASSES}, "the classes of the first one are"),
     ],
 )
 def test_parts_of_different_kinds_do_not_merge(more, message):
@@ -149,13 +149,13 @@ def test_parts_of_different_kinds_do_not_merge(more, message):
 
 @pytest.mark.parametrize("more", [{"subsets": True}, {"groups": [[0, 1], [2]]}])
 def test_parts_cannot_be_asked_for_what_needs_all_trials(more):
-    with pytest.raises(InputError, match="these need all trials at once"):
+    with pytest.raises(InputError, match="need all trials at once"):
         summarize_classes(*trials(), figures=ClassFigures(**more))
 
 
 def test_an_evaluation_needs_every_class():
     loglik, label = trials()
-    with pytest.raises(InputError, match="holds no trial of class 2 .'2'."):
+    with pytest.raises(InputError, match="no trials of class 2 .'2'."):
         class_evaluation_of(summarize_classes(loglik[label < 2], label[label < 2]))
 
 
@@ -215,7 +215,7 @@ def test_pairs_of_very_many_classes_are_left_out_and_come_on_request():
     with pytest.raises(InputError, match="pairs of classes were not evaluated for 'system': 101 classes"):
         found.plot.pairwise_loss()
     few = evaluate_classes(*trials(), pairs=False)
-    assert (few.pairwise, few.no_pairs) == (None, "they were not asked for. Pass pairs=True to evaluate_classes.")
+    assert (few.pairwise, few.no_pairs) == (None, "they were not requested. Pass pairs=True to evaluate_classes.")
     assert ClassFigures(pairs=True).why_no_pairs(n_classes) == ""
 
 

@@ -12,7 +12,7 @@ from deciban import FormatError, InputError, read_key, read_scores
 from deciban.io import read_contents
 from deciban.io.columns.headers import compared
 from deciban.io.columns.values import same_names
-from deciban.io.contents import RowError
+from deciban.io.formats import RowError
 
 NAMES = ["ann", "Ann", "bob", "1", "01", "é"]
 PAIRS = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), min_size=1, max_size=20)
@@ -62,9 +62,11 @@ def test_tables_with_types(tmp_path, kind):
 def test_what_cannot_be_compared_is_refused(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("claimed,real,s\nann,ann,1.5\nbob,,0.5\nbob,ann,1\n")
-    with pytest.raises(FormatError, match=r"a.csv:3: real is empty, so that nothing says whether this is a target"):
+    with pytest.raises(
+        FormatError, match=r"a.csv:3: real is empty, but it is needed to decide whether this is a target"
+    ):
         read_scores(path, columns="score=s,label=claimed==real")
-    with pytest.raises(FormatError, match="column s holds double, but the label compares names"):
+    with pytest.raises(FormatError, match="column s contains double, but the label compares names"):
         read_scores(path, columns="score=s,label=claimed==s")
     with pytest.raises(FormatError, match="no column 'reel' for the label; there are claimed, real, s"):
         read_scores(path, columns="score=s,label=claimed==reel")

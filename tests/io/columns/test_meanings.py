@@ -9,7 +9,7 @@ from deciban.io.columns.headers import (
     label_names_classes,
     plain_word,
     roles_of,
-    with_label_of_class,
+    with_label_by_words,
     with_only_score,
     without_other_numbers,
     words_of_columns,
@@ -124,7 +124,7 @@ def test_other_numbers_stay_only_where_no_columns_are_numbered():
 
 
 def of_class(words, *headers):
-    return with_label_of_class(roles_of(headers, ""), headers, [True] * len(headers), words, KNOWN)
+    return with_label_by_words(roles_of(headers, ""), headers, [True] * len(headers), words, KNOWN)
 
 
 def test_a_column_of_classes_is_the_label_of_the_only_scores_where_its_words_are_labels():

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.errors import FormatError
-from deciban.io.contents import Contents
-from deciban.io.formats import Options, by_name
+from deciban.io.formats import Contents, InputOptions, by_name
 from deciban.io.source import Source
 from deciban.trials import Scores
 from support.tables import (
@@ -58,14 +57,14 @@ def test_files_of_polars(tmp_path, write):
     for one in (frame, frame.with_columns(pl.col("enroll", "label", "gender").cast(pl.Categorical))):
         path = tmp_path / "scores.arrow"
         getattr(one, write)(path)
-        assert_one_file_of_others(by_name("arrow").read(Source(path), Options()))
+        assert_one_file_of_others(by_name("arrow").read(Source(path), InputOptions()))
 
 
 def test_files_of_pandas(tmp_path):
     pd = pytest.importorskip("pandas")
     path = tmp_path / "scores.feather"
     pd.DataFrame(COLUMNS).to_feather(path)
-    assert_one_file_of_others(by_name("arrow").read(Source(path), Options()))
+    assert_one_file_of_others(by_name("arrow").read(Source(path), InputOptions()))
 
 
 def test_dictionaries_that_differ_between_batches():
@@ -111,12 +110,12 @@ REFUSED = {
         "row 1: the name of the trial is missing",
     ),
     "NaN": ({"trial": ["a", "b"], "score": [1.0, np.nan]}, "row 1: the score is NaN"),
-    "no rows": ({"trial": pa.array([], pa.string()), "score": pa.array([], pa.float64())}, "holds no trial"),
-    "nothing but null": ({"trial": pa.nulls(3), "score": [1.0, 2, 3]}, "column trial, the trial, holds null values"),
-    "no columns": ({}, "holds no column that could be read; there are none"),
+    "no rows": ({"trial": pa.array([], pa.string()), "score": pa.array([], pa.float64())}, "contains no trial"),
+    "nothing but null": ({"trial": pa.nulls(3), "score": [1.0, 2, 3]}, "column trial, the trial, contains null values"),
+    "no columns": ({}, "contains no column that can be read; there are none"),
     "runs": (
         {"trial": pa.RunEndEncodedArray.from_arrays(pa.array([2]), pa.array(["a"])), "score": [1.0, 2.0]},
-        "column trial, the trial, holds run_end_encoded",
+        "column trial, the trial, contains run_end_encoded",
     ),
 }
 
@@ -141,19 +140,19 @@ def test_rows_without_bytes():
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(allow_64bit=True)) as writer:
         writer.write_batch(batch)
-    with pytest.raises(FormatError, match="holds null values"):
+    with pytest.raises(FormatError, match="contains null values"):
         read_bytes(sink.getvalue(), "arrow")
 
 
 def test_numbers_that_compress_to_nothing():
     data = ipc({"score": np.zeros(1 << 26, np.float32)}, compression="zstd")
     assert len(data) < 50_000
-    with pytest.raises(FormatError, match=r"promises 67,108,864 rows .* made to exhaust the memory"):
+    with pytest.raises(FormatError, match=r"declares 67,108,864 rows .* made to exhaust the memory"):
         read_bytes(data, "arrow")
 
 
 def test_feather_of_long_ago():
-    with pytest.raises(FormatError, match="Feather version 1, which is no longer written"):
+    with pytest.raises(FormatError, match="Feather version 1, which is obsolete"):
         read_bytes(b"FEA1\x00\x00\x00\x00" + bytes(100) + b"FEA1", "arrow")
 
 

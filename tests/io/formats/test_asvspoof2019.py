@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from deciban import FormatError
-from deciban.io.contents import Contents
+from deciban.io.formats import Contents
 from deciban.trials import Key, Scores, Trials
 from support.text_formats import again, assert_same, conditions_of, golden, names_of, read_bytes, tables, written
 
@@ -61,7 +61,7 @@ def test_scores_of_speaker_verification_come_back():
 
 def test_the_attack_is_never_made_up():
     contents = Contents.of(Scores.of({"trial": ["a"]}, [1.0]), Key.of({"trial": ["a"]}, [True]))
-    with pytest.raises(FormatError, match="asvspoof2019 needs attack as well, which trials lacks"):
+    with pytest.raises(FormatError, match="asvspoof2019 also needs attack, which trials lacks"):
         written(contents, "asvspoof2019")
 
 
@@ -69,7 +69,7 @@ def test_named_trials_do_not_lose_their_names():
     contents = Contents.of(
         Scores.of({"trial": ["a"]}, [1.0], conditions={"source": ["bonafide"]}), Key.of({"trial": ["a"]}, [True])
     )
-    with pytest.raises(FormatError, match="asvspoof2019-asv tells trials apart by their rows, trials by trial"):
+    with pytest.raises(FormatError, match="asvspoof2019-asv identifies trials by their rows, trials by trial"):
         written(contents, "asvspoof2019-asv")
 
 

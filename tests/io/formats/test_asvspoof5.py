@@ -5,7 +5,7 @@ from hypothesis import given
 
 import deciban
 from deciban import FormatError
-from deciban.io.contents import Contents
+from deciban.io.formats import Contents
 from deciban.trials import Key, Scores
 from support.text_formats import again, assert_same, conditions_of, golden, names_of, read_bytes, tables, written
 
@@ -123,11 +123,11 @@ def test_protocols_come_back(contents):
 
 def test_other_systems_do_not_fit():
     ids = {"enroll": ["a"], "test": ["x"]}
-    with pytest.raises(FormatError, match="asvspoof5 tells trials apart by trial, trials by enroll and test"):
+    with pytest.raises(FormatError, match="asvspoof5 identifies trials by trial, trials by enroll and test"):
         written(Contents.of(Scores.of(ids, [1.0])), "asvspoof5")
-    with pytest.raises(FormatError, match="holds the scores of the systems cm-score, asv-score, sasv-score"):
+    with pytest.raises(FormatError, match="contains scores of the systems cm-score, asv-score, sasv-score"):
         written(Contents.of(Scores.of(ids, [1.0], name="mine")), "asvspoof5-sasv")
-    with pytest.raises(FormatError, match="asvspoof5-sasv needs cm-label as well"):
+    with pytest.raises(FormatError, match="asvspoof5-sasv also needs cm-label"):
         written(Contents.of(Key.of(ids, [True])), "asvspoof5-sasv")
 
 

@@ -36,5 +36,5 @@ def test_what_is_no_vector_of_scores_is_refused(tmp_path):
             read_contents(saved(tmp_path / "a.hdf5", values, name), format="bob-hdf5")
     with pytest.raises(FormatError, match="Leave out --columns"):
         read_contents(saved(tmp_path / "a.hdf5", SCORE), format="bob-hdf5", columns="score")
-    with pytest.raises(FormatError, match="HDF5, but not laid out like any"):
+    with pytest.raises(FormatError, match="HDF5, but with an unknown layout"):
         read_contents(tmp_path / "a.hdf5")

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from deciban.errors import FormatError, InputError
-from deciban.io.contents import Contents
-from deciban.io.formats import by_name, for_ending
+from deciban.io.formats import Contents, by_name, for_ending
 from deciban.trials import Index, Key, Quality, Scores, SegmentQuality, Trials
 from support.hdf5_files import (
     ALL_PAIRS,
@@ -64,7 +63,7 @@ def test_integers_become_floats_if_they_fit(tmp_path):
     values = np.array([[1, -2, 3], [4, 5, 2**53]])
     assert_same_bits(read(h5(tmp_path / "a.h5", IDS | {"scores": values})).scores.score, values.ravel() * 1.0)
     values[1, 2] += 1
-    refused(h5(tmp_path / "b.h5", IDS | {"scores": values}), r"/scores: holds an integer beyond 2\*\*53")
+    refused(h5(tmp_path / "b.h5", IDS | {"scores": values}), r"/scores: contains an integer beyond 2\*\*53")
 
 
 def test_key_version_2(tmp_path):
@@ -103,7 +102,7 @@ def test_quality(tmp_path):
     assert pairs(quality.trials) == MASKED_PAIRS
     refused(h5(tmp_path / "nan.h5", IDS | given | {"ID/has_row": np.ones(2)}), "of 'bob' is not finite")
     refused(h5(tmp_path / "flags.h5", IDS | given | {"ID/has_row": np.ones(3)}), "has_row: expected 2 numbers 0 or 1")
-    refused(h5(tmp_path / "two.h5", IDS | given | {"ID/has_row": np.array([1, 2])}), "has_row: .* holds 2 in row 0")
+    refused(h5(tmp_path / "two.h5", IDS | given | {"ID/has_row": np.array([1, 2])}), "has_row: .* contains 2 in row 0")
     refused(h5(tmp_path / "shape.h5", IDS | given | {"segQ": np.ones((2, 4))}), r"/segQ has shape \(2, 4\)")
 
 
@@ -255,7 +254,7 @@ def test_a_full_mask_takes_no_space_and_every_reader_sees_ones(tmp_path):
 
 def test_what_has_no_place_is_not_written():
     single = Scores.of({"trial": ["a"]}, [1.0])
-    with pytest.raises(InputError, match="room for trials of enroll and test"):
+    with pytest.raises(InputError, match="a matrix needs trials of enroll and test"):
         written(single, "bosaris-hdf5")
     ids = {"enroll": ["a", "a"], "test": ["x", "x"]}
     with pytest.raises(InputError, match="occurs twice"):
@@ -266,7 +265,7 @@ def test_what_has_no_place_is_not_written():
     with pytest.raises(FormatError, match="NUL"):
         written(Index.of({"enroll": ["a\0"], "test": ["x"]}), "bosaris-hdf5")
     sides = SegmentQuality.of(["a"], [[1.0]]), SegmentQuality.of(["x"], [[1.0, 2.0]])
-    with pytest.raises(FormatError, match="as many measures"):
+    with pytest.raises(FormatError, match="equal numbers of measures"):
         written(Quality(*sides), "bosaris-hdf5")
     with pytest.raises(FormatError, match="2 systems"):
         two = Contents.of(Scores.of(pair, [1.0], name="a"), Scores.of(pair, [2.0], name="b"))
@@ -328,23 +327,23 @@ def test_names_that_look_alike_are_refused(tmp_path):
         ({"scores": np.ones((2, 4))}, r"/scores has shape \(2, 4\), .*/score_mask has \(2, 3\)"),
         ({"score_mask": MASK.T}, r"/scores has shape \(2, 3\), .*/score_mask has \(3, 2\)"),
         ({"ID/row_ids": ["a", "b", "c", "d"]}, r"/scores has shape \(2, 3\), but there are 4 models"),
-        ({"score_mask": MASK * 2}, "/score_mask: the mask holds 2 in row 0, column 0, but only 0, 1"),
-        ({"score_mask": MASK * np.nan}, "/score_mask: the mask holds nan in row 0, column 0"),
-        ({"score_mask": MASK.astype(np.int8) * -1}, "/score_mask: the mask holds -1 in row 0"),
-        ({"score_mask": MASK * 0}, "holds no trials"),
+        ({"score_mask": MASK * 2}, "/score_mask: the mask contains 2 in row 0, column 0, but only 0, 1"),
+        ({"score_mask": MASK * np.nan}, "/score_mask: the mask contains nan in row 0, column 0"),
+        ({"score_mask": MASK.astype(np.int8) * -1}, "/score_mask: the mask contains -1 in row 0"),
+        ({"score_mask": MASK * 0}, "contains no trials"),
         ({"scores": SCORES.ravel()}, r"/scores: expected a matrix, got an array of shape \(6,\)"),
         ({"scores": SCORES[None]}, r"/scores: expected a matrix, got an array of shape \(1, 2, 3\)"),
-        ({"scores": SCORES.astype(complex)}, "/scores: expected numbers of up to 64 bits, but it holds complex128"),
-        ({"scores": SCORES.astype("S5")}, r"/scores: expected numbers of up to 64 bits, but it holds \|S5"),
+        ({"scores": SCORES.astype(complex)}, "/scores: expected numbers of up to 64 bits, got complex128"),
+        ({"scores": SCORES.astype("S5")}, r"/scores: expected numbers of up to 64 bits, got \|S5"),
         ({"scores": SCORES.astype(np.longdouble)}, "/scores: expected numbers of up to 64 bits"),
         ({"scores": np.zeros((2, 3), [("a", "f8"), ("b", "i4")])}, "/scores: expected numbers of up to 64 bits"),
-        ({"scores": h5py.Empty("f8")}, "/scores: expected a matrix|/scores: holds no cells|/scores"),
-        ({"trial_mask": KEY}, "scores and masks of a key or an index at once"),
+        ({"scores": h5py.Empty("f8")}, "/scores: expected a matrix|/scores: contains no cells|/scores"),
+        ({"trial_mask": KEY}, "scores and masks of a key or an index"),
         ({"ID/row_ids": np.array([1, 2])}, "row_ids: expected names .*int64 values"),
         ({"ID/row_ids": np.array([[b"a", b"b"], [b"c", b"d"]])}, r"row_ids: expected a list of names, .*\(2, 2\)"),
         ({"ID/row_ids": [b"ann", b"\xffbob"]}, "row_ids: name 1 is not UTF-8"),
-        ({"ID/row_ids": [b"ann", b"b\0ob"]}, "row_ids: name 1 holds a NUL"),
-        ({"ID/row_ids": np.zeros((0,), "S1")}, "row_ids|holds no trials|shape"),
+        ({"ID/row_ids": [b"ann", b"b\0ob"]}, "row_ids: name 1 contains a NUL"),
+        ({"ID/row_ids": np.zeros((0,), "S1")}, "row_ids|contains no trials|shape"),
     ],
 )
 def test_what_does_not_fit_is_refused(tmp_path, changed, message):
@@ -365,7 +364,9 @@ def test_keys_hold_nothing_but_three_numbers(tmp_path, value):
     mask = KEY.copy()
     mask[1, 2] = value
     given = IDS | {"trial_mask": mask, "file_format": "2.0"}
-    refused(h5(tmp_path / "k.h5", given), f"/trial_mask: the mask holds {value} in row 1, column 2, but only 1, 0, -1")
+    refused(
+        h5(tmp_path / "k.h5", given), f"/trial_mask: the mask contains {value} in row 1, column 2, but only 1, 0, -1"
+    )
 
 
 def test_one_long_name_among_many_does_not_fill_the_disk(tmp_path):

@@ -2,6 +2,7 @@
 
 import io
 import struct
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -38,6 +39,8 @@ from support.hdf5_files import (
     sound_or_refused,
     written,
 )
+
+pytestmark = pytest.mark.usefixtures("warm_matlab")
 
 
 def column(texts):
@@ -83,7 +86,9 @@ def mat73(path, variable, fields):
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_scores_of_version_5(tmp_path, packed):
+def test_scores_of_version_5(tmp_path, packed, monkeypatch):
+    if packed:  # the real process
+        monkeypatch.setattr(hdf5_and_matlab, "subprocess", subprocess)
     fields = NAMES | {"scoremat": SCORES, "scoremask": MASK.astype(bool)}
     path = mat5(tmp_path / "scr.mat", {"other": np.eye(3), "scr": fields}, do_compression=packed)
     contents = read(path)
@@ -207,7 +212,7 @@ def test_of_several_variables_the_needed_one_is_read(tmp_path):
     path = mat5(tmp_path / "two.mat", {"scr": score, "key": key})
     assert read(path, need="scores").kinds == ("scores", "index")
     assert read(path, need="key").kinds == ("key", "index")
-    refused(path, "holds key and scr")
+    refused(path, "contains key and scr")
     refused(mat5(tmp_path / "none.mat", {"scores": score}), "no variable ndx, key, scr, .*there are scores")
     refused(mat73(tmp_path / "none73.mat", "scores", {"scoremat": SCORES}), "no variable ndx, key, scr")
 
@@ -230,12 +235,12 @@ def test_scipy_reads_what_we_write(tmp_path):
 
 def test_endings_and_what_has_no_place(monkeypatch):
     assert for_ending("a.mat").name == "bosaris-mat"
-    with pytest.raises(InputError, match="room for trials of enroll and test"):
+    with pytest.raises(InputError, match="a matrix needs trials of enroll and test"):
         written(Scores.of({"trial": ["a"]}, [1.0]), "bosaris-mat")
     with pytest.raises(FormatError, match="NUL"):
         written(Index.of({"enroll": ["a\0"], "test": ["x"]}), "bosaris-mat")
     monkeypatch.setattr(hdf5_and_matlab, "_LARGEST", 53)
-    with pytest.raises(FormatError, match="54 bytes .* 2 GB. Choose bosaris-hdf5"):
+    with pytest.raises(FormatError, match="54 bytes exceed 2 GB.* Choose bosaris-hdf5"):
         written(Scores(Trials.of_grid(MODELS, SEGMENTS), SCORES.ravel()), "bosaris-mat")
 
 
@@ -248,16 +253,16 @@ def test_endings_and_what_has_no_place(monkeypatch):
         ({"scoremat": np.ones((2, 4))}, r"scr.scoremat has shape \(2, 4\), .*scoremask has"),
         ({"scoremat": MASK * 1j}, "imaginary part"),
         ({"scoremat": scipy.sparse.csc_matrix(MASK * 1.0)}, "a sparse matrix, expected a full one"),
-        ({"scoremat": {"a": 1}}, "scr.scoremat: expected a matrix of numbers, but it holds a struct"),
+        ({"scoremat": {"a": 1}}, "scr.scoremat: expected a matrix of numbers, but it contains a struct"),
         ({"scoremat": "text"}, "scoremat: expected a matrix of numbers"),
         ({"scoremat": np.ones((2, 3, 1, 2))}, "scoremat: expected a matrix of numbers"),
         ({"scoremask": MASK.T}, r"scoremat has shape \(2, 3\), .*scoremask has \(3, 2\)"),
-        ({"scoremask": MASK * 2}, "scoremask: the mask holds 2 in row 0, column 0"),
+        ({"scoremask": MASK * 2}, "scoremask: the mask contains 2 in row 0, column 0"),
         ({"scoremat": np.where(MASK, np.nan, 0)}, r"scr.scoremat: 4 of 4 scores are NaN, .*\(ann, x\)"),
         ({"modelset": column(["a" * 100] * 2)}, "scr.modelset: 1 of 2 names repeat .*cut names off"),
         ({"modelset": np.array(["ann", "bob"])}, "scr.modelset: text, expected cellstr"),
-        ({"modelset": column([1.0, 2.0])}, "a cell that holds no text"),
-        ({"modelset": np.empty((0, 0))}, "holds no trials|has shape"),
+        ({"modelset": column([1.0, 2.0])}, "a cell that does not contain"),
+        ({"modelset": np.empty((0, 0))}, "contains no trials|has shape"),
     ],
 )
 def test_what_does_not_fit_is_refused(tmp_path, changed, message):
@@ -268,7 +273,7 @@ def test_what_does_not_fit_is_refused(tmp_path, changed, message):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"modelset": np.ones((2, 1))}, "modelset: expected a cell array of text, but it holds float64"),
+        ({"modelset": np.ones((2, 1))}, "modelset: expected a cell array of text, got float64"),
         ({"scoremat": np.ones((2, 4))}, r"/scr/scoremat has shape \(2, 4\)"),
         ({"modelset": ["a", "a"]}, "modelset: 1 of 2 names repeat"),
     ],
@@ -279,9 +284,9 @@ def test_what_does_not_fit_in_version_73_is_refused(tmp_path, changed, message):
 
 
 def test_missing_and_sparse_fields(tmp_path):
-    refused(mat5(tmp_path / "a.mat", {"scr": NAMES}), "scr.scoremat: there is no such field")
-    refused(mat5(tmp_path / "b.mat", {"scr": {"scoremat": SCORES}}), "scr.modelset: there is no such field")
-    refused(mat5(tmp_path / "c.mat", {"scr": SCORES}), "the variable scr is not one struct")
+    refused(mat5(tmp_path / "a.mat", {"scr": NAMES}), "scr.scoremat: this field does not exist")
+    refused(mat5(tmp_path / "b.mat", {"scr": {"scoremat": SCORES}}), "scr.modelset: this field does not exist")
+    refused(mat5(tmp_path / "c.mat", {"scr": SCORES}), "the variable scr must be a single struct")
     path = mat73(tmp_path / "d.mat", "scr", {"modelset": MODELS, "segset": SEGMENTS})
     with h5py.File(path, "a") as file:
         file["scr/scoremat/jc"] = [1, 2]
@@ -299,7 +304,7 @@ def test_references_are_looked_at_too(tmp_path):
         half = file.create_dataset("#refs#/half", data=np.array([[0xD83D]], np.uint16))
         evil = (secret, huge, square, half, file["scr"], None)
         references = [h5py.Reference() if one is None else one.ref for one in evil]
-    told = ("other files", "promises", "one line of text", "surrogate|decode", "group", "refers to nothing")
+    told = ("other files", "declares", "one line of text", "surrogate|decode", "group", "refers to nothing")
     for reference, message in zip(references, told, strict=True):
         with h5py.File(path, "a") as file:
             file["scr/modelset"][0, 1] = reference
@@ -318,9 +323,9 @@ def test_many_references_to_one_long_text_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"modelset": array(1, (1 << 30, 1))}, "needs more memory"),
+        ({"modelset": array(1, (1 << 30, 1))}, "more memory is needed"),
         ({"scoremat": array(6, (1 << 20, 1 << 20), element(9, bytes(16)))}, "cannot reshape array of size 2"),
-        ({"modelset": cells(array(4, (1, 1 << 30), element(16, b"")))}, "needs more memory"),
+        ({"modelset": cells(array(4, (1, 1 << 30), element(16, b"")))}, "more memory is needed"),
         ({"scoremat": array(6, (-1, -2), element(9, bytes(16)))}, "can only specify one unknown dimension"),
         ({"scoremat": array(6, (1, 3), element(9, bytes(16)))}, "cannot reshape array of size 2"),
         ({"scoremat": array(6, (1, 2), element(77, bytes(16)))}, "damaged"),
@@ -328,9 +333,9 @@ def test_many_references_to_one_long_text_are_refused(tmp_path):
         ({"scoremat": array(16, (1, 1), b"")}, "damaged"),
         ({"scoremat": array(17, (1, 1), b"")}, "damaged"),
         ({"scoremat": array(3, (1, 1), b"")}, "damaged"),
-        ({"modelset": cells(text("é", 1, "latin-1"))}, "scr.modelset: a text with bytes that are no characters"),
+        ({"modelset": cells(text("é", 1, "latin-1"))}, "scr.modelset: a text with bytes that are not characters"),
         ({"modelset": cells(text("a", 9, "utf-8"))}, "Type 9 does not appear to be char type"),
-        ({"modelset": cells(array(4, (2, 1), element(16, b"ab")))}, "no text of one line"),
+        ({"modelset": cells(array(4, (2, 1), element(16, b"ab")))}, "does not contain one line of text"),
         ({"modelset": array(1, (2, 1), text("a", 16, "utf-8"))}, "could not read bytes"),
     ],
 )
@@ -340,7 +345,8 @@ def test_arrays_that_promise_too_much_or_the_wrong_thing(tmp_path, fields, messa
         refused(path, message)
 
 
-def test_files_that_crash_scipy_are_refused(tmp_path):
+def test_files_that_crash_scipy_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(hdf5_and_matlab, "subprocess", subprocess)  # the real process
     fields = sound() | {"scoremat": array(6, (1, 1), element(8, bytes(8)))}
     refused(file5(tmp_path / "type.mat", record(fields)), "scipy ended with -11")
     deep = text("a", 16, "utf-8")

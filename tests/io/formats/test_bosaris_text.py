@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import FormatError
-from deciban.io.contents import Contents
-from deciban.io.formats import by_name
+from deciban.io.formats import Contents, by_name
 from deciban.trials import IdMap, SegmentQuality
 from support.text_formats import any_double, bits, golden, names, read_bytes
 
@@ -56,7 +55,7 @@ def test_id_maps_come_back(pairs):
     ("text", "message"),
     [
         (b"", "the file is empty"),
-        (b"2\n", "holds no segment"),
+        (b"2\n", "contains no segment"),
         (b"seg1 1\n", ":1: expected the number of quality measures alone"),
         (b"0\nseg1\n", ":1: expected the number of quality measures alone"),
         ("٢\nseg1 1 2\n".encode(), ":1: expected the number of quality measures alone"),
@@ -96,7 +95,7 @@ def test_tabs_leave_room_for_blanks():
 
 
 def test_blanks_do_not_fit():
-    with pytest.raises(FormatError, match="bosaris-idmap cannot hold the right name 'b c': it holds white space"):
+    with pytest.raises(FormatError, match="bosaris-idmap cannot contain the right name 'b c': it contains white space"):
         written(IdMap.from_columns(pa.array(["a"]), pa.array(["b c"])), "bosaris-idmap")
-    with pytest.raises(FormatError, match="bosaris-quality cannot hold the segment '#1': it begins as a comment"):
+    with pytest.raises(FormatError, match="bosaris-quality cannot contain the segment '#1': it begins like a comment"):
         written(SegmentQuality.of(["#1"], [1.0]), "bosaris-quality")

@@ -42,5 +42,5 @@ def test_ambiguous_files_are_refused(tmp_path):
     names = {"enroll_ids": MODELS, "train_ids": MODELS, "test_ids": SEGMENTS}
     refused(h5(tmp_path / "a.h5", names | {"trial_mask": KEY}), "enroll_ids and train_ids")
     names.pop("train_ids")
-    refused(h5(tmp_path / "b.h5", names | {"trial_mask": KEY, "scores": SCORES}), "at once")
+    refused(h5(tmp_path / "b.h5", names | {"trial_mask": KEY, "scores": SCORES}), "must contain one table")
     refused(h5(tmp_path / "c.h5", names), "no dataset /trial_mask")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import FormatError
-from deciban.io.contents import Contents
+from deciban.io.formats import Contents
 from deciban.trials import Key, Scores
 from support.text_formats import (
     any_double,
@@ -42,7 +42,7 @@ def test_pairs_of_sources():
 
 
 def test_the_logarithm_is_not_guessed():
-    with pytest.raises(FormatError, match="could be lir .*log10.* or table .*Say which: --format"):
+    with pytest.raises(FormatError, match="could be lir .*log10.* or table .*Choose one: --format"):
         golden("lir.words")
     as_lir, as_table = golden("lir.words", format="lir"), golden("lir.words", format="table")
     assert (as_lir.scores.log10, as_table.scores.log10) == (True, False)
@@ -76,11 +76,12 @@ def test_rows_come_back():
 
 def test_logarithms_do_not_mix():
     ids = {"enroll": ["a"], "test": ["x"]}
-    with pytest.raises(FormatError, match=r"lir holds common logarithms \(log10\), but mine is not said to be"):
+    with pytest.raises(FormatError, match=r"lir contains common logarithms \(log10\), but mine is not declared"):
         written(Contents.of(Scores.of(ids, [1.0], name="mine")), "lir")
     for name in ("kaldi", "table"):
         with pytest.raises(
-            FormatError, match=rf"mine: these are common logarithms \(log10\), and {name} has no way.*Scores\.in_nats"
+            FormatError,
+            match=rf"mine: these are common logarithms \(log10\), which {name} cannot declare.*Scores\.in_nats",
         ):
             written(Contents.of(Scores.of(ids, [1.0], name="mine", log10=True)), name)
 
@@ -94,5 +95,5 @@ def test_hostile_lines():
 
 @pytest.mark.parametrize("row", [",,1", "A,,1", ",A,1"])
 def test_sources_without_a_name_are_not_the_same(row):
-    with pytest.raises(FormatError, match=r":3: source_id\.[01] is empty, so that nothing says whether"):
+    with pytest.raises(FormatError, match=r":3: source_id\.[01] is empty, but it is needed to decide whether"):
         read_bytes(f"source_id.0,source_id.1,llr\nA,B,2\n{row}\n".encode())

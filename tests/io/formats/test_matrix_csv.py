@@ -74,7 +74,7 @@ def test_any_matrix_comes_back(tmp_path_factory, data):
     expected = [(f"r,{i}", f'c "{j}", {j}', cell) for i, row in enumerate(matrix) for j, cell in enumerate(row)]
     expected = [one for one in expected if one[2] is not None]
     if not expected:
-        with pytest.raises(FormatError, match="holds no trials"):
+        with pytest.raises(FormatError, match="contains no trials"):
             read_contents(path, format="matrix-csv", need="scores")
         return
     scores = read_contents(path, format="matrix-csv", need="scores").scores
@@ -101,21 +101,21 @@ def test_a_matrix_of_a_spreadsheet(tmp_path):
     [
         (b"", "expected a first line"),
         (b"id\nann\n", "expected a first line"),
-        (b"id,x,y\n", "holds no trial"),
-        (b"id,x,y\nann,,\n", "holds no trials"),
+        (b"id,x,y\n", "contains no trial"),
+        (b"id,x,y\nann,,\n", "contains no trials"),
         (b"id,x,x\nann,1,2\n", "a second column 'x', in column 3"),
         (b"id,x,\nann,1,2\n", "no name of a test segment, in column 3"),
         (b"id,x\nann,1\nann,2\n", "repeat another one, the first 'ann'"),
         (b"id,x\nann,1\n,2\n", ":3: the name of the enrolment is empty"),
         (b"id,x\nann,1\nbob,1,2\n", ":3: expected 2 columns, got 3"),
         (b"id,x\nann,1\nbob,nan\n", ":3: the score is NaN; leave the cell empty"),
-        (b"id,x\nann,1\nbob,1e999\n", ":3: the score '1e999' is beyond the largest float"),
+        (b"id,x\nann,1\nbob,1e999\n", ":3: the score '1e999' exceeds the largest float"),
         (b"id,x\nann,1\nbob,0x10\n", ":3: the score '0x10' is not a number"),
         (b"id,\xf6\nann,1\n", ":1: not UTF-8"),
         (b"id,x\nann,1\n\xf6,1\n", "UTF"),
         (
             b"id," + b",".join(b"c%d" % i for i in range(99)) + b"\nann," + b",".join(b"w%d" % i for i in range(99)),
-            "no labels",
+            "not labels",
         ),
     ],
 )

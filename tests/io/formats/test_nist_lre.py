@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import FormatError, InputError, read_class_scores, write
-from deciban.io.contents import Contents
+from deciban.io.formats import Contents
 from deciban.trials import ClassScores
 from deciban.workflows import Options
 from support.text_formats import again, assert_same, conditions_of, golden, names_of, read_bytes, tables, written
@@ -63,7 +63,7 @@ def test_hostile_lines():
     with pytest.raises(FormatError, match=":21: the score 'x' is not a number"):
         # One field that is no number does not make a condition of a language.
         read_bytes(b"segmentid\teng\tfra\tdeu\n" + b"s\t1\t2\t3\n" * 19 + b"t\t1\tx\t2\n", need="class-scores")
-    with pytest.raises(FormatError, match="nist-lre has a column segmentid of its own"):
+    with pytest.raises(FormatError, match="nist-lre uses segmentid as the name of a column"):
         written(Contents.of(ClassScores.of({"trial": ["s"]}, ["eng", "segmentid"], [[0.0, 1.0]])), "nist-lre")
 
 
@@ -100,5 +100,5 @@ def test_detection_llrs_are_written_and_come_back(tmp_path_factory, n_classes, s
 
 def test_a_unit_is_not_said_twice():
     for said in ({"detection_llr": True}, {"posterior_prior": "flat"}, {"probabilities": "flat"}):
-        with pytest.raises(InputError, match=f"{next(iter(said))}: files of format nist-lre17 hold detection llrs"):
+        with pytest.raises(InputError, match=f"{next(iter(said))}: files of format nist-lre17 contain detection llrs"):
             Options.of("evaluate_files", {"format": "nist-lre17", **said})

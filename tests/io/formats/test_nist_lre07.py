@@ -26,7 +26,7 @@ def test_the_true_language_makes_a_key():
     ("lines", "message"),
     [
         (b"", "the file is empty"),
-        (b"general_lr eng closed_set s2 t 1\n", r"segment 's2' has no line for fra\. Every segment needs"),
+        (b"general_lr eng closed_set s2 t 1\n", r"segment 's2' has no line for fra\. Each segment needs"),
         (b"general_lr deu closed_set s1 f 1\ngeneral_lr deu closed_set s2 f 1\n", "segment 's2' has no line for eng"),
         (b"general_lr eng closed_set s1 t 2\n", r":3: a second line of segment \(s1\) for eng"),
         (b"general_lr eng open_set s1 t 2\n", "lines of more than one set: closed_set, open_set"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from deciban import FormatError
-from deciban.io.contents import Contents
+from deciban.io.formats import Contents
 from deciban.trials import Key, Scores
 from support.text_formats import again, assert_same, conditions_of, golden, names_of, read_bytes, tables, written
 
@@ -80,5 +80,5 @@ def test_hostile_lines():
 
 def test_a_condition_cannot_be_called_like_a_column():
     key = Key.of({"enroll": ["m"], "test": ["s"]}, [True], conditions={"Side": ["a"]})
-    with pytest.raises(FormatError, match="nist-sre has a column Side of its own"):
+    with pytest.raises(FormatError, match="nist-sre uses Side as the name of a column"):
         written(Contents.of(key), "nist-sre")

@@ -12,8 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError
-from deciban.io.contents import Contents
-from deciban.io.formats import Options, by_name
+from deciban.io.formats import Contents, InputOptions, by_name
 from deciban.io.source import Source
 from deciban.trials import ClassKey, ClassScores, Index, Key, Scores, Trials
 from support.tables import again, assert_same_contents, changed, read_bytes, sound_or_refused, written
@@ -117,10 +116,10 @@ def test_a_matrix_is_not_taken_for_scores():
     contents = read(matrix, name="net")
     assert contents.kinds == ("class-scores", "index")
     assert (contents.class_scores.classes, contents.class_scores.name) == (("0", "1"), "net")
-    with pytest.raises(FormatError, match=r"a 3 x 2 matrix, but scores were asked .* --columns score=2; .*difference"):
+    with pytest.raises(FormatError, match=r"a 3 x 2 matrix, but scores need .* --columns score=2; .*difference"):
         read(matrix, need="scores")
     for need in ("key", "class-key"):
-        with pytest.raises(FormatError, match="a 3 x 2 matrix, but a key was asked for. Expected one label per trial"):
+        with pytest.raises(FormatError, match="a 3 x 2 matrix, but a key is needed. Expected one label per trial"):
             read(matrix, need=need)
 
 
@@ -142,23 +141,23 @@ def test_columns_of_a_matrix():
         "trial=1,score=2",
         "trial,score",
     ):
-        with pytest.raises(FormatError, match="--columns picks scores out of 2 columns that have no names"):
+        with pytest.raises(FormatError, match="--columns selects scores from 2 columns without names"):
             read(matrix, columns=columns)
 
 
 REFUSED = {
-    "objects": (np.array([1.0, None]), "it holds Python objects, and deciban never loads pickles"),
+    "objects": (np.array([1.0, None]), "it contains Python objects, and deciban never loads pickles"),
     "records": (
         np.zeros(3, [("score", "f8"), ("label", "i4")]),
-        r"holds records \(.*Expected booleans, integers, floats",
+        r"contains records \(.*Expected booleans, integers, floats",
     ),
-    "complex": (np.zeros(3, complex), "holds complex numbers"),
-    "text": (np.array(["1.5"]), "holds <U3 values, scores are numbers"),
-    "dates": (np.zeros(3, "M8[s]"), "holds dates"),
+    "complex": (np.zeros(3, complex), "contains complex numbers"),
+    "text": (np.array(["1.5"]), "contains <U3 values, but scores must be numbers"),
+    "dates": (np.zeros(3, "M8[s]"), "contains dates"),
     "wide floats": (np.zeros(3, np.longdouble), "floats of at most 64 bits"),
     "NaN": (np.array([1.0, np.nan, np.nan]), "2 of 3 scores are NaN, the first in row 1. Infinite"),
     "NaN in a matrix": (np.array([[1.0, 2.0], [3.0, np.nan]]), "1 of 4 scores are NaN, the first in row 1, column 1"),
-    "huge": (np.array([2**53 + 1]), "an integer beyond 2\\*\\*53 .*, which no float is equal to"),
+    "huge": (np.array([2**53 + 1]), "an integer beyond 2\\*\\*53 .*, which no float can represent"),
     "nothing": (np.zeros(0), r"got shape \(0,\)"),
     "no columns": (np.zeros((3, 0)), r"got shape \(3, 0\)"),
     "one number": (np.array(1.5), r"got shape \(\)"),
@@ -178,27 +177,30 @@ def test_what_cannot_be_scores_is_refused(case):
 
 @pytest.mark.parametrize("need", ["key", "class-key"])
 def test_text_is_no_truth(need):
-    with pytest.raises(FormatError, match="holds text, expected numbers or booleans"):
+    with pytest.raises(FormatError, match="contains text, expected numbers or booleans"):
         read(np.array(["target"]), need=need)
 
 
 HEADERS = {
     "a million million": (
         by_hand(header(shape=f"({10**12},)"), bytes(24)),
-        "promises 1,000,000,000,000 float64 values",
+        "declares 1,000,000,000,000 float64 values",
     ),
     "beyond counting": (by_hand(header(shape=f"({2**70}, 3)"), bytes(24)), "but 24 bytes follow"),
-    "cut off": (by_hand(header(), bytes(23)), "promises 3 float64 values in 24 bytes, but 23 bytes follow"),
+    "cut off": (by_hand(header(), bytes(23)), "declares 3 float64 values in 24 bytes, but 23 bytes follow"),
     "too long": (by_hand(header(), bytes(25)), "but 25 bytes follow"),
-    "less than none": (by_hand(header(shape="(-3,)"), bytes(24)), r"promises the shape \(-3,\)"),
+    "less than none": (by_hand(header(shape="(-3,)"), bytes(24)), r"declares the shape \(-3,\)"),
     "letters of no length": (by_hand(header("<U0", f"({10**12},)"), b""), "in 0 bytes, but 0 bytes follow"),
     "version 3": (by_hand(header(), bytes(24), (3, 0)), "in version 1 or 2"),
-    "long header": (b"\x93NUMPY\x02\x00\xff\xff\xff\xff" + bytes(50), "header promises to be 4,294,967,295 bytes"),
+    "long header": (
+        b"\x93NUMPY\x02\x00\xff\xff\xff\xff" + bytes(50),
+        "header declares a length of 4,294,967,295 bytes",
+    ),
     "a program": (by_hand("__import__('os').system('false')\n", b""), "damaged"),
     "half a header": (by_hand(header(), b"")[:30], "damaged"),
     "parentheses": (by_hand("(" * 9000, b""), "damaged"),
     "65 axes": (by_hand(header(shape="(1," + "1," * 64 + ")"), bytes(8)), "damaged"),
-    "a boolean axis": (by_hand(header(shape="(True,)"), bytes(8)), "."),
+    "a boolean axis": (by_hand(header(shape="(True,)"), bytes(8)), "declares the shape"),
 }
 
 
@@ -206,15 +208,8 @@ HEADERS = {
 def test_headers_that_lie(case):
     data, message = HEADERS[case]
     tracemalloc.start()
-    try:
-        contents = read_bytes(data, "npy")
-    except FormatError as error:
-        assert "file" in str(error)
-        with pytest.raises(FormatError, match=message):
-            raise
-    else:
-        assert case == "a boolean axis"
-        assert len(contents.scores) == 1
+    with pytest.raises(FormatError, match=message):
+        read_bytes(data, "npy")
     assert tracemalloc.get_traced_memory()[1] < 20 << 20
     tracemalloc.stop()
 
@@ -228,7 +223,7 @@ def test_one_copy_of_the_numbers(tmp_path):
     path = tmp_path / "scores.npy"
     np.save(path, np.random.default_rng(0).normal(size=(1 << 20, 4)))
     tracemalloc.start()
-    contents = by_name("npy").read(Source(path), Options(need="class-scores"))
+    contents = by_name("npy").read(Source(path), InputOptions(need="class-scores"))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert contents.class_scores.score.nbytes == 32 << 20
@@ -257,8 +252,8 @@ def test_all_tables_come_back():
 ROWS = Trials.of_rows(2)
 ONE = Scores(ROWS, np.zeros(2))
 LOST = {
-    "names": ([Scores.of({"trial": ["a"]}, [1.0])], "room for one array of .*, but .* needs trial, score"),
-    "order": ([Scores(ROWS.take(np.array([1, 0])), np.zeros(2))], "not all rows of a table in order. Name them"),
+    "names": ([Scores.of({"trial": ["a"]}, [1.0])], "can contain one array of .*, but .* needs trial, score"),
+    "order": ([Scores(ROWS.take(np.array([1, 0])), np.zeros(2))], "not the rows of a table in order. Add names"),
     "two systems": ([ONE, ONE], "two systems are called 'system'"),
     "truth": ([ONE, Key(ROWS, np.array([True, False]))], "needs score, is_target. Choose npz or parquet"),
     "base": ([Scores(ROWS, np.zeros(2), log10=True)], "needs score, log10.*in_nats"),
@@ -285,12 +280,14 @@ def test_changed_bytes_give_tables_or_our_errors(data):
 
 def test_real_matrices(real_data):
     """Shapes and types as the notes of these data sets describe them."""
-    net = by_name("npy").read(Source(real_data / "agnews_gpt2" / "scores.npy"), Options()).class_scores
+    net = by_name("npy").read(Source(real_data / "agnews_gpt2" / "scores.npy"), InputOptions()).class_scores
     assert (net.score.shape, net.score.dtype) == ((7600, 4), np.float32)
-    truth = by_name("npy").read(Source(real_data / "agnews_gpt2" / "targets.npy"), Options(need="class-key")).class_key
+    truth = (
+        by_name("npy").read(Source(real_data / "agnews_gpt2" / "targets.npy"), InputOptions(need="class-key")).class_key
+    )
     assert np.bincount(truth.label).tolist() == [1900] * 4
     folder = real_data / "sv_plda_calibration"
-    key = by_name("npy").read(Source(folder / "trn_targets.npy"), Options(need="key")).key
+    key = by_name("npy").read(Source(folder / "trn_targets.npy"), InputOptions(need="key")).key
     assert (key.n_tar, key.n_non) == (1177, 118_997)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
-from deciban.io.contents import Contents
+from deciban.io.formats import Contents
 from deciban.trials import ClassKey, ClassScores, Index, Key, Scores, Trials
 from support.tables import (
     again,
@@ -159,13 +159,13 @@ ROWS = Trials.of_rows(2)
 NULLS = Scores.of({"trial": ["a", "b"]}, [1.0, 2.0], conditions={"gender": ["f", None]})
 DATES = Scores.of({"trial": ["a"]}, [1.0], conditions={"day": pa.array([0], pa.date32())})
 LOST = {
-    "missing values": ([NULLS], "no room for missing values, and condition:gender has 1"),
-    "dates": ([DATES], r"no room for date32\[day\] values, as condition:day has"),
-    "NUL": ([Scores.of({"trial": ["a\0"]}, [1.0])], "no room for NUL characters, which trial has"),
-    "order": ([Scores(ROWS.take(np.array([1, 0])), np.zeros(2))], "not all rows of a table in order. Name them"),
+    "missing values": ([NULLS], "cannot contain missing values, but condition:gender has 1"),
+    "dates": ([DATES], r"cannot contain date32\[day\] values, which condition:day has"),
+    "NUL": ([Scores.of({"trial": ["a\0"]}, [1.0])], "cannot contain NUL characters, which trial has"),
+    "order": ([Scores(ROWS.take(np.array([1, 0])), np.zeros(2))], "not the rows of a table in order. Add names"),
     "both bases": (
         [Scores(ROWS, np.zeros(2)), Scores(ROWS, np.zeros(2), "b", log10=True)],
-        "do not go into one file.*in_nats",
+        "cannot be in one file.*in_nats",
     ),
     "same names": ([Scores(ROWS, np.zeros(2)), Scores(ROWS, np.zeros(2))], "two systems are called 'system'"),
     "classes": (
@@ -190,28 +190,28 @@ def test_tables_of_other_trials():
 
 
 REFUSED = {
-    "objects": ({"score": np.array([1.0, None])}, "score: it holds Python objects, and deciban never loads pickles"),
+    "objects": ({"score": np.array([1.0, None])}, "score: it contains Python objects, and deciban never loads pickles"),
     "names as objects": ({"trial": np.array(["a", None]), "score": [1, 2]}, "trial: .*never loads pickles"),
     "NaN": ({"score": [1.0, np.nan]}, "score: 1 of 2 scores are NaN, the first in row 1"),
     "lengths": ({"trial": ["a", "b"], "score": [1.0]}, r"score: has shape \(1,\), expected 2 values, one per trial"),
     "label lengths": ({"score": [1.0, 2], "label": [1]}, r"label: has shape \(1,\), expected 2 values"),
     "condition lengths": ({"score": [1.0], "condition:age": [1, 2]}, "condition:age: 2 values for 1 trials"),
     "name lengths": ({"enroll": ["a"], "test": ["x", "y"], "score": [1.0]}, "expected columns of one length"),
-    "half a name": ({"enroll": ["a"], "score": [1.0]}, "names its trials by enroll. Expected enroll and test"),
-    "half a grid": ({"enroll_names": ["a"], "score": [1.0]}, "names its trials by enroll_names. Expected"),
+    "half a name": ({"enroll": ["a"], "score": [1.0]}, "identifies its trials by enroll. Expected enroll and test"),
+    "half a grid": ({"enroll_names": ["a"], "score": [1.0]}, "identifies its trials by enroll_names. Expected"),
     "numbers for names": ({"trial": [1.5], "score": [1.0]}, "trial: expected a vector of text, got float64"),
-    "positions": ({"trial": [0, 2], "trial_names": ["a", "b"], "score": [1, 2]}, "row 1: position 2 in trial_names"),
-    "negative positions": ({"trial": [-1], "trial_names": ["a"], "score": [1]}, "row 0: position -1 in trial_names"),
-    "no positions": ({"trial": ["a"], "trial_names": ["a"], "score": [1]}, "expected a vector of positions"),
+    "positions": ({"trial": [0, 2], "trial_names": ["a", "b"], "score": [1, 2]}, "row 1: index 2 in trial_names"),
+    "negative positions": ({"trial": [-1], "trial_names": ["a"], "score": [1]}, "row 0: index -1 in trial_names"),
+    "no positions": ({"trial": ["a"], "trial_names": ["a"], "score": [1]}, "expected a vector of indices"),
     "mask": (
         {"enroll_names": ["a"], "test_names": ["x"], "mask": [[1, 0]], "score": [[1.0, 2]]},
-        r"mask: has shape \(1, 2\), the names make 1 x 1",
+        r"mask: has shape \(1, 2\), but there are 1 x 1 names",
     ),
     "mask values": (
         {"enroll_names": ["a"], "test_names": ["x"], "mask": [[2]], "score": [[1.0]]},
         "mask, row 0: the label is 2",
     ),
-    "empty mask": ({"enroll_names": ["a"], "test_names": ["x"], "mask": [[False]]}, "holds no trials"),
+    "empty mask": ({"enroll_names": ["a"], "test_names": ["x"], "mask": [[False]]}, "contains no trials"),
     "grid shape": (
         {"enroll_names": ["a"], "test_names": ["x", "y"], "score": [[1.0], [2]]},
         r"score: has shape \(2, 1\), expected 1 x 2 values, or 2 values, one per trial",
@@ -219,14 +219,17 @@ REFUSED = {
     "twice in a grid": ({"enroll_names": ["a", "a"], "test_names": ["x"], "score": [[1.0], [2]]}, "repeat another one"),
     "a cube": ({"score": np.zeros((2, 2, 2))}, r"score: has shape \(2, 2, 2\)"),
     "truth": ({"score": [1.0], "is_target": [0.5]}, "is_target, row 0: the label is 0.5"),
-    "truth in words": ({"score": [1.0], "is_target": ["yes"]}, "is_target: holds text, expected numbers or booleans"),
+    "truth in words": (
+        {"score": [1.0], "is_target": ["yes"]},
+        "is_target: contains text, expected numbers or booleans",
+    ),
     "unknown word": ({"score": [1.0], "label": ["maybe"]}, "row 0: unknown label 'maybe'"),
     "unknown class": ({"trial": ["a"], "classes": ["x", "y"], "label": ["z"]}, "class 'z' is not among the classes"),
     "label out of range": ({"trial": ["a"], "classes": ["x", "y"], "label": [2]}, "row 0: label 2 of 2 classes"),
     "class names": ({"trial": ["a"], "classes": ["x", "x"], "score": [[1.0, 2]]}, "expected at least 2 distinct names"),
     "number of classes": ({"trial": ["a"], "classes": ["x", "y"], "score": [[1.0, 2, 3]]}, "expected 1 segments x 2"),
-    "nothing": ({"foo": [1.0]}, "holds npz with foo, but neither names of trials nor scores or labels"),
-    "no trials": ({"score": np.zeros(0)}, "holds no trials"),
+    "nothing": ({"foo": [1.0]}, "contains npz with foo, but neither names of trials nor scores or labels"),
+    "no trials": ({"score": np.zeros(0)}, "contains no trials"),
     "one number": ({"score": 1.5}, "neither names of trials nor scores"),
 }
 
@@ -242,12 +245,12 @@ def test_what_does_not_fit_is_refused(case):
 
 def test_names_that_promise_more_trials_than_anybody_has():
     names = np.arange(100_000).astype(str)
-    with pytest.raises(FormatError, match="promises 10,000,000,000 trials without storing one. Store the mask"):
+    with pytest.raises(FormatError, match="declares 10,000,000,000 trials without any value. Store the mask"):
         read(enroll_names=names, test_names=names)
 
 
 def test_nul_characters_that_would_cut_a_name():
-    with pytest.raises(FormatError, match="trial, row 1: the name holds a NUL character"):
+    with pytest.raises(FormatError, match="trial, row 1: the name contains a NUL character"):
         read(trial=["ab", "a\0b"], score=[1, 2])
 
 
@@ -270,10 +273,10 @@ def header(n):
 
 
 def test_archives_of_other_things():
-    with pytest.raises(FormatError, match="'scores.txt' is no array. Of zip archives only .npz is read"):
+    with pytest.raises(FormatError, match="'scores.txt' is not an array. Only .npz archives can be read"):
         read_bytes(zipped([("score.npy", npy(np.zeros(2))), ("scores.txt", b"a 1\n")]), "npz")
     for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
-        with pytest.raises(FormatError, match="'score' is encrypted, or compressed in a way that NumPy does not use"):
+        with pytest.raises(FormatError, match="'score' is encrypted, or has a compression that NumPy does not use"):
             read_bytes(zipped([("score.npy", npy(np.zeros(2)))], method), "npz")
     data = bytearray(zipped([("score.npy", npy(np.zeros(2)))]))
     data[data.index(b"PK\x01\x02") + 8] |= 1
@@ -297,7 +300,7 @@ def test_checksums_are_compared():
 @pytest.mark.parametrize("n", [10**12, 10**6])
 def test_headers_that_promise_more_than_there_is(n):
     tracemalloc.start()
-    with pytest.raises(FormatError, match=f"score: the header promises {n:,} float64 values"):
+    with pytest.raises(FormatError, match=f"score: the header declares {n:,} float64 values"):
         read_bytes(zipped([("score.npy", header(n))], zipfile.ZIP_DEFLATED), "npz")
     assert tracemalloc.get_traced_memory()[1] < 5 << 20
     tracemalloc.stop()
@@ -318,7 +321,9 @@ def test_bombs():
     data = local + central + b"PK\x05\x06" + struct.pack("<HHHHIIH", 0, 0, 1, 1, len(central), len(local), 0)
     assert zipfile.ZipFile(io.BytesIO(data)).getinfo("score.npy").file_size == length
     tracemalloc.start()
-    with pytest.raises(FormatError, match=r"'score' would be 272,629,888 bytes out of .*, so this may be a bomb"):
+    with pytest.raises(
+        FormatError, match=r"'score' would expand from .* to 272,629,888 bytes, so this may be a decompression bomb"
+    ):
         read_bytes(data, "npz")
     assert tracemalloc.get_traced_memory()[1] < 5 << 20
     tracemalloc.stop()

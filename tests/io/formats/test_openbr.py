@@ -37,7 +37,7 @@ def test_distances_have_the_other_sign(tmp_path):
     contents = read_contents(openbr(tmp_path / "d.mtx", -SCORE, first=b"D2"))
     plain = read_contents(openbr(tmp_path / "s.mtx", SCORE))
     assert contents.scores.score.tolist() == plain.scores.score.tolist()
-    assert "distances, with the other sign" in contents.origin.reading
+    assert "distances, signs changed" in contents.origin.reading
 
 
 def test_masks(tmp_path):
@@ -62,7 +62,7 @@ def test_a_matrix_is_judged_by_its_mask(tmp_path):
     by_hand = deciban.evaluate(score[mask == 0xFF].astype(float), score[mask == 0x7F].astype(float))
     assert results.systems[0].cllr == pytest.approx(by_hand.cllr, rel=1e-14)
     assert results.systems[0].eer == by_hand.eer
-    assert any("10 cells are NaN, and no trials" in message.text for message in results.messages)
+    assert any("10 cells are NaN, so they are not trials" in message.text for message in results.messages)
 
 
 def test_a_mask_of_another_size_shares_no_trial(tmp_path):
@@ -84,20 +84,20 @@ def test_hostile_files(tmp_path):
     start = len(data) - SCORE.nbytes
     mask = openbr(tmp_path / "m.mask", np.array([[255, 1]], np.uint8)).read_bytes()
     cases = {
-        data[:-1]: "it was cut off",
-        data[:start]: "it was cut off",
-        data + b"\0": "something stands behind",
-        data.replace(b"MF 2 3", b"MF 999999999 999999999"): "it was cut off",
+        data[:-1]: "the file was cut off",
+        data[:start]: "the file was cut off",
+        data + b"\0": "other data follow",
+        data.replace(b"MF 2 3", b"MF 999999999 999999999"): "the file was cut off",
         data.replace(b"MF 2 3", b"MF 0 3"): "there is no trial",
         data[: start - 5] + b"abcd\n" + data[start:]: "ends with the bytes 61626364",
-        data[: start - 3]: "no matrix of OpenBR",
-        data[:start] + np.full(6, np.nan, np.float32).tobytes(): "holds no trials",
-        mask: "the mask holds 0x01 in row 1, column 2",
+        data[: start - 3]: "not a matrix of OpenBR",
+        data[:start] + np.full(6, np.nan, np.float32).tobytes(): "contains no trials",
+        mask: "the mask contains 0x01 in row 1, column 2",
     }
     for bad, message in cases.items():
         path.write_bytes(bad)
         with pytest.raises(FormatError, match=message):
             read_contents(path)
     path.write_bytes(data)
-    with pytest.raises(FormatError, match="no columns to name"):
+    with pytest.raises(FormatError, match="have no roles"):
         read_contents(path, columns="score=1", format="openbr")

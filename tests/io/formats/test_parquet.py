@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
 from deciban.io import read_scores
-from deciban.io.contents import Contents
-from deciban.io.formats import Options, by_name
+from deciban.io.formats import Contents, InputOptions, by_name
 from deciban.io.source import Source
 from deciban.trials import Index, Key, Scores, Trials
 from support.tables import (
@@ -53,16 +52,16 @@ def test_a_file_of_polars(tmp_path):
     path = tmp_path / "scores.parquet"
     for options in ({}, {"compression": "snappy"}, {"use_pyarrow": False, "row_group_size": 1}):
         pl.DataFrame(COLUMNS).write_parquet(path, **options)
-        assert_one_file_of_others(by_name("parquet").read(Source(path), Options()))
+        assert_one_file_of_others(by_name("parquet").read(Source(path), InputOptions()))
     pl.DataFrame(COLUMNS).with_columns(pl.col("modelid", "targettype").cast(pl.Categorical)).write_parquet(path)
-    assert_one_file_of_others(by_name("parquet").read(Source(path), Options()))
+    assert_one_file_of_others(by_name("parquet").read(Source(path), InputOptions()))
 
 
 def test_a_file_of_pandas(tmp_path):
     pd = pytest.importorskip("pandas")
     path = tmp_path / "scores.parquet"
     pd.DataFrame(COLUMNS).to_parquet(path)
-    assert_one_file_of_others(by_name("parquet").read(Source(path), Options()))
+    assert_one_file_of_others(by_name("parquet").read(Source(path), InputOptions()))
 
 
 @pytest.mark.parametrize("text", [pa.string(), pa.large_string(), pa.binary(), pa.dictionary(pa.int8(), pa.string())])
@@ -96,7 +95,7 @@ def test_several_systems_and_the_choice_of_one():
     assert read(table, columns="trial,-,score,-").index.trials.conditions == {}
     with pytest.raises(FormatError, match="no column 'llr' for the score; there are utt, asv_score"):
         read(table, columns="trial=utt,score=llr")
-    with pytest.raises(FormatError, match="--columns names 2 columns, there are 4"):
+    with pytest.raises(FormatError, match="--columns contains 2 columns, the table has 4"):
         read(table, columns="trial,score")
 
 
@@ -132,7 +131,7 @@ def test_words_of_the_user():
     table = {"trial": ["a", "b"], "label": ["Y", "N"]}
     vocabulary = Vocabulary.of({"target": "Y", "nontarget": "N"})
     assert read(table, vocabulary=vocabulary).key.is_target.tolist() == [True, False]
-    with pytest.raises(FormatError, match="file, row 0: unknown label 'Y'; known are target"):
+    with pytest.raises(FormatError, match="file, row 0: unknown label 'Y'. Define your words: .* Known words: target"):
         read(table)
 
 
@@ -144,7 +143,7 @@ def test_what_is_written_comes_back_bit_for_bit(contents):
 def test_an_index_and_no_names():
     index = Index.of({"enroll": ["a", "a"], "test": ["x", "x"]})
     assert again(Contents.of(index), "parquet").kinds == ("index",)
-    with pytest.raises(InputError, match="trials without names and values make no table"):
+    with pytest.raises(InputError, match="trials without names and values cannot become a table"):
         written(Contents.of(Index(Trials.of_rows(3))), "parquet")
     rows = Trials.of_rows(3).take(np.array([2, 0]))
     with pytest.raises(InputError, match=r"row numbers are not 0, 1, 2, .* Give them names first"):
@@ -170,13 +169,13 @@ REFUSED = {
     "missing label": ({"trial": ["a", "b"], "label": [None, "target"]}, "row 0: the label is missing"),
     "NaN": ({"trial": ["a", "b", "c"], "score": [1.0, 2.0, np.nan]}, "row 2: the score is NaN"),
     "text for scores": ({"trial": ["a"], "score": ["1.5"]}, "the scores are string, expected numbers"),
-    "numbers with points for names": ({"trial": [1.5], "score": [1.0]}, "names of trials are text, but got double"),
-    "list of scores": ({"trial": ["a"], "score": [[1.0, 2.0]]}, "column score, the score, holds list<.*> values"),
-    "record for a name": ({"trial": [{"a": 1}], "score": [1.0]}, "column trial, the trial, holds struct"),
+    "numbers with points for names": ({"trial": [1.5], "score": [1.0]}, "names of trials must be text, but got double"),
+    "list of scores": ({"trial": ["a"], "score": [[1.0, 2.0]]}, "column score, the score, contains list<.*> values"),
+    "record for a name": ({"trial": [{"a": 1}], "score": [1.0]}, "column trial, the trial, contains struct"),
     "half a label": ({"trial": ["a"], "label": [0.5]}, "file"),
-    "no rows": ({"trial": pa.array([], pa.string()), "score": pa.array([], pa.float64())}, "holds no trial"),
+    "no rows": ({"trial": pa.array([], pa.string()), "score": pa.array([], pa.float64())}, "contains no trial"),
     "two of a kind": ({"trial": ["a"], "utt": ["b"], "score": [1.0]}, "columns trial and utt could both be the trial"),
-    "only lists": ({"embedding": [[1.0]]}, "holds no column that could be read; there are embedding"),
+    "only lists": ({"embedding": [[1.0]]}, "contains no column that can be read; there are embedding"),
     "not UTF-8": ({"trial": pa.array([b"\xff"]), "score": [1.0]}, "UTF"),
 }
 
@@ -211,7 +210,7 @@ def test_more_rows_than_bytes_can_mean():
     constant = pa.array(np.zeros(1 << 26, np.int8))
     data = parquet({"score": constant}, row_group_size=1 << 26, data_page_size=1 << 30, max_rows_per_page=1 << 26)
     assert len(data) < 1000
-    with pytest.raises(FormatError, match=r"promises 67,108,864 rows .* made to exhaust the memory"):
+    with pytest.raises(FormatError, match=r"declares 67,108,864 rows .* made to exhaust the memory"):
         read_bytes(data, "parquet")
 
 
@@ -248,7 +247,7 @@ def folder(tmp_path, files):
         path.write_bytes(table if isinstance(table, bytes) else parquet(table))
     source = Source(tmp_path)
     assert by_name("parquet").recognizes(source)
-    return by_name("parquet").read(source, Options(name="sys"))
+    return by_name("parquet").read(source, InputOptions(name="sys"))
 
 
 def test_a_partitioned_folder_is_one_table(tmp_path):
@@ -272,7 +271,7 @@ def test_a_folder_of_pandas(tmp_path):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"trial": ["a", "b", "c"], "score": [1.0, 2.0, 3.0], "label": ["tar", "non", "tar"]})
     frame.to_parquet(tmp_path, partition_cols=["label"])
-    contents = by_name("parquet").read(Source(tmp_path), Options())
+    contents = by_name("parquet").read(Source(tmp_path), InputOptions())
     assert contents.index.trials.condition("label").to_pylist() == ["non", "tar", "tar"]
     assert contents.scores.score.tolist() == [2.0, 1.0, 3.0]
     assert contents.key is None  # a partition is a condition, whatever it is called
@@ -281,16 +280,16 @@ def test_a_folder_of_pandas(tmp_path):
 PARTS = {"trial": ["a"], "score": [1.0]}
 BAD_FOLDERS = {
     "empty": ({}, "a folder without files"),
-    "text": ({"a.parquet": PARTS, "b.txt": b"a 1\n"}, "b.txt: no Parquet file"),
+    "text": ({"a.parquet": PARTS, "b.txt": b"a 1\n"}, "b.txt: not a Parquet file"),
     "other columns": ({"a": PARTS, "b": {"trial": ["b"], "llr": [1.0]}}, "b: has the columns trial, llr, the first"),
-    "other partitions": ({"g=f/a": PARTS, "a": PARTS}, "lies in other partitions than"),
+    "other partitions": ({"g=f/a": PARTS, "a": PARTS}, "has other partition columns than"),
     "twice": ({"score=f/a": PARTS}, "score is a column and a partition"),
     "damaged": ({"a": PARTS, "b": parquet(PARTS)[:-9]}, "b: damaged"),
     "other types": (
         {"a": PARTS, "b": {"trial": ["b"], "score": ["high"]}},
-        "b: column score holds text .*a it holds numbers",
+        "b: column score contains text .*a it contains numbers",
     ),
-    "a copy": ({"a": PARTS, "b": PARTS}, "b: the same content as .*a, so that its trials would count twice"),
+    "a copy": ({"a": PARTS, "b": PARTS}, "b: the same content as .*a, so its trials would count twice"),
 }
 
 
@@ -316,7 +315,7 @@ def test_errors_name_the_file_the_row_group_and_the_row(tmp_path, column):
     pq.write_table(pa.table(bad), tmp_path / "part-1.parquet", row_group_size=1)
     for path in (tmp_path, tmp_path / "part-1.parquet"):
         with pytest.raises(FormatError, match=NO_NUMBER[column][1]):
-            by_name("parquet").read(Source(path), Options())
+            by_name("parquet").read(Source(path), InputOptions())
 
 
 def test_damage_is_found_by_checksums(tmp_path):
@@ -329,13 +328,13 @@ def test_damage_is_found_by_checksums(tmp_path):
     content[at + 3] ^= 0xFF
     path.write_bytes(content)
     with pytest.raises(FormatError, match=r"a\.parquet: damaged, .*CRC checksum verification failed"):
-        by_name("parquet").read(Source(path), Options())
+        by_name("parquet").read(Source(path), InputOptions())
 
 
 def test_two_tables_of_other_trials_are_not_written():
     key = Key.of({"trial": ["b", "a"]}, [True, False])
     scores = Scores.of({"trial": ["a", "b"]}, [1.0, 2.0])
-    with pytest.raises(InputError, match="not about the same trials in the same order. Align them first"):
+    with pytest.raises(InputError, match="do not contain the same trials in the same order. Align them first"):
         written(Contents.of(scores, key), "parquet")
     with pytest.raises(InputError, match="two columns would be called 'label'"):
         written(
@@ -363,7 +362,7 @@ def test_files_of_a_folder_that_mean_different_things(tmp_path, case):
         "b": described({"trial": ["b"], "score": [1.0]}, **first),
         "c": described({"trial": ["c"], "score": [1.0]}, **other),
     }
-    with pytest.raises(FormatError, match=f"/c: its metadata say {case} = .*, those of .*/a "):
+    with pytest.raises(FormatError, match=f"/c: its metadata contain {case} = .*, but .*/a "):
         folder(tmp_path, files)
 
 

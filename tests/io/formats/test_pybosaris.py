@@ -39,6 +39,6 @@ def test_key(tmp_path):
 def test_what_makes_no_sense_is_refused(tmp_path):
     masks = {"tar_mask": KEY == 1, "non_mask": KEY != 0}
     refused(h5(tmp_path / "a.h5", NAMES | masks), "2 trials are target and non-target at once.*row 0, column 0")
-    refused(h5(tmp_path / "b.h5", NAMES | masks | {"score_mat": SCORES}), "at once")
+    refused(h5(tmp_path / "b.h5", NAMES | masks | {"score_mat": SCORES}), "must contain one table")
     refused(h5(tmp_path / "c.h5", NAMES | {"tar_mask": KEY == 1}), "no dataset /non_mask")
     refused(h5(tmp_path / "d.h5", NAMES), "no dataset /score_mat")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import deciban
 from deciban import FormatError, KeyMismatchError, read_scores, write
-from deciban.io.contents import Contents
+from deciban.io.formats import Contents
 from deciban.trials import Key, Scores, Trials
 from support.text_formats import again, bits, golden, read_bytes, written
 
@@ -54,7 +54,7 @@ def test_another_title_has_to_be_named():
     """It could as well be a score that was misspelt."""
     for title in ("cosine", "1.5e", "O.5"):
         data = f"{title}\n1.5\n-2\n".encode()
-        with pytest.raises(FormatError, match=rf"(?s):1: cannot tell.*'{title}'.*--columns score={title}"):
+        with pytest.raises(FormatError, match=rf"(?s):1: unclear .*'{title}'.*--columns score={title}"):
             read_bytes(data, need="scores")
         assert read_bytes(data, need="scores", columns=f"score={title}").scores.score.tolist() == [1.5, -2.0]
 
@@ -88,11 +88,11 @@ def test_lengths_must_agree(tmp_path):
         (b"1.5\n2\nhigh\n" + b"1\n" * 20, "scores", ":3: the score 'high' is not a number"),
         (b"1.5\nnan\n", "scores", ":2: the score is NaN"),
         (b"1.5\n1,5\n2\n", "scores", ":2: "),
-        (b"1.5\n1e999\n", "scores", ":2: the score '1e999' is beyond the largest float"),
+        (b"1.5\n1e999\n", "scores", ":2: the score '1e999' exceeds the largest float"),
         (b"# nothing\n", "scores", "the file is empty"),
-        (b"score\n", "scores", ":1: holds a header, 'score', and no row"),
+        (b"score\n", "scores", ":1: contains a header, 'score', and no row"),
         (b"1.5\n2 3\n" + b"1\n" * 20, "scores", ":2: expected 1 columns .*, got 2"),
-        (b"a\nb\n", "scores", ":1: cannot tell which column is the score"),
+        (b"a\nb\n", "scores", ":1: unclear which column is the score"),
         (b"0\n1\n", None, "could be rows 'score' or rows 'label'"),
         (b"a\nb\n", "index", "which columns name the trials"),
     ],
@@ -103,5 +103,5 @@ def test_hostile_lists(lines, need, message):
 
 
 def test_numbers_that_are_no_labels_are_said_to_be_scores():
-    with pytest.raises(FormatError, match=r"one number on each line, but key was asked for.*--tar FILE --non FILE"):
+    with pytest.raises(FormatError, match=r"one number on each line, but a key is needed.*--tar FILE --non FILE"):
         read_bytes(b"1.5\n2.5\n", need="key")

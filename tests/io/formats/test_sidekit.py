@@ -52,7 +52,7 @@ def test_a_mask_without_minus_one_is_an_index(tmp_path):
 
 
 def test_scores_and_mask_of_trials_at_once_are_refused(tmp_path):
-    refused(h5(tmp_path / "both.h5", NAMES | {"scores": SCORES, "trial_mask": KEY}), "scores and masks .* at once")
+    refused(h5(tmp_path / "both.h5", NAMES | {"scores": SCORES, "trial_mask": KEY}), "scores and masks .* one table")
 
 
 def test_names_only_are_refused(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from deciban import FormatError
-from deciban.io.contents import Contents
+from deciban.io.formats import Contents
 from deciban.trials import Scores
 from support.text_formats import again, assert_same, golden, names_of, read_bytes, tables, written
 
@@ -24,7 +24,7 @@ def test_scores_with_labels_come_back(contents):
 
 def test_scores_without_labels_do_not_fit():
     scores = Scores.of({"enroll": ["a"], "test": ["x"]}, [1.0])
-    with pytest.raises(FormatError, match="3d-speaker needs label as well, which trials lacks"):
+    with pytest.raises(FormatError, match="3d-speaker also needs label, which trials lacks"):
         written(Contents.of(scores), "3d-speaker")
 
 

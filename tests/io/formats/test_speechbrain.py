@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from deciban import FormatError
-from deciban.io.contents import Contents
+from deciban.io.formats import Contents
 from deciban.trials import Key, Scores
 from support.text_formats import again, assert_same, golden, names_of, read_bytes, tables, written
 

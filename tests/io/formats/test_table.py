@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import FormatError
-from deciban.io.contents import Contents
-from deciban.io.formats import for_ending
+from deciban.io.formats import Contents, for_ending
 from deciban.trials import ClassScores, Index, Key, Scores, Trials
 from support.text_formats import again, assert_same, conditions_of, golden, names_of, read_bytes, tables, written
 
@@ -81,7 +80,7 @@ def test_classes_come_back(name, delimiter, kinds):
             try:
                 written(contents, name)
             except FormatError as error:
-                assert "holds numbers" in str(error)
+                assert "contains numbers" in str(error)
                 return
         assert_same(again(contents, name, kinds[0]), contents, conditions=("source",))
 
@@ -98,7 +97,7 @@ def test_any_condition_comes_back_or_is_refused(values, form):
     try:
         back = again(contents, form[0], "index")
     except FormatError as error:
-        assert "cannot hold the c of a trial" in str(error)
+        assert "cannot contain the c of a trial" in str(error)
         return
     assert conditions_of(back.index.trials) == {"c": values}
 
@@ -118,8 +117,8 @@ def test_missing_conditions_are_empty_and_numbers_are_text():
     [
         ({"score": ["1"]}, "a condition called 'score' would be read as the score"),
         ({"targettype": ["x"]}, "a condition called 'targettype' would be read as the label"),
-        ({" c": ["x"]}, "table cannot hold the column ' c'"),
-        ({"c": ["x\ny"]}, r"table cannot hold the c of a trial 'x\\ny'"),
+        ({" c": ["x"]}, "table cannot contain the column ' c'"),
+        ({"c": ["x\ny"]}, r"table cannot contain the c of a trial 'x\\ny'"),
     ],
 )
 def test_columns_that_would_be_misread_are_refused(conditions, message):
@@ -131,7 +130,7 @@ def test_classes_that_would_be_misread_are_refused():
     ids = {"trial": ["a"]}
     with pytest.raises(FormatError, match="a class called 'llr' would be read as the score"):
         written(Contents.of(ClassScores.of(ids, ["llr", "b"], [[0.0, 1.0]])), "table")
-    with pytest.raises(FormatError, match="condition 'age' holds numbers, and would be read as a class"):
+    with pytest.raises(FormatError, match="condition 'age' contains numbers, and would be read as a class"):
         written(Contents.of(ClassScores.of(ids, ["a", "b"], [[0.0, 1.0]], conditions={"age": [30]})), "table")
 
 
@@ -143,7 +142,7 @@ def test_systems_need_distinct_names():
 
 def test_rows_without_names_do_not_fit():
     with pytest.raises(
-        FormatError, match=r"those of .* are known by their rows only. Choose another format \(rows, npy"
+        FormatError, match=r"trials of .* are identified by their rows. Choose another format \(rows, npy"
     ):
         written(Contents.of(Index(Trials.of_rows(2))), "table")
 

@@ -72,7 +72,7 @@ def test_cells_in_other_files_are_not_read(tmp_path):
     raw.write_bytes(bytes(48))
     refused(
         edited(tmp_path, lambda file: file.create_dataset("scores", (2, 3), "f8", external=[(str(raw), 0, 48)])),
-        "lie in other files",
+        "are in other files",
     )
     h5(tmp_path / "secret.h5", {"scores": SCORES})
 
@@ -81,7 +81,7 @@ def test_cells_in_other_files_are_not_read(tmp_path):
         layout[:] = h5py.VirtualSource(str(tmp_path / "secret.h5"), "scores", (2, 3))
         file.create_virtual_dataset("scores", layout)
 
-    refused(edited(tmp_path, virtual), "lie in other files")
+    refused(edited(tmp_path, virtual), "are in other files")
 
 
 def test_groups_that_hold_themselves_do_no_harm(tmp_path):
@@ -123,7 +123,7 @@ def sparse_file(tmp_path, **places):
 def test_promises_without_storage_cost_nothing(tmp_path, places):
     path = sparse_file(tmp_path, **({"scores": ((2, 3), "f8", {})} | places))
     with at_most(16 << 20):
-        refused(path, "promises|chunks of|has shape")
+        refused(path, "declares|chunks of|has shape")
 
 
 def test_a_full_index_has_an_end(tmp_path):
@@ -135,7 +135,7 @@ def test_a_full_index_has_an_end(tmp_path):
     path = h5(tmp_path / "index.h5", {})
     with h5py.File(path, "a") as file:
         change(file)
-    refused(path, "promises 4,900,000,000 trials")
+    refused(path, "declares 4,900,000,000 trials")
 
 
 def test_unknown_and_repeated_filters_are_refused(tmp_path):

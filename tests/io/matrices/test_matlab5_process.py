@@ -26,8 +26,8 @@ def test_matrices_of_numbers_stay_and_cells_become_texts():
         (np.array(["text"]), "text, expected cellstr"),
         (np.zeros(1, [("a", "f8")]), "a struct"),
         (np.array([[1 + 1j]]), "a ndarray"),
-        (np.array([[np.array([[1.0]])]], np.object_), "a cell that holds no text of one line"),
-        (cell("a\ufffdb"), "bytes that are no characters"),
+        (np.array([[np.array([[1.0]])]], np.object_), "a cell that does not contain one line of text"),
+        (cell("a\ufffdb"), "bytes that are not characters"),
     ],
 )
 def test_anything_else_is_told_in_words(field, words):

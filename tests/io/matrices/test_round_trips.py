@@ -5,12 +5,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deciban.errors import FormatError, InputError
-from deciban.io.contents import Contents
-from deciban.io.formats import by_name
+from deciban.io.formats import Contents, by_name
 from deciban.trials import IdMap, Index, Key, Scores
 from support.hdf5_files import (
     again,
@@ -89,8 +88,9 @@ def test_tables_come_back_from_hdf5(check, items, data):
     check(data.draw(items), "bosaris-hdf5")
 
 
+@pytest.mark.usefixtures("warm_matlab")
 @of_every_table
-@settings(max_examples=4)  # each file is read by a process of its own
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_tables_come_back_from_matlab(check, items, data):
     check(data.draw(items), "bosaris-mat")

@@ -14,7 +14,7 @@ from deciban.io import read_contents
 from deciban.io.shards import files as rows
 from deciban.io.shards import opening, writing
 from deciban.io.shards.opening import open_shards
-from deciban.trials.sources import Wanted
+from deciban.trials.sources import TrialFields
 from support.sources import gathered, trials
 
 
@@ -54,7 +54,9 @@ def test_other_columns(folder):
         open_shards(folder)
     words = pa.array(["1.5"] * len(table))
     pq.write_table(table.set_column(2, "score", words), folder / "part-9.parquet")
-    with pytest.raises(FormatError, match=r"part-9\.parquet: column score holds text \(string\), .*holds numbers"):
+    with pytest.raises(
+        FormatError, match=r"part-9\.parquet: column score contains text \(string\), .*contains numbers"
+    ):
         open_shards(folder)
     pq.write_table(table.set_column(2, "score", table["score"].cast(pa.float64())), folder / "part-9.parquet")
     assert open_shards(folder).is_double
@@ -88,7 +90,7 @@ def test_empty_shards_and_shards_of_one_class(folder):
     assert len(gathered(open_shards(folder))) == len(expected) + len(table)
     for path in folder.iterdir():
         pq.write_table(table.slice(0, 0), path)
-    with pytest.raises(FormatError, match="holds no trial"):
+    with pytest.raises(FormatError, match="contains no trial"):
         open_shards(folder)
 
 
@@ -104,7 +106,7 @@ def test_copies_are_refused(folder):
 
 def test_links_to_nowhere_are_not_overlooked(folder):
     (folder / "part-9.parquet").symlink_to(folder / "lost.parquet")
-    with pytest.raises(FormatError, match=r"part-9\.parquet: a link that leads nowhere"):
+    with pytest.raises(FormatError, match=r"part-9\.parquet: a broken link"):
         open_shards(folder)
 
 
@@ -142,10 +144,10 @@ def test_a_change_during_a_read_is_no_damage_and_not_taken_for_whole(folder, mon
 
 def test_files_that_hold_nothing_or_something_else_are_named_with_the_way_out(folder):
     (folder / "part-9.parquet").write_bytes(b"")
-    with pytest.raises(FormatError, match=r"part-9\.parquet: the file is empty .* take it away"):
+    with pytest.raises(FormatError, match=r"part-9\.parquet: the file is empty .* remove it"):
         open_shards(folder)
     (folder / "part-9.parquet").write_text("read me")
-    with pytest.raises(FormatError, match=r"part-9\.parquet: no Parquet file.* Take it away"):
+    with pytest.raises(FormatError, match=r"part-9\.parquet: not a Parquet file.* Remove it"):
         open_shards(folder)
 
 
@@ -157,9 +159,9 @@ def test_large_row_groups_are_cut(folder, monkeypatch):
     monkeypatch.setattr(writing, "ROWS", 64)
     source = open_shards(folder)
     np.testing.assert_array_equal(gathered(source), expected)
-    assert max(one.n_rows for one in source.pieces) <= 100
-    assert any(one.name.endswith("part-5.parquet, rows 0 to 63") for one in source.pieces)
-    assert any(one.name.endswith("part-1.parquet, row group 2") for one in source.pieces)
+    assert max(one.n_rows for one in source.partitions) <= 100
+    assert any(one.name.endswith("part-5.parquet, rows 0 to 63") for one in source.partitions)
+    assert any(one.name.endswith("part-1.parquet, row group 2") for one in source.partitions)
 
 
 def test_a_column_without_any_value_has_the_type_of_other_files(folder):
@@ -230,5 +232,5 @@ def _at_once(path):
 
 
 def _in_batches(path):
-    for piece in open_shards(path, find_speakers=True).pieces:
-        piece.read(Wanted((0,), truth=True, names=True))
+    for partition in open_shards(path, find_speakers=True).partitions:
+        partition.read(TrialFields((0,), truth=True, names=True))

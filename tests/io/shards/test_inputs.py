@@ -1,4 +1,4 @@
-"""Text, compressed files and objects of other libraries become tables in pieces, and their temporary files go."""
+"""Text, compressed files and objects of other libraries become tables in batches, and their temporary files go."""
 
 import bz2
 import gc
@@ -90,9 +90,9 @@ def test_streams_fail_as_a_whole(table):
         yield from table.to_batches(10)[:3]
         raise RuntimeError("the line was cut")
 
-    with pytest.raises(FormatError, match=r"scores: stopped before its end \(.*the line was cut"):
+    with pytest.raises(FormatError, match=r"scores: reading stopped early \(.*the line was cut"):
         open_shards(pa.RecordBatchReader.from_batches(table.schema, failing()))
-    with pytest.raises(InputError, match="scores: got int. Give a path, a data frame"):
+    with pytest.raises(InputError, match="scores: got int. Pass a path, a data frame"):
         open_shards(5)
 
 
@@ -104,7 +104,7 @@ def test_frames_of_dask_that_fail_are_named():
         raise RuntimeError("the disk of a worker was full")
 
     frame = dask.from_dict({"score": [0.5, 1.0], "label": [0, 1]}, npartitions=1)
-    with pytest.raises(FormatError, match=r"scores: stopped before its end \(.*the disk of a worker"):
+    with pytest.raises(FormatError, match=r"scores: reading stopped early \(.*the disk of a worker"):
         open_shards(frame.map_partitions(failing, meta=frame._meta))
     some = array.from_array(np.arange(5.0), chunks=2)
     with pytest.raises(InputError, match=r"scores: an array of unknown shape.*compute_chunk_sizes"):
@@ -141,7 +141,7 @@ def test_text_is_parsed_in_blocks(table, tmp_path, ending, finite):
     source = open_shards(path)
     np.testing.assert_array_equal(gathered(source), in_memory([path])[0])
     assert source.systems == ("trials",)
-    assert "trials.csv" in source.pieces[0].name
+    assert "trials.csv" in source.partitions[0].name
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -196,7 +196,7 @@ def test_a_full_disk_leaves_nothing(table, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
-    with pytest.raises(OSError, match=r"no room for temporary files\. .*TMPDIR.*: '.*scratch"):
+    with pytest.raises(OSError, match=r"no space for temporary files\. .*TMPDIR.*: '.*scratch"):
         open_shards(table.to_reader())
 
 

@@ -1,4 +1,4 @@
-"""Matrices in pieces: blocks of rows, whose truth is a mask or follows from who is who."""
+"""Matrices in batches: blocks of rows, whose truth is a mask or follows from who is who."""
 
 import h5py
 import numpy as np
@@ -10,7 +10,7 @@ from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.shards import matrices as cells
 from deciban.io.shards.opening import open_shards
 from deciban.trials import Trials
-from deciban.trials.sources import Wanted
+from deciban.trials.sources import TrialFields
 from deciban.trials.units import units_of_trials
 from support.sources import gathered, in_memory, write
 
@@ -54,7 +54,7 @@ def stored(path, kind, scores, mask):
 def test_masks_say_what_is_a_trial(tmp_path, kind, dtype):
     scores, mask = made(np.random.default_rng(1), dtype=dtype)
     source = open_shards(*stored(tmp_path, kind, scores, mask))
-    assert len(source.pieces) > 3
+    assert len(source.partitions) > 3
     expected = np.column_stack([scores[mask != 0], mask[mask != 0] == 1]).astype(np.float64)
     np.testing.assert_array_equal(gathered(source), expected[np.lexsort(expected.T)])
     assert source.is_double == (dtype == np.float64)
@@ -73,7 +73,7 @@ def test_every_trial_is_a_unit_by_its_names_or_its_place(tmp_path, kind):
     scores, mask = made(np.random.default_rng(2))
     source = open_shards(*stored(tmp_path, kind, scores, mask), units="trials")
     assert source.are_units
-    units = [one.read(Wanted((), units=True)).units for one in source.pieces]
+    units = [one.read(TrialFields((), units=True)).units for one in source.partitions]
     rows, columns = np.nonzero(mask)
     expected = mixed_bits(rows * scores.shape[1] + columns)
     if kind == "chunked":
@@ -81,7 +81,7 @@ def test_every_trial_is_a_unit_by_its_names_or_its_place(tmp_path, kind):
         expected = units_of_trials(Trials.of(names), noun="trial").keys
     found = np.concatenate([one.keys[one.codes[0]] for one in units])
     np.testing.assert_array_equal(np.sort(found), np.sort(expected))
-    assert source.pieces[1].read(Wanted((), units=True)).units.noun == "trial"
+    assert source.partitions[1].read(TrialFields((), units=True)).units.noun == "trial"
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_who_is_who(tmp_path):
     by_line = open_shards(nameless, speakers=(enroll, test), by_order=True)
     np.testing.assert_array_equal(gathered(by_line, units=True), found)
     enroll.write_text("m0 p0\n")
-    with pytest.raises(KeyMismatchError, match=r"row 1: .*enroll2spk does not say the speaker of 'm1'"):
+    with pytest.raises(KeyMismatchError, match=r"row 1: .*enroll2spk does not contain the speaker of 'm1'"):
         open_shards(path, speakers=(enroll, test))
 
 
@@ -167,13 +167,13 @@ def test_what_does_not_fit_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"a mask of uint8\. Save it as booleans"):
         open_shards(path, other)
     np.save(other, 2 * mask)
-    with pytest.raises(FormatError, match=r"other\.npy: the mask holds -?2 in row \d, column"):
+    with pytest.raises(FormatError, match=r"other\.npy: the mask contains -?2 in row \d, column"):
         gathered(open_shards(path, other))
-    with pytest.raises(InputError, match="say who is who"):
+    with pytest.raises(InputError, match="name the speakers"):
         open_shards(path)
     with pytest.raises(InputError, match=r"two columns, one for each class.*Allow more memory"):
         open_shards(scores[:, :2], mask[:, 0], kind="two-class")
-    with pytest.raises(InputError, match="where: is about columns"):
+    with pytest.raises(InputError, match="where: needs columns"):
         open_shards(path, key, where={"gender": "f"})
     scores[7, 3] = np.nan
     np.save(path, scores)
@@ -218,18 +218,18 @@ def test_matrices_meet_tables_by_name(tmp_path, turned):
     np.testing.assert_array_equal(gathered(source), expected)
     assert source.report == report
     np.save(tmp_path / "bare.npy", scores)
-    with pytest.raises(InputError, match="have no names, so that its trials cannot meet those of a table"):
+    with pytest.raises(InputError, match="have no names, so its trials cannot be matched with a table"):
         open_shards(tmp_path / "bare.npy", table)
 
 
 @pytest.mark.parametrize(
     ("truth", "words"),
     [
-        ([0, 1, 2] * 20 + [-1], r"truth\.npy, row 60: the label is -1, .* a whole number from 0 below 3"),
+        ([0, 1, 2] * 20 + [-1], r"truth\.npy, row 60: the label is -1, .* an integer from 0 below 3"),
         ([0.0, 1.0, 1.5] * 20 + [0.0], r"truth\.npy, row 2: the label is 1\.5"),
         (
             [0, 1, 2] * 20,
-            r"truth\.npy is 60, .*scores\.npy 61 x 3\. A key of many classes has the number of a class for",
+            r"truth\.npy is 60, .*scores\.npy 61 x 3\. A multiclass key must have the number of a class for",
         ),
     ],
 )
@@ -237,8 +237,8 @@ def test_classes_that_are_none_are_refused_with_the_row_of_the_key(tmp_path, tru
     np.save(tmp_path / "scores.npy", np.random.default_rng(1).normal(size=(61, 3)))
     np.save(tmp_path / "truth.npy", np.array(truth))
     with pytest.raises((FormatError, KeyMismatchError), match=words):
-        for piece in open_shards(tmp_path / "scores.npy", tmp_path / "truth.npy", kind="classes").pieces:
-            piece.read(Wanted((0,), truth=True))
+        for partition in open_shards(tmp_path / "scores.npy", tmp_path / "truth.npy", kind="classes").partitions:
+            partition.read(TrialFields((0,), truth=True))
 
 
 def test_trials_are_held_out_by_the_names_of_row_and_column(tmp_path):
@@ -247,11 +247,11 @@ def test_trials_are_held_out_by_the_names_of_row_and_column(tmp_path):
     named = open_shards(*stored(tmp_path / "named", "h5", scores, mask), groups=())
     assert named.groups == ("enroll", "test")
     found = []
-    for piece in named.pieces:
-        (rows, of_rows), (columns, of_columns) = piece.read(Wanted((), groups=True)).groups
+    for partition in named.partitions:
+        (rows, of_rows), (columns, of_columns) = partition.read(TrialFields((), groups=True)).groups
         found += zip(of_rows.take(rows).to_pylist(), of_columns.take(columns).to_pylist(), strict=True)
     assert found == [(f"m{i}", f"t{j}") for i, j in np.argwhere(mask != 0)]
     bare = open_shards(*stored(tmp_path, "npy", scores, mask), groups=())
     assert bare.groups == ()
-    with pytest.raises(InputError, match="cross_validate: names columns, and a matrix has none"):
+    with pytest.raises(InputError, match="cross_validate: a matrix has no columns to name"):
         open_shards(*stored(tmp_path, "npy", scores, mask), groups=["speaker"])

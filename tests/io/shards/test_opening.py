@@ -1,4 +1,4 @@
-"""Trials in pieces are those that are read as a whole, whatever holds them and however it is cut."""
+"""Trials in batches are those that are read as a whole, whatever holds them and however it is cut."""
 
 import pickle
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from deciban import evaluate_files
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.shards.opening import open_shards
-from deciban.trials.sources import Wanted
+from deciban.trials.sources import TrialFields
 from support.sources import gathered, in_memory, split, trials, write
 
 SAID = [
@@ -35,9 +35,9 @@ def test_one_table_is_what_it_is_in_memory(tmp_path_factory, seed, said):
     source = open_shards(cut, **said)
     np.testing.assert_array_equal(gathered(source, weight="weights" in said), expected)
     assert source.is_double == (table.schema.field("score").type == pa.float64())
-    again = pickle.loads(pickle.dumps(source.pieces))  # noqa: S301  # our own
+    again = pickle.loads(pickle.dumps(source.partitions))  # noqa: S301  # our own
     assert sum(one.n_rows for one in again) == source.n_rows == len(table)
-    assert len(again[0].read(Wanted()).scores[0]) <= again[0].n_rows
+    assert len(again[0].read(TrialFields()).scores[0]) <= again[0].n_rows
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["speaker", "enroll", "enroll,test", "product"]))
@@ -55,10 +55,10 @@ def test_sides_are_named_as_in_memory(tmp_path, monkeypatch):
     folder = write(trials(np.random.default_rng(3)), tmp_path / "cut", np.random.default_rng(3))
     whole = evaluate_files(folder, units="product")
     monkeypatch.setattr("deciban.workflows.evaluate.memory_of", lambda *_: 1 << 60)
-    pieces = evaluate_files(folder, units="product", memory=10**8)
-    in_pieces = ["they do not fit in memory" in "".join(map(str, one.messages)) for one in (whole, pieces)]
-    assert in_pieces == [False, True]
-    assert pieces.systems[0].uncertainty.source == whole.systems[0].uncertainty.source
+    partitions = evaluate_files(folder, units="product", memory=10**8)
+    in_batches = ["they do not fit in memory" in "".join(map(str, one.messages)) for one in (whole, partitions)]
+    assert in_batches == [False, True]
+    assert partitions.systems[0].uncertainty.source == whole.systems[0].uncertainty.source
 
 
 def test_whole_numbers_that_no_float_holds_are_refused(tmp_path):
@@ -70,7 +70,7 @@ def test_whole_numbers_that_no_float_holds_are_refused(tmp_path):
         gathered(open_shards(cut))
 
 
-def test_arrow_files_are_pieces_too(tmp_path):
+def test_arrow_files_are_partitions_too(tmp_path):
     rng = np.random.default_rng(1)
     table = trials(rng)
     cut = write(table, tmp_path / "cut", rng, arrow=True)
@@ -134,11 +134,11 @@ def test_what_scores_are_about_is_never_guessed(tmp_path):
     rng = np.random.default_rng(13)
     table = pa.table({"trial": list("abcd"), "x_score": rng.normal(size=4), "y_score": rng.normal(size=4)})
     cut = write(table, tmp_path / "cut", rng)
-    with pytest.raises(InputError, match="Say which"):
+    with pytest.raises(InputError, match="Use --kind two-class or --kind classes"):
         open_shards(cut)
     with pytest.raises(InputError, match=r"classes: .*has no scores for 'z_score'"):
         open_shards(cut, classes=["x_score", "z_score"])
-    with pytest.raises(InputError, match="does not say of which class"):
+    with pytest.raises(InputError, match="does not contain the classes"):
         open_shards(cut, kind="classes")
 
 
@@ -157,7 +157,7 @@ def test_by_order_as_many_rows_are_needed(tmp_path):
     rng = np.random.default_rng(4)
     scores, _ = split(trials(rng), tmp_path, rng, shuffled=False)
     key = write(trials(rng, n=59), tmp_path / "shorter", rng)
-    with pytest.raises(KeyMismatchError, match=r"scores holds 60 scores, .*shorter 59 trials"):
+    with pytest.raises(KeyMismatchError, match=r"scores contains 60 scores, .*shorter 59 trials"):
         open_shards(scores, key, by_order=True)
 
 
@@ -208,7 +208,7 @@ def test_speakers_say_who_is_who(tmp_path):
     assert ((found[:, 2] == found[:, 3]) == found[:, 1]).all()
     test.write_text("t0 p0\n")
     with pytest.raises(
-        KeyMismatchError, match=r"\.parquet, row group 0, row \d+: .*test2spk does not say the speaker of 't"
+        KeyMismatchError, match=r"\.parquet, row group 0, row \d+: .*test2spk does not contain the speaker of 't"
     ):
         gathered(open_shards(cut, speakers=[enroll, test]))
     with pytest.raises(InputError, match="Leave out one of the two"):
@@ -233,11 +233,11 @@ def test_what_is_missing_is_named(tmp_path):
         open_shards(cut, where={"sex": "f"})
     with pytest.raises(InputError, match=r"no trial has gender = 'x'; there are"):
         open_shards(cut, where={"gender": ["f", "x"]})
-    with pytest.raises(InputError, match=r"no column 'w' says how much trials count"):
+    with pytest.raises(InputError, match=r"no column 'w' contains the weights of trials"):
         open_shards(cut, weights="w")
     with pytest.raises(TypeError, match="'wheres'"):
         open_shards(cut, wheres={})
-    with pytest.raises(InputError, match="holds no labels"):
+    with pytest.raises(InputError, match="contains no labels"):
         open_shards(write(table.drop_columns("label"), tmp_path / "bare", rng))
     nameless = write(table.select(["score"]), tmp_path / "nameless", rng)
     with pytest.raises(KeyMismatchError, match="by_order=True"):
@@ -257,8 +257,8 @@ def test_names_that_cannot_be_read_are_told_with_their_place(tmp_path, name, wor
     path = tmp_path / "part.parquet"
     pq.write_table(table, path, row_group_size=2)
     with pytest.raises(FormatError, match=words):
-        for piece in open_shards(path, find_speakers=True).pieces:
-            piece.read(Wanted((0,), names=True))
+        for partition in open_shards(path, find_speakers=True).partitions:
+            partition.read(TrialFields((0,), names=True))
     if name:
         with pytest.raises(FormatError, match=words):
             open_shards(path, duplicates="keep-one")
@@ -270,10 +270,12 @@ def test_what_is_held_out_together_is_read_with_the_rows_that_are_chosen(tmp_pat
     pq.write_table(pa.table(columns | more), tmp_path / "a.parquet")
     source = open_shards(tmp_path / "a.parquet", groups=["who"], where={"sex": "m"})
     assert source.groups == ("who",)
-    ((codes, names),) = source.pieces[0].read(Wanted((0,), groups=True)).groups
+    ((codes, names),) = source.partitions[0].read(TrialFields((0,), groups=True)).groups
     assert names.take(pa.array(codes)).to_pylist() == ["bob", "bob"]
-    assert source.pieces[0].read(Wanted((0,))).groups is None
+    assert source.partitions[0].read(TrialFields((0,))).groups is None
     pq.write_table(pa.table(columns | {"who": ["ann", None, "cid", "bob"]}), tmp_path / "b.parquet")
     gap = open_shards(tmp_path / "b.parquet", groups=["who"])
-    with pytest.raises(FormatError, match="row 1: no value in column 'who', which says which trials to hold out"):
-        gap.pieces[0].read(Wanted((), groups=True))
+    with pytest.raises(
+        FormatError, match="row 1: no value in column 'who', which contains the groups for cross-validation"
+    ):
+        gap.partitions[0].read(TrialFields((), groups=True))

@@ -8,7 +8,7 @@ import pytest
 from deciban.io.shards import writing as two_tables
 from deciban.io.shards.opening import open_shards
 from deciban.io.source import TwoFiles
-from deciban.trials.sources import Wanted
+from deciban.trials.sources import TrialFields
 
 
 @pytest.fixture
@@ -19,11 +19,11 @@ def source(tmp_path):
 
 
 def test_the_file_says_the_truth(source):
-    chunks = [one.read(Wanted((0,), truth=True)) for one in source.pieces]
+    chunks = [one.read(TrialFields((0,), truth=True)) for one in source.partitions]
     assert np.concatenate([one.scores[0] for one in chunks]).tolist() == [2.0, 3.0, 1.0, -1.0, 0.5]
     assert np.concatenate([one.truth for one in chunks]).tolist() == [True] * 3 + [False] * 2
 
 
 def test_no_column_of_truth_is_made_where_none_is_wanted(source, monkeypatch):
     monkeypatch.setattr(two_tables, "of_numpy", None)
-    assert [one.read(Wanted((0,))).truth for one in source.pieces] == [None] * 3
+    assert [one.read(TrialFields((0,))).truth for one in source.partitions] == [None] * 3

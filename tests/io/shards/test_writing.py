@@ -34,7 +34,7 @@ def test_rows_are_written_in_such_groups(tmp_path):
     assert pq.read_table(tmp_path / "a.parquet")["score"].to_numpy().tolist() == np.arange(10_000.0).tolist()
 
 
-def test_text_becomes_pieces_that_little_memory_holds(tmp_path):
+def test_text_becomes_partitions_that_little_memory_holds(tmp_path):
     """In one group of rows they would be read at once."""
     rng = np.random.default_rng(1)
     label = np.where(rng.random(70_000) < 0.1, "target", "nontarget")
@@ -43,4 +43,4 @@ def test_text_becomes_pieces_that_little_memory_holds(tmp_path):
     (tmp_path / "long.csv").write_text("score,label\n" + "".join(lines))
     source = open_shards(tmp_path / "long.csv", memory=5_000_000)
     assert source.n_rows == 70_000
-    assert max(one.n_rows for one in source.pieces) <= 20_000
+    assert max(one.n_rows for one in source.partitions) <= 20_000

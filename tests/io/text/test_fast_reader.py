@@ -95,7 +95,7 @@ def small_blocks(monkeypatch):
         (130_000, "ann x nan", ":130001: the score is NaN"),
         (129_999, "ann x", ":130000: expected 3 columns"),
         (131_000, "ann x oops", ":131001: the score 'oops' is not a number"),
-        (90_000, "ann\x00 x 1", ":90001: holds NUL bytes"),
+        (90_000, "ann\x00 x 1", ":90001: contains NUL bytes"),
     ],
 )
 @pytest.mark.usefixtures("small_blocks")
@@ -112,7 +112,7 @@ def test_a_fault_late_in_a_file_of_two_million_lines(tmp_path):
     lines[1_500_000] = "ann\x00 x 1"
     (tmp_path / "big.txt").write_text("\n".join(lines))
     assert (tmp_path / "big.txt").stat().st_size > recognition.BIG
-    assert ":1500001: holds NUL bytes" in outcome(tmp_path / "big.txt", need="scores")
+    assert ":1500001: contains NUL bytes" in outcome(tmp_path / "big.txt", need="scores")
 
 
 @pytest.mark.usefixtures("small_blocks")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from deciban import FormatError, InputError, read_key, read_scores, write
 from deciban.io import read_class_key, read_class_scores, read_contents
-from deciban.io.columns.columnar import refuse_equal_names
 from deciban.io.columns.headers import named_roles, parse_columns, roles_of
+from deciban.io.columns.values import refuse_equal_names
 from deciban.io.recognition import readable_as
 from deciban.trials import Key, Scores
 from support.text_formats import names_of
@@ -193,7 +193,7 @@ def test_a_first_line_that_lacks_a_field_is_no_header(file):
 def test_a_header_of_unknown_words_is_no_trial(file):
     """Even where all lines but the first could be those of a format."""
     path = file("foo bar baz\n" + "".join(f"a{i} x{i} {i}.5\n" for i in range(9)))
-    with pytest.raises(FormatError, match="cannot tell which column is the score. The columns are 'foo'"):
+    with pytest.raises(FormatError, match="unclear which column is the score. The columns are 'foo'"):
         read_scores(path)
     assert len(read_scores(path, columns="enroll=foo,test=bar,score=baz")) == 9
 
@@ -299,7 +299,7 @@ def test_keys_are_written_with_words_that_are_read_without_being_told(tmp_path):
 def test_numbers_with_decimal_commas_are_no_names_and_scores(tmp_path):
     path = tmp_path / "list.txt"
     path.write_text("1,25\n-0,5\n2,75\n")
-    with pytest.raises(FormatError, match="cannot tell whether '1,25' is a number with a decimal comma"):
+    with pytest.raises(FormatError, match="'1,25' may be a number with a decimal comma"):
         read_scores(path)
     assert read_scores(path, columns="trial,score").score.tolist() == [25, 5, 75]
     path.write_text("u1,25\nu2,5\n")
@@ -309,10 +309,10 @@ def test_numbers_with_decimal_commas_are_no_names_and_scores(tmp_path):
 @pytest.mark.parametrize(
     ("odd", "words"),
     [
-        ("0x1p3", "'0x1p3' is not a number as it is read, in the line 'm0 s0 0x1p3'"),
-        ("1_000.5", "'1_000.5' is not a number as it is read"),
+        ("0x1p3", "'0x1p3' is not a valid number, in the line 'm0 s0 0x1p3'"),
+        ("1_000.5", "'1_000.5' is not a valid number"),
         ("\u0661\u066b\u0665", "ARABIC-INDIC DIGIT ONE"),
-        ("93.5%", "'93.5%' is not a number as it is read, .* Divide percentages by 100"),
+        ("93.5%", "'93.5%' is not a valid number, .* Divide percentages by 100"),
         ("\u22120.5", r"MINUS SIGN \(U\+2212, character 1\)"),
     ],
 )

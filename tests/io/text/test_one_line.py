@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.io.text.one_line import is_number, is_quoted, split
+from deciban.io.text import is_number, is_quoted, split
 
 
 @given(

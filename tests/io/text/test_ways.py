@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import deciban
 from deciban import FormatError, InputError
 from deciban.io.columns.headers import words_in_options
-from deciban.io.text.one_line import titled
+from deciban.io.text import titled
 
 SCORE = [2.5, -1.0, 0.25, 1.5, -0.5, 3.0]
 TRUTH = [True, False, False, True, False, True]
@@ -46,9 +46,9 @@ WORDS = {
     "own words": ["yes" if one else "no" for one in TRUTH],
 }
 TABLES = {
-    "pandas": (["", "y", "s"], lambda words: [INDEX, words, SCORE]),
-    "no index": (["y", "s"], lambda words: [words, SCORE]),
-    "a name": (["utt", "s", "y"], lambda words: [NAMES, SCORE, words]),
+    "pandas": (["", "lab", "s"], lambda words: [INDEX, words, SCORE]),
+    "no index": (["lab", "s"], lambda words: [words, SCORE]),
+    "a name": (["utt", "s", "lab"], lambda words: [NAMES, SCORE, words]),
     "two names": (["model", "seg", "AR", "lab"], lambda words: [["m"] * 6, NAMES, SCORE, words]),
     "a name that a list of options cannot hold": (["utt", "s,1", "y=x"], lambda words: [NAMES, SCORE, words]),
 }
@@ -76,7 +76,7 @@ def test_a_way_that_is_offered_reads_what_was_meant(tmp_path, header, columns, w
 @pytest.mark.parametrize("words", [TRUTH, WORDS["known words"], WORDS["own words"]], ids=["booleans", "known", "own"])
 def test_columns_with_types_are_offered_as_well(tmp_path, words):
     path = tmp_path / "a.parquet"
-    pq.write_table(pa.table({"file": NAMES, "s": SCORE, "y": words, "more": [[1]] * 6}), path)
+    pq.write_table(pa.table({"file": NAMES, "s": SCORE, "lab": words, "more": [[1]] * 6}), path)
     with pytest.raises((FormatError, InputError)) as error:
         deciban.evaluate_files(path)
     found = [deciban.evaluate_files(path, **as_arguments(way)).systems[0].n_tar for way in ways_of(error)]
@@ -104,7 +104,7 @@ def test_two_columns_that_agree_now_and_then_may_be_the_label(tmp_path):
     claimed, real = ["ann", "bob", "ann", "bob", "ann", "bob"], ["ann", "ann", "bob", "bob", "cy", "bob"]
     path = tmp_path / "a.csv"
     path.write_text(table(["claimed", "real", "file", "s"], [claimed, real, NAMES, SCORE]))
-    with pytest.raises(FormatError, match="cannot tell which column is the score") as error:
+    with pytest.raises(FormatError, match="unclear which column is the score") as error:
         deciban.evaluate_files(path)
     way = ways_of(error)[0]
     assert way == ["--columns", "enroll=claimed,test=file,score=s,label=claimed==real"]
@@ -114,7 +114,7 @@ def test_two_columns_that_agree_now_and_then_may_be_the_label(tmp_path):
 def test_labels_in_a_column_of_no_known_name_are_offered(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(table(["model", "seg", "score", "lab"], [["m"] * 6, NAMES, SCORE, WORDS["known words"]]))
-    with pytest.raises(InputError, match="key: none given, .*Or say which of its columns is the label") as error:
+    with pytest.raises(InputError, match="key: none given, .*If a column of it contains labels, name it") as error:
         deciban.evaluate_files(path)
     (way,) = ways_of(error)
     assert deciban.evaluate_files(path, columns=way[1]).systems[0].n_tar == 3
@@ -123,7 +123,7 @@ def test_labels_in_a_column_of_no_known_name_are_offered(tmp_path):
 def test_scores_of_systems_or_of_classes(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(table(["a_score", "b_score", "lab"], [SCORE, SCORE, WORDS["known words"]]))
-    with pytest.raises(InputError, match="could be the scores of several systems") as error:
+    with pytest.raises(InputError, match="can be two-class scores of several systems") as error:
         deciban.evaluate_files(path)
     ways = ways_of(error)
     assert ways[:2] == [["--kind", "two-class"], ["--kind", "classes"]]
@@ -133,7 +133,7 @@ def test_scores_of_systems_or_of_classes(tmp_path):
 def test_names_of_formats_are_offered_where_the_columns_are_the_same(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("trial,hypothesis,llr\na,1,2.5\nb,0,-1\n")
-    with pytest.raises(FormatError, match="Say which: --format lir") as error:
+    with pytest.raises(FormatError, match="Choose one: --format lir") as error:
         deciban.read_scores(path)
     assert ways_of(error) == [["--format", "lir"], ["--format", "table"]]
 

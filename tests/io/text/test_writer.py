@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import FormatError, InputError
-from deciban.io.contents import Contents
-from deciban.io.formats import by_name, text_formats
+from deciban.io.formats import Contents, by_name, text_formats
 from deciban.io.text import writer as lines
 from deciban.trials import Index, Key, Scores, SegmentQuality, Trials
 from support.text_formats import again, any_double, assert_same, bits, conditions_of, names_of, read_bytes, written
@@ -89,18 +88,18 @@ def test_a_column_of_long_names_makes_smaller_blocks():
 
 
 MISFITS = [
-    ("kaldi", "a b", "holds white space"),
-    ("kaldi", "a\tb", "holds white space"),
+    ("kaldi", "a b", "contains white space"),
+    ("kaldi", "a\tb", "contains white space"),
     ("kaldi", "", "is empty"),
-    ("kaldi", "#a", "begins as a comment"),
-    ("kaldi", ";;a", "begins as a comment"),
-    ("kaldi", "\ufeffa", "begins as a comment or a byte order mark"),
-    ("kaldi", "a\n", "holds white space"),
-    ("kaldi", "a\0", "holds white space"),
-    ("tsv", "a\tb", "holds a tab"),
+    ("kaldi", "#a", "begins like a comment"),
+    ("kaldi", ";;a", "begins like a comment"),
+    ("kaldi", "\ufeffa", "begins like a comment or a byte order mark"),
+    ("kaldi", "a\n", "contains white space"),
+    ("kaldi", "a\0", "contains white space"),
+    ("tsv", "a\tb", "contains a tab"),
     ("tsv", " a", "or a blank at an end"),
-    ("tsv", "#a", "begins as a comment"),
-    ("table", "a\r", "holds a line break"),
+    ("tsv", "#a", "begins like a comment"),
+    ("table", "a\r", "contains a line break"),
     ("table", "a ", "or a blank at an end"),
     ("table", "", "is empty"),
 ]
@@ -109,7 +108,9 @@ MISFITS = [
 @pytest.mark.parametrize(("form", "name", "why"), MISFITS)
 def test_names_that_do_not_fit_are_refused(form, name, why):
     scores = Scores.of({"enroll": ["fine", name], "test": ["x", "y"]}, [1.0, 2.0])
-    with pytest.raises(FormatError, match=rf"{form} cannot hold the enroll name .* it .*{why}.* Choose another format"):
+    with pytest.raises(
+        FormatError, match=rf"{form} cannot contain the enroll name .* it .*{why}.* Choose another format"
+    ):
         written(Contents.of(scores), form)
 
 
@@ -138,18 +139,18 @@ def test_a_first_trial_like_a_header_is_refused():
 def test_the_side_of_a_trial_is_not_lost():
     scores = Scores.of({**PAIR, "side": ["a", "b"]}, [1.0, 2.0])
     with pytest.raises(
-        FormatError, match="kaldi tells trials apart by enroll and test, trials by enroll and test and side"
+        FormatError, match="kaldi identifies trials by enroll and test, trials by enroll and test and side"
     ):
         written(Contents.of(scores), "kaldi")
-    with pytest.raises(FormatError, match="trial tells trials apart by trial, trials by enroll and test. Choose table"):
+    with pytest.raises(FormatError, match="trial identifies trials by trial, trials by enroll and test. Choose table"):
         written(Contents.of(Scores.of(PAIR, [1.0, 2.0])), "trial")
-    with pytest.raises(FormatError, match="kaldi tells trials apart by .* by their rows. Choose rows, npy"):
+    with pytest.raises(FormatError, match="kaldi identifies trials by .* by their rows. Choose rows, npy"):
         written(Contents.of(Scores(Trials.of_rows(2), np.zeros(2))), "kaldi")
 
 
 def test_several_systems_need_a_table():
     contents = Contents.of(Scores.of(PAIR, [1.0, 2.0], name="A"), Scores.of(PAIR, [3.0, 4.0], name="B"))
-    with pytest.raises(FormatError, match="kaldi holds the scores of one system, trials those of 2: A, B. Choose one"):
+    with pytest.raises(FormatError, match="kaldi contains scores of one system, but trials of 2: A, B. Choose one"):
         written(contents, "kaldi")
     assert written(contents, "table") == b"enroll,test,A-score,B-score\na,x,1,3\na,y,2,4\n"
 
@@ -157,7 +158,7 @@ def test_several_systems_need_a_table():
 def test_tables_of_other_trials_are_not_mixed():
     key = Key.of({"enroll": ["a", "a"], "test": ["y", "x"]}, [True, False])
     scores = Scores.of(PAIR, [1.0, 2.0])
-    with pytest.raises(InputError, match="not about the same trials in the same order. Align them first"):
+    with pytest.raises(InputError, match="do not contain the same trials in the same order. Align them first"):
         written(Contents(origin=scores.trials.origin, index=scores.index, systems=(scores,), key=key), "table")
     same = Key.of(PAIR, [True, False], conditions={"gender": ["f", "m"]})
     data = written(Contents.of(Scores.of(PAIR, [1.0, 2.0]), same), "table")
@@ -165,9 +166,9 @@ def test_tables_of_other_trials_are_not_mixed():
 
 
 def test_what_a_format_has_no_room_for():
-    with pytest.raises(FormatError, match="voxceleb holds key, but .* is scores and index"):
+    with pytest.raises(FormatError, match="voxceleb contains key, but .* is scores and index"):
         written(Contents.of(Scores.of(PAIR, [1.0, 2.0])), "voxceleb")
-    with pytest.raises(FormatError, match="table holds .*, but .* is segment-quality"):
+    with pytest.raises(FormatError, match="table contains .*, but .* is segment-quality"):
         written(Contents.of(SegmentQuality.of(["a"], [1.0])), "table")
 
 
@@ -177,7 +178,7 @@ def test_a_missing_condition_has_no_place_between_blanks():
         [True, False],
         conditions={"speaker": ["x", None], "environment": ["-", "-"], "attack": ["-", "A1"]},
     )
-    with pytest.raises(FormatError, match="asvspoof2019 cannot hold the speaker of a trial '': it is empty"):
+    with pytest.raises(FormatError, match="asvspoof2019 cannot contain the speaker of a trial '': it is empty"):
         written(Contents.of(key), "asvspoof2019")
 
 

@@ -1,6 +1,5 @@
 """A browser for the tests of this folder, and pages to open in it."""
 
-import base64
 import os
 import shutil
 
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 
 from deciban.evaluation import Results, evaluate
-from deciban.report import multiclass, page, render
+from deciban.report import render
 
 KNOWN = ("chromium-headless-shell", "chromium", "chromium-browser")  # the first has no windows, and takes half the time
 BROWSER = os.environ.get("DECIBAN_BROWSER") or next(filter(None, map(shutil.which, KNOWN)), None)
@@ -51,25 +50,14 @@ def systems(n, *, names="system {}", seed=1):
 
 
 def written(path, some, **how):
-    """The file of a page of systems whose printed pictures are a dot each."""
+    """The file of a page of systems."""
     return written_results(path, Results(some), **how)
 
 
 def written_results(path, results, **how):
     """The same of results."""
-    dot = "data:image/svg+xml;base64," + base64.b64encode(b'<svg xmlns="http://www.w3.org/2000/svg"/>').decode()
-
-    def picture(_drawing, texts, side, about):
-        return {"title": texts[0], "caption": texts[1], "alt": f"{texts[0]} {side} {about}", "source": dot}
-
     with pytest.MonkeyPatch.context() as patch:
-        for kind in page.plots.KINDS:
-            patch.setattr(page.plots, kind, lambda *_args, **_how: None)
-        patch.setattr(page, "picture", picture)
-        patch.setattr(multiclass, "class_pictures", lambda *_args: [])
-        patch.setattr("deciban.report.live._MOST", 3)  # 45 pairs of ten systems take seconds
-        patch.setattr("deciban.report.blocks._pictures_by_condition", lambda *_: [])
-        patch.setattr("deciban.report.blocks._pictures_of_differences", lambda _: [])
+        patch.setattr("deciban.report.cards.MOST_PAIRED", 3)  # 45 pairs of ten systems take seconds
         path.write_text(render(results, **how), "utf-8")
     return path
 

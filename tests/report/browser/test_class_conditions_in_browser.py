@@ -1,6 +1,7 @@
 """Conditions, pairs of systems and addresses of pages of many classes, in a real browser: what Python says of them."""
 
 import importlib.resources
+import re
 
 import numpy as np
 import pytest
@@ -53,7 +54,7 @@ def matrix(page):
 
 
 def place(page, name):
-    return page.locator(f"#class-decisions [data-place={name}]").inner_text()
+    return page.locator(f":is(#answer, [data-region=controls]) [data-place={name}]").inner_text()
 
 
 def in_condition(trials, name, line):
@@ -133,13 +134,41 @@ def test_the_address_keeps_what_was_chosen(visit, path, trials):
     again = visit(path, link)
     x, label = in_condition(trials, "two", "tel <b>")
     assert matrix(again) == confusion(x, label, prior=[0.45, 0.45, 0.1]).tolist()
-    assert again.locator(".cells [aria-pressed=true]").get_attribute("aria-label").startswith("beta taken for <b>gamma")
+    assert (
+        again.locator(".cells [aria-pressed=true]").get_attribute("aria-label").startswith("beta decided as <b>gamma")
+    )
     assert again.locator("[name=first] option:checked").inner_text() == "two"
     until(again, f"location.hash === {link!r}")
     again.evaluate("location.hash = '#system=one&condition=elsewhere'")
     until(again, "document.querySelector('[name=condition]').value === ''")
     assert matrix(again) == confusion(trials["scores"]["one"], trials["label"]).tolist()
     assert "is not available here" in place(again, "trials-shown")
+
+
+def test_charts_show_the_condition_and_the_rates_of_the_class(visit, path, results, trials):
+    """The DET curve of a class, and the small charts, whose panels choose a class."""
+    page = visit(path, "#class=beta&condition=line%20mic")
+    assert "Paired differences are on all segments." in place(page, "trials-shown")
+    page.locator("[data-plot=class_det]").scroll_into_view_if_needed()
+    page.wait_for_selector("[data-plot=class_det] canvas")
+    page.locator("[data-plot=class_det] .chart").focus()
+    page.keyboard.press("ArrowRight")
+    text = page.locator("[data-reading=class_det]").inner_text()
+    x, label = in_condition(trials, results.systems[0].name, "mic")
+    llr = np.log(2) + x[:, 1] - np.logaddexp(x[:, 0], x[:, 2])
+    threshold = float(re.search(r"threshold (\S+) nats", text)[1].replace(words.MINUS, "-"))
+    miss, fa = np.mean(llr[label == 1] < threshold), np.mean([np.mean(llr[label == k] >= threshold) for k in (0, 2)])
+    assert f"miss rate {words.percent(miss)}, false-alarm rate {words.percent(fa)}" in text
+    page.evaluate("document.querySelector('#class-charts').open = true")
+    panels = page.locator("#class-charts .multiples button")
+    until(page, "document.querySelectorAll('#class-charts .multiples button').length === 3")
+    assert panels.locator("[aria-pressed=true]").count() == 0
+    panels.nth(2).click()
+    assert page.locator("[name=class-target] option:checked").inner_text() == "<b>gamma"
+    assert panels.nth(2).get_attribute("aria-pressed") == "true"
+    assert panels.first.locator("circle").count() == len(results.systems)
+    page.evaluate("document.querySelector('#classes details').open = true")
+    until(page, "document.querySelectorAll('#classes .spark svg').length === 3")
 
 
 def test_the_triangle_has_the_segments_of_three_classes_where_decisions_put_them(visit, path, trials):
@@ -149,8 +178,8 @@ def test_the_triangle_has_the_segments_of_three_classes_where_decisions_put_them
     assert [page.input_value(f"[name=corner-{k}]") for k in range(3)] == ["2", "0", "1"]
     lines = page.locator("[data-place=triangle-words] li").all_inner_texts()
     assert lines[0] == (
-        f"Of 200 segments of <b>gamma, {wanted[2, 2]} lie in its region, {wanted[2, 0]} in that of alpha, "
-        f"{wanted[2, 1]} in that of beta."
+        f"Of 200 segments of <b>gamma, {wanted[2, 2]} are in its own region, {wanted[2, 0]} in the region of alpha, "
+        f"{wanted[2, 1]} in the region of beta."
     )
     assert page.locator("#class-triangle circle").count() == 600
     page.select_option("[name=corner-0]", label="beta")
@@ -169,6 +198,10 @@ def test_the_triangle_has_the_segments_of_three_classes_where_decisions_put_them
 def test_narrow_pages_and_axe(visit, path, scheme):
     pytest.importorskip("axe_playwright_python", reason="axe_playwright_python, which holds axe-core, is not installed")
     page = visit(path, "#condition=line%20mic", color_scheme=scheme, bypass_csp=True, width=360)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.locator("details.folded[open]").count() == 0
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details.folded:not([open])").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.evaluate(importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
     found = page.evaluate("async () => (await axe.run()).violations.map(one => [one.id, one.impact])")

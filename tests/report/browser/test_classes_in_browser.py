@@ -66,7 +66,7 @@ def test_a_cell_shows_its_pair_by_keys_too(visit, path, one):
     assert f"{one.confusion[1, 2]} of 80 segments of beta" in text
     assert f"{one.confusion[2, 1]} of 70 segments of gamma" in text
     assert f"Cllr {words.number(one.pairwise.cllr[1, 2])} bits" in text
-    assert page.locator("[aria-pressed=true]").get_attribute("aria-label").startswith("beta taken for gamma")
+    assert page.locator("[aria-pressed=true]").get_attribute("aria-label").startswith("beta decided as gamma")
 
 
 def test_subsets_are_filtered_by_their_classes(visit, path):
@@ -84,7 +84,8 @@ def test_no_serious_fault_of_accessibility_and_no_overflow(visit, path, scheme):
     page = visit(path, color_scheme=scheme, bypass_csp=True, width=360)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.locator("img[src=x]").count() == 0
-    page.locator("summary", has_text="subsets").click()
+    page.locator("summary", has_text="Subsets of").click()  # sections are closed on narrow screens
+    page.locator("summary", has_text="4 subsets").click()
     page.evaluate(importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
     found = page.evaluate(
         "async () => (await axe.run()).violations"
@@ -93,7 +94,7 @@ def test_no_serious_fault_of_accessibility_and_no_overflow(visit, path, scheme):
     assert [one for one in found if one[1] in ("serious", "critical")] == []
 
 
-@pytest.mark.parametrize("n", [13, 14, 30])
+@pytest.mark.parametrize("n", [13, 30])
 def test_prior_sliders_of_more_than_twelve_classes(visit, tmp_path, n):
     rng = np.random.default_rng(n)
     label = np.arange(20 * n) % n
@@ -120,14 +121,14 @@ def test_a_page_of_a_hundred_classes_has_no_slider_that_does_nothing(visit, tmp_
     assert not page.locator("[name=class-prior-slider]").is_visible()
 
 
-@pytest.mark.parametrize("wrong", ["", "1/0", "abc", "200%", "1"])
-def test_what_is_no_prior_stays_in_its_box_with_what_is_expected(visit, path, one, wrong):
+def test_what_is_no_prior_stays_in_its_box_with_what_is_expected(visit, path, one):
     page = visit(path)
-    page.fill("[name=class-prior]", wrong)
-    page.locator("[name=class-target]").focus()
-    assert page.input_value("[name=class-prior]") == wrong
-    assert "Type a prior above 0 and below 1" in page.locator("#choose-class-prior-wrong").inner_text()
-    assert cells(page) == one.confusion.tolist()
-    page.locator("[data-place=class-reset]").click()
-    assert page.input_value("[name=class-prior]") == "0.3333"
-    assert not page.locator("#choose-class-prior-wrong").is_visible()
+    for wrong in ("", "1/0", "abc", "200%", "1"):
+        page.fill("[name=class-prior]", wrong)
+        page.locator("[name=class-target]").focus()
+        assert page.input_value("[name=class-prior]") == wrong
+        assert "Type a prior above 0 and below 1" in page.locator("#choose-class-prior-wrong").inner_text()
+        assert cells(page) == one.confusion.tolist()
+        page.locator("[data-place=class-reset]").click()
+        assert page.input_value("[name=class-prior]") == "0.3333"
+        assert not page.locator("#choose-class-prior-wrong").is_visible()

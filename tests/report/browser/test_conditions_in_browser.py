@@ -54,7 +54,7 @@ def test_a_command_that_cannot_choose_the_condition_is_not_copied(visit, path):
     assert copy.is_enabled()
     page.select_option("[name=condition]", label="line tel <b>|x")  # in --where, | stands between values
     assert copy.is_disabled()
-    assert fact(page, "command-lacks").startswith("Not to copy: it is about all trials")
+    assert fact(page, "command-lacks").startswith("Not available for this condition")
     page.select_option("[name=condition]", label="line mic")
     assert copy.is_enabled()
     assert fact(page, "command-lacks") == ""
@@ -72,7 +72,7 @@ def test_intervals_and_bands_follow_the_condition(visit, path, results):
             assert cell.inner_text() == f"[{', '.join(ends)}]"
     assert "no bands" not in page.locator("[data-place=trials-shown]").first.inner_text()
     drawn = "() => document.querySelector('figure[data-plot=bayes_error] canvas').toDataURL()"
-    page.locator("figure[data-plot=bayes_error]").scroll_into_view_if_needed()
+    page.click("#tab-bayes_error")
     page.wait_for_selector("figure[data-plot=bayes_error] canvas")
     with_bands = page.evaluate(drawn)
     page.uncheck("[name=bands]")
@@ -82,7 +82,7 @@ def test_intervals_and_bands_follow_the_condition(visit, path, results):
 
 def test_charts_follow_the_condition(visit, path, results):
     page = visit(path)
-    page.locator("figure[data-plot=bayes_error]").scroll_into_view_if_needed()
+    page.click("#tab-bayes_error")
     page.wait_for_selector("figure[data-plot=bayes_error] canvas")
     page.select_option("[name=condition]", label="line tel <b>|x")
     page.locator("figure[data-plot=bayes_error] .chart").focus()
@@ -92,6 +92,8 @@ def test_charts_follow_the_condition(visit, path, results):
     assert f"actual cost {words.number(at.act_dcf[len(at.log_odds) // 2])}" in text
     for name in ("det", "ape", "ece", "histogram", "pav", "tippett", "roc"):
         figure = page.locator(f"figure[data-plot={name}]")
+        if page.locator(f"#tab-{name}").count():
+            page.click(f"#tab-{name}")
         figure.scroll_into_view_if_needed()
         page.wait_for_selector(f"figure[data-plot={name}] canvas")
         figure.locator(".chart").focus()
@@ -138,7 +140,7 @@ def test_any_two_systems_are_compared_and_a_link_restores_them(visit, path, resu
         assert float(signed[0]) == pytest.approx(scale * figure.interval.estimate, abs=0.006 if scale > 1 else 0.0006)
         low, high = (float(cell.strip("[]")) for cell in cells if cell[0] == "[" or cell[-1] == "]")
         assert low <= float(signed[0]) <= high
-    assert "three is better" in page.locator("#compare [data-place=words]").inner_text()
+    assert "three is significantly better" in page.locator("#compare [data-place=words]").inner_text()
     page.select_option("#compare-second", label="two")
     until(page, "location.hash === '#p=0.1&condition=line%20mic&first=three&second=two'")
     page.select_option("#compare-second", label="three")  # nobody is compared with itself: they change places
@@ -163,7 +165,7 @@ def test_a_condition_that_is_not_there_is_said(visit, path):
     page = visit(path, "#p=0.1&condition=nowhere")
     assert (
         "“nowhere” of the link is not available"
-        in page.locator("#operating-point [data-place=trials-shown]").inner_text()
+        in page.locator("[data-region=controls] [data-place=trials-shown]").inner_text()
     )
 
 

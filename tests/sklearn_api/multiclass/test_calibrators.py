@@ -119,7 +119,7 @@ def test_nan_is_refused_by_its_place_in_x(kind, trials):
     X[[5, 7], column] = np.nan
     for call in (lambda: kind().fit(X, y), lambda: fitted.transform(X)):
         if fitted.takes_infinity:
-            with pytest.raises(InputError, match=f"X: 2 of 400 rows hold NaN, the first in row 5, column {column}"):
+            with pytest.raises(InputError, match=f"X: 2 of 400 rows contain NaN, the first in row 5, column {column}"):
                 call()
         else:
             with pytest.raises(ValueError, match="Input X contains NaN"):
@@ -148,7 +148,7 @@ def test_messages_speak_of_x_and_y(trials):
 def test_warnings_point_to_the_line_of_the_user(through, trials):
     X, y, _ = trials
     fit = through(MulticlassCalibrator())
-    with pytest.warns(DecibanWarning, match="the best scale that is not negative is 0") as told:
+    with pytest.warns(DecibanWarning, match="the best non-negative scale is 0") as told:
         fit(-X[:, :4], y)
     assert [one.filename for one in told] == [__file__]
 
@@ -220,7 +220,7 @@ def test_what_does_not_fit_is_refused(trials):
     with pytest.raises(NotFittedError):
         MulticlassCalibrator().predict(X)
     estimator = GaussianBackend().fit(X, y)
-    with pytest.raises(InputError, match="those of training were 'deu'"):
+    with pytest.raises(InputError, match="in training they were 'deu'"):
         estimator.score(X[:2], ["deu", "ita"])
     with pytest.raises(ValueError, match="infinity"):
         estimator.transform(np.full((1, 8), np.inf))
@@ -267,5 +267,5 @@ def test_units_tell_how_sure_training_is(estimator, original, trials):
 
 def test_a_column_of_units_too_many_is_refused(trials):
     X, y, _ = trials
-    with pytest.raises(InputError, match=r"^units: of 401 trials, but there are 400"):
+    with pytest.raises(InputError, match=r"^units: 401 units for 400 trials"):
         MulticlassCalibrator().fit(X[:, :4], y, units=np.arange(401))

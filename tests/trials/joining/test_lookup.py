@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from deciban.trials import Trials
-from deciban.trials.joining import lookup
-from deciban.trials.joining.lookup import Lookup
+from deciban.trials import joining as lookup
+from deciban.trials.joining import Lookup
 from support.joins import trials_of
 
 GRID = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from deciban import Key, KeyMismatchError, Scores, align
 from deciban.trials import Trials
-from deciban.trials.joining.renaming import RULES, near_names
+from deciban.trials.joining import RULES, near_names
 
 NAMES = [f"id{k}/x{k % 3}/u{k}" for k in range(30)]
 

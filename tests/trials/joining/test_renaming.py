@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from deciban import InputError, Key, KeyMismatchError, Scores, align
 from deciban.trials import ClassKey, ClassScores, IdMap, Trials, align_classes
-from deciban.trials.joining.renaming import RULES, Renaming, rules_in
+from deciban.trials.joining import RULES, Renaming, rules_in
 
 WORDS = st.text("ab1./\\_|~-é\n AZ9:", max_size=14)
 
@@ -141,7 +141,7 @@ def test_rows_have_no_names_and_an_order_compares_none():
     rows = Scores(Trials.of_rows(2), pa.array([1.0, 2.0]).to_numpy())
     with pytest.raises(InputError, match="no names that could be changed"):
         align(rows, Key(Trials.of_rows(2), pa.array([1, 0]).to_numpy() > 0), ids="basename")
-    with pytest.raises(InputError, match="by order no names are compared"):
+    with pytest.raises(InputError, match="matching by order does not compare names"):
         align(scores_of(str), KEY, ids="basename", by_order=True)
 
 

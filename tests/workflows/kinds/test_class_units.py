@@ -8,7 +8,7 @@ from deciban import apply_files, evaluate_files
 from deciban.calibration import MulticlassCalibrator
 from deciban.errors import InputError
 from deciban.io import read_class_scores
-from deciban.io.convert import convert
+from deciban.io.writing import convert
 from deciban.multiclass import project_detection_llr
 from deciban.workflows import Options, read_joined
 from support.class_files import CLASSES, names, trials, write_key, write_table
@@ -51,7 +51,7 @@ def test_detection_llrs_are_projected(files):
     written = read_class_scores(files / "detection.csv").score
     moved = joined.batch.scores[0] - project_detection_llr(written)
     np.testing.assert_allclose(moved, np.log(written.shape[1]), rtol=1e-13)  # without the flat prior
-    assert any("detection llrs, and were projected" in str(one) for one in joined.messages)
+    assert any("detection llrs; they were projected" in str(one) for one in joined.messages)
 
 
 def test_figures_are_those_of_the_log_likelihoods(files):
@@ -102,14 +102,14 @@ def test_submissions_to_evaluations_are_told_to_hold_detection_llrs(given, says,
     facts = evaluate_files(tmp_path / "lre.tsv", tmp_path / "lre.key", **given).message_lines
     assert (
         any(
-            "hold detection llrs: if this is one, all figures are wrong without --detection-llr" in fact
+            "contain detection llrs: if this is one, all metrics are wrong without --detection-llr" in fact
             for fact in facts
         )
         == says
     )
     write_table(tmp_path / "plain.csv", loglik, called=names(len(label)))
     facts = evaluate_files(tmp_path / "plain.csv", tmp_path / "lre.key", **given).message_lines
-    assert not any("hold detection llrs" in fact for fact in facts)
+    assert not any("contain detection llrs" in fact for fact in facts)
 
 
 def test_a_prior_of_other_classes_than_those_of_training_is_refused_in_words(files):
@@ -139,7 +139,7 @@ def test_detection_llrs_of_some_classes_are_refused_and_the_way_out_works(files)
     write_key(files / "some.csv", label[kept], called=np.array(names(len(label)))[kept].tolist())
     asked = {"classes": some}
     (expected,) = evaluate_files(files / "loglik.csv", files / "some.csv", **asked).systems
-    with pytest.raises(InputError, match="of each class against all others, and .* would be left out"):
+    with pytest.raises(InputError, match="for each class against all others, but .* would be left out"):
         evaluate_files(files / "detection.csv", files / "some.csv", detection_llr=True, **asked)
     convert(files / "detection.csv", files / "converted.csv", detection_llr=True)
     (found,) = evaluate_files(files / "converted.csv", files / "some.csv", **asked).systems

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from deciban.trials import ClassScores, Scores
-from deciban.trials.classes import Looks
+from deciban.trials.classes import ScoreStatistics
 from deciban.workflows.kinds.score_units import application_messages, decision_messages, messages_on_declared_ratios
 
 
@@ -36,42 +36,42 @@ LLR = np.random.default_rng(1).normal(0.0, 2.0, 40)
 )
 def test_scores_look_like_something_else_by_their_values(values, like):
     whole = scores(values)
-    assert Looks.of(whole).like == like
-    parts = [Looks.of(scores(part)) for part in np.array_split(values, 7) if len(part)]
-    assert sum(parts, Looks()) == Looks.of(whole)
+    assert ScoreStatistics.of(whole).like == like
+    parts = [ScoreStatistics.of(scores(part)) for part in np.array_split(values, 7) if len(part)]
+    assert sum(parts, ScoreStatistics()) == ScoreStatistics.of(whole)
 
 
 @pytest.mark.parametrize("declared", [{"log10": True}])
 def test_declared_scores_look_like_what_they_are(declared):
-    assert Looks.of(scores(np.exp(2 * LLR), **declared)).like == ""
+    assert ScoreStatistics.of(scores(np.exp(2 * LLR), **declared)).like == ""
 
 
 def test_posteriors_of_classes():
     posterior = np.random.default_rng(2).dirichlet(np.ones(3), 30)
     trials = {"trial": [f"t{k}" for k in range(30)]}
     of_classes = [ClassScores.of(trials, list("abc"), values) for values in (posterior, np.log(posterior))]
-    assert [Looks.of(one).like for one in of_classes] == ["probabilities", ""]
-    assert add(*map(Looks.of, of_classes)).like == ""
+    assert [ScoreStatistics.of(one).like for one in of_classes] == ["probabilities", ""]
+    assert add(*map(ScoreStatistics.of, of_classes)).like == ""
 
 
 def test_messages_name_the_option():
-    ratios = Looks.of(scores(np.exp(2 * LLR)))
+    ratios = ScoreStatistics.of(scores(np.exp(2 * LLR)))
     (applied,), (decided,) = (
-        application_messages(["a.txt", "b.txt"], [ratios, Looks()]),
+        application_messages(["a.txt", "b.txt"], [ratios, ScoreStatistics()]),
         decision_messages("a.txt", ratios),
     )
     for message in (applied, decided):
         assert message.origin == "a.txt"
         assert "add --lr (lr=True)" in message.text
-    assert "mean nothing" in decided.text
-    assert "cosine" in decision_messages("a", Looks.of(scores(np.tanh(LLR))))[0].text
-    assert not decision_messages("a", Looks.of(scores(LLR)))
+    assert "meaningless" in decided.text
+    assert "cosine" in decision_messages("a", ScoreStatistics.of(scores(np.tanh(LLR))))[0].text
+    assert not decision_messages("a", ScoreStatistics.of(scores(LLR)))
 
 
 @pytest.mark.parametrize("negated", [False, True])
 def test_declared_ratios_that_all_lie_in_0_to_1_may_be_probabilities(negated):
     logarithms = np.log(np.linspace(0.05, 0.95, 20)) * (-1.0 if negated else 1.0)
     found = messages_on_declared_ratios([replace(scores(logarithms), is_from_lr=True)], negated=negated)
-    assert ["--probabilities PRIOR in place of --lr" in one.text for one in found] == [True]
+    assert ["--probabilities PRIOR instead of --lr" in one.text for one in found] == [True]
     undeclared, others = scores(logarithms), replace(scores(np.append(logarithms, [3.0, -3.0])), is_from_lr=True)
     assert messages_on_declared_ratios([undeclared, others], negated=negated) == []

@@ -52,7 +52,7 @@ def test_a_column_of_numbers_in_a_frame():
         (LABEL + 1, KeyMismatchError, "has scores for"),
         (LABEL * 2, KeyMismatchError, "counted from 0, but 12 classes are named"),
         (LABEL.astype(object) * 10**30, KeyMismatchError, "has scores for"),
-        (np.where(LABEL == 5, 6, LABEL), InputError, "class 'c5': no segment is of it"),
+        (np.where(LABEL == 5, 6, LABEL), InputError, "class 'c5': no segment has this class"),
     ],
     ids=["from 1", "too many", "beyond integers", "one is lacking"],
 )

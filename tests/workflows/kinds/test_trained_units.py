@@ -44,7 +44,7 @@ def test_figures_of_two_classes_are_those_of_the_llrs(two, prior):
     truth = evaluate(llr[1::2], llr[::2])
     assert found.systems[0].cllr == pytest.approx(truth.cllr, rel=1e-12)
     assert found.systems[0].operating_points[0].n_miss == truth.operating_points[0].n_miss
-    assert "note  scores are probabilities by the prior 0.2, and became log-likelihood ratios in nats" in map(
+    assert "note  scores are probabilities with prior 0.2; they were converted to log-likelihood ratios in nats" in map(
         str, found.messages
     )
 
@@ -56,7 +56,7 @@ def test_figures_of_many_classes_are_those_of_the_log_likelihoods(many, prior):
     truth = evaluate_classes(loglik, label)
     assert found.systems[0].cllr == pytest.approx(truth.cllr, rel=1e-12)
     np.testing.assert_array_equal(found.systems[0].confusion, truth.confusion)
-    assert any("by the prior cat=0.5,dog=0.3,eel=0.2" in str(one) for one in found.messages)
+    assert any("with prior cat=0.5,dog=0.3,eel=0.2" in str(one) for one in found.messages)
 
 
 def test_certainty_is_counted(two, many):
@@ -87,7 +87,7 @@ def test_what_is_no_probability_is_refused_with_its_place(two, many):
         evaluate_files(folder / "bad.csv", folder / "bad.key", probabilities="flat")
     with pytest.raises(InputError, match="one number inside"):
         evaluate_files(folder / "p.txt", folder / "key.txt", probabilities=[0.5, 0.5])
-    with pytest.raises(InputError, match="of many classes the prior has a probability for each"):
+    with pytest.raises(InputError, match="multiclass scores need the prior of each class"):
         evaluate_files(folder / "p.csv", folder / "key.csv", probabilities=0.5)
     with pytest.raises(InputError, match="'eel' is 0"):
         evaluate_files(folder / "p.csv", folder / "key.csv", probabilities=[0.5, 0.5, 0.0])
@@ -118,12 +118,12 @@ def test_models_of_two_classes_remember(two):
     apply_files(model, folder / "p.txt", out, probabilities=PRIOR)
     expected = plain.model.transform(read_scores(folder / "llr.txt").score)
     np.testing.assert_allclose(read_scores(out).score, expected, rtol=1e-9, atol=1e-9)
-    for given, words in (({}, "not said to be such"), ({"probabilities": 0.5}, "these are by the prior 0.5")):
+    for given, words in (({}, "not declared as such"), ({"probabilities": 0.5}, "these have the prior 0.5")):
         with pytest.raises(InputError, match=words):
             apply_files(model, folder / "p.txt", out, **given)
         with pytest.raises(InputError, match=words):
             evaluate_files(folder / "p.txt", folder / "key.txt", model=model, **given)
-    with pytest.raises(InputError, match="not said to be probabilities"):
+    with pytest.raises(InputError, match="not declared as probabilities"):
         apply_files(plain.model, folder / "p.txt", out, probabilities=PRIOR)
 
 

@@ -39,8 +39,8 @@ def test_two_classes_have_the_figures_of_many(files):
     assert two.systems[0].cllr == pytest.approx(by_hand / (2 * np.log(2)), rel=1e-14)
     assert two.systems[0].cllr == pytest.approx(many.cllr, rel=1e-14)
     assert arrays.systems[0].cllr == two.systems[0].cllr
-    assert any("those of class bona minus those of class spoof" in one.text for one in two.messages)
-    assert any("those of class 1 minus those of class 0" in one.text for one in arrays.messages)
+    assert any("scores of class bona minus scores of class spoof" in one.text for one in two.messages)
+    assert any("scores of class 1 minus scores of class 0" in one.text for one in arrays.messages)
 
 
 def test_what_is_added_to_both_scores_changes_nothing(files, tmp_path):
@@ -56,7 +56,7 @@ def test_what_is_added_to_both_scores_changes_nothing(files, tmp_path):
 
 def test_which_class_is_the_target_is_asked_for(files):
     folder, _, _ = files
-    with pytest.raises(InputError, match="nothing says which class is the target, of bona and spoof") as error:
+    with pytest.raises(InputError, match="it is unknown which class is the target: bona or spoof") as error:
         deciban.evaluate_files(folder / "scores.csv", folder / "key.csv", kind="two-class")
     assert str(error.value).endswith("\n  --labels target=bona,nontarget=spoof")
     other = {"target": "spoof", "nontarget": "bona"}
@@ -71,7 +71,7 @@ def test_a_matrix_is_a_difference_only_if_asked(files):
     folder, _, _ = files
     kinds = deciban.evaluate_files(folder / "scores.npy", folder / "key.npy").kind
     assert kinds == "classes"
-    with pytest.raises(InputError, match="scores of 3 classes, but two were asked for"):
+    with pytest.raises(InputError, match="has scores of 3 classes, but --kind two-class needs two"):
         np.save(folder / "three.npy", np.zeros((300, 3)))
         deciban.evaluate_files(folder / "three.npy", folder / "key.npy", kind="two-class")
 
@@ -84,7 +84,7 @@ def test_infinite_scores_of_both_classes_say_nothing(tmp_path, value):
     np.save(tmp_path / "a.npy", np.array([[0.0, 1.0], [0.0, value]]))
     assert read_two_columns(recognize(tmp_path / "a.npy"), unit="log10").contents.scores.score.tolist() == [1.0, value]
     np.save(tmp_path / "a.npy", np.array([[-1.7e308, 1.7e308], [0.0, 0.0]]))
-    with pytest.raises(InputError, match="row 0: the difference of its scores is beyond the largest float"):
+    with pytest.raises(InputError, match="row 0: the difference of its scores exceeds the largest float"):
         read_two_columns(recognize(tmp_path / "a.npy"), unit=None)
 
 
@@ -93,7 +93,7 @@ def test_probabilities_get_a_note(tmp_path):
     np.save(tmp_path / "p.npy", posterior)
     found = read_two_columns(recognize(tmp_path / "p.npy"), unit=None).contents
     assert found.notes[1].is_warning
-    assert "no log-likelihood ratio" in found.notes[1].text
+    assert "not a log-likelihood ratio" in found.notes[1].text
     assert "--probabilities PRIOR" in found.notes[1].text
 
 
@@ -149,7 +149,7 @@ def test_two_files_of_targets_and_non_targets_have_one_score(files):
     for name, rows in (("tar", truth), ("non", ~truth)):
         np.save(folder / f"{name}.npy", score[rows])
     two = {"tar": folder / "tar.npy", "non": folder / "non.npy", "kind": "two-class"}
-    with pytest.raises(InputError, match="each has one score for a trial. Name the column"):
+    with pytest.raises(InputError, match="must contain one score for each trial. Name the column"):
         deciban.evaluate_files(**two)
     (found,) = deciban.evaluate_files(**two, columns={"score": "1"}).systems
     assert found.cllr == deciban.evaluate(score[truth, 0], score[~truth, 0]).cllr

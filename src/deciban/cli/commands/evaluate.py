@@ -1,32 +1,39 @@
-"""``deciban eval``, ``report`` and ``demo``: results of scores, or of decisions, as tables, JSON and pages."""
+"""The commands ``eval``, ``report`` and ``demo``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from deciban import tables
 from deciban.cli.shared.options import (
-    Asked,
+    JoiningOptions,
+    OutputOptions,
     SectionedCommand,
-    Shown,
     joining_options,
     options,
     print_json,
+    print_messages,
     require_own_stream,
-    tell,
     typed,
     typed_for,
 )
 from deciban.cli.shared.parsing import files
 from deciban.cli.shared.progress import working
+from deciban.errors import DecibanError, lines
+
+if TYPE_CHECKING:
+    from deciban.tables.results import TableConsole
+    from deciban.workflows.options import Options
 
 
-def refuse_figures_of_scores(asked: Asked, given: Mapping[str, Any]) -> None:
-    """Refuse options that are about scores, and would be overlooked.
+def refuse_figures_of_scores(asked: JoiningOptions, shown: OutputOptions, given: Mapping[str, Any]) -> None:
+    """Refuse options for scores, which would have no effect on decisions.
 
     Raises
     ------
@@ -36,21 +43,32 @@ def refuse_figures_of_scores(asked: Asked, given: Mapping[str, Any]) -> None:
     split = getattr(asked.options, "split", None)
     named += ["--by, --equalize"] if split is not None and split != type(split)() else []
     named += [f"--{name}" for name in asked.two]
+    of_tables = {"--corrected": shown.corrected, "--all": shown.everything, "--information": shown.information}
+    named += [name for name, is_given in of_tables.items() if is_given]
+    named += ["--notes"] if shown.notes == "all" else []
     if named:
-        raise click.UsageError(f"{', '.join(named)}: about scores, and --decisions says that there are none.")
+        raise click.UsageError(f"{', '.join(named)}: for scores, not for decisions (--decisions). Leave it out.")
 
 
 def show_decisions(
-    files: Sequence[str], key: str | None, asked: Asked, shown: Shown, *, quiet: bool, **given: Any
+    files: Sequence[str],
+    key: str | None,
+    asked: JoiningOptions,
+    shown: OutputOptions,
+    out: TableConsole,
+    *,
+    quiet: bool,
+    **given: Any,
 ) -> None:
-    """Evaluate files of decisions, and print tables or JSON.
+    """Evaluate decision files, and print tables or JSON.
 
     Parameters
     ----------
     files : sequence of str
     key : str or None
-    asked : Asked
-    shown : Shown
+    asked : JoiningOptions
+    shown : OutputOptions
+    out : TableConsole
     quiet : bool
     **given
         ``accept``, ``reject``, ``decision_column`` and ``costs``.
@@ -59,24 +77,31 @@ def show_decisions(
 
     with working() as say:
         found = evaluate_decision_files(list(files), key, progress=say, **given, options=asked.options)
-    tell(found.messages, quiet=quiet)
+    print_messages(found.messages, quiet=quiet)
     if shown.as_json:
         named = {"scores": files, "key": [key], "costs": [given["costs"]]}
         print_json(found.to_dict(), files=named, messages=found.messages)
         return
 
-    tables.print_decisions(found.systems, tables.console(shown.table_style))
+    tables.print_decisions(found.systems, out)
 
 
 @click.command("eval", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @joining_options(more=("units", "uncertainty", "conditions", "worst", "scale"))
 @options(
-    *("eval-figures", "posteriors", "rule", "capacity", "axis", "decided", "all-classes", "tables", "corrected"),
-    *("shown", "json"),
+    *("eval-figures", "classifier", "posteriors", "rule", "capacity", "axis", "decided", "all-classes", "eval-tables"),
+    *("corrected", "shown", "spoofing", "biometrics", "json"),
 )
 def eval_command(
-    scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, shown: Shown, **given: Any
+    scores: tuple[str, ...],
+    *,
+    key: str | None,
+    asked: JoiningOptions,
+    quiet: bool,
+    shown: OutputOptions,
+    output: str | None,
+    **given: Any,
 ) -> None:
     """Evaluate score files, one for each system.
 
@@ -87,7 +112,37 @@ def eval_command(
     deciban eval sysA.txt sysB.txt --key key.txt --dcf 0.01
     deciban eval scores.csv
     deciban eval languages.tsv --key languages.key --preset lre17
+    deciban eval cm.txt --asv asv.txt --preset asvspoof2019
     """
+    from deciban.io.writing import plainly_opened, refuse_overwriting, target_name
+
+    is_workbook = shown.table_style == "xlsx"
+    if is_workbook != (output is not None):
+        raise click.UsageError("--table xlsx and -o FILE belong together: name both, or none.")
+    if output is None:
+        _evaluate(scores, key, asked, shown, tables.console(shown.table_style), quiet=quiet, given=given)
+        return
+    from deciban.tables.workbook import WorkbookConsole
+
+    refuse_overwriting([output], [*scores, key])
+    out = WorkbookConsole()
+    found = _evaluate(scores, key, asked, shown, out, quiet=quiet, given=given)
+    with plainly_opened(output) as stream:
+        out.save(stream, () if found is None else found.metrics)
+    click.echo(f"wrote {target_name(output)}", err=output == "-")
+
+
+def _evaluate(
+    scores: tuple[str, ...],
+    key: str | None,
+    asked: JoiningOptions,
+    shown: OutputOptions,
+    out: TableConsole,
+    *,
+    quiet: bool,
+    given: dict[str, Any],
+) -> Any:
+    """Evaluate files and print tables or JSON; return the results that have metrics."""
     from deciban.io.source import require_one_stream, single_files
     from deciban.workflows.evaluate import evaluate_model, opened
     from deciban.workflows.inputs import paths_of
@@ -95,78 +150,130 @@ def eval_command(
     threshold_from, threshold_key = given.pop("threshold_from"), given.pop("threshold_key")
     wanted = {name: given.pop(name) for name in ("thresholds", "misleading")}
     decided = {name: given.pop(name) for name in ("decisions", "accept", "reject", "decision_column", "costs")}
+    verifier = {name: given.pop(name) for name in ("asv", "asv_key", "asv_errors")}
+    failures = given.pop("failures")
+    own = {"failures": failures, "threshold_from": threshold_from, "threshold_key": threshold_key}
+    of_scores = {**given, **wanted, **own}
     if decided.pop("decisions"):
-        of_scores = {**given, **wanted, "threshold_from": threshold_from, "threshold_key": threshold_key}
-        refuse_figures_of_scores(asked, of_scores)
-        show_decisions(scores, key, asked, shown, quiet=quiet, **decided)
-        return
+        refuse_figures_of_scores(asked, shown, of_scores | verifier)
+        show_decisions(scores, key, asked, shown, out, quiet=quiet, **decided)
+        return None
     if any(decided.values()):
-        raise click.UsageError(
-            "--accept, --reject, --decision-column and --costs are about decisions: add --decisions."
-        )
+        raise click.UsageError("--accept, --reject, --decision-column and --costs are for decisions: add --decisions.")
+    if any(verifier.values()) or asked.is_about_spoofing:
+        from deciban.cli.commands.spoofing import show_spoofing
+
+        return show_spoofing(scores, key, asked, shown, out, quiet=quiet, given=verifier | of_scores)
     inputs = asked.inputs(scores, key)
     require_one_stream([*single_files(paths_of(inputs)), key, *threshold_from, threshold_key])
     files = opened(inputs, key, asked.options)
     about = asked.options_for(files).with_figures(**given)
+    about = _with_optimism(about) if shown.corrected else about
     with working() as progress:
-        other = (threshold_from, threshold_key)
+        other = threshold_from, threshold_key
         results = evaluate_model(None, files, about, thresholds=other, progress=progress).results
-    tell(results.messages, quiet=quiet)
+    print_messages(results.messages, quiet=quiet)
+    if failures is not None and not all(getattr(one.requested, "rates_at", ()) for one in results.systems):
+        raise click.UsageError("--failures: add the limits of a rate (--fnmr-at, --fmr-at, or --preset iso19795).")
     if shown.as_json:
-        places = {"threshold-scores": threshold_from, "threshold-key": [threshold_key]}
-        places["units"] = tuple(about.how_sure.files)
-        print_json(results.to_dict(), files={"scores": files.score_paths, "key": [key], **places})
-        return
+        places = {"threshold-scores": threshold_from, "threshold-key": [threshold_key], "units": about.how_sure.files}
+        found = results.to_dict() if failures is None else _with_failures(results.to_dict(), failures)
+        print_json(found, files={"scores": files.score_paths, "key": [key], **places})
+        return None
+    with_information = shown.information or bool(given.get("capacity"))
+    _print_tables(results, out, shown, wanted, failures, with_information=with_information)
+    return results
+
+
+def _print_tables(
+    results: Any,
+    out: TableConsole,
+    shown: OutputOptions,
+    wanted: Mapping[str, bool],
+    failures: Mapping[str, tuple[int, int]] | None,
+    *,
+    with_information: bool,
+) -> None:
+    """Print the tables of results, and of requested metrics."""
     from deciban.evaluation.one_system import information_in_words
     from deciban.report.answers import verdict
 
-    out = tables.console(shown.table_style)
-    of_systems = [verdict, information_in_words] if shown.information or given.get("capacity") else [verdict]
+    of_systems = [verdict, information_in_words] if with_information else [verdict]
     tables.print_results(
         results,
         out,
         all_classes=shown.all_classes,
         options=tables.TableOptions(
-            corrected=shown.corrected,
-            everything=shown.everything,
-            most_notes=None if shown.notes == "all" else _MOST_NOTES,
+            shown.corrected, shown.everything, most_notes=None if shown.notes == "all" else _MOST_NOTES
         ),
         sentences=[write(one) for write in of_systems for one in results.systems],
     )
     if results.kind == "two-class" and (any(wanted.values()) or any(map(_has_requests, results.systems))):
         tables.print_requested(results, out, **wanted)
+    if failures is not None:
+        from deciban.tables.error_rates import generalized_table
+
+        out.print("")
+        out.print(generalized_table(results.systems, failures))
     if results.worst:
         tables.print_worst(results, out)
 
 
+def _with_failures(found: dict[str, Any], failures: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
+    """Return the JSON of results with error rates of transactions at the limits of a rate."""
+    from deciban.biometrics import generalized_rates
+
+    for one in found["systems"]:
+        for entry in (*one.get("fnmr_at_fmr", ()), *one.get("fmr_at_fnmr", ())):
+            rates = generalized_rates(
+                entry["p_fa"], entry["p_miss"], enrol=failures["enrol"], acquire=failures["acquire"]
+            )
+            entry |= {name: getattr(rates, name) for name in ("far", "frr", "gfar", "gfrr")}
+    return found
+
+
+def _with_optimism(options: Options) -> Options:
+    """Return the options with the optimism of minima, which corrected values are computed from.
+
+    Raises
+    ------
+    click.UsageError
+    """
+    wanted = options.how_sure
+    if not wanted.intervals or wanted.optimism is False:
+        words = "--corrected: corrected values need intervals and the optimism of minima."
+        raise click.UsageError(f"{words} Leave out --no-intervals and --no-optimism.")
+    return replace(options, how_sure=replace(wanted, optimism=True)) if options.kind == "classes" else options
+
+
 _MOST_NOTES = 3
-"""Notes that ``eval`` prints by default."""
+"""Number of notes that ``eval`` prints by default."""
 
 
 def _has_requests(one: Any) -> bool:
-    """Whether figures were asked for that stand in tables of their own."""
+    """Return True if metrics were requested that have tables of their own."""
     from deciban.evaluation.requested import NOTHING
 
     return one.requested is not NOTHING
 
 
-_OF_PAGES = ("--dcf", "--json", "--table", "--all-classes", "--worst", "--quiet")
-"""Options that the command on a page does without: it names one operating point, and lists no trials."""
+_OF_PAGES = ("--dcf", "--json", "--table", "--all-classes", "--worst", "--quiet", "--output")
+"""Options that are left out of the command on a page, which names one operating point and lists no trials."""
 
 
 @click.command("report", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @joining_options(more=("units", "uncertainty", "conditions", "worst", "scale"))
-@options("report", "reliability", "rule", "capacity", "axis", "all-classes", "tables", "json")
+@options("report", "classifier", "reliability", "rule", "capacity", "axis", "all-classes", "spoofing", "tables", "json")
 def report_command(
     scores: tuple[str, ...],
     *,
     key: str | None,
-    asked: Asked,
+    asked: JoiningOptions,
     train: tuple[str, ...],
     output: Path,
     cross_validate: dict[str, Any] | None,
-    shown: Shown,
+    shown: OutputOptions,
     **given: Any,
 ) -> None:
     """Evaluate score files and write one HTML page with tables and plots, readable offline.
@@ -178,57 +285,70 @@ def report_command(
     deciban report sysA.txt sysB.txt --key key.txt -o report.html
     deciban report eval.txt --key eval.key --train dev.txt --train-key dev.key --model model.json -o report.html
     """
+    from deciban.io.source import single_files
     from deciban.io.writing import target_name
     from deciban.report.files import ReportRequest, write_report
     from deciban.workflows.evaluate import opened
 
     if cross_validate is not None and not given["select"]:
-        raise click.UsageError("--cross-validate says what --select holds out. Add --select, or leave it out.")
-    quiet = given.pop("quiet")
+        raise click.UsageError("--cross-validate sets what --select holds out. Add --select, or leave it out.")
+    quiet, watch = given.pop("quiet"), given.pop("watch")
     given |= cross_validate or {}
-    figures = {name: given.pop(name) for name in ("posteriors_at", "axis", "rule", "capacity")}
+    figures = {name: given.pop(name) for name in ("classifier", "posteriors_at", "axis", "rule", "capacity")}
+    names = ("asv", "asv_key", "asv_errors")
+    given["verifier"] = {name: value for name in names if (value := given.pop(name)) is not None}
     inputs = asked.inputs(scores, key)
     given |= {"train": list(train), "typed": typed(), "again": typed_for(eval_command, without=_OF_PAGES)}
     request = ReportRequest(scores=inputs, key=key, output=output, **given)
     require_own_stream(output, as_json=shown.as_json)
-    files = opened(inputs, key, asked.options)
-    about = asked.options_for(files).with_figures(**figures)
-    with working() as say:
-        done = write_report(request, about, say, files=files)
-    tell(done.results.messages, quiet=quiet)
-    if done.train is not None:
-        tell(("training", *done.train.messages), quiet=quiet)
-    if shown.as_json:
-        print_json(done.to_dict(), files={**request.roles, "units": about.how_sure.files, "output": [output]})
-    elif not quiet:
-        on = tables.console(shown.table_style, stderr=str(output) == "-")
-        tables.print_results(done.results, on, all_classes=shown.all_classes)
-        click.echo(f"wrote {target_name(output)}", err=str(output) == "-")
 
+    def write() -> None:
+        files = opened(inputs, key, asked.options)
+        about = asked.options_for(files).with_figures(**figures)
+        with working() as say:
+            done = write_report(request, about, say, files=files)
+        print_messages(done.results.messages, quiet=quiet)
+        if done.train is not None:
+            print_messages(("training", *done.train.messages), quiet=quiet)
+        if shown.as_json:
+            print_json(done.to_dict(), files={**request.roles, "units": about.how_sure.files, "output": [output]})
+        elif not quiet:
+            on = tables.console(shown.table_style, stderr=str(output) == "-")
+            tables.print_results(done.results, on, all_classes=shown.all_classes)
+            click.echo(f"wrote {target_name(output)}", err=str(output) == "-")
 
-@click.command("demo", cls=SectionedCommand)
-@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-@options("demo", "quiet", "tables", "json")
-def demo_command(folder: Path, *, force: bool, quiet: bool, shown: Shown) -> None:
-    """Write synthetic scores of two systems and a key into DIR, and evaluate them: DIR/report.html."""
-    from deciban._files import display_name
-    from deciban.io import write_demo
-    from deciban.io.synthetic import DEMO_FILES
-    from deciban.report import report_files
-
-    page = folder / "report.html"
-    there = [name for name in (*DEMO_FILES, page.name) if (folder / name).exists()]
-    if there and not force:
-        raise click.UsageError(
-            f"{folder}: holds {', '.join(there)}, which would be replaced. Name another folder, or say --force."
-        )
-    systems, key = write_demo(folder)
-    results = report_files(list(systems), key, page, kind="two-class", title="deciban demo: two synthetic systems")
-    tell(results.messages, quiet=quiet)
-    if shown.as_json:
-        print_json(results.to_dict(), files={"scores": systems, "key": [key], "output": [page]})
+    if not watch:
+        write()
         return
-    tables.print_results(results, tables.console(shown.table_style))
-    files = " ".join(map(display_name, systems))
-    click.echo(f"\nwrote {display_name(page)}: open it in a browser. The same with your own files:")
-    click.echo(f"  deciban report {files} --key {display_name(key)} -o {display_name(page)}")
+    named = [*asked.options.files, *(one for several in request.roles.values() for one in several)]
+    if shown.as_json or "-" in map(str, (output, *single_files(named))):
+        raise click.UsageError("--watch needs files to read and a file to write: leave out - and --json.")
+    _watch(write, named)
+
+
+def _watch(write: Callable[[], None], paths: Sequence[Any]) -> None:
+    """Write a page, and again after each change of its files, until the user interrupts.
+
+    A change is complete if the files stay the same for one period.
+    """
+    from deciban.io.source import stamps
+
+    written = None
+    while True:
+        before = stamps(paths)
+        if written is None or (before != written and None not in before.values()):
+            try:
+                write()
+            except (DecibanError, OSError, click.ClickException) as error:
+                if written is None:
+                    raise
+                click.echo(f"deciban: {lines(str(error))}", err=True)
+            written = before
+        time.sleep(_PERIOD)
+        while (now := stamps(paths)) not in (written, before):
+            before = now
+            time.sleep(_PERIOD)
+
+
+_PERIOD = 0.5
+"""Seconds between two looks at the files."""

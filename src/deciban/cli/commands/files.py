@@ -1,4 +1,4 @@
-"""Files without an evaluation: ``convert``, ``validate``, ``formats``, ``inspect``, ``decide`` and summaries."""
+"""The commands ``convert``, ``validate``, ``formats``, ``inspect``, ``decide``, ``summarize`` and ``merge``."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import click
 
 from deciban import tables
 from deciban.cli.shared.options import (
-    Asked,
+    JoiningOptions,
+    OutputOptions,
     SectionedCommand,
-    Shown,
     joining_options,
     options,
     print_json,
+    print_messages,
     require_own_stream,
-    tell,
 )
 from deciban.cli.shared.parsing import PARSERS, files
 from deciban.cli.shared.progress import working
-from deciban.messages import lines, one_line
+from deciban.errors import lines, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,18 +45,54 @@ def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **g
     deciban convert trials.tsv trials.txt --what index --columns enroll=modelid,test=segmentid
     """
     from deciban._files import display_name
-    from deciban.io.convert import convert
+    from deciban.io.writing import convert
 
     require_own_stream(target, as_json=as_json)
     with working(f"converting {display_name(source)}"):
         messages = convert(source, target, **given)
-    tell(messages, quiet=quiet)
+    print_messages(messages, quiet=quiet)
     if as_json:
         print_json({}, files={"input": [source], "key": [given["key"]], "output": [target]}, messages=messages)
 
 
+@click.command("normalize", cls=SectionedCommand)
+@click.argument("scores", metavar="SCORES", shell_complete=files)
+@options("normalize", "quiet", "json")
+def normalize_command(scores: str, *, output: str, to: str | None, quiet: bool, as_json: bool, **given: Any) -> None:
+    """Normalize scores by cohorts: z-norm, t-norm or s-norm, adaptive with --top.
+
+    A cohort file contains scores of the enrolled models, or of the test segments, against the segments of a cohort.
+    With --enroll-cohort the result is z-norm, with --test-cohort t-norm, with both s-norm. Normalized scores are not
+    log-likelihood ratios: calibrate them.
+
+    \b
+    deciban normalize sysA.txt --enroll-cohort models.txt --test-cohort segments.txt --top 300 -o normalized.txt
+    """
+    from deciban.calibration import normalize
+    from deciban.io.reader import read_input, read_scores
+    from deciban.io.rewrite import write_rescored
+    from deciban.io.source import require_one_stream
+    from deciban.io.writing import refuse_overwriting
+
+    top, how = given.pop("top"), {name: given.pop(name) for name in ("format", "columns")}
+    if not any(given.values()):
+        raise click.UsageError("--enroll-cohort, --test-cohort: name at least one.")
+    require_own_stream(output, as_json=as_json)
+    require_one_stream([scores, *given.values()])
+    refuse_overwriting([output], [scores, *given.values()])
+    with working("normalizing scores"):
+        found = read_input(scores, need="scores", **how)
+        known = {side: None if path is None else read_scores(path, **how) for side, path in given.items()}
+        normalized = normalize(found.contents.scores, top=top, **known)
+        messages = write_rescored(found, normalized, output, to=to, are_llrs=False)
+    print_messages(messages, quiet=quiet)
+    if as_json:
+        read = {"scores": [scores], "cohort": given.values(), "output": [output]}
+        print_json({"kind": "two-class"}, files=read, messages=messages)
+
+
 _ANY_UNIT = ("log10", "negate")
-"""Options on the unit and sign of scores, which change nothing in a validation."""
+"""Options for the unit and sign of scores, which do not affect a validation."""
 
 
 @click.command("validate", cls=SectionedCommand)
@@ -78,7 +114,7 @@ def validate_command(
 
     with working(f"validating {display_name(submission)}"):
         found = validate(submission, trials, **{name: value for name, value in given.items() if name not in _ANY_UNIT})
-    tell(found.messages, quiet=quiet)
+    print_messages(found.messages, quiet=quiet)
     if as_json:
         result = {"valid": found.is_valid, "faults": found.faults}
         print_json(result, files={"submission": [submission], "trials": [trials]}, messages=found.messages)
@@ -92,8 +128,8 @@ def validate_command(
 
 @click.command("formats", cls=SectionedCommand)
 @options("tables", "json")
-def formats_command(*, shown: Shown) -> None:
-    """List the file formats that are known: what each holds, and what is read and written."""
+def formats_command(*, shown: OutputOptions) -> None:
+    """List the known file formats: their contents, and the parts that deciban reads and writes."""
     from deciban.io.formats import formats
 
     known = formats().items()
@@ -119,7 +155,7 @@ def _doubt(known: BaseFormat) -> str:
 @click.command("inspect", cls=SectionedCommand)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=files)
 @options("reading", "tables", "json")
-def inspect_command(files: tuple[str, ...], *, shown: Shown, **reading: Any) -> None:
+def inspect_command(files: tuple[str, ...], *, shown: OutputOptions, **reading: Any) -> None:
     """Show what score files and keys contain, how deciban reads them, and what looks wrong."""
     from deciban.io.source import require_one_stream
     from deciban.workflows.inspection import inspect_file
@@ -136,7 +172,7 @@ def inspect_command(files: tuple[str, ...], *, shown: Shown, **reading: Any) -> 
 
 
 def _print_inspection(found: Inspection, out: Console) -> None:
-    """Print what a file holds, and what in it looks wrong."""
+    """Print the properties of a file, and remarks on what looks wrong."""
     tables.say(out, found.name, "bold underline")
     properties = tuple((one_line(what), one_line(value)) for what, value in found.properties)
     out.print(tables.Table(("property", "value"), properties, prose=(1,), has_headings=False))
@@ -144,7 +180,7 @@ def _print_inspection(found: Inspection, out: Console) -> None:
 
 
 _ELSEWHERE = ("--same --tar tar", "--different --non non", "--dcf", "--preset", "--level", "--dask")
-"""Trials in two files, what is asked of figures, and where work is spread: other commands have that."""
+"""Options that other commands have: trials in two files, metrics, and distributed work."""
 
 
 @click.command("summarize", cls=SectionedCommand)
@@ -153,7 +189,14 @@ _ELSEWHERE = ("--same --tar tar", "--different --non non", "--dcf", "--preset", 
 @joining_options(figures="", more=("units", "scale"), without=_ELSEWHERE)
 @options("json")
 def summarize_command(
-    shards: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, output: Path, as_json: bool, **given: Any
+    shards: tuple[str, ...],
+    *,
+    key: str | None,
+    asked: JoiningOptions,
+    quiet: bool,
+    output: Path,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Count the scores of a partition of a data set and write a small summary file, without names.
 
@@ -171,7 +214,7 @@ def summarize_command(
     refuse_overwriting([output], [*shards, *filter(None, (key,))])
     with working() as say:
         messages = summarize_files(list(shards), output, key, progress=say, **given, options=asked.options)
-    tell(messages, quiet=quiet)
+    print_messages(messages, quiet=quiet)
     if as_json:
         _print_json(output, messages, scores=shards, key=[key])
 
@@ -191,13 +234,13 @@ def merge_command(summaries: tuple[str, ...], *, quiet: bool, output: Path, as_j
     refuse_overwriting([output], summaries)
     with working("merging"):
         messages = merge_summaries(list(summaries), output)
-    tell(messages, quiet=quiet)
+    print_messages(messages, quiet=quiet)
     if as_json:
         _print_json(output, messages, summary=summaries)
 
 
 def _print_json(output: Path, messages: Iterable[object], **read: Iterable[Any]) -> None:
-    """Print what was read and written."""
+    """Print the files that were read and written as JSON."""
     from deciban.io.summary_files import read_head
 
     kind = "classes" if read_head(output).classes else "two-class"
@@ -227,8 +270,9 @@ def decide_command(
     classes = ["target", "nontarget"]
     costs = [[0, 10], [1, 0], [0.3, 0.3]]
 
-    with a row for each action. OUT contains the action, posterior, expected cost and margin to the second best action
-    of every trial. Scores are log-likelihood ratios, or --model converts them.
+    with a row for each action and a column for each class: here, accepting a non-target costs 10. OUT contains the
+    action, posterior, expected cost and margin to the second best action of every trial. Scores are log-likelihood
+    ratios, or --model converts them.
 
     \b
     deciban decide --costs costs.toml --prior 0.01 --explain
@@ -236,16 +280,16 @@ def decide_command(
     deciban decide eval.txt --model model.json --costs costs.toml --prior 0.01 --key eval.key -o decisions.csv
     """
     from deciban.decisions import explained
-    from deciban.io.cost_files import EXAMPLE, read_costs
+    from deciban.io.decision_files import EXAMPLE, read_costs
     from deciban.workflows.deciding import decide_files
     from deciban.workflows.quality import quality_paths
 
     if costs is None:
         raise click.UsageError(
-            f"name a file of costs (--costs costs.toml). For decisions between two actions it reads:\n\n{EXAMPLE}"
+            f"name a file of costs (--costs costs.toml), for example, for decisions between two actions:\n\n{EXAMPLE}"
         )
     if not scores and not explain:
-        raise click.UsageError("name SCORES to decide, or --explain what the costs amount to.")
+        raise click.UsageError("name SCORES to decide, or use --explain to explain the costs.")
     if scores and output is None:
         raise click.UsageError(
             "Missing option '-o' / '--output': decisions are written to a file (- is standard output)."
@@ -262,7 +306,7 @@ def decide_command(
         return
     with working() as say:
         found = decide_files(list(scores), output, costs=costs, prior=chosen, progress=say, **given)
-    tell(found.messages, quiet=quiet)
+    print_messages(found.messages, quiet=quiet)
     if as_json:
         named = {
             "scores": scores,
@@ -278,7 +322,7 @@ def decide_command(
 
 
 def _prior(text: str | None) -> Any:
-    """One number is the prior of a target, and anything else that of classes."""
+    """Return a number as the prior of a target, and other text as a prior of classes."""
     if text is None:
         return None
     with suppress(ValueError):

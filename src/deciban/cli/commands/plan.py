@@ -1,4 +1,4 @@
-"""Systems compared, and evaluations that are still to be made: ``compare``, ``plan``, ``design``, ``presets``."""
+"""The commands ``compare``, ``plan``, ``objective`` and ``presets``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,16 @@ import click
 from click.shell_completion import CompletionItem
 
 from deciban import plots, tables
-from deciban.cli.shared.options import Asked, SectionedCommand, Shown, joining_options, options, print_json, tell
-from deciban.cli.shared.parsing import Picture, files
+from deciban.cli.shared.options import (
+    JoiningOptions,
+    OutputOptions,
+    SectionedCommand,
+    joining_options,
+    options,
+    print_json,
+    print_messages,
+)
+from deciban.cli.shared.parsing import PictureOptions, files
 from deciban.cli.shared.progress import working
 
 if TYPE_CHECKING:
@@ -23,9 +31,9 @@ if TYPE_CHECKING:
 @click.command("compare", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @joining_options(missing="missing-of-comparisons", more=("units", "uncertainty"))
-@options("comparison", "rule", "tables", "json")
+@options("comparison", "rule", "spoofing", "tables", "json")
 def compare_command(
-    scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, shown: Shown, **given: Any
+    scores: tuple[str, ...], *, key: str | None, asked: JoiningOptions, quiet: bool, shown: OutputOptions, **given: Any
 ) -> None:
     """Compare systems on the trials that all of them scored, with confidence intervals.
 
@@ -39,27 +47,38 @@ def compare_command(
     deciban compare sysA.txt --key key.txt --model calibration.json
     deciban compare old.txt new.txt --key key.txt --fail-if-worse eer:0.002
     """
+    from deciban.evaluation.spoofing import Edition
     from deciban.workflows.comparing import compare_files, require_figures
     from deciban.workflows.inputs import ScoreFiles
     from deciban.workflows.kinds import kind_of
 
-    opened = ScoreFiles.of(asked.inputs(scores, key), key, asked.options.reading)
-    gates = given.pop("fail_if_worse") or ()
-    about = asked.options_for(opened).with_figures(rule=given.pop("rule"))
-    kind = kind_of(opened.scores[0], opened.key, about)
-    require_figures([name for name, _ in gates], kind, about, "fail_if_worse")
-    given["permutations"] = given["permutations"] or 0
+    gates, given["permutations"] = given.pop("fail_if_worse") or (), given["permutations"] or 0
+    verifier = {name: value for name in ("asv", "asv_key", "asv_errors") if (value := given.pop(name)) is not None}
+    rule, read = given.pop("rule"), {"key": [key], "model": [given["model"]]}
+    opened: Any
+    if asked.is_about_spoofing or verifier:
+        others = {"--fail-if-worse": gates, "--rule": rule, "--same, --different": asked.two}
+        if named := [name for name, value in others.items() if value]:
+            raise click.UsageError(f"{', '.join(named)}: not for protocols of spoofing. Leave it out.")
+        Edition.of(asked.options.plan)
+        opened, about, given = list(scores), asked.options, {**given, "key": key, "verifier": verifier}
+        read |= {"scores": opened, "asv": [verifier.get("asv")], "asv-key": [verifier.get("asv_key")]}
+    else:
+        opened = ScoreFiles.of(asked.inputs(scores, key), key, asked.options.reading)
+        about = asked.options_for(opened).with_figures(rule=rule)
+        kind = kind_of(opened.scores[0], opened.key, about)
+        require_figures([name for name, _ in gates], kind, about, "fail_if_worse")
+        read |= {"scores": [one.path for one in opened.scores]}
     with working() as say:
         found = compare_files(opened, options=about, progress=say, **given)
         worse = [words for figure, margin in gates for words in found.worse(figure, margin)]
-    tell(found.results.messages, quiet=quiet)
+    print_messages(found.results.messages, quiet=quiet)
     if shown.as_json:
-        read: dict[str, Any] = {"scores": [one.path for one in opened.scores], "key": [key], "model": [given["model"]]}
         print_json({**found.to_dict(), "worse": worse}, files={**read, "units": about.how_sure.files})
     else:
         tables.print_comparison(found, tables.console(shown.table_style))
     if worse:
-        tell(f"worse: {words}" for words in worse)
+        print_messages(f"worse: {words}" for words in worse)
         click.get_current_context().exit(1)
 
 
@@ -71,11 +90,11 @@ def plan_command(
     scores: tuple[str, ...],
     *,
     key: str | None,
-    asked: Asked,
+    asked: JoiningOptions,
     quiet: bool,
-    shown: Shown,
+    shown: OutputOptions,
     figure: str | None,
-    picture: Picture,
+    picture: PictureOptions,
     **goal: Any,
 ) -> None:
     """Compute from a pilot how many speakers and trials an evaluation needs (sample-size planning).
@@ -102,9 +121,9 @@ def plan_command(
     said = {name: value for name, value in goal.items() if value is not None}
     with working() as progress:
         found = plan_files(opened, options=about, figure=figure, progress=progress, **said)
-    tell(found.messages, quiet=quiet)
+    print_messages(found.messages, quiet=quiet)
 
-    picture.save(lambda: plots.plan(found))  # before anything is printed: it may be impossible
+    picture.save(lambda: plots.plan(found))  # before anything is printed: it can fail
     if shown.as_json:
         read: dict[str, list[Any]] = {"scores": [one.path for one in opened.scores], "key": [key]}
         written = {**read, "units": about.how_sure.files, "output": [picture.path]}
@@ -127,8 +146,8 @@ def objective_command(
     dcf: Sequence[tuple[float, ...]] | None,
     share: float | None,
     own: Any,
-    picture: Picture,
-    shown: Shown,
+    picture: PictureOptions,
+    shown: OutputOptions,
     **rule: tuple[float, ...],
 ) -> None:
     """Show which decision thresholds a calibration objective emphasizes, or suggest an objective.
@@ -151,7 +170,9 @@ def objective_command(
     if any(rule.values()):
         asked = {"--range": priors, "--rule": own, "--share": share}
         if option := next((name for name, value in asked.items() if value is not None), None):
-            raise click.UsageError(f"{option} asks for a suggestion; --alpha, --beta and --p-target are one already.")
+            raise click.UsageError(
+                f"{option} is for a suggestion: leave out --alpha, --beta and --p-target, or {option}."
+            )
         rules = [
             Rule(a, b, p)
             for a, b, p in _repeated(rule["alpha"] or (1.0,), rule["beta"] or (1.0,), rule["p_target"] or (0.5,))
@@ -161,7 +182,7 @@ def objective_command(
         points = points or [OperatingPoint(prior) for prior in priors or ()]
     weightings = [rule.weighting(points) for rule in rules]
 
-    picture.save(lambda: plots.omega(weightings))  # before anything is printed: it may be impossible
+    picture.save(lambda: plots.omega(weightings))  # before anything is printed: it can fail
     if shown.as_json:
         found = [{**one.to_dict(), "remark": rule.remark} for one, rule in zip(weightings, rules, strict=True)]
         print_json({"kind": "two-class", "rules": found}, files={"output": [picture.path]})
@@ -177,31 +198,32 @@ def _suggestion(priors: tuple[float, float] | None, points: list[Any], share: fl
 
     if own is not None:
         if priors is not None:
-            raise click.UsageError("--range and --rule are both to suggest a rule for. Leave one of the two out.")
+            raise click.UsageError("--range and --rule both ask for a suggestion. Leave one of the two out.")
         if not points:
-            raise click.UsageError("--rule is about posteriors: say at which prior of a target, by --dcf.")
+            raise click.UsageError("--rule is for posteriors: name the prior of a target with --dcf.")
         return suggest_for_rule(own, [as_operating_point(point).p_target for point in points], share=share)
 
     if priors is not None:
         if priors[0] == priors[1]:
-            raise click.BadParameter(f"both ends are {priors[0]:g}; for one prior use --dcf.", param_hint="--range")
+            raise click.BadParameter(f"both ends are {priors[0]:g}. For one prior, use --dcf.", param_hint="--range")
         low, high = sorted(OperatingPoint(prior).threshold for prior in priors)
         return suggest_rule(thresholds=(low, high), share=share)
     if not points:
-        raise click.UsageError("give a rule (--alpha, --beta, --p-target), or a --range or --dcf to suggest one for.")
+        raise click.UsageError(
+            "name an objective (--alpha, --beta, --p-target), or use --range or --dcf for a suggestion."
+        )
     return suggest_rule(points, share=share)
 
 
 def _repeated(*given: tuple[float, ...]) -> list[tuple[float, ...]]:
-    """Put the values of each rule together; one value alone is for all rules."""
+    """Return the values of each rule; a single value is used for all rules."""
     n = max(map(len, given))
     if not all(len(values) in (1, n) for values in given):
-        raise click.UsageError("--alpha, --beta, --p-target: repeat each as often as the others, or give it once.")
+        raise click.UsageError("--alpha, --beta, --p-target: repeat each of them equally often, or give it once.")
     return list(zip(*(values * n if len(values) == 1 else values for values in given), strict=True))
 
 
 def _show(rules: list[Rule], weightings: list[RuleWeighting], style: str) -> None:
-
     out = tables.console(style)
     for i, (rule, weighting) in enumerate(zip(rules, weightings, strict=True)):
         if i:
@@ -216,7 +238,7 @@ def _show(rules: list[Rule], weightings: list[RuleWeighting], style: str) -> Non
 
 
 def _offer_presets(context: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the presets that a shell offers, which are those of ``--preset``."""
+    """Return the completions of a preset name, as for ``--preset``."""
     from deciban.cli.shared.completion import completer_of
 
     complete = completer_of("--preset", None)
@@ -226,7 +248,7 @@ def _offer_presets(context: click.Context, param: click.Parameter, incomplete: s
 @click.command("presets", cls=SectionedCommand)
 @click.argument("name", required=False, metavar="[NAME]", shell_complete=_offer_presets)
 @options("preset-file", "tables", "json")
-def presets_command(name: str | None, *, as_toml: bool, shown: Shown) -> None:
+def presets_command(name: str | None, *, as_toml: bool, shown: OutputOptions) -> None:
     """List the evaluation protocols for --preset, or explain one: its metrics and their source.
 
     You can write your own protocol to a file and use it as --preset ours.toml.
@@ -242,7 +264,7 @@ def presets_command(name: str | None, *, as_toml: bool, shown: Shown) -> None:
 
     if as_toml:
         if name is None or is_file(name) or shown.as_json:
-            raise click.UsageError("--toml prints the file of one plan that deciban knows: name it, without --json.")
+            raise click.UsageError("--toml prints the file of one protocol of deciban: name it, without --json.")
         click.echo(text_of(name), nl=False)
         return
     known = list(presets().values()) if name is None else [preset(name)]
@@ -258,51 +280,67 @@ def presets_command(name: str | None, *, as_toml: bool, shown: Shown) -> None:
 
 
 def _print_plans(plans: Sequence[Preset], out: Console) -> None:
-    """Print a table of plans."""
+    """Print a table of protocols."""
     rows = [
         (one.name, "; ".join(_points_in_words(one)), f"{one.title} ({one.status})", ", ".join(one.aliases))
         for one in plans
     ]
-    caption = "p_target, c_miss, c_fa of two classes; of many classes target priors of C_avg"
-    headings = ["preset", "operating points", "plan", "also called"]
+    caption = "two classes: p_target, c_miss, c_fa; multiclass: target priors of C_avg"
+    headings = ["preset", "operating points", "protocol", "also called"]
     out.print(tables.table(headings, rows, prose=(1, 2, 3), caption=caption))
 
 
 def _print_plan(plan: Preset, out: Console) -> None:
-    """Explain a plan in words."""
+    """Print the properties of a protocol."""
     tables.say(out, plan.title or plan.name, "bold underline")
     trials = "all pooled"
     if plan.equalize:
-        trials = f"{plan.alike} counts alike in each class (columns of the key)"
+        trials = f"{plan.alike} have equal weight in each class (columns of the key)"
     elif plan.non_target_shares:
-        trials = f"non-targets by the column {plan.share_column} of the key, in shares"
+        trials = f"non-targets weighted by column {plan.share_column} of the key, in shares"
     elif plan.clusters or plan.worst_pairs:
-        trials = f"those of each {'cluster' if plan.clusters else 'pair'} by themselves"
+        trials = f"each {'cluster' if plan.clusters else 'pair'} separately"
     rows: list[tuple[str, str]] = [
         ("name", ", ".join((plan.name, *plan.aliases))),
         ("source", plan.source),
         ("status", f"{plan.status}. {plan.checked}"),
-        ("scores", f"{'two classes' if plan.kind == 'two-class' else 'many classes'}; {plan.positive}"),
+        ("scores", f"{'two classes' if plan.kind == 'two-class' else 'multiclass'}; {plan.positive}"),
         ("points", "; ".join(_points_in_words(plan, in_full=True)) or "none"),
-        ("primary number", plan.primary_in_words),
-        ("shown beside it", _beside(plan)),
+        ("primary metric", plan.primary_in_words),
+        ("also shown", _beside(plan)),
         ("trials", trials),
         *((f"cluster {name}", ", ".join(classes)) for name, classes in plan.clusters.items()),
+        *_of_spoofing(plan),
         *([("formats", ", ".join(plan.formats))] if plan.formats else []),
     ]
-    out.print(tables.Table(("field", "what the plan says"), tuple(rows), prose=(1,), has_headings=False))
+    out.print(tables.Table(("property", "value"), tuple(rows), prose=(1,), has_headings=False))
     tables.say_all(out, plan.remarks)
 
 
+def _of_spoofing(plan: Preset) -> list[tuple[str, str]]:
+    """Return the metrics of countermeasures and of single scores, in their order."""
+    from deciban.evaluation.spoofing import SPOOFING_METRICS
+
+    return [
+        (words, ", ".join(SPOOFING_METRICS[name].label for name in plan.spoofing[key]))
+        for key, words in (
+            ("countermeasure", "countermeasures"),
+            ("tandem", "with --asv"),
+            ("single_score", "single scores"),
+        )
+        if plan.spoofing.get(key)
+    ]
+
+
 def _beside(plan: Preset) -> str:
-    """What the table of primary numbers has in its last column."""
+    """Return the content of the last column in the table of primary metrics."""
     if plan.is_rate:
         return "nothing"
     return f"the {'actual cost' if plan.is_minimum else 'minimum'} at the same points"
 
 
 def _points_in_words(one: Preset, *, in_full: bool = False) -> list[str]:
-    """Operating points of a plan as tables write them, whose caption says what they are, or in full."""
+    """Return the operating points of a protocol, in the form of the table or, if `in_full`, with names."""
     if one.kind == "two-class":
         from deciban.evaluation.preset_table import PRIMARY
 

@@ -1,4 +1,4 @@
-"""``deciban calibrate``, ``deciban fuse`` and ``deciban apply``: models trained and applied."""
+"""The commands ``calibrate``, ``fuse`` and ``apply``."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import click
 
 from deciban import calibration, fusion, tables
 from deciban.cli.shared.options import (
-    Asked,
+    JoiningOptions,
+    OutputOptions,
     SectionedCommand,
-    Shown,
     joining_options,
     options,
     print_json,
+    print_messages,
     refuse_options,
     require_own_stream,
-    tell,
 )
 from deciban.cli.shared.parsing import METHODS, files
 from deciban.cli.shared.progress import working
-from deciban.messages import as_objects
+from deciban.errors import as_objects
 
 if TYPE_CHECKING:
     from deciban._files import PathLike
@@ -39,34 +39,34 @@ _READ_AGAIN = (
     *("format", "columns", "labels", "log10", "lr", "negate", "probabilities", "by_order", "ids"),
     *("classes", "posterior_prior", "detection_llr", "from_classes"),
 )
-"""How scores are read that the model is applied to."""
+"""Options that apply to scores when they are read again to apply the model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingRequest:
-    """What is to be trained on, and where everything goes.
+    """A request to train a model.
 
     Attributes
     ----------
     scores : list of paths
     key : str or None
     output : str
-        Where the model goes.
+        Model file.
     cross_validate : dict, optional
-        What to hold out, as arguments.
+        Trials to hold out, as arguments.
     llrs, to : str or None
-        Where llrs go, and in which format.
+        File of llrs, and its format.
     interval : bool, optional
-        Whether the bounds of each llr are written beside it.
+        Whether to write the bounds of each llr.
     write_as : {"loglik", "detection-llr"}
-        Of many classes, what is written there.
+        Multiclass: content of the file of llrs.
     apply_to : list of str
-        Other scores that they are of.
+        Other scores to apply the model to.
     apply_key : str or None
     quiet : bool
-    shown : Shown
+    shown : OutputOptions
     extra : dict
-        More arguments of `deciban.train_files`.
+        Further arguments of `deciban.train_files`.
     """
 
     scores: list[PathLike | TwoFiles]
@@ -80,11 +80,11 @@ class TrainingRequest:
     apply_to: list[str] = field(default_factory=list)
     apply_key: str | None = None
     quiet: bool = False
-    shown: Shown = field(default_factory=Shown)
+    shown: OutputOptions = field(default_factory=OutputOptions)
     extra: dict[str, Any] = field(default_factory=dict)
 
     def measures(self, name: str) -> list[Any]:
-        """Return the files of quality measures, or of a combination of these, that an argument names."""
+        """Return the files of quality measures, or of their combination, that an argument names."""
         if self.extra.get(name) is None:
             return []
         from deciban.workflows.quality import quality_paths
@@ -93,7 +93,7 @@ class TrainingRequest:
 
     @property
     def read(self) -> dict[str, list[Any]]:
-        """All files that are read, by role."""
+        """Files that are read, by role."""
         return {
             "scores": [*self.scores],
             "key": [self.key],
@@ -106,7 +106,7 @@ class TrainingRequest:
 
     @property
     def groups(self) -> tuple[str, ...] | None:
-        """By whose names trials are held out together; None if none are."""
+        """Columns whose values are held out together; None without cross-validation."""
         from deciban.workflows.units import HoldOut
 
         if not self.cross_validate and not self.extra.get("select"):
@@ -115,16 +115,16 @@ class TrainingRequest:
 
     @property
     def applied_to(self) -> list[PathLike | TwoFiles]:
-        """The scores that llrs are of."""
+        """The scores to apply the model to."""
         return [*self.apply_to] or self.scores
 
     def check(self, more: Sequence[PathLike] = ()) -> None:
-        """Refuse outputs that would mix, are inputs, or have nowhere to go; before anything is read.
+        """Refuse outputs that would mix, overwrite inputs or have no destination, before reading anything.
 
         Parameters
         ----------
         more : sequence of paths
-            What else is read.
+            Other files that are read.
 
         Raises
         ------
@@ -134,38 +134,40 @@ class TrainingRequest:
         from deciban.io.source import require_one_stream, single_files
         from deciban.io.writing import refuse_overwriting
 
-        llrs = self.llrs if self.llrs is None or Path(self.llrs).is_dir() else self.llrs.rstrip("/")  # one may be made
+        llrs = (
+            self.llrs if self.llrs is None or Path(self.llrs).is_dir() else self.llrs.rstrip("/")
+        )  # can be a new folder
         outputs = [self.output, *([llrs] if llrs else [])]
         if [*outputs, "-" if self.shown.as_json else ""].count("-") > 1:
             raise click.UsageError("only one of the model, the llrs and --json can go to standard output.")
         of_output = self.to is not None or self.write_as != "loglik" or bool(self.interval)
         if self.llrs is None and (of_output or (self.apply_to and self.apply_key is None)):
-            words = "--apply-to, --to, --interval and --as say what to write to --llrs OUT. Name it, or leave them out."
+            words = "--apply-to, --to, --interval and --as set what to write to --llrs OUT. Name it, or leave them out."
             raise click.UsageError(words)
         if self.interval and self.cross_validate and not self.apply_to:
             raise click.UsageError(
-                "--interval: cross-validated llrs are of other models than that which is saved, and have no bounds. "
+                "--interval: cross-validated llrs come from other models than the saved one, and have no bounds. "
                 "Leave --interval or --cross-validate out, or write llrs of other trials (--apply-to)."
             )
         is_read = self.apply_key is not None or not self.apply_to
         if self.llrs is not None and is_read and "-" in (self.apply_to or single_files(self.scores)):
             raise click.UsageError(
-                "standard input (-) is read once, for training. Put the scores into a file for --llrs."
+                "standard input (-) can be read only once, for training. Put the scores into a file for --llrs."
             )
         read = [*single_files(chain.from_iterable(self.read.values())), *more]
         require_one_stream(read)
         refuse_overwriting(outputs, read)
 
 
-def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], ScoreModel]) -> None:
-    """Train a model, write it and what it makes of scores, and print what it is worth.
+def train(request: TrainingRequest, asked: JoiningOptions, model_of: Callable[[Options], ScoreModel]) -> None:
+    """Train a model, write the model and llrs, and print the metrics.
 
     Parameters
     ----------
     request : TrainingRequest
-    asked : Asked
+    asked : JoiningOptions
     model_of : function
-        What to train, once it is known what the scores are about.
+        Returns the model to train, given the options for the kind of scores.
     """
     from deciban.io.writing import plainly_opened, target_name
     from deciban.models.model import to_text
@@ -175,15 +177,15 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
 
     request.check(asked.options.files)
     if request.interval and not asked.options.how_sure.intervals:
-        raise click.UsageError("--interval: bounds follow from how sure training is. Leave --no-intervals out.")
+        raise click.UsageError("--interval: bounds need the uncertainty of training. Leave --no-intervals out.")
     files = opened(request.scores, request.key, replace(asked.options, groups=request.groups))
-    options, in_pieces = asked.options_for(files), not files.is_at_hand
-    if in_pieces and request.cross_validate and request.llrs is not None and not request.apply_to:
+    options, in_batches = asked.options_for(files), not files.is_at_hand
+    if in_batches and request.cross_validate and request.llrs is not None and not request.apply_to:
         raise click.UsageError(
-            "--llrs: cross-validated llrs are written of what fits in memory, and these scores are read in pieces. "
-            "Allow more memory (--memory), leave --cross-validate out, or write llrs of other trials (--apply-to)."
+            "--llrs: cross-validated llrs need scores that fit in memory, and these do not. Allow more memory "
+            "(--memory), leave --cross-validate out, or write llrs of other trials (--apply-to)."
         )
-    if request.llrs is not None and (in_pieces or request.apply_to):  # before much time is spent
+    if request.llrs is not None and (in_batches or request.apply_to):  # before the long work
         require_llrs_writable(request.applied_to, request.llrs, options, to=request.to)
     options = replace(options, reading=options.reading.with_ids_read())
     model = model_of(options)
@@ -193,15 +195,15 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     with working() as tell_step:
         done = train_files(files, None, model, progress=tell_step, **arguments)
         messages, of_llrs = list[object](done.messages), list[object]()
-        with plainly_opened(request.output) as stream:  # before anything else is written: it may be impossible
+        with plainly_opened(request.output) as stream:  # before anything else is written: it can fail
             stream.write(to_text(done.model).encode())
-            if not in_pieces:
+            if not in_batches:
                 again = options.reading if request.apply_to else files.as_recognized(options.reading)
                 of_llrs += _write_llrs(request, done, replace(options, reading=again), tell_step)
-        if in_pieces:  # which takes long, and the model is worth keeping if it fails
+        if in_batches:  # takes long, and the model is kept if it fails
             of_llrs += _write_llrs(request, done, options, tell_step)
-        messages += [one for one in of_llrs if one not in messages]  # files of both are listed once
-    tell([*messages, f"wrote {target_name(request.output)}"], quiet=request.quiet)
+        messages += [one for one in of_llrs if one not in messages]  # list shared files once
+    print_messages([*messages, f"wrote {target_name(request.output)}"], quiet=request.quiet)
     if request.shown.as_json:
         places = {**request.read, "model": [request.output], "llrs": [request.llrs], "units": options.how_sure.files}
         print_json({**done.to_dict(), "messages": as_objects(messages)}, files=places)
@@ -217,7 +219,7 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_
     read = {name: getattr(options.reading, name) for name in _READ_AGAIN}
     if done.model.is_fusion:
         read |= {name: getattr(options.reading, name) for name in ("missing", "duplicates")}
-    if request.key is None and options.reading.renaming is not None:  # known llrs are called as the scores are
+    if request.key is None and options.reading.renaming is not None:  # known llrs have the names in the scores
         read["ids"] = options.reading.renaming.for_scores_alone()
     if done.renamed is not None:
         read["names"] = done.renamed
@@ -243,13 +245,13 @@ def apply_command(
 ) -> None:
     """Apply a trained model: replace scores by calibrated log-likelihood ratios.
 
-    Only the scores change: other columns and the format stay. A calibration accepts several SCORES and writes them to
-    a folder. A fusion needs the files of all its systems, with the same names or in the same order as in training; OUT
-    has the format and the trials of the first file. A fusion trained with --missing subset fuses every trial that at
-    least one system scored. A multiclass model writes log-likelihoods.
+    Only the scores change: other columns and the format stay the same. A calibration accepts several SCORES and writes
+    them to a folder. A fusion needs the files of all its systems, with the same names or in the same order as in
+    training; OUT has the format and the trials of the first file. A fusion trained with --missing subset fuses every
+    trial that at least one system scored. A multiclass model writes log-likelihoods.
 
-    A folder of Parquet files becomes a folder of Parquet files, and so do data larger than memory. The folder appears
-    when it is complete; repeat an interrupted command to continue it.
+    If the input is a folder of Parquet files or larger than memory, OUT is a folder of Parquet files. The folder
+    appears when it is complete; repeat an interrupted command to continue it.
 
     \b
     deciban apply model.json eval.txt -o eval_llr.txt
@@ -267,12 +269,12 @@ def apply_command(
     level = given.pop("level")
     given |= {"interval": bool(given["interval"])} | ({} if level is None else {"level": level})
     if level is not None and not given["interval"]:
-        raise click.UsageError("--level is of intervals: add --interval.")
+        raise click.UsageError("--level is for intervals: add --interval.")
     loaded = LoadedModel.of(model)
     refuse_options(loaded.model.scores_kind if isinstance(loaded.model, ScoreModel) else "two-class")
     with working() as say:
         messages = apply_files(loaded, list(scores), output, progress=say, **given)
-    tell(messages, quiet=quiet)
+    print_messages(messages, quiet=quiet)
     if as_json:
         own = loaded.model
         found = {"kind": getattr(own, "scores_kind", None), "model": {"kind": own.kind}}
@@ -288,15 +290,15 @@ def apply_command(
 @joining_options(figures="training", more=("units", "uncertainty", "scale"))
 @options("interval", "llrs", "tables", "json")
 def calibrate_command(
-    scores: str | None, *, key: str | None, asked: Asked, method: str, apply_to: str | None, **given: Any
+    scores: str | None, *, key: str | None, asked: JoiningOptions, method: str, apply_to: str | None, **given: Any
 ) -> None:
     """Train a calibration from the SCORES of one system to log-likelihood ratios, and save it as a model file.
 
     Prints the metrics before and after calibration.
 
     Multiclass scores (one column for each class) have these methods: affine (default: one scale, an offset for each
-    class), scale, shift (offsets only), gaussian (a back-end for any scores, with a shared covariance,
-    --separate-variances or --smoothing), and the more flexible class-scale, class-matrix and pav. All are trained at
+    class), scale, shift (offsets only), gaussian (a back-end for any scores, with one covariance; for others see
+    --smoothing and --separate-variances), and the more flexible class-scale, class-matrix and pav. All are trained at
     --prior.
 
     \b
@@ -325,64 +327,119 @@ def calibrate_command(
 @joining_options(missing="missing-or-subset", figures="training", more=("units", "uncertainty", "scale"))
 @options("interval", "offsets", "llrs", "tables", "json")
 def fuse_command(
-    scores: tuple[str, ...], *, key: str | None, asked: Asked, apply_to: tuple[str, ...], **given: Any
+    scores: tuple[str, ...], *, key: str | None, asked: JoiningOptions, apply_to: tuple[str, ...], **given: Any
 ) -> None:
-    """Train a fusion: a weighted sum of the SCORES of several systems that is a calibrated log-likelihood ratio.
+    """Train a fusion of several systems: a weighted sum of their SCORES that is a calibrated log-likelihood ratio.
 
-    Prints the metrics of each system, of the fusion, and of the fusion without each system. --missing subset trains a
-    fusion for every set of systems that scored a trial (subset=N: also for every set that lacks up to N systems);
-    --llrs then contains every trial that at least one system scored.
+    Prints the metrics of each system and of the fusion; for three systems or more, also of fusions without each system.
+    --missing subset trains a fusion for every set of systems that scored a trial; subset=N also trains every fusion
+    that lacks up to N systems. --llrs then contains every trial that at least one system scored.
 
     A multiclass fusion has one weight for each system and an offset for each class, is trained at --prior, and writes
     log-likelihoods of the classes. --quality, --select, --alpha and --beta are for two classes.
+
+    --spoof fuses the scores of a spoofing countermeasure and of a speaker verifier, and compares the fusion with their
+    cascade, which accepts a trial if both systems accept it.
 
     \b
     deciban fuse sysA.txt sysB.txt --key dev.key -o fusion.json
     deciban fuse a.txt b.txt --key dev.key -o fusion.json --cross-validate speaker --llrs dev_llr.txt
     deciban fuse a.txt b.txt --key dev.key -o fusion.json --apply-to ea.txt --apply-to eb.txt --llrs eval_llr.txt
+    deciban fuse --spoof cm.txt asv.txt --key dev.key --preset asvspoof5 -o fusion.json
     """
     from deciban.workflows.inputs import paths_of
 
+    if given.pop("spoof"):
+        _fuse_spoofing(scores, key, asked, list(apply_to), given)
+        return
     if (given["apply_key"] or given["apply_quality"]) and not apply_to:
-        raise click.UsageError("--apply-key and --apply-quality belong to the scores of --apply-to. Name these.")
+        raise click.UsageError("--apply-key and --apply-quality are for the scores of --apply-to. Add --apply-to.")
     own = ("output", "cross_validate", "llrs", "to", "interval", "write_as", "apply_key", "quiet", "shown")
     extra, named, inputs = _quality(given), {name: given.pop(name) for name in own}, paths_of(asked.inputs(scores, key))
     request = TrainingRequest(scores=inputs, key=key, apply_to=list(apply_to), extra=extra, **named)
     train(request, asked, lambda about: _fusion(about, asked.subsets, given, with_quality="quality" in extra))
 
 
+_OF_SPOOFING = ("output", "llrs", "to", "apply_key", "quiet", "shown")
+"""Options of a fusion of a countermeasure and a verifier, besides the penalty."""
+
+
+def _fuse_spoofing(
+    scores: Sequence[str], key: str | None, asked: JoiningOptions, apply_to: list[str], given: dict[str, Any]
+) -> None:
+    """Train one score from a countermeasure and a verifier, write the model and llrs, and print costs.
+
+    Raises
+    ------
+    click.UsageError
+        If there are other options.
+    """
+    from deciban.io.writing import plainly_opened, target_name
+    from deciban.models.model import to_text
+    from deciban.tables.error_rates import print_fused_spoofing
+    from deciban.workflows import apply_files, fuse_spoofing_files
+    from deciban.workflows.spoofing import reading_of_two
+
+    own = {name: given.pop(name) for name in _OF_SPOOFING}
+    ridge, write_as = given.pop("ridge"), given.pop("write_as")
+    others = given | dict(asked.two) | {"as": write_as if write_as != "loglik" else None, "missing": asked.subsets}
+    named = [_word(name) for name, value in others.items() if value not in (None, False, (), [])]
+    if named:
+        raise click.UsageError(f"{', '.join(named)}: not for a fusion of a countermeasure (--spoof). Leave it out.")
+    request = TrainingRequest(scores=list(scores), key=key, apply_to=list(apply_to), **own)
+    options = asked.options
+    request.check(options.files)
+    with working() as say:
+        how: Any = {"test_scores": apply_to if request.apply_key is not None else (), "test_key": request.apply_key}
+        done = fuse_spoofing_files(list(scores), key, ridge=ridge or 0.0, options=options, progress=say, **how)
+        messages = list[object](done.messages)
+        with plainly_opened(request.output) as stream:
+            stream.write(to_text(done.model).encode())
+        if request.llrs is not None:
+            reading = reading_of_two(options.reading)
+            read = {name: getattr(reading, name) for name in (*_READ_AGAIN, "missing", "duplicates")}
+            told = apply_files(done.model, request.applied_to, request.llrs, to=request.to, progress=say, **read)
+            messages += [one for one in told if one not in messages]
+    print_messages([*messages, f"wrote {target_name(request.output)}"], quiet=request.quiet)
+    if request.shown.as_json:
+        files = {**request.read, "model": [request.output], "llrs": [request.llrs], "units": options.how_sure.files}
+        print_json({**done.to_dict(), "messages": as_objects(messages)}, files=files)
+        return
+    print_fused_spoofing(done, tables.console(request.shown.table_style, stderr="-" in (request.output, request.llrs)))
+
+
 def _quality(given: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of training about quality and selection, which are taken out of ``given``."""
+    """Take the arguments for quality and selection out of `given` and return them."""
     given["test_quality"] = given.pop("apply_quality")
     taken = {name: given.pop(name) for name in ("quality", "measures", "combine", "test_quality", "select")}
     arguments = {name: value for name, value in taken.items() if value}
     if ("measures" in arguments or "combine" in arguments) and "quality" not in arguments:
-        raise click.UsageError("--measures and --combine are about quality measures: name their file with --quality.")
+        raise click.UsageError("--measures and --combine are for quality measures: name their file with --quality.")
     return arguments
 
 
 def _fusion(options: Options, subsets: str | None, given: Mapping[str, Any], *, with_quality: bool) -> ScoreModel:
-    """The fusion that was asked for.
+    """Return the requested fusion.
 
     Parameters
     ----------
     options : Options
     subsets : str or None
-        What ``--missing`` says that is the business of a fusion.
+        Value of ``--missing`` that starts with ``subset``.
     given : mapping
-        ``asymmetric``, ``no_offsets`` and arguments of its constructor; None for those that were not given.
+        ``asymmetric``, ``no_offsets`` and arguments of the constructor; None if omitted.
     with_quality : bool
     """
     own = {name: given[name] for name in ("p_target", "alpha", "beta", "ridge") if given[name] is not None}
     if options.kind == "classes":
         if subsets is not None:
             raise click.UsageError(
-                "--missing subset is for two classes: drop segments that lack scores, or fill them in."
+                "--missing subset is for two classes: drop segments without scores, or fill in scores."
             )
         prior = prior_of_training(options.figures.prior, options.reading.classes)
         return fusion.MulticlassFusion(prior=prior, offsets=not given["no_offsets"], **own)
     if given["asymmetric"] and not with_quality:
-        raise click.UsageError("--asymmetric is about quality measures: name their file with --quality.")
+        raise click.UsageError("--asymmetric is for quality measures: name their file with --quality.")
     if subsets is None and with_quality:
         return fusion.QualityFusion(symmetric=not given["asymmetric"], **own)
     if subsets is None:
@@ -391,13 +448,13 @@ def _fusion(options: Options, subsets: str | None, given: Mapping[str, Any], *, 
         raise click.UsageError("--missing subset is for fusions without quality: leave --quality or the subsets out.")
     _, equals, number = subsets.partition("=")
     if equals and not number.isdecimal():
-        raise click.BadParameter(f"{subsets!r}: N in subset=N is a number.", param_hint="--missing")
+        raise click.BadParameter(f"{subsets!r}: N in subset=N must be a number.", param_hint="--missing")
     return fusion.SubsetFusion(missing="subset", max_missing=int(number or 0), **own)
 
 
 _ARGUMENTS = {"scores_are": "scores"}
 _WORDS = dict.fromkeys(("shared_variance", "covariance"), "--separate-variances") | {"scores": "--scores-are"}
-"""How options are written where that is not by the name of the argument."""
+"""Options that are not named after their arguments."""
 
 
 def _word(argument: str) -> str:
@@ -418,37 +475,39 @@ MULTICLASS_METHODS = {
     "pav": "DetectionPavTransformation",
     "one-against-rest": "DetectionAffineTransformation",
 }
-"""Calibrations, transformations and the back-end of many classes, as ``--method`` calls them."""
+"""Multiclass methods: calibrations, transformations and the back-end, by their names in ``--method``."""
 
 
 def calibrator_of(
     method: str, given: Mapping[str, Any], *, is_multiclass: bool = False, prior: Any = None, classes: Any = None
 ) -> ScoreModel:
-    """Return the calibrator that a user asked for.
+    """Return the requested calibrator.
 
     Parameters
     ----------
     method : str
-        Of two classes also several, which are chained.
+        Two classes: can name several methods, which are chained.
     given : mapping of str to value
-        The options of all methods; None for those that were not given.
+        Options of all methods; None if omitted.
     is_multiclass : bool
     prior : list of float, mapping, "flat" or None
-        Multiclass: the prior of training. By name it needs ``classes``.
+        Multiclass: the training prior. A mapping needs ``classes``.
     classes : sequence of str, optional
 
     Raises
     ------
     click.UsageError
-        If there is no such method, or an option belongs to another one.
+        If there is no such method, or it does not have one of the options.
     InputError
-        If an option has a value that it cannot have.
+        If the value of an option is invalid.
     """
-    methods, where = (MULTICLASS_METHODS, " for many classes") if is_multiclass else (METHODS, "")
+    methods, where = (MULTICLASS_METHODS, " for multiclass scores") if is_multiclass else (METHODS, "")
     names = [method] if is_multiclass else [name.strip() for name in method.split(",")]
     for name in names:
         if name not in methods:
-            raise click.BadParameter(f"{name!r} is none{where}. There are {', '.join(methods)}.", param_hint="--method")
+            raise click.BadParameter(
+                f"unknown method {name!r}{where}. There are {', '.join(methods)}.", param_hint="--method"
+            )
     own = {_ARGUMENTS.get(name, name): value for name, value in given.items() if value is not None}
     if is_multiclass:
         own |= {"prior": prior_of_training(prior, classes), **(_covariance(own) if method == "gaussian" else {})}
@@ -458,10 +517,11 @@ def calibrator_of(
     for argument in own:
         if not any(argument in takes[name] for name in names):
             users = ", ".join(name for name in methods if argument in takes[name])
-            users = users or f"methods of {'two' if is_multiclass else 'many'} classes"
+            users = users or f"{'two-class' if is_multiclass else 'multiclass'} methods"
             raise click.UsageError(
-                f"{_word(argument)} is no option of the method {method}{where}, which takes "
-                f"{_listed({word for name in names for word in takes[name] & known})}. It belongs to {users}."
+                f"{_word(argument)} is no option of method {method}{where}. Its options are "
+                f"{_listed({word for name in names for word in takes[name] & known})}. "
+                f"{_word(argument)} belongs to {users}."
             )
     steps = [makers[name](**{key: value for key, value in own.items() if key in takes[name]}) for name in names]
     found: ScoreModel = steps[0] if len(steps) == 1 else calibration.Chain(*steps)
@@ -469,7 +529,7 @@ def calibrator_of(
 
 
 def _covariance(own: dict[str, Any]) -> dict[str, Any]:
-    """What the options of a Gaussian of two classes say of covariances; those that were understood are taken out."""
+    """Return the covariance argument of the multiclass Gaussian, and take the used options out of `own`."""
     shared = own.pop("shared_variance", None)
     if "smoothing" in own:
         if shared is not None:
@@ -481,12 +541,12 @@ def _covariance(own: dict[str, Any]) -> dict[str, Any]:
 
 
 def prior_of_training(prior: Any, classes: Sequence[str] | None) -> Any:
-    """The prior of an objective, in the order of the classes.
+    """Return the training prior in the order of the classes.
 
     Raises
     ------
     click.UsageError
-        If it is by name, and the order is not known.
+        If it is given by name, and the order of the classes is unknown.
     """
     if prior is None or prior == "flat":
         return None
@@ -496,6 +556,6 @@ def prior_of_training(prior: Any, classes: Sequence[str] | None) -> Any:
 
     if classes is None:
         raise click.UsageError(
-            "--prior by names trains with --classes NAME,NAME,... only. Name them, or write 0.2,0.3,..."
+            "--prior by name needs --classes NAME,NAME,... for training. Add it, or write 0.2,0.3,..."
         )
     return prior_of(prior, classes).tolist()

@@ -1,6 +1,7 @@
-"""What a shell offers for the word that is being typed: names of formats, presets, methods, files and their columns.
+"""Shell completion for names of formats, presets, methods, files and their columns.
 
-It is asked at every press of a key: only files that were typed are looked at, and nothing heavy is imported for text.
+The shell calls it at every press of a key. So it looks only at files that were typed, and imports nothing heavy for
+text.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
-from click.shell_completion import BashComplete, CompletionItem, add_completion_class
+from click.shell_completion import BashComplete, CompletionItem, FishComplete, ZshComplete, add_completion_class
 
+from deciban._files import atomic_write
 from deciban.cli.shared.parsing import METHODS, files
 
 Completer: TypeAlias = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
@@ -21,13 +23,13 @@ Completer: TypeAlias = Callable[[click.Context, click.Parameter, str], list[Comp
 _PACKAGE = Path(__file__).parents[2]
 
 _HEADER = 1 << 16
-"""Bytes of a text file in which its header ends."""
+"""Maximum number of bytes for the header of a text file."""
 
 _ROLES = ("enroll", "test", "side", "trial", "score", "label", "class")
 
 
 def _offering(words: Callable[[click.Context, str], Iterable[str]], *, or_files: bool = False) -> Completer:
-    """Offer the words that begin as what is typed after the last comma; files where there are none, if asked."""
+    """Return a completer for the part after the last comma; it offers files if no word matches and `or_files`."""
 
     def complete(context: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         before, comma, last = incomplete.rpartition(",")
@@ -57,7 +59,7 @@ def _figures() -> list[str]:
 
 
 def columns_of(path: str) -> list[str]:
-    """The names of the columns of a file, if it has some that can be seen at a glance.
+    """Return the column names of a file, if its first bytes contain them.
 
     Examples
     --------
@@ -80,7 +82,7 @@ def columns_of(path: str) -> list[str]:
     is_header = all(words) and not any(re.fullmatch(r"[-+.\d]+(?:e[-+]?\d+)?", word, re.IGNORECASE) for word in words)
     below = (_cells(line.decode("utf-8", "replace"), delimiter) for line in others)
     is_header = is_header and not any(one == word for row in below for one, word in zip(row, words, strict=False))
-    return words if is_header else []  # a name that is in its column again is a value of it
+    return words if is_header else []  # a word that occurs again in its column is a value
 
 
 def _cells(line: str, delimiter: str | None) -> list[str]:
@@ -101,11 +103,11 @@ Columns: TypeAlias = Callable[[click.Context], list[str]]
 
 
 def _columns(*places: str) -> Columns:
-    """Columns of the files that were typed in the first of these places that has some."""
+    """Return a function that finds columns of the typed files, in the first of these places with files."""
 
     def found(context: click.Context) -> list[str]:
         for place in places:
-            # While the value of an option is typed, arguments are not sorted yet.
+            # While the value of an option is being typed, arguments are still unsorted.
             is_option = any(one.name == place and isinstance(one, click.Option) for one in context.command.params)
             typed: Any = context.params.get(place) or ([] if is_option else context.args)
             paths = [typed] if isinstance(typed, str) else typed
@@ -117,7 +119,7 @@ def _columns(*places: str) -> Columns:
 
 
 def _roles(columns: Columns) -> Completer:
-    """Offer roles, and columns after their equals sign."""
+    """Return a completer of roles and, after their equals sign, of columns."""
 
     def words(context: click.Context, last: str) -> list[str]:
         role, equals, _ = last.partition("=")
@@ -147,12 +149,12 @@ _BY_OPTION: dict[str, Completer] = {
 
 
 class _Bash(BashComplete):
-    """Bash takes ``=`` for a word of its own, and shows and replaces what stands behind it."""
+    """Completion for bash, which splits words at ``=`` and replaces only the last part."""
 
     _cuts = False
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """Words as they were typed, and the last one."""
+        """Return the words as they were typed, and the last one."""
         args, incomplete = super().get_completion_args()
         words = list[str]()
         joining = False
@@ -166,25 +168,59 @@ class _Bash(BashComplete):
         return words[:-1], words[-1]
 
     def format_completion(self, item: CompletionItem) -> str:
-        """What stands behind the last ``=``, if there was one."""
+        """Return the completion, or only its part after the last ``=`` if bash has split the word."""
         value = item.value.rpartition("=")[2] if self._cuts and not item.value.endswith("=") else item.value
         return f"{item.type},{value}"
 
 
 def register() -> None:
-    """Let the command line answer bash in this way."""
+    """Use this completion for bash."""
     add_completion_class(_Bash)
 
 
 def completer_of(option: str, metavar: str | None) -> Completer | None:
-    """What offers values of an option, by its name or by what help calls its value; None where nothing can be offered.
+    """Return the completer for the values of an option, by its name or its metavar; None if there is none.
 
     Parameters
     ----------
     option : str
-        Its long name.
+        Long name of the option.
     metavar : str or None
     """
     if option in _BY_OPTION:
         return _BY_OPTION[option]
     return files if re.search(r"FILE|OUT|PATH|SCORES|MODEL|\.json", metavar or "") else None
+
+
+_SHELLS = {
+    "bash": (_Bash, ".local/share/bash-completion/completions/deciban"),
+    "zsh": (ZshComplete, ".zfunc/_deciban"),
+    "fish": (FishComplete, ".config/fish/completions/deciban.fish"),
+}
+"""Scripts in the home folder; bash (with the package bash-completion) and fish find them."""
+
+
+def install(command: click.Command, shell: str) -> str:
+    """Write the completion script of a shell into the home folder, and return what was done.
+
+    Parameters
+    ----------
+    command : click.Command
+    shell : str
+        Path of the shell.
+
+    Raises
+    ------
+    click.UsageError
+        If there is no completion for the shell.
+    """
+    name = Path(shell).name
+    if name not in _SHELLS:
+        raise click.UsageError(f"$SHELL is {shell!r}. Completion is for {', '.join(_SHELLS)}: set SHELL=/bin/bash.")
+    kind, place = _SHELLS[name]
+    path = Path.home() / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(path) as stream:
+        stream.write(kind(command, {}, "deciban", "_DECIBAN_COMPLETE").source().encode())
+    more = f" Add this line to ~/.zshrc before compinit: fpath+=({path.parent})" if name == "zsh" else ""
+    return f"wrote {path}: completion works in new shells.{more}"

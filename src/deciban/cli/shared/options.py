@@ -1,13 +1,15 @@
-"""What commands share: options, the object that they print with ``--json``, and messages beside results."""
+"""Options, JSON output and messages of all commands."""
 
 from __future__ import annotations
 
+import difflib
 import functools
 import re
 import shlex
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +17,10 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from deciban._files import read_short_text, toml_of
 from deciban._version import __version__
-from deciban.cli.shared.parsing import PARSERS, Picture
-from deciban.errors import InputError
-from deciban.messages import Message, one_line
+from deciban.cli.shared.parsing import PARSERS, PictureOptions
+from deciban.errors import FormatError, InputError, Message, one_line
 
 if TYPE_CHECKING:
     from deciban.workflows.inputs import Opened, Paths
@@ -26,31 +28,34 @@ if TYPE_CHECKING:
 
 
 GIVEN = "deciban.cli.given"
-"""Where a context keeps the values of all parameters, as they were before any of them was taken out."""
+"""Key in the context for the values of all parameters, before some were taken out."""
 
+
+FROM_FILE = "deciban.cli.from_file"
+"""Key in the context of the places in a file of options, by the names of the options."""
 
 TYPED = "deciban.cli.typed"
-"""Where a context keeps what was typed behind the name of the command."""
+"""Key in the context for the words after the name of the command."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """How a command that has tables shows what it found.
+class OutputOptions:
+    """Options for the output of tables.
 
     Attributes
     ----------
     as_json : bool
-        As one object, and no table.
+        Whether to print one JSON object instead of tables.
     table_style : str
     all_classes : bool
-        Whether tables of classes have all of them, however many these are.
+        Whether tables of classes contain all classes.
     corrected : bool
-        Whether minima have their corrected values beside them.
+        Whether to print corrected values beside minima.
     everything : bool
-        Whether metrics that are meaningless for the scores are printed, too.
+        Whether to print metrics that are meaningless for the scores, too.
     notes : {"important", "all"}
     information : bool
-        Whether the information that the scores deliver is printed.
+        Whether to print the information that the scores deliver.
     """
 
     as_json: bool = False
@@ -65,20 +70,20 @@ class Shown:
 def print_json(
     found: Mapping[str, Any], *, files: Mapping[str, Iterable[Any]], messages: Iterable[object] = ()
 ) -> None:
-    """Print the object of the command that is running: what it read and was asked for, and what it found.
+    """Print the JSON object of the running command: its options, files and results.
 
     Parameters
     ----------
     found : mapping
-        The result. What it says of ``kind`` and ``messages`` stands.
+        The result; its ``kind`` and ``messages`` take precedence.
     files : mapping of str to iterable of path or None
-        What was read and written, by role.
+        Files that were read and written, by role.
     messages : iterable of Message or str
-        What the user was told.
+        Messages to the user.
     """
+    from deciban.errors import as_objects
     from deciban.evaluation.one_system import SCHEMA, json_text, plain
     from deciban.io.source import described
-    from deciban.messages import as_objects
 
     context = click.get_current_context()
     options = options_given(context)
@@ -96,7 +101,7 @@ def print_json(
 
 
 def require_own_stream(output: object, *, as_json: bool) -> None:
-    """Refuse to mix the object with an output on standard output.
+    """Refuse to write both JSON and another output to standard output.
 
     Raises
     ------
@@ -107,19 +112,19 @@ def require_own_stream(output: object, *, as_json: bool) -> None:
 
 
 def typed() -> str:
-    """The command that is running, as it would be typed again."""
+    """Return the running command as text for a shell."""
     context = click.get_current_context()
     return shlex.join(["deciban", str(context.info_name), *context.meta.get(TYPED, ())])
 
 
 def typed_for(other: click.Command, *, without: Iterable[str] = ()) -> tuple[str, ...]:
-    """The words of a shell that ask another command the same, as far as it has the arguments that were typed.
+    """Return the words of another command with the same arguments and the options that it shares.
 
     Parameters
     ----------
     other : click.Command
     without : iterable of str
-        Options that are left out.
+        Options to leave out.
     """
     context = click.get_current_context()
     left_out, known = set(without), {name for one in other.params for name in one.opts}
@@ -130,15 +135,15 @@ def typed_for(other: click.Command, *, without: Iterable[str] = ()) -> tuple[str
         if isinstance(one, click.Option):
             if known.intersection(one.opts) and not left_out.intersection(one.opts):
                 words += _option_words(one, given)
-        elif isinstance(given, str | tuple | list):  # what was not typed is none of these
-            # A name that begins with a dash is no option with a folder before it.
+        elif isinstance(given, str | tuple | list):  # other types were not typed
+            # A name that starts with a dash would be an option; with a folder before it, it is not.
             several = [given] if isinstance(given, str) else given
             arguments += [f"./{word}" if word.startswith("-") and word != "-" else word for word in several]
     return ("deciban", str(other.name), *arguments, *words)
 
 
 def _option_words(one: click.Option, given: Any) -> list[str]:
-    """An option with what was typed behind it, as often as that was."""
+    """Return the words of an option with its values, repeated as typed."""
     name = max(one.opts, key=len)
     if one.is_flag:
         return [name if given in (True, one.flag_value) else max(one.secondary_opts, key=len)]
@@ -148,7 +153,7 @@ def _option_words(one: click.Option, given: Any) -> list[str]:
 
 
 def options_given(context: click.Context) -> dict[str, Any]:
-    """Options that were typed, by their names without dashes, and what they were understood as."""
+    """Return the typed options by their names without dashes, with their parsed values."""
     values = context.meta.get(GIVEN, context.params)
     typed = [
         one
@@ -168,24 +173,25 @@ _OPTION_OF = {
     "test_key": "--apply-key",
     "test_quality": "--apply-quality",
 }
-"""Options whose names are others than those of the arguments of functions that they become."""
+"""Options that are not named after the arguments of functions."""
 
 _SHARING_ARGUMENT = {"p_target": {"--dcf"}, "format": {"--key-format", "--to"}, "columns": {"--key-columns"}}
-"""Options that become the same argument of a function: where both were typed, a message may be about either."""
+"""Options for the same argument of a function: if both were typed, a message can be about either."""
 
 _ARGUMENT_AND_OPTION = r"""\b(?:[A-Z]\w+\()?\w+=["'\w.,-]*\)?(?:, (?=--)|(?: to \w+)? \((--[\w-]+(?: [\w=,-]+)?)\))"""
-"""An argument of a function, and the option that it is: ``missing="drop" (--missing drop)``, ``train=, --train``."""
+"""Pattern of an argument with its option: ``missing="drop" (--missing drop)``, ``train=, --train``."""
 
 _ADVISED_ARGUMENT = (
     r"""\b([Pp]ass|[Uu]se|[Ww]ith|or) {}=(?:True\b|["']?(\d+\.\d+|[\w-]*)["']?)(?![\w/]|\.\w)(?: to evaluate_\w+)?"""
 )
-"""Advice with an argument and its value, or without one: ``pass scores="log_odds"``, ``Pass classes=``. Names of files
-may look like arguments, which nobody passes or uses.
+"""Pattern of advice on an argument, with or without a value: ``pass scores="log_odds"``, ``Pass classes=``.
+
+The verb is needed, because names of files can look like arguments.
 """
 
 
 class Option(click.Option):
-    """An option as ``options.toml`` declares it; some mean something for one kind of scores only."""
+    """An option of ``options.toml``, possibly for one kind of scores only."""
 
     def __init__(
         self, names: Sequence[str], *, about: str = "", parse: str = "", choices: Any = None, **more: Any
@@ -202,7 +208,7 @@ class Option(click.Option):
         self.about = about
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return what a shell offers for a value that is being typed."""
+        """Return the completions of a value."""
         from deciban.cli.shared.completion import completer_of
 
         complete = completer_of(self.opts[-1], self.metavar)
@@ -210,42 +216,53 @@ class Option(click.Option):
 
 
 class SectionedCommand(click.Command):
-    """A command about scores of both kinds: its help lists the options of many classes by themselves."""
+    """Command with grouped help: common options first, options for multiclass scores separately."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read what was typed; options become one `Asked`, one `Shown` (of tables), one `Picture`."""
+        """Parse the words; replace groups of options by `JoiningOptions`, `OutputOptions` and `PictureOptions`."""
+        args = _with_file_of_options(self, ctx, args)
         ctx.meta[TYPED] = tuple(args)
-        left = super().parse_args(ctx, args)
+        try:
+            left = super().parse_args(ctx, args)
+        except click.BadParameter as error:
+            place = ctx.meta.get(FROM_FILE, {}).get(error.param and error.param.name)
+            if place is None:
+                raise
+            words = f"{error.message.rstrip('.')} ({place})."
+            raise click.BadParameter(words, error.ctx, error.param, error.param_hint) from error
         ctx.meta[GIVEN] = dict(ctx.params)
         _refuse_file_for_json(ctx)
         if "table_style" in ctx.params:
-            names = [one.name for one in fields(Shown) if one.name in ctx.params]
-            ctx.params["shown"] = shown = Shown(**{name: ctx.params.pop(name) for name in names})
+            names = [one.name for one in fields(OutputOptions) if one.name in ctx.params]
+            ctx.params["shown"] = shown = OutputOptions(**{name: ctx.params.pop(name) for name in names})
             if shown.as_json and shown.table_style != "plain":
-                words = "--json prints no tables, and --table is about them. Leave one of the two out."
+                words = "--json prints no tables, and --table is for tables. Leave one of the two out."
                 raise click.UsageError(words, ctx)
         if "size" in ctx.params:
-            ctx.params["picture"] = Picture(ctx.params.pop("output"), ctx.params.pop("size"))
+            ctx.params["picture"] = PictureOptions(ctx.params.pop("output"), ctx.params.pop("size"))
         own = getattr(self.callback, "joining", ())
         if own and not ctx.resilient_parsing:
-            ctx.params["asked"] = asked = Asked.of({name: ctx.params.pop(name) for name in own})
+            ctx.params["asked"] = asked = JoiningOptions.of({name: ctx.params.pop(name) for name in own})
             if asked.options.plan is not None:
-                tell([f"preset  {asked.options.plan}"], quiet=ctx.params["quiet"])
+                print_messages([f"preset  {asked.options.plan}"], quiet=ctx.params["quiet"])
         return left
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the arguments and options, with ``--help-all`` behind ``--help`` where `--help` is an excerpt."""
+        """Return the arguments and options, with ``--options`` and ``--help-all`` if ``--help`` shows a selection."""
         params = super().get_params(ctx)
         if self.name not in _common():
             return params
+        from_file = click.Option(
+            ["--options", "options_file"], metavar="FILE", expose_value=False, help=_declared()["file"]["--options"]
+        )
         about_all = click.Option(
             ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_print_help_all
         )
         about_all.help = "Explain all options."
-        return [*params, about_all]
+        return [*params, from_file, about_all]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the most common options, then the names of the others; or all of them, by topic."""
+        """Write the common options and the names of the others, or all options by topic."""
         common = None if ctx.meta.get(HELP_ALL) else _common().get(str(self.name))
         by_topic: dict[str, list[click.Option]] = {topic: [] for topic in ("Options", *_topics(), MULTICLASS)}
         for one in self.get_params(ctx):
@@ -266,9 +283,73 @@ class SectionedCommand(click.Command):
 
 
 HELP_ALL = "deciban.cli.help_all"
-"""Where a context keeps that ``--help-all`` was typed."""
+"""Key in the context that is set after ``--help-all``."""
 
 MULTICLASS = "Multiclass scores"
+
+
+def _with_file_of_options(command: click.Command, ctx: click.Context, args: list[str]) -> list[str]:
+    """Return the words, after those that the file of ``--options`` stands for.
+
+    Typed options replace those of the file.
+
+    Raises
+    ------
+    click.UsageError
+        If the file is not TOML, or has a value that its option does not take.
+    """
+    if not any(word.partition("=")[0] == "--options" for word in args):
+        return args
+    values, _, order = command.make_parser(ctx).parse_args(list(args))
+    if (path := values.get("options_file")) is None:
+        return args
+    try:
+        rows = toml_of(read_short_text(path), str(path), "Write one option on each line, such as worst = 10.")
+    except FormatError as error:
+        raise click.UsageError(f"--options: {error}", ctx) from error
+    except OSError as error:
+        raise click.UsageError(f"--options: {path}: {error.strerror}.", ctx) from error
+    params = [one for one in command.get_params(ctx) if isinstance(one, click.Option) and one.name != "options_file"]
+    known = {name.lstrip("-"): one for one in params for name in (*one.opts, *one.secondary_opts) if name[:2] == "--"}
+    words, places = list[str](), dict[str | None, str]()
+    ctx.meta[FROM_FILE] = places
+    for name, value in ((key.replace("_", "-"), one) for key, one in rows.items()):
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            way_out = f"Did you mean {near[0]}?" if near else f"deciban {ctx.info_name} --help-all lists its options."
+            raise click.UsageError(f"--options: {path}: no option is called {name!r}. {way_out}", ctx)
+        if known[name] not in order:
+            places[known[name].name] = f"{path}: {name}"
+            words += _words_of_row(known[name], f"{path}: {name}", value, ctx)
+    return [*words, *args]
+
+
+def options_in_file(words: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the path after ``--options`` in the words of a command, and the options in the file, with dashes."""
+    pairs = pairwise([*words, ""])
+    paths = [one.partition("=")[2] or other for one, other in pairs if one.partition("=")[0] == "--options"]
+    try:
+        rows = toml_of(read_short_text(paths[-1]), paths[-1], "") if paths else {}
+    except (FormatError, OSError):
+        return "", []
+    return "".join(paths[-1:]), [f"--{name.replace('_', '-')}" for name in rows]
+
+
+def _words_of_row(option: click.Option, place: str, value: Any, ctx: click.Context) -> list[str]:
+    """Return the words for a row of a file of options; ``place`` is the file and the name."""
+    name = place.rpartition(": ")[2]
+    if option.is_flag:
+        if not isinstance(value, bool):
+            raise click.UsageError(f"--options: {place} = {value!r} must be true or false.", ctx)
+        if option.secondary_opts:
+            return [f"--{name}" if value else max({*option.opts, *option.secondary_opts} - {f"--{name}"}, key=len)]
+        return [f"--{name}"] if value else []
+    several = value if isinstance(value, list) else [value]
+    if not all(isinstance(one, str | int | float) and not isinstance(one, bool) for one in several):
+        raise click.UsageError(f"--options: {place} = {value!r} must be a text or a number.", ctx)
+    if not option.multiple:
+        several = [",".join(map(str, several))]
+    return [word for one in several for word in (f"--{name}", str(one))]
 
 
 def _print_help_all(ctx: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001  # click's call
@@ -281,7 +362,7 @@ def _print_help_all(ctx: click.Context, _option: click.Parameter, value: bool) -
 def _write_options(
     ctx: click.Context, formatter: click.HelpFormatter, title: str, listed: Sequence[click.Option]
 ) -> None:
-    """Write a heading and the options below it, unless there are none."""
+    """Write a heading and the options below it, if there are options."""
     records = [record for one in listed if (record := one.get_help_record(ctx)) is not None]
     if records:
         with formatter.section(title):
@@ -289,7 +370,7 @@ def _write_options(
 
 
 def _topic_of(option: click.Option) -> str:
-    """Return the heading of an option in `--help-all`."""
+    """Return the heading of an option in ``--help-all``."""
     if getattr(option, "about", "") == "classes":
         return MULTICLASS
     return next((topic for topic, names in _topics().items() if names.intersection(option.opts)), "Options")
@@ -306,17 +387,17 @@ def _common() -> dict[str, frozenset[str]]:
 
 
 def _refuse_file_for_json(ctx: click.Context) -> None:
-    """Say how JSON gets into a file where one follows ``--json``, which takes no value."""
+    """Refuse a file name after ``--json``, and show how to write JSON to a file."""
     scores = ctx.params.get("scores") if ctx.params.get("as_json") else None
     for name in scores if isinstance(scores, tuple) else ():
         if str(name).endswith(".json") and not Path(name).exists():
-            words = f"{name}: no such file. --json takes no name, it prints to standard output: --json > {name}"
+            words = f"{name}: no such file. --json takes no name; it prints to standard output: --json > {name}"
             raise click.UsageError(words, ctx)
 
 
 @functools.cache
 def _sections() -> dict[str, dict[str, dict[str, Any]]]:
-    return {name: section for name, section in _declared().items() if name not in ("topics", "common")}
+    return {name: section for name, section in _declared().items() if name not in ("topics", "common", "file")}
 
 
 @functools.cache
@@ -325,7 +406,7 @@ def _declared() -> dict[str, dict[str, Any]]:
 
 
 def options(*sections: str, without: Sequence[str] = ()) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options of these sections of ``options.toml``, in their order, but for some."""
+    """Add the options of these sections of ``options.toml``, in their order, except some."""
 
     def added(command: Callable[..., Any]) -> Callable[..., Any]:
         for section in reversed(sections):
@@ -341,18 +422,18 @@ def options(*sections: str, without: Sequence[str] = ()) -> Callable[[Callable[.
 def joining_options(
     *, missing: str = "missing", figures: str = "costs", more: Sequence[str] = (), without: Sequence[str] = ()
 ) -> Callable[..., Any]:
-    """Add the options that say how to read score files and a key, how to join them, and which figures are wanted.
+    """Add options for reading score files and a key, for joining them, and for metrics.
 
-    The command, a `SectionedCommand`, gets them as ``key``, ``asked`` (an `Asked`) and ``quiet``.
+    The command must be a `SectionedCommand`. It gets them as ``key``, ``asked`` (an `JoiningOptions`) and ``quiet``.
 
     Parameters
     ----------
     missing, figures : str
-        Sections of options: what to do about trials without a score, and what is said of many classes, if anything.
+        Sections of options for trials without a score, and for multiclass metrics, if any.
     more : sequence of str
-        Further sections whose options become arguments of functions: ``uncertainty``, ``scale``.
+        Further sections, such as ``uncertainty`` and ``scale``.
     without : sequence of str
-        Options of these sections that the command has not, as ``options.toml`` names them.
+        Options of these sections to leave out, by their keys in ``options.toml``.
     """
     of_figures = [figures] if figures else []
     sections = ("joining", "by-order", missing, "duplicates", *more, "quiet", "kind", "classes", *of_figures)
@@ -368,17 +449,17 @@ def joining_options(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the user asked about scores.
+class JoiningOptions:
+    """Requested options for reading and evaluating scores.
 
     Attributes
     ----------
     options : Options
-        Reading and figures, of both kinds until it is known which of them it is about.
+        Options for both kinds of scores, until the kind is known.
     subsets : str or None
-        What ``--missing`` says that is the business of a fusion.
+        Value of ``--missing`` that starts with ``subset``, for a fusion.
     two : mapping of str to tuple of str
-        ``tar`` and ``non``: files of targets and of non-targets.
+        Files of targets (``tar``) and of non-targets (``non``).
     """
 
     options: Options
@@ -386,8 +467,8 @@ class Asked:
     two: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, given: dict[str, Any]) -> Asked:
-        """Sort what was typed; options that were left out are None or empty."""
+    def of(cls, given: dict[str, Any]) -> JoiningOptions:
+        """Make an instance from the options of a command; omitted options are None or empty."""
         from deciban.workflows.options import Options
 
         chosen = {name: value for name, value in given.items() if value not in (None, ())}
@@ -405,8 +486,13 @@ class Asked:
             words = in_options(str(error), context.command, context.meta.get(TYPED, ()))
             raise click.UsageError(words, context) from error
 
+    @property
+    def is_about_spoofing(self) -> bool:
+        """True if a protocol of spoofing was named."""
+        return self.options.plan is not None and bool(self.options.plan.spoofing)
+
     def inputs(self, scores: Sequence[str], key: str | None) -> Paths:
-        """The score files that were named, one or two for each system.
+        """Return the score files, one or two for each system.
 
         Raises
         ------
@@ -422,13 +508,13 @@ class Asked:
         return named_scores(list[PathLike | TwoFiles](scores), key, self.two)[0]
 
     def options_for(self, files: Opened) -> Options:
-        """The options, once it is known what the scores are about; those that would be overlooked are refused.
+        """Return the options for the kind of scores in the files, and refuse options for the other kind.
 
         Raises
         ------
         click.UsageError
         InputError
-            If nothing says which it is.
+            If the kind is unknown.
         """
         kind = files.kind_name(self.options)
         refuse_options(kind)
@@ -440,7 +526,7 @@ class Asked:
 
 
 def refuse_options(kind: KindName) -> None:
-    """Refuse options that were given and mean nothing for scores of this kind.
+    """Refuse options that are not for this kind of scores.
 
     Raises
     ------
@@ -460,29 +546,30 @@ def refuse_options(kind: KindName) -> None:
 
         held, other = kind_called(kind).about, kind_called(kind).other
         if any(one.name == "kind" and one.about for one in params):
-            held += " (for two, say --kind two-class)" if kind == "classes" else ""
-            other += " (say --kind classes if they are)" if kind == "two-class" else ""
+            held += f" (if not, use --kind {'two-class' if kind == 'classes' else 'classes'})"
         verb = "are" if len(given) > 1 else "is"
-        raise click.UsageError(f"the scores are of {held}, and {', '.join(given)} {verb} for {other}.")
+        raise click.UsageError(f"the scores are {held}, and {', '.join(given)} {verb} for {other} scores.")
 
 
-def tell(messages: Iterable[object], *, quiet: bool = False) -> None:
-    """Print messages on standard error, one line for each: if quiet, only warnings about the meaning of numbers."""
+def print_messages(messages: Iterable[object], *, quiet: bool = False) -> None:
+    """Print each message as one line on standard error; if `quiet`, only warnings about the meaning of numbers."""
     for message in messages:
         if not quiet or (isinstance(message, Message) and message.is_warning):
             click.echo(one_line(str(message)), err=True)
 
 
 def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
-    """A message of the library in the words of the command line: options in place of arguments of functions.
+    """Replace arguments of functions by options in a message of the library.
 
     Parameters
     ----------
     text : str
     command : click.Command
     words : sequence of str
-        What was typed: where a message begins with an argument, only an option that was given is meant.
+        Typed words: an argument at the start of a message is replaced only if its option was typed.
 
+    Examples
+    --------
     >>> command = click.command()(options("costs", "missing", "methods")(lambda: None))
     >>> in_options('groups: no class. Pass missing="drop" (--missing drop).', command, ["--group", "a=b"])
     '--group: no class. Pass --missing drop.'

@@ -1,4 +1,4 @@
-"""Values of options, parsed from text and refused with an example, and the plot that a command writes."""
+"""Parsers of option values, with an example in every error, and the plot that a command writes."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ METHODS = {
     "bound": "BoundCalibrator",
     "elub": "ElubCalibrator",
 }
-"""The class of each method; the options are called as the arguments of its constructor."""
+"""Class of each method; options are named after the arguments of its constructor."""
 
 
 def files(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Leave it to the shell to offer files."""
+    """Let the shell complete file names."""
     return [CompletionItem(incomplete, type="file")]
 
 
@@ -43,7 +43,7 @@ def _finite(text: str) -> float:
 
 
 def _one(parse: Callable[[str], Any], example: str) -> Callable[[str], Any]:
-    """Return what turns a text into a value; a text that `parse` raises ValueError about is refused with an example."""
+    """Return a function that parses text; if `parse` raises ValueError, its error contains an example."""
 
     def read(text: str) -> Any:
         try:
@@ -57,7 +57,7 @@ def _one(parse: Callable[[str], Any], example: str) -> Callable[[str], Any]:
 def _each(
     parse: Callable[[str], Any], example: str, gather: Callable[[Iterable[Any]], Any] = list
 ) -> Callable[[Sequence[str]], Any]:
-    """Return the same for an option that may be given several times; ``gather`` puts the values together."""
+    """Return the same for an option that can be repeated; `gather` combines the values."""
     return lambda texts: gather(map(_one(parse, example), texts))
 
 
@@ -67,8 +67,25 @@ def _point(text: str) -> tuple[float, ...]:
     return parts
 
 
+def _failures(text: str) -> dict[str, tuple[int, int]]:
+    """Return failures and attempts to enrol and to acquire."""
+    given = dict(part.split("=") for part in text.casefold().split(","))
+    counts = {
+        name: tuple(map(int, given.pop(word, "").split("/"))) for name, word in (("enrol", "fte"), ("acquire", "fta"))
+    }
+    if given or not all(len(pair) == 2 and 0 <= pair[0] <= pair[1] > 0 for pair in counts.values()):
+        raise ValueError(text)
+    return {name: (pair[0], pair[1]) for name, pair in counts.items()}
+
+
+def _three_rates(text: str) -> list[float]:
+    rates = [_finite(part) for part in text.split(",")]
+    _require(len(rates) == 3 and all(0.0 <= rate <= 1.0 for rate in rates))
+    return rates
+
+
 def _margin(text: str) -> tuple[str, float]:
-    """Return the name of a metric, and how much worse it may be."""
+    """Return the name of a metric, and the margin by which it can be worse."""
     figure, colon, margin = text.partition(":")
     value = _finite(margin) if colon else 0.0
     _require(figure and value >= 0.0)
@@ -76,7 +93,7 @@ def _margin(text: str) -> tuple[str, float]:
 
 
 def _missing(*more: str) -> Callable[[str], Any]:
-    """Return what parses a policy on missing scores; ``more`` is what else a command takes, which stays a text."""
+    """Return a parser of policies on missing scores; policies in `more` stay text."""
     known = ("error", "drop", *(one for one in more if "=" not in one))
 
     def parse(text: str) -> Any:
@@ -144,7 +161,7 @@ def _prior(text: str) -> Any:
 
 
 def _held_out(text: str) -> dict[str, Any]:
-    """Return what to hold out, and in how many parts if the text says so, as arguments."""
+    """Return the arguments for cross-validation: what to hold out, and possibly the number of folds."""
     named, colon, number = text.rpartition(":")
     if not colon and text.isdecimal():
         return {"cross_validate": int(text)}
@@ -157,7 +174,7 @@ def _held_out(text: str) -> dict[str, Any]:
 
 
 def parse_quality(given: Sequence[str]) -> Any:
-    """Turn ``FILE`` or several ``SIDE=FILE`` into the files of quality measures."""
+    """Parse ``FILE`` or several ``SIDE=FILE`` into files of quality measures."""
     from deciban.fusion.quality_measures import QUALITY_SIDES
 
     pairs = [text.partition("=") for text in given]
@@ -174,7 +191,7 @@ def parse_quality(given: Sequence[str]) -> Any:
 
 
 def parse_measures(given: Sequence[str]) -> Any:
-    """Turn ``NAME,NAME`` or several ``SIDE=NAME,NAME`` into names of quality measures."""
+    """Parse ``NAME,NAME`` or several ``SIDE=NAME,NAME`` into names of quality measures."""
     from deciban.fusion.quality_measures import QUALITY_SIDES
 
     pairs = [text.rpartition("=") for text in given]
@@ -187,7 +204,7 @@ def parse_measures(given: Sequence[str]) -> Any:
 
 
 def parse_names(given: Sequence[str]) -> list[str] | dict[str, str]:
-    """Turn several ``NAME``, or several ``SYSTEM=NAME``, into names of systems.
+    """Parse several ``NAME``, or several ``SYSTEM=NAME``, into names of systems.
 
     >>> parse_names(["A", "B"]), parse_names(["sysA=Baseline"])
     (['A', 'B'], {'sysA': 'Baseline'})
@@ -202,7 +219,7 @@ def parse_names(given: Sequence[str]) -> list[str] | dict[str, str]:
 
 
 def _read_rule(path: str) -> Any:
-    from deciban.io.cost_files import read_rule
+    from deciban.io.decision_files import read_rule
 
     return read_rule(path)
 
@@ -219,7 +236,7 @@ _NAMED_RULES = {(1.0, 1.0): "logarithmic", (2.0, 2.0): "Brier", (0.5, 0.5): "boo
 
 
 def parse_drawn_rules(given: Sequence[str]) -> dict[str, Any]:
-    """Turn ``ALPHA,BETA`` and names of files into rules with their names.
+    """Parse ``ALPHA,BETA`` and file names into named rules.
 
     >>> list(parse_drawn_rules(["2,2", "1,0.5"]))
     ['Brier (2, 2)', 'beta (1, 0.5)']
@@ -245,9 +262,11 @@ PARSERS: dict[str, Callable[[Any], Any]] = {
         "fractions, for example 0.001,0.0001.",
         lambda found: list(chain.from_iterable(found)),
     ),
+    "failures": _one(_failures, "failures and attempts, FTE=3/150,FTA=5/900."),
+    "three rates": _one(_three_rates, "three fractions, for example 0.05,0.05,0.3."),
     "rule": _read_rule,
     "drawn rules": parse_drawn_rules,
-    "margins": _each(_margin, "FIGURE or FIGURE:MARGIN, for example eer:0.002."),
+    "margins": _each(_margin, "METRIC or METRIC:MARGIN, for example eer:0.002."),
     "segments": _one(lambda text: [float(int(part)) for part in text.split(",")], "whole numbers, for example 1,3,10."),
     "trials per segment": _one(lambda text: text if text == "all" else int(text), "a whole number, or all."),
     "missing": _missing(),
@@ -265,29 +284,29 @@ PARSERS: dict[str, Callable[[Any], Any]] = {
     ),
     "held out": _one(_held_out, "COLUMN, COLUMN,COLUMN, either with :N, or N, for example speaker:10."),
 }
-"""What options are turned into, by the names that these have in ``options.toml``."""
+"""Parsers of options, by their names in ``options.toml``."""
 
 
 _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """What was said of a picture.
+class PictureOptions:
+    """Options of a plot file.
 
     Attributes
     ----------
     path : Path or None
-        None where none is wanted.
+        None for no plot.
     size : str or None
-        For print; see `deciban.plots.print_style`.
+        Size for print; see `deciban.plots.print_style`.
     """
 
     path: Path | None
     size: str | None = None
 
     def require(self) -> None:
-        """Refuse an ending that is none of a picture, a folder that is not there, and a size of no picture.
+        """Refuse an unknown file name ending, a missing folder, and a size without a plot.
 
         Raises
         ------
@@ -297,15 +316,15 @@ class Picture:
 
         if self.path is None:
             if self.size is not None:
-                raise click.UsageError("--size is about the picture: name a file for it, as in -o picture.pdf.")
+                raise click.UsageError("--size is for the plot: name a file for it, for example -o picture.pdf.")
             return
         if self.path.suffix.casefold() not in _ENDINGS:
-            words = f"{str(self.path)!r} should end in .svg, .png or .pdf: its name says the format."
+            words = f"{str(self.path)!r} must end in .svg, .png or .pdf, which sets the format."
             raise click.BadParameter(words, param_hint="-o")
         refuse_overwriting([self.path], [])
 
     def save(self, draw: Callable[[], Any]) -> None:
-        """Draw, in the size for print if there is one, and write the picture, whole or not at all."""
+        """Draw the plot, in its size for print if there is one, and write it completely or not at all."""
         from deciban import plots
         from deciban.io import atomic_write
 
@@ -318,12 +337,12 @@ class Picture:
 
     @property
     def paths(self) -> list[Path]:
-        """What is written."""
+        """The file that is written, as a list."""
         return [] if self.path is None else [self.path]
 
     @property
     def written(self) -> str:
-        """What is said when it is there."""
+        """Message after the file was written."""
         from deciban._files import display_name
 
         return f"wrote {display_name(self.path)}" if self.path is not None else ""

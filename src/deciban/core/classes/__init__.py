@@ -1,1 +1,1 @@
-"""Many classes: log-likelihoods, counts, subsets, Gaussians."""
+"""Multiclass kernels: log-likelihoods, counts, subsets, Gaussians."""

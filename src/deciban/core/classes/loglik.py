@@ -1,13 +1,13 @@
-"""Log-likelihoods of many classes, block by block: shifted, averaged over groups, compared, turned into posteriors.
+"""Log-likelihoods of several classes in batches: shifts, group means, comparisons, to posteriors and from them.
 
-A block is class-major, ``(n_classes, n_trials)``, and *relative*: each trial is shifted so that its best class has 0.
-Only differences between classes mean anything, so nothing is lost, and nothing overflows.
+A block is class-major, ``(n_classes, n_trials)``. It is *relative* if each trial is shifted so that its best class has
+0. Only differences between classes matter, so that nothing is lost, and nothing overflows.
 
-Infinite log-likelihoods stand for the limit: a class with ``-inf`` is excluded, a class with ``+inf`` excludes all that
-have less, and equal infinities are equal. Where only excluded classes are left to compare, none is preferred.
+Infinite log-likelihoods represent limits: a class with ``-inf`` is excluded, a class with ``+inf`` excludes all
+classes with less, and equal infinities are equal. If all compared classes are excluded, none is preferred.
 
-``ratio`` is a prior divided by its greatest entry: a flat one is exactly 1 for all classes. Sums of likelihoods are
-divided by sums of ``ratio`` in the same order, so that classes that are alike have a log-likelihood ratio of exactly 0.
+``ratio`` is a prior divided by its greatest entry; a flat prior is exactly 1 for all classes. Sums of likelihoods are
+divided by sums of ``ratio`` in the same order. So classes with equal scores have a log-likelihood ratio of exactly 0.
 """
 
 from __future__ import annotations
@@ -15,30 +15,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from scipy.special import logit
 
 from deciban.types import FloatArray, IntArray, ScoreArray
 
 _BLOCK = 1 << 16
-"""Numbers in a block: half a megabyte, so that all steps of a computation find it in cache."""
+"""Numbers in a block: half a megabyte, so that it stays in cache during all steps of a computation."""
 
 _WIDTH = 256
-"""Trials of a block, at least, as far as it does not grow too much: a step class by class takes as long for fewer."""
+"""Minimum number of trials of a block, unless it grows too large. Fewer trials would take as long class by class."""
 
 _LARGEST_BLOCK = 1 << 18
-"""Numbers of a block of many classes: two megabytes, which the caches that cores share still hold."""
+"""Limit of numbers in a block for a large number of classes: two megabytes, which fit in the cache that cores share."""
 
 _LARGEST = float(np.finfo(np.float64).max)
 
 
 def row_blocks(n_trials: int, n_classes: int) -> Iterator[slice]:
-    """Consecutive trials whose log-likelihoods fit in a block."""
+    """Yield slices of consecutive trials whose log-likelihoods fit in a block."""
     step = max(_BLOCK // n_classes, min(_WIDTH, _LARGEST_BLOCK // n_classes), 1)
     for start in range(0, n_trials, step):
         yield slice(start, min(start + step, n_trials))
 
 
 def class_major(loglik: ScoreArray, rows: slice | IntArray, columns: IntArray | None = None) -> FloatArray:
-    """Return a block of these trials and classes as it is, as a copy in float64."""
+    """Return a block of these trials and classes without a shift, as a copy in float64."""
     part = loglik[rows] if columns is None else loglik[rows][:, columns]
     return np.array(part.T, dtype=np.float64, order="C")
 
@@ -49,7 +50,7 @@ def relative(loglik: ScoreArray, rows: slice | IntArray, columns: IntArray | Non
 
 
 def shifted(block: FloatArray) -> FloatArray:
-    """Make a block relative, in place."""
+    """Shift a block in place so that the best class of each trial has 0."""
     top = block.max(axis=0)
     infinite = np.flatnonzero(np.isinf(top))
     if len(infinite):
@@ -61,9 +62,9 @@ def shifted(block: FloatArray) -> FloatArray:
 
 
 def are_alike(loglik: ScoreArray) -> bool:
-    """Whether all trials have the same log-likelihoods, up to what may be added to all classes of a trial.
+    """Return True if all trials have the same log-likelihoods, up to a constant for each trial.
 
-    Differences that the rounding of such an addition makes do not count.
+    Differences from the rounding of this addition are ignored.
     """
     first = relative(loglik, slice(0, 1))
     of_first = _rounding(loglik, slice(0, 1))
@@ -78,27 +79,27 @@ def are_alike(loglik: ScoreArray) -> bool:
 
 
 def _rounding(loglik: ScoreArray, rows: slice) -> FloatArray:
-    """How far rounding may move a difference of two classes of each trial."""
+    """Return the largest rounding error of a difference between two classes of each trial."""
     size = np.abs(class_major(loglik, rows))
     size[np.isinf(size)] = 0.0
     return np.asarray(4.0 * np.finfo(loglik.dtype).eps * size.max(axis=0))
 
 
 def prior_ratio(prior: FloatArray) -> FloatArray:
-    """A prior divided by its greatest entry."""
+    """Return a prior divided by its greatest entry."""
     return np.asarray(prior / prior.max())
 
 
 def log_mean_exp(block: FloatArray, ratio: FloatArray, members: Sequence[int] | IntArray) -> FloatArray:
-    """Log of the prior-weighted mean likelihood of some classes, (n_trials,) (paper 001 section 2.2).
+    """Return the log of the prior-weighted mean likelihood of some classes, (n_trials,) (paper 001 section 2.2).
 
-    Of a single class it is its log-likelihood, unchanged. The block need not be relative: where a class has ``+inf``
-    the mean has, where all are excluded it is ``-inf``.
+    For a single class, the result is its log-likelihood, unchanged. The block need not be relative. The result is
+    ``+inf`` if a class has ``+inf``, and ``-inf`` if all classes are excluded.
     """
     top: FloatArray = block[members].max(axis=0)
     if len(members) == 1:
         return top
-    reference = np.clip(top, -_LARGEST, _LARGEST)  # inf less inf is not a number
+    reference = np.clip(top, -_LARGEST, _LARGEST)  # inf minus inf is NaN
     with np.errstate(under="ignore", divide="ignore", over="ignore"):
         share = ratio[members][:, None]
         likelihood = block[members] - reference
@@ -109,9 +110,10 @@ def log_mean_exp(block: FloatArray, ratio: FloatArray, members: Sequence[int] | 
 
 
 def group_logliks(block: FloatArray, ratio: FloatArray, groups: Sequence[IntArray]) -> FloatArray:
-    """`log_mean_exp` of every group, (n_groups, n_trials), from a block that is not relative.
+    """Return `log_mean_exp` of every group, (n_groups, n_trials), from a block without shifts.
 
-    Where several groups have ``+inf`` only shares of them tell the groups apart, and trials are shifted to show these.
+    If several groups have ``+inf``, they differ only in the share of classes with ``+inf``, and the result is shifted
+    to show this difference.
     """
     found = np.array([log_mean_exp(block, ratio, members) for members in groups])
     several = np.flatnonzero(np.count_nonzero(found == np.inf, axis=0) > 1)
@@ -122,16 +124,16 @@ def group_logliks(block: FloatArray, ratio: FloatArray, groups: Sequence[IntArra
 
 
 def detection_llr(block: FloatArray, ratio: FloatArray, target: int) -> FloatArray:
-    """Log-likelihood ratio of one class against the rest, (n_trials,) (paper 001 eq. 9).
+    """Return the log-likelihood ratio of one class against the rest, (n_trials,) (paper 001 eq. 9).
 
-    For two classes it is the difference of their log-likelihoods, to the last digit.
+    For two classes, it is exactly the difference of their log-likelihoods.
     """
     others = [k for k in range(len(block)) if k != target]
     return difference(block[target], log_mean_exp(block, ratio, others))
 
 
 def detection_llrs(block: FloatArray, ratio: FloatArray) -> FloatArray:
-    """`detection_llr` of every class, (n_classes, n_trials), for the price of about two."""
+    """Return `detection_llr` of every class, (n_classes, n_trials), in about the time of two."""
     with np.errstate(under="ignore", divide="ignore", over="ignore", invalid="ignore"):
         rest = np.log(_leave_one_out(ratio[:, None]))
         likelihood = np.exp(block)
@@ -140,7 +142,7 @@ def detection_llrs(block: FloatArray, ratio: FloatArray) -> FloatArray:
         np.log(llr, out=llr)
         llr -= rest
         np.subtract(block, llr, out=llr)
-        # Rivals of the best class may all underflow when compared with it: they are compared with the second.
+        # Relative to the best class all its rivals may underflow, so they are compared with the second.
         second = _second(block)
         sole = (block == 0.0) & (second < 0.0)
         reference = np.maximum(second, -_LARGEST)
@@ -154,10 +156,11 @@ def detection_llrs(block: FloatArray, ratio: FloatArray) -> FloatArray:
 
 
 def critical_priors(block: FloatArray, p_out_of_set: float) -> FloatArray:
-    """The least target prior at which Bayes decisions accept each class but the last, (n_classes - 1, n_trials).
+    """Return the least target prior at which Bayes decisions accept each in-set class, (n_classes - 1, n_trials).
 
-    The last class is out of set and has this prior, the other non-targets share what is left evenly. From a relative
-    block; above ``1 - p_out_of_set``, where no target prior is, if the class is never accepted.
+    The block is relative. The last class is out of set and has prior ``p_out_of_set``; the other non-targets share the
+    remaining prior equally. If a class is never accepted, the result is above ``1 - p_out_of_set``, the limit of
+    target priors.
     """
     with np.errstate(under="ignore", divide="ignore", over="ignore"):
         likelihood = np.exp(block)
@@ -171,7 +174,7 @@ def critical_priors(block: FloatArray, p_out_of_set: float) -> FloatArray:
 
 
 def difference(one: FloatArray, other: FloatArray) -> FloatArray:
-    """``one - other`` where equal infinities are equal: their difference is 0."""
+    """Return ``one - other``; the difference of equal infinities is 0."""
     with np.errstate(invalid="ignore", over="ignore"):
         llr: FloatArray = one - other
     llr[(one == other) & np.isinf(one)] = 0.0
@@ -179,7 +182,7 @@ def difference(one: FloatArray, other: FloatArray) -> FloatArray:
 
 
 def posterior(block: FloatArray, ratio: FloatArray) -> FloatArray:
-    """Posterior probabilities, (n_classes, n_trials), from a relative block."""
+    """Return posterior probabilities, (n_classes, n_trials), from a relative block."""
     with np.errstate(under="ignore"):
         likelihood = np.exp(block)
         likelihood *= ratio[:, None]
@@ -188,9 +191,9 @@ def posterior(block: FloatArray, ratio: FloatArray) -> FloatArray:
 
 
 def quadratic_cost(block: FloatArray, ratio: FloatArray, target: int) -> FloatArray:
-    """The quadratic rule ``1 - 2 q_t + sum q_j^2`` for trials of class ``target`` (paper 001 eq. 13).
+    """Return the quadratic cost ``1 - 2 q_t + sum q_j^2`` of trials of class ``target`` (paper 001 eq. 13).
 
-    As ``(1 - q_t)^2`` plus the squares of the others, which loses no digits.
+    It is computed as ``(1 - q_t)^2`` plus the squares of the other posteriors, which loses no digits.
     """
     q = posterior(block, ratio)
     q[target] = 0.0
@@ -200,9 +203,9 @@ def quadratic_cost(block: FloatArray, ratio: FloatArray, target: int) -> FloatAr
 
 
 def _sum(terms: FloatArray) -> FloatArray:
-    """Sum of rows (n_rows, n) from the first to the last, whatever the shape.
+    """Sum the rows of a (n_rows, n) array from first to last, at any shape.
 
-    So numpy adds rows that lie one after the other, but for those of one number: there its order depends on how many.
+    numpy adds rows in this order unless n is 1; then its order depends on the number of rows.
     """
     if terms.shape[1] == 1:
         return np.asarray(np.add.accumulate(terms, axis=0)[-1])
@@ -210,7 +213,7 @@ def _sum(terms: FloatArray) -> FloatArray:
 
 
 def _leave_one_out(terms: FloatArray) -> FloatArray:
-    """For every row the sum of all others; as there is no subtraction, small sums keep their digits."""
+    """Return, for every row, the sum of the other rows; without subtraction, small sums keep their digits."""
     sums = np.empty_like(terms)
     below, above = np.zeros((2, terms.shape[1]))
     for k, term in enumerate(terms):
@@ -223,8 +226,51 @@ def _leave_one_out(terms: FloatArray) -> FloatArray:
 
 
 def _second(block: FloatArray) -> FloatArray:
-    """The second greatest number of every column, which is the greatest if that occurs twice."""
+    """Return the second greatest number of every column; it equals the greatest if this occurs twice."""
     best = block.max(axis=0)
     is_best = block == best
     second: FloatArray = np.max(block, axis=0, where=~is_best, initial=-np.inf)
     return np.where(np.count_nonzero(is_best, axis=0) > 1, best, second)
+
+
+def llr_of_probability(probability: FloatArray, p_target: float) -> FloatArray:
+    """Return ``logit(p) - logit(p_target)`` of checked probabilities; 0 and 1 become infinite at any prior."""
+    result: FloatArray = logit(probability)
+    result -= float(logit(p_target))
+    return result
+
+
+def loglik_of_posterior(posterior: FloatArray, prior: FloatArray) -> FloatArray:
+    """Return ``ln p_i - ln prior_i`` of checked probabilities; no prior is 0, and probability 0 excludes a class."""
+    with np.errstate(divide="ignore"):
+        result: FloatArray = np.log(posterior)
+    result -= np.log(prior)
+    return result
+
+
+def complements(posterior: FloatArray) -> FloatArray:
+    """Return 1 minus each entry of rows that sum to 1, without cancellation near 1.
+
+    Examples
+    --------
+    >>> complements(np.array([[1.0, 1e-20], [0.25, 0.75]]))
+    array([[1.0e-20, 1.0e+00],
+           [7.5e-01, 2.5e-01]])
+    """
+    return np.where(posterior > 0.5, sums_of_others(posterior), 1.0 - posterior)
+
+
+def sums_of_others(values: FloatArray) -> FloatArray:
+    """Return, for each entry, the sum of the other entries of its row, without cancellation; entries are at least 0.
+
+    Examples
+    --------
+    >>> sums_of_others(np.array([[1.0, 2e-20]])).tolist()
+    [[2e-20, 1.0]]
+    """
+    found = values.sum(axis=1, keepdims=True) - values
+    rows, largest = np.arange(len(values)), values.argmax(axis=1)
+    others = values.copy()
+    others[rows, largest] = 0.0
+    found[rows, largest] = others.sum(axis=1)
+    return np.asarray(found, np.float64)

@@ -1,4 +1,4 @@
-"""Train linear maps of log-likelihoods of many classes that are more than a calibration: the search."""
+"""Training of linear maps of multiclass log-likelihoods that are more general than a calibration."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from typing import Any
 import numpy as np
 from scipy.linalg import helmert, null_space
 
-from deciban.core.classes.certainty import CountedTrials, refuse_ruled_out
 from deciban.core.classes.loglik import relative, row_blocks
+from deciban.core.training import multiclass_objective
 from deciban.core.training.batches import ClassTrialsInParts, PartsOfClassTrials
-from deciban.core.training.linear_training import LARGE, Fit, Way
+from deciban.core.training.linear_training import LARGE, Fit, LevelSearch
 from deciban.core.training.moments import require_scales, standardization
-from deciban.core.training.multiclass_objective import NO_TRIALS, ClassTrials, Errors, farthest_move
+from deciban.core.training.multiclass_objective import ClassTrials, CountedTrials
 from deciban.core.training.multiclass_training import sample
 from deciban.core.training.separation import refuse_infinite
 from deciban.core.training.sums import Ends, Sums, SumsUpTo
 from deciban.core.training.trust_region import PRECISE, SUSPICIOUS, Derivatives, Minimum
 from deciban.errors import InputError
-from deciban.types import FloatArray, IntArray, ScoreArray
+from deciban.types import FloatArray, FloatPair, IntArray, ScoreArray
 
 _BLOCK_BYTES = 1 << 22
-"""Bytes of the products of features and posteriors in a block."""
+"""Limit of bytes for products of features and posteriors in a block."""
 
 
 _LARGEST = 1e150
-"""Standardized parameters beyond this are out of bounds."""
+"""Largest standardized parameter that is within bounds."""
 
 
 @dataclass(frozen=True, eq=False)
 class TransformObjective:
-    """A function of parameters that decide on a matrix and offsets.
+    """Objective of the parameters that determine a matrix and offsets.
 
     Attributes
     ----------
@@ -41,17 +41,17 @@ class TransformObjective:
         Of one system, with class weights that sum to the prior.
     log_prior : (n_classes,) array
     center : (n_classes,) array
-        What is subtracted from normalized log-likelihoods.
+        Subtracted from normalized log-likelihoods.
     width : float
-        What they are divided by then.
+        Divisor after this subtraction.
     is_diagonal : bool
-        Whether a class has a scale for its own score only, or one for that of each class.
+        True if each class has a scale for its own score only; False if it has one for the score of every class.
     basis : (n_classes * n_features, n_parameters) array
-        How the parameters of each class, scales of standardized scores and an offset, change with what is trained.
+        Derivatives of each class's parameters (scales of standardized scores and an offset) in the trained parameters.
     penalty : (n_parameters, n_parameters) array
-        Half of its quadratic form is added to the value.
+        Half of its quadratic form is added to the objective.
     reach : float
-        No score is farther from 0; infinite if that is not known.
+        Largest absolute score; infinite if unknown.
     """
 
     trials: ClassTrials
@@ -69,9 +69,9 @@ class TransformObjective:
         return len(self.basis) // len(self.log_prior)
 
     def __call__(self, parameters: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
-        """Value and gradient at a point, and the Hessian if none is given.
+        """Return the value and gradient at a point, and the Hessian unless one is passed.
 
-        ``worst`` is the largest lead of a wrong class in a trial, negative if the right class always leads.
+        ``worst`` is the largest lead of a wrong class in a trial. It is negative if the right class always leads.
         """
         size, known = self.basis.shape[1], hessian
         if not np.all(np.abs(parameters) < _LARGEST):
@@ -88,18 +88,18 @@ class TransformObjective:
 
     @property
     def form(self) -> TransformObjective:
-        """The same without the trials: what is sent to where they are."""
-        return replace(self, trials=NO_TRIALS)
+        """The same objective without the trials, for workers that have their own."""
+        return replace(self, trials=multiclass_objective.NO_TRIALS)
 
     def blocks(self) -> list[slice]:
-        """All trials, cut into pieces whose temporaries are small."""
+        """Batches of all trials that need little temporary memory."""
         size = max(_BLOCK_BYTES // (8 * len(self.basis)), 64)
         return [slice(i, i + size) for i in range(0, len(self.trials), size)]
 
     def largest_move(self, parameters: FloatArray, step: FloatArray) -> float:
-        """How far a step moves the log-likelihood of a class against that of the true one, at most in any trial.
+        """Return the largest change that a step makes in the log-likelihood of a class relative to the true class.
 
-        Where a bound that needs no look at the trials is low enough, it is that.
+        If a bound that needs no pass over the trials is low enough, this bound is returned.
         """
         raw, change = ((self.basis @ each).reshape(-1, self.n_features) for each in (parameters, step))
         bound = self._move_bound(change)
@@ -108,19 +108,21 @@ class TransformObjective:
         return max(0.0, float(self.trials.each(partial(_moved, self.form, raw, change)).high))
 
     def _move_bound(self, change: FloatArray) -> float:
-        """No log-likelihood moves farther; infinite if the reach of scores is not known."""
+        """Return an upper bound of the change; infinite if the reach of scores is unknown."""
         far = (2.0 * self.reach + np.log(len(change)) + float(np.max(np.abs(self.center)))) / self.width
         each = far * np.abs(change[:, :-1]).sum(axis=1) + np.abs(change[:, -1])
         return 2.0 * float(each.max()) if np.isfinite(far) else np.inf
 
     def moved(self, raw: FloatArray, change: FloatArray) -> float:
-        """The same of the trials that are here, exactly."""
+        """Return the exact largest change in these trials."""
         with np.errstate(invalid="ignore"):
             parts = (self._combined(raw, rows) for rows in self.blocks())
-            return max(farthest_move(_sum(features, change), z, label) for features, z, label in parts)
+            return max(
+                multiclass_objective.farthest_move(_sum(features, change), z, label) for features, z, label in parts
+            )
 
     def _combined(self, raw: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray, IntArray]:
-        """Features (1 or n_classes, n_features, n), argument of softmax (n_classes, n), and labels."""
+        """Return features (1 or n_classes, n_features, n), the argument of softmax (n_classes, n), and labels."""
         x = normalized(self.trials.systems[:, 0], rows)
         excluded = np.isneginf(x)
         x -= self.center[:, None]
@@ -137,7 +139,7 @@ class TransformObjective:
 
 
 def _terms(form: TransformObjective, raw: FloatArray, with_hessian: bool, trials: ClassTrials) -> SumsUpTo:  # noqa: FBT001
-    """Value, then derivatives by parameters of each class, then perhaps second ones; and the largest lead."""
+    """Return the value, first derivatives by class parameters, optionally second ones, and the largest lead."""
     level, n = replace(form, trials=trials), len(form.basis)
     value, worst, gradient = 0.0, -np.inf, np.zeros(n)
     own = np.zeros((n, n) if with_hessian else (0, 0))
@@ -145,7 +147,7 @@ def _terms(form: TransformObjective, raw: FloatArray, with_hessian: bool, trials
         features, z, label = level._combined(raw, rows)  # noqa: SLF001
         weights = trials.weight(rows)
         with np.errstate(all="ignore"):
-            errors = Errors.of(z, label)
+            errors = multiclass_objective.Errors.of(z, label)
         column, pull = np.arange(len(label)), errors.posterior
         if with_hessian:
             others = 1.0 - pull
@@ -161,41 +163,41 @@ def _terms(form: TransformObjective, raw: FloatArray, with_hessian: bool, trials
 
 
 def _moved(form: TransformObjective, raw: FloatArray, change: FloatArray, trials: ClassTrials) -> Ends:
-    """Find how far a step moves a log-likelihood against that of the true class, at most."""
+    """Return the largest change that a step makes in a log-likelihood relative to the true class."""
     return Ends.up_to(replace(form, trials=trials).moved(raw, change))
 
 
 def normalized(loglik: ScoreArray, rows: slice) -> FloatArray:
-    """Log-likelihoods of some trials against the mean likelihood of all classes, (n_classes, n)."""
+    """Return log-likelihoods of some trials relative to the mean likelihood of all classes, (n_classes, n)."""
     block = relative(loglik, rows)
-    block -= np.log1p(np.expm1(block).mean(axis=0))  # to the last digit, even if the classes are nearly alike
+    block -= np.log1p(np.expm1(block).mean(axis=0))  # exact even if classes have nearly equal scores
     return block
 
 
 def _sum(features: FloatArray, raw: FloatArray) -> FloatArray:
-    """Scores of all classes (n_classes, n)."""
+    """Return scores of all classes, (n_classes, n)."""
     if len(features) == 1:  # shared by all classes
         return np.asarray(raw @ features[0])
     return np.asarray((raw[:, :, None] * features).sum(axis=1))
 
 
 def _slopes(features: FloatArray, pull: FloatArray) -> FloatArray:
-    """First derivatives (n_classes, n_features)."""
+    """Return first derivatives, (n_classes, n_features)."""
     if len(features) == 1:
         return np.asarray(pull @ features[0].T)
     return np.asarray((pull[:, None, :] * features).sum(axis=2))
 
 
 def _products(features: FloatArray, posterior: FloatArray, others: FloatArray, weights: FloatArray) -> FloatArray:
-    """Second derivatives: ``sum w F' (diag p - p p') F`` for the features F of each trial.
+    """Return second derivatives: ``sum w F' (diag p - p p') F`` for the features F of each trial.
 
-    ``others`` are the probabilities ``1 - p`` to all digits: of the true class they may be next to nothing in every
-    trial that has any weight.
+    ``others`` are the probabilities ``1 - p`` to full precision: for the true class they may be tiny in every trial
+    that has any weight.
     """
     n_classes, n_features = len(posterior), features.shape[1]
     mean = (posterior[:, None, :] * features).reshape(n_classes * n_features, -1)
     mean *= np.sqrt(weights)
-    hessian = -(mean @ mean.T)  # of a matrix and itself, for half the work
+    hessian = -(mean @ mean.T)  # a product of a matrix with itself takes half the time
     own = posterior * others * weights
     blocks = hessian.reshape(n_classes, n_features, n_classes, n_features)
     each = np.arange(n_classes)
@@ -209,22 +211,22 @@ def _products(features: FloatArray, posterior: FloatArray, others: FloatArray, w
 
 
 _ROUGH = 1e-3
-"""How precise, relative to its value, the optimum of a sample must be."""
+"""Required precision of the optimum of a sample, relative to its value."""
 
 
 _CLEAR = 1e-9
-"""How far, relative to the parameters, the right class leads where that is more than rounding of a tie."""
+"""Smallest lead of the right class, relative to the parameters, that rounding of a tie cannot explain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransformFit(Fit):
-    """What training found; its objective is in nats.
+    """Trained map; its objective is in nats.
 
     Attributes
     ----------
     matrix : (n_classes, n_classes) array
-        Factors of the normalized log-likelihoods. A row that is added to all rows of a full matrix changes no
-        posterior: it is the one of all these matrices that makes a calibration a multiple of the identity.
+        Factors of the normalized log-likelihoods. Adding the same row to all rows of a full matrix changes no
+        posterior. The stored matrix is the one that is a multiple of the identity for a calibration.
     offsets : (n_classes,) array
         Their mean is 0.
     """
@@ -246,26 +248,26 @@ def train_transform(
     ----------
     counted : CountedTrials or PartsOfClassTrials
         Log-likelihoods of one system in nats; infinite ones only with a diagonal matrix. Every class has a prior above
-        0. Beyond memory a penalty is about the width of all scores; without one, that of a sample does.
+        0. Beyond memory, a penalty uses the width of all scores; without a penalty, the width of a sample is enough.
     ridge : float
-        Half of it times the mean square of the scales (of a full matrix: its squared length but for what changes no
-        posterior, divided by ``n_classes - 1``) on standardized scores is added to the objective. For a multiple of
-        the identity that is the penalty of `deciban.core.training.multiclass_training`.
+        Half of it times the mean square of the scales on standardized scores is added to the objective. For a full
+        matrix this is its squared norm, without the part that changes no posterior, divided by ``n_classes - 1``. For
+        a multiple of the identity it equals the penalty of `deciban.core.training.multiclass_training`.
     toward_calibration : float
-        The same for what a matrix differs by from the closest multiple of the identity.
+        The same for the deviation of the matrix from the closest multiple of the identity.
     is_diagonal : bool
-        Whether there is only one scale for each class.
+        Train only one scale for each class.
 
     Raises
     ------
     InputError
-        If the best matrix or offsets are infinite or do not fit a float, or an infinite log-likelihood says the
-        opposite of the truth.
+        If the best matrix or offsets are infinite or beyond float64, or if an infinite log-likelihood contradicts the
+        true class.
     """
     trials: Any
     reach, penalties = np.inf, (ridge, toward_calibration)
     if isinstance(counted, CountedTrials):
-        refuse_ruled_out(counted)
+        multiclass_objective.refuse_ruled_out(counted)
         trials = counted.trials
         width, center = _width(trials), _center(trials)
     else:
@@ -274,7 +276,7 @@ def train_transform(
         width = _width(trials.few) if sampled and penalties == (0.0, 0.0) else _width(trials)
         center = _center(trials.few) if sampled else _center(trials)
     if width == 0.0:
-        raise InputError("loglik: every trial scores all classes in the same way, so that no scale can be trained.")
+        raise InputError("loglik: all trials have the same scores of all classes, so that no scale can be trained.")
     prior = counted.prior
     basis, penalty = (_diagonal if is_diagonal else _full)(len(prior), *penalties)
     objective = TransformObjective(trials, np.log(prior), center, width, is_diagonal, basis, penalty, reach)
@@ -294,7 +296,7 @@ def train_transform(
 
 
 def _width(trials: ClassTrials | ClassTrialsInParts) -> float:
-    """Width of the scores, which trials that are certain do not tell."""
+    """Return the width of the scores; trials that are certain do not count."""
     if isinstance(trials, ClassTrialsInParts):
         return float(standardization(replace(trials, which="uncertain"))[1][0])
     certain = np.any(trials.systems[:, 0] == np.inf, axis=1)
@@ -305,13 +307,13 @@ def _width(trials: ClassTrials | ClassTrialsInParts) -> float:
 
 
 def _center(trials: ClassTrials | ClassTrialsInParts) -> FloatArray:
-    """Prior-weighted mean of the normalized log-likelihoods of each class, where they are finite."""
+    """Return the prior-weighted mean of the finite normalized log-likelihoods of each class."""
     total, amount = trials.each(_finite_sums).total
     return np.asarray(np.divide(total, amount, out=np.zeros(len(total)), where=amount > 0.0))
 
 
 def _finite_sums(trials: ClassTrials) -> Sums:
-    """A look at trials that sums up finite normalized log-likelihoods of each class, and what weighs them."""
+    """Sum finite normalized log-likelihoods of each class and their weights."""
     n_classes = len(trials.class_weights)
     total, amount = np.zeros((2, n_classes))
     for rows in row_blocks(len(trials), n_classes):
@@ -323,8 +325,8 @@ def _finite_sums(trials: ClassTrials) -> Sums:
     return Sums.of(np.array([total, amount]))
 
 
-def _diagonal(n: int, ridge: float, toward: float) -> tuple[FloatArray, FloatArray]:
-    """Basis and penalty of a scale and an offset for each class; offsets have mean 0."""
+def _diagonal(n: int, ridge: float, toward: float) -> FloatPair:
+    """Return basis and penalty of a scale and an offset for each class; offsets have mean 0."""
     basis = np.zeros((2 * n, 2 * n - 1))
     basis[0::2, 0] = 1.0 / np.sqrt(n)
     basis[0::2, 1:n] = basis[1::2, n:] = helmert(n).T
@@ -332,8 +334,8 @@ def _diagonal(n: int, ridge: float, toward: float) -> tuple[FloatArray, FloatArr
     return _shrunk(basis, penalty)
 
 
-def _full(n: int, ridge: float, toward: float) -> tuple[FloatArray, FloatArray]:
-    """Basis and penalty of a matrix and offsets whose columns have mean 0: others make the same posteriors."""
+def _full(n: int, ridge: float, toward: float) -> FloatPair:
+    """Return basis and penalty of a matrix and offsets whose columns have mean 0; others give the same posteriors."""
     contrasts, size = helmert(n), n + 1
     basis = np.asarray(np.kron(contrasts.T, np.eye(size)), np.float64)
     penalized = np.tile(np.arange(size) < n, n - 1)
@@ -346,14 +348,14 @@ def _full(n: int, ridge: float, toward: float) -> tuple[FloatArray, FloatArray]:
     return _shrunk(basis @ directions, penalty)
 
 
-def _shrunk(basis: FloatArray, penalty: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Parameters of comparable size: a large penalty would make all else look flat."""
+def _shrunk(basis: FloatArray, penalty: FloatArray) -> FloatPair:
+    """Scale parameters to comparable size: next to a large penalty, all else would look flat."""
     shrunk = 1.0 / np.sqrt(1.0 + penalty)
     return basis * shrunk, np.diag(penalty * shrunk**2)
 
 
-def _unpacked(objective: TransformObjective, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Matrix and offsets for scores that are not standardized."""
+def _unpacked(objective: TransformObjective, parameters: FloatArray) -> FloatPair:
+    """Return matrix and offsets for scores before standardization."""
     raw = (objective.basis @ parameters).reshape(len(objective.log_prior), -1)
     with np.errstate(over="ignore"):
         scales = raw[:, :-1] / objective.width
@@ -367,10 +369,10 @@ def _unpacked(objective: TransformObjective, parameters: FloatArray) -> tuple[Fl
 
 
 def _is_apart(level: TransformObjective, point: FloatArray, at: Derivatives) -> bool:
-    """Whether the right class leads in all trials by what no penalty is on, which proves that it may grow forever.
+    """Return True if unpenalized parameters let the right class lead in all trials, so that they may grow forever.
 
-    That is a scale and offsets, if transformations are only pulled toward calibrations. Where these separate the
-    classes the search comes ever closer to them, so it meets this proof; a matrix that separates them proves nothing.
+    If transformations are only pulled toward calibrations, these parameters are a scale and offsets. If they separate
+    the classes, the search approaches them and this test succeeds. A separating matrix proves nothing.
     """
     if at.worst >= 0.0 or not level.penalty.any():
         return at.worst < 0.0
@@ -380,20 +382,20 @@ def _is_apart(level: TransformObjective, point: FloatArray, at: Derivatives) -> 
 
 
 def _descend(objective: TransformObjective) -> Minimum:
-    """Minimize on a sample first, if there are many trials, then on all of them."""
+    """Minimize on a sample first if there are many trials, then on all trials."""
     trials: Any = objective.trials
     is_in_parts = isinstance(trials, ClassTrialsInParts)
 
     def search_options(level: TransformObjective, precise: float) -> dict[str, Any]:
-        # Second derivatives cost far more than the gradient, but for trials that have to be read.
+        # Second derivatives cost far more than the gradient, except if trials must be read from files.
         is_long = few is not level.trials or level.trials.size >= LARGE
         reuse = level.trials is few and precise is PRECISE if is_in_parts else level is objective and is_long
         radius = max(4.0, math.sqrt(level.basis.shape[1]))
         return {"reuse": reuse, "precise": precise, "stop": partial(_is_apart, level), "radius": radius}
 
-    way, few = Way(np.zeros(objective.basis.shape[1]), search_options), sample(trials)
+    way, few = LevelSearch(np.zeros(objective.basis.shape[1]), search_options), sample(trials)
     if few is not trials and len(few):
         way.follow(replace(objective, trials=few), _ROUGH)
-        if is_in_parts:  # it is large, and spares passes
+        if is_in_parts:  # large data: fewer passes
             way.follow(replace(objective, trials=few), PRECISE)
     return way.follow(objective, PRECISE)

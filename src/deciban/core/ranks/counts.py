@@ -1,7 +1,7 @@
-"""From two sets of scores to one table of integer counts: sort each class once, then merge.
+"""Integer count tables from two sets of scores: sort each class once, then merge.
 
-Every rank-based figure (ROC, PAV, hull, EER, minimum costs, AUC) is a function of the counts of target and
-non-target trials in ascending order of score. Scores themselves matter only where a block begins and ends.
+Every rank-based metric (ROC, PAV, hull, EER, minimum costs, AUC) is a function of the counts of target and non-target
+trials in ascending order of score. The score values matter only at the ends of blocks.
 """
 
 from __future__ import annotations
@@ -12,40 +12,40 @@ from typing import Any
 
 import numpy as np
 
-from deciban.core.ranks.value_counts import Loops, ready
+from deciban.core.ranks.loops import all_in_order, in_order, ready
 from deciban.errors import InputError
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, IntArray, ScoreArray
 
 _QUERIES_PER_SEARCH = 16384
-"""Sorted queries answered against the one slice they can fall in: the slice stays in cache (measured 4 times
-faster than one search of five million queries, and no slower where there are few)."""
+"""Sorted queries are answered in batches of this size, each within one slice of the scores that stays in cache. This
+was 4 times faster than one search of five million queries, and no slower for few queries."""
 
 _ENTRIES_PER_STEP = 1 << 22
-"""Entries of which something is made at once: there may be more of them than memory holds."""
+"""Limit of entries that are processed at once, to bound temporary memory."""
 
 _GROUPS_PER_STEP = 32768
-"""Groups handled at once where all groups are added up: temporaries stay in cache."""
+"""Groups per step of a sum over all groups: temporaries stay in cache."""
 
 _LARGEST = 2.0**53
-"""Floats hold whole numbers up to here."""
+"""Limit up to which floats represent all whole numbers."""
 
 _FINITE_FROM_TO = np.array([-np.finfo(np.float64).max, np.inf])
 
 
 @dataclass(frozen=True, slots=True)
 class SortedClass:
-    """The scores of one class in ascending order; with weights, distinct and each with its summed weight."""
+    """The scores of one class in ascending order; with weights, distinct scores, each with its total weight."""
 
     scores: ScoreArray
     weights: CountArray | None
     cumulated: CountArray | None
-    """Weight of all entries before each position, one longer than ``scores``; None when every weight is 1."""
+    """Weight of all entries before each position, one longer than ``scores``; None if every weight is 1."""
 
     @classmethod
     def of(cls, scores: ScoreArray, weights: CountArray | None = None) -> SortedClass:
-        """Sort a copy of ``scores``; entries of weight 0 are left out, equal scores become one entry."""
+        """Sort a copy of ``scores``; entries of weight 0 are dropped, and equal scores are combined."""
         if weights is None:
-            return cls(np.sort(scores), None, None)
+            return cls(in_order(scores), None, None)
         counting = weights > 0
         scores, weights = ascending(scores[counting], weights[counting])
         if not len(scores):
@@ -55,11 +55,21 @@ class SortedClass:
         return cls(scores[first], summed, np.concatenate((np.zeros(1, summed.dtype), np.cumsum(summed))))
 
     @classmethod
-    def merged(cls, parts: Sequence[SortedClass]) -> SortedClass:
-        """Sort the trials of all parts into one class; parts may be empty, and need not have weights where others do.
+    def of_both(
+        cls, tar: tuple[ScoreArray, CountArray | None], non: tuple[ScoreArray, CountArray | None]
+    ) -> tuple[SortedClass, SortedClass]:
+        """Sort copies of the scores of targets and of non-targets, each with weights or None."""
+        if tar[1] is not None or non[1] is not None:
+            return cls.of(*tar), cls.of(*non)
+        one, other = all_in_order([tar[0], non[0]])
+        return cls(one, None, None), cls(other, None, None)
 
-        Whole numbers of trials come out as if all had been sorted at once, to the bit; sums of fractional weights up
-        to their rounding.
+    @classmethod
+    def merged(cls, parts: Sequence[SortedClass]) -> SortedClass:
+        """Merge the trials of several parts into one class; parts may be empty, and only some may have weights.
+
+        For whole numbers of trials, the result is identical to sorting all trials at once. Sums of fractional weights
+        differ by rounding only.
         """
         parts = [part for part in parts if len(part.scores)] or parts[:1]
         if len(parts) == 1:
@@ -76,23 +86,23 @@ class SortedClass:
         return len(self.scores) if self.cumulated is None else self.cumulated[-1].item()
 
     def positions(self, thresholds: FloatArray) -> IntArray:
-        """Number of entries below every threshold."""
+        """Return the number of entries below every threshold."""
         wanted = splitting(self.scores, thresholds)
         return np.searchsorted(self.scores, wanted, side="left").astype(np.int64, copy=False)
 
     def below(self, thresholds: FloatArray) -> CountArray:
-        """Number (or weight) of trials with ``score < threshold``, for every threshold."""
+        """Return the number (or weight) of trials with ``score < threshold``, for every threshold."""
         positions = self.positions(thresholds)
         return positions if self.cumulated is None else self.cumulated[positions]
 
     def at_or_above(self, thresholds: FloatArray) -> CountArray:
-        """Number (or weight) of trials with ``score >= threshold``, for every threshold."""
+        """Return the number (or weight) of trials with ``score >= threshold``, for every threshold."""
         positions = self.positions(thresholds)
         if self.weights is None or self.cumulated is None:
             return self.total - positions
         if self.weights.dtype == np.int64:
             return self.total - self.cumulated[positions]
-        # Fractional weights are added up from the top: a light tail keeps its digits.
+        # Fractional weights are summed from the top, so that a light tail keeps its digits.
         found, carried = np.zeros(np.shape(positions)), 0.0
         for end in range(len(self.weights), 0, -_ENTRIES_PER_STEP):
             first = max(end - _ENTRIES_PER_STEP, 0)
@@ -102,7 +112,7 @@ class SortedClass:
         return found
 
     def score_sums(self, starts: IntArray) -> FloatArray:
-        """Sums of the scores of trials, by their weights, over the runs of entries that begin at these positions.
+        """Return weighted sums of the scores over the runs of entries that begin at these positions.
 
         The last run ends with the last entry.
         """
@@ -118,7 +128,7 @@ class SortedClass:
         return found
 
     def at_weight(self, lines: FloatArray) -> IntArray:
-        """The entries with which so many trials (or weight) are passed."""
+        """Return the positions of the entries at which these numbers (or weights) of trials are reached."""
         if self.cumulated is None:
             return lines.astype(np.int64)
         return np.searchsorted(self.cumulated[1:], lines)
@@ -137,12 +147,12 @@ class SortedClass:
         return (float(self.scores[first]), float(self.scores[last - 1])) if last > first else None
 
     def sums(self, lengths: IntArray) -> CountArray:
-        """Trials (or weight) in each of the consecutive runs of ``lengths`` entries."""
+        """Return the number (or weight) of trials in each of the consecutive runs of ``lengths`` entries."""
         if self.cumulated is None or self.weights is None:
             return lengths
         if self.weights.dtype == np.int64:
             return np.diff(self.cumulated[np.concatenate(([0], np.cumsum(lengths)))])
-        # reduceat and not a difference of cumulated sums: a light block keeps all its digits.
+        # With reduceat instead of differences of cumulated sums, a light block keeps all its digits.
         filled = lengths > 0
         starts = (np.cumsum(lengths) - lengths)[filled]
         sums = np.zeros(len(lengths))
@@ -152,24 +162,24 @@ class SortedClass:
 
 @dataclass(frozen=True, slots=True)
 class CountTable:
-    """Targets and non-targets in ascending groups of score, the one input of every rank-based figure.
+    """Targets and non-targets in ascending groups of scores, the input of every rank-based metric.
 
-    A group is a set of equal scores, or a run of neighbouring scores that all belong to one class: what
-    happens inside such a run can touch neither the ROC at its corners, nor its hull, nor PAV. Groups are
-    never empty, and no two neighbours are pure in the same class.
+    A group is a set of equal scores, or a run of neighbouring scores of one class. The order within a run affects
+    neither the corners of the ROC, nor its hull, nor PAV. Groups are never empty, and no two neighbours are pure in
+    the same class.
     """
 
     n_tar: CountArray
     n_non: CountArray
     tar_entries: IntArray
-    """Entries of the sorted target class in each group: equal to ``n_tar`` unless trials carry weights."""
+    """Entries of the sorted target class in each group; equal to ``n_tar`` unless trials have weights."""
     non_entries: IntArray
     tar: SortedClass
     non: SortedClass
 
     @classmethod
     def of(cls, tar: SortedClass, non: SortedClass) -> CountTable:
-        """Merge two sorted classes; equal scores of both classes meet in one group."""
+        """Merge two sorted classes; equal scores of both classes share one group."""
         if len(tar.scores) <= len(non.scores):
             tar_entries, non_entries = _merged_runs(tar.scores, non.scores)
         else:
@@ -177,25 +187,26 @@ class CountTable:
         return cls(tar.sums(tar_entries), non.sums(non_entries), tar_entries, non_entries, tar, non)
 
     def auc(self) -> float:
-        """``P(tar > non) + P(tar = non) / 2`` over all pairs of a target and a non-target."""
+        """Return ``P(tar > non) + P(tar = non) / 2`` over all pairs of a target and a non-target."""
         return self._share_of_pairs(self.n_non, self.n_tar)
 
     def error_area(self) -> float:
-        """``P(non > tar) + P(tar = non) / 2``: what `auc` lacks to 1, right to all digits however small it is."""
+        """Return ``1 - auc``, that is ``P(non > tar) + P(tar = non) / 2``, accurate even if it is tiny."""
         return self._share_of_pairs(self.n_tar, self.n_non)
 
     @property
     def n_tied(self) -> int | float:
-        """Trials (or weight) whose score is that of a trial of the other class."""
+        """Number (or weight) of trials whose score also occurs in the other class."""
         both = (self.n_tar > 0) & (self.n_non > 0)
         tied: int | float = (self.n_tar[both].sum() + self.n_non[both].sum()).item()
         return tied
 
     def _share_of_pairs(self, low: CountArray, high: CountArray) -> float:
-        """Share of pairs of both classes in which ``high`` is above ``low``, ties counting half.
+        """Return the share of pairs in which ``high`` is above ``low``; ties count half.
 
-        Exact but for the division if counts are integers. Fractional ones are divided by their sum, lest products leave
-        a float, and both kinds of pairs are added up: nothing is subtracted, and the share is within 0 and 1.
+        With integer counts, the result is exact before the division. Fractional counts are first divided by their sum,
+        so that products do not overflow. Both kinds of pairs are added, without subtraction, so that the share is
+        within 0 and 1.
         """
         if low.dtype == high.dtype == np.int64:
             return float(twice_ordered(low, high) / (2 * self.tar.total * self.non.total))
@@ -204,21 +215,21 @@ class CountTable:
         return float(right / (right + wrong))
 
     def corner_scores(self) -> FloatArray:
-        """For each corner of the ROC but the last, where all are rejected, the lowest score that is accepted there."""
+        """Lowest accepted score at each corner of the ROC, except the last, which rejects all."""
         return self.edges(np.arange(len(self.n_tar)))[0]
 
-    def edges(self, starts: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Lowest and highest score of the blocks of groups that begin at ``starts``."""
+    def edges(self, starts: IntArray) -> FloatPair:
+        """Return the lowest and highest score of the blocks of groups that begin at ``starts``."""
         tar_low, tar_high = _class_edges(self.tar.scores, self.tar_entries, starts)
         non_low, non_high = _class_edges(self.non.scores, self.non_entries, starts)
-        # Adding 0.0 turns -0.0 into 0.0: which of the two equal zeros came first must not show.
+        # Adding 0.0 turns -0.0 into 0.0, so that the order of the two equal zeros is not visible.
         return np.minimum(tar_low, non_low) + 0.0, np.maximum(tar_high, non_high) + 0.0
 
 
 def ascending(scores: ScoreArray, weights: CountArray) -> tuple[ScoreArray, CountArray]:
-    """Scores in ascending order with their weights.
+    """Return scores in ascending order with their weights.
 
-    Equal scores are in the order of their weights: sums of fractional ones do not depend on the order of rows.
+    Equal scores are sorted by weight, so that sums of fractional weights do not depend on the order of rows.
     """
     order = np.argsort(scores)
     scores = scores[order]
@@ -229,18 +240,18 @@ def ascending(scores: ScoreArray, weights: CountArray) -> tuple[ScoreArray, Coun
 
 
 def thresholds_from(lowest: FloatArray) -> FloatArray:
-    """Thresholds at which these scores are the lowest that are accepted, and ``inf``, at which none is.
+    """Return thresholds whose lowest accepted scores are ``lowest``, followed by ``inf``, which rejects all.
 
-    They are the scores themselves, so that no rounding moves a trial; where only infinite scores are accepted it is the
-    largest finite number, as ``inf`` stands for rejecting all, trials with infinite scores too.
+    Thresholds are the scores themselves, so that no rounding moves a trial. If only infinite scores are accepted, the
+    threshold is the largest finite number, because ``inf`` rejects all trials, even with infinite scores.
     """
     return np.append(np.minimum(lowest, np.finfo(np.float64).max), np.inf)
 
 
 def splitting(scores: ScoreArray, thresholds: FloatArray) -> ScoreArray:
-    """Thresholds in the type of the scores, which they split as before.
+    """Return thresholds in the type of the scores, with the same decisions.
 
-    Rounded up to the next float32, a threshold splits float32 scores as it did, and these need no copy.
+    Rounded up to the next float32, a threshold splits float32 scores as before, and the scores need no conversion.
     """
     if scores.dtype != np.float32:
         return thresholds
@@ -250,7 +261,7 @@ def splitting(scores: ScoreArray, thresholds: FloatArray) -> ScoreArray:
 
 
 def twice_ordered(low: CountArray, high: CountArray) -> int | float:
-    """Twice the number of pairs in which ``high`` is above ``low``, ties counting once; exact for integers."""
+    """Return twice the number of pairs in which ``high`` is above ``low``; ties count once; exact for integers."""
     wide: Any = low.dtype
     if wide == np.int64 and 2 * int(low.sum()) * int(high.sum()) >= 2**63:
         wide = np.object_
@@ -266,12 +277,12 @@ def twice_ordered(low: CountArray, high: CountArray) -> int | float:
 
 
 def corners(n_tar: CountArray, n_non: CountArray) -> tuple[CountArray, CountArray]:
-    """False alarms and misses between ascending groups, from accept-all to reject-all: the corners of the ROC."""
+    """Return false alarms and misses at the corners of the ROC, from accept-all to reject-all."""
     n_fa = np.append(np.cumsum(n_non[::-1])[::-1], n_non.dtype.type(0))
     return n_fa, np.insert(np.cumsum(n_tar), 0, n_tar.dtype.type(0))
 
 
-def _class_edges(scores: ScoreArray, entries: IntArray, starts: IntArray) -> tuple[FloatArray, FloatArray]:
+def _class_edges(scores: ScoreArray, entries: IntArray, starts: IntArray) -> FloatPair:
     lengths = np.add.reduceat(entries, starts)
     ends = np.cumsum(lengths)
     filled = lengths > 0
@@ -282,16 +293,18 @@ def _class_edges(scores: ScoreArray, entries: IntArray, starts: IntArray) -> tup
 
 
 def _merged_runs(few: ScoreArray, many: ScoreArray) -> tuple[IntArray, IntArray]:
-    """Lengths of the groups in ``few`` and ``many``, two ascending arrays, the first the shorter one.
+    """Return the lengths of the groups in two ascending arrays; ``few`` is the shorter one.
 
-    Between two neighbours of ``few`` lie only entries of ``many``: one gap. So the groups follow from one
+    All entries between two neighbours of ``few`` come from ``many`` and form one gap. So the groups follow from one
     search for each entry of ``few``.
     """
     if not len(few):
         return np.zeros(min(len(many), 1), np.int64), np.full(min(len(many), 1), len(many))
     loops = ready()
-    if loops is not None and few.dtype == many.dtype == np.float32:
-        return _merged_by(loops, few, many)
+    if loops is not None and few.dtype == many.dtype:
+        n_few, n_many = np.empty((2, 2 * len(few) + 1), np.int64)  # unused entries take no memory
+        n = loops.merge(np.ascontiguousarray(few), np.ascontiguousarray(many), n_few, n_many)
+        return n_few[:n], n_many[:n]
     below, tied = np.empty(len(few), np.int64), np.empty(len(few), np.bool_)
     lowest = 0
     for first in range(0, len(few), _QUERIES_PER_SEARCH):
@@ -308,7 +321,7 @@ def _merged_runs(few: ScoreArray, many: ScoreArray) -> tuple[IntArray, IntArray]
     before, tied = below[start], tied[start]
     after = before.copy()
     after[tied] = np.searchsorted(many, few[start[tied]], side="right")
-    # Groups of the many alone stand before, between and after the runs of the few.
+    # Groups of ``many`` only are before, between and after the runs of ``few``.
     n_few, n_many = np.zeros((2, 2 * len(start) + 1), np.int64)
     n_few[1::2], n_many[1::2] = np.diff(start, append=len(few)), after - before
     n_many[::2] = np.append(before, len(many)) - np.append(0, after)
@@ -316,22 +329,15 @@ def _merged_runs(few: ScoreArray, many: ScoreArray) -> tuple[IntArray, IntArray]
     return n_few[filled], n_many[filled]
 
 
-def _merged_by(loops: Loops, few: ScoreArray, many: ScoreArray) -> tuple[IntArray, IntArray]:
-    """The same by a loop, which takes a tenth of the time where groups are as many as scores."""
-    n_few, n_many = np.empty((2, 2 * len(few) + 1), np.int64)  # what is not written to takes no memory
-    n = loops.merge(np.ascontiguousarray(few), np.ascontiguousarray(many), n_few, n_many)
-    return n_few[:n], n_many[:n]
-
-
 def n_tied(score: ScoreArray, is_target: BoolArray, weight: CountArray | None = None) -> int | float:
-    """Number (or weight) of trials whose score is equal to that of a trial of the other class.
+    """Return the number (or weight) of trials whose score also occurs in the other class.
 
     Parameters
     ----------
     score : (n_trials,) array
     is_target : (n_trials,) bool array
     weight : (n_trials,) array, optional
-        Trials of weight 0 are tied with nothing.
+        Trials of weight 0 do not count.
 
     Examples
     --------
@@ -347,7 +353,7 @@ def n_tied(score: ScoreArray, is_target: BoolArray, weight: CountArray | None = 
 
 
 def whole_if_possible(weights: FloatArray) -> CountArray:
-    """Weights as whole numbers, if all are and their sum is one that floats hold.
+    """Return weights as integers if all are whole numbers and float64 represents their sum.
 
     Examples
     --------
@@ -358,12 +364,12 @@ def whole_if_possible(weights: FloatArray) -> CountArray:
 
 
 def is_whole(weights: FloatArray) -> bool:
-    """Whether these are whole numbers, and few enough to be added up as such."""
+    """Return True if all weights are whole numbers with a sum that float64 represents."""
     return bool(np.array_equal(weights, np.rint(weights)) and weights.sum() <= _LARGEST)
 
 
 _BITS = 26
-"""Of a digit."""
+"""Bits of a digit."""
 
 
 _MANTISSA = 53
@@ -371,16 +377,16 @@ _MANTISSA = 53
 
 
 _MOST_DIGITS = 16
-"""Floats hold whole numbers up to here."""
+"""Limit of digits."""
 
 
 def digits_of(weights: FloatArray | None) -> range:
-    """Places of all digits that positive weights can have.
+    """Return the places of all digits that positive weights can have.
 
     Raises
     ------
     InputError
-        If these are too many.
+        If there are too many digits.
 
     Examples
     --------
@@ -394,27 +400,27 @@ def digits_of(weights: FloatArray | None) -> range:
     places = range((lowest - _MANTISSA) // _BITS, (highest - 1) // _BITS + 1)
     if len(places) > _MOST_DIGITS:
         raise InputError(
-            f"weights: these are between {low:g} and {high:g}, and differ too much to be added up exactly. Leave out "
-            "trials that count for nothing (weight 0)."
+            f"weights: between {low:g} and {high:g}. They differ too much for exact sums. Leave out "
+            "trials with tiny weights, or give them weight 0."
         )
     return places
 
 
 def summed_by_code(weights: FloatArray, codes: Sequence[IntArray], size: int) -> tuple[IntArray, int]:
-    """Sums of the digits of weights by code, (n_digits, size), and the place of the first digit.
+    """Return sums of the digits of weights by code, (n_digits, size), and the place of the first digit.
 
     Parameters
     ----------
     weights : (n,) array
         At least 0.
     codes : sequence of (n,) int arrays
-        Below ``size``; each weight counts once for every one of these.
+        Below ``size``; each weight counts once in every array.
     size : int
 
     Raises
     ------
     InputError
-        As `digits_of`.
+        See `digits_of`.
 
     Examples
     --------
@@ -431,7 +437,7 @@ def summed_by_code(weights: FloatArray, codes: Sequence[IntArray], size: int) ->
 
 
 def _digits(weights: FloatArray, places: range) -> Iterator[tuple[int, FloatArray]]:
-    """The number of each place, and the digits of all weights there, from the highest place on."""
+    """Yield the index of each place, and the digits of all weights there, from the highest place on."""
     rest = weights.astype(np.float64)
     for row, place in reversed(list(enumerate(places))):
         digit = np.floor(np.ldexp(rest, -_BITS * place))
@@ -440,7 +446,7 @@ def _digits(weights: FloatArray, places: range) -> Iterator[tuple[int, FloatArra
 
 
 def aligned(parts: Sequence[tuple[IntArray, int]]) -> tuple[list[IntArray], int]:
-    """Sums with the same digits, without those at the ends that are nowhere, and the place of the first.
+    """Return sums with the same digits, without leading and trailing zero digits, and the place of the first.
 
     Parameters
     ----------
@@ -469,13 +475,13 @@ def aligned(parts: Sequence[tuple[IntArray, int]]) -> tuple[list[IntArray], int]
 
 
 def whole_or_float(sums: IntArray, place: int) -> CountArray:
-    """What digits add up to: whole numbers (int64) where all are and float64 would hold their sum, else float64.
+    """Return the value of digits: int64 if all values are whole and float64 represents their sum, else float64.
 
     Parameters
     ----------
     sums : (..., n_digits, n) array
     place : int
-        Of the first digit.
+        Place of the first digit.
 
     Returns
     -------

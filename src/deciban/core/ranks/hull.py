@@ -1,8 +1,9 @@
-"""Adjacent violators pooled on integer counts, exactly (thesis appendix C), and the convex hull of the ROC.
+"""Exact pooling of adjacent violators on integer counts (thesis appendix C), and the ROC convex hull.
 
-Sorted trials that do not fit in memory come batch by batch in ascending order. Each batch keeps the corners of the ROC
-at which its hull can have a vertex, and those next to the lines that plots and limits ask for; all groups between two
-of these become one. Pairs and ties are counted before. The result has the hull, PAV and curves of all trials.
+Sorted trials that do not fit in memory arrive in ascending batches. Each batch keeps the corners of the ROC that can
+be vertices of the hull, and the corners next to the lines that plots and limits need. All groups between two kept
+corners become one group. Pairs and ties are counted before this. The result has the hull, PAV and curves of all
+trials.
 """
 
 from __future__ import annotations
@@ -18,34 +19,38 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.counts import CountTable, SortedClass, corners, thresholds_from, twice_ordered
+from deciban.core.ranks.loops import ready
 from deciban.core.ranks.operating import detection_cost, effective_log_odds, line_crossing
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, IntArray, ScoreArray
 
 _GROUPS_PER_CHUNK = 131072
-"""Groups pooled while they are in cache, before what is left of all chunks is pooled together."""
+"""Groups pooled in cache, before the remaining groups of all chunks are pooled together."""
 
 _Comparison: TypeAlias = Callable[[CountArray, CountArray], BoolArray]
 
 
 def pool(n_tar: CountArray, n_non: CountArray, is_first: BoolArray | None = None) -> IntArray:
-    """Return where each PAV block begins, as positions in the ascending groups of counts.
+    """Return the start of each PAV block, as positions in the ascending groups of counts.
 
-    Neighbours whose target fraction does not increase are pooled until every block's fraction is above its
-    predecessor's. Any order of pooling ends in the same blocks, so whole runs of violators go at once, chunk
-    by chunk first. With integer counts the comparison is exact: the blocks depend on nothing but the counts.
+    Neighbours are pooled until the target fraction of every block is above that of its predecessor. Any order of
+    pooling gives the same blocks, so that whole runs of violators are pooled at once, first within chunks. With
+    integer counts, comparisons are exact: the blocks depend on nothing but the counts.
 
     Parameters
     ----------
     n_tar, n_non : (n_groups,) arrays
         Trials of each class; no group may be empty in both.
     is_first : (n_groups,) array, optional
-        Where a table of its own begins, if there are several: nothing is pooled across.
+        True at the start of each table, if there are several; blocks do not cross tables.
     """
     compare = _not_increasing
     if n_tar.dtype != np.int64 or n_non.dtype != np.int64:
         compare = _not_increasing_weighted
     elif int(n_tar.sum()) * int(n_non.sum()) >= 2**63:
         compare = _not_increasing_beyond_int64
+    elif is_first is None and (loops := ready()) is not None:
+        starts, tar, non = np.empty((3, len(n_tar)), np.int64)
+        return starts[: loops.pool(np.ascontiguousarray(n_tar), np.ascontiguousarray(n_non), starts, tar, non)].copy()
     parts = [slice(i, i + _GROUPS_PER_CHUNK) for i in range(0, len(n_tar), _GROUPS_PER_CHUNK)]
     apart = [None if is_first is None else is_first[part] for part in parts]
     starts = np.concatenate(
@@ -58,7 +63,7 @@ def pool(n_tar: CountArray, n_non: CountArray, is_first: BoolArray | None = None
 
 
 def block_llr(n_tar: CountArray, n_non: CountArray) -> FloatArray:
-    """Log-likelihood ratio of every block: ``ln(n_tar / T) - ln(n_non / N)`` in nats."""
+    """Return the log-likelihood ratio of every block: ``ln(n_tar / T) - ln(n_non / N)`` in nats."""
     with np.errstate(divide="ignore"):
         llr: FloatArray = (np.log(n_tar) - np.log(n_tar.sum())) - (np.log(n_non) - np.log(n_non.sum()))
     return llr
@@ -78,17 +83,17 @@ def _pool(n_tar: CountArray, n_non: CountArray, compare: _Comparison, is_first: 
 
 
 def _not_increasing(n_tar: CountArray, n_non: CountArray) -> BoolArray:
-    """Whether each group's target fraction is at or below that of the group before, by cross products."""
+    """Return True for groups whose target fraction is at or below that of the previous group, by cross products."""
     return n_tar[:-1] * n_non[1:] >= n_tar[1:] * n_non[:-1]
 
 
 def _not_increasing_weighted(n_tar: CountArray, n_non: CountArray) -> BoolArray:
-    """As `_not_increasing` for sums of fractional weights: equal up to rounding counts as equal."""
+    """Do the same as `_not_increasing` for fractional weights; fractions equal up to rounding count as equal."""
     return n_tar[:-1] * n_non[1:] >= n_tar[1:] * n_non[:-1] * (1 - 1e-12)
 
 
 def _not_increasing_beyond_int64(n_tar: CountArray, n_non: CountArray) -> BoolArray:
-    """As `_not_increasing` where products pass 2**63: floats decide, Python integers where floats cannot."""
+    """Do the same as `_not_increasing` for products beyond 2**63: floats, then Python integers if unclear."""
     left = n_tar[:-1].astype(np.float64) * n_non[1:]
     right = n_tar[1:].astype(np.float64) * n_non[:-1]
     answer: BoolArray = left >= right
@@ -98,7 +103,7 @@ def _not_increasing_beyond_int64(n_tar: CountArray, n_non: CountArray) -> BoolAr
 
 
 FEW_ERRORS = 30
-"""Doddington's rule of 30: an error rate that rests on fewer errors is rough (thesis appendix B)."""
+"""Doddington's rule of 30: an error rate from fewer errors is unreliable (thesis appendix B)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,14 +136,27 @@ class Pav(ByValue):
 
     @property
     def thresholds(self) -> FloatArray:
-        """For each vertex of the hull the lowest score that is accepted there, (n_blocks + 1,); see `thresholds_from`.
+        """Lowest accepted score at each vertex of the hull, (n_blocks + 1,); see `thresholds_from`.
 
-        Every threshold above the highest score that is rejected, up to this one, decides alike.
+        Every threshold above the highest rejected score, up to this one, gives the same decisions.
         """
         return thresholds_from(self.low)
 
+    @property
+    def deviation(self) -> float:
+        """Mean distance of finite llrs from the scores in common logarithms; see `deciban.metrics.dev_pav`."""
+        finite = np.isfinite(self.llr)
+        x = np.stack((self.low[finite], self.high[finite]), axis=1).ravel() / math.log(10.0)
+        if not len(x) or not np.isfinite(x).all():
+            return math.inf if len(x) else math.nan
+        gap = np.repeat(self.llr[finite], 2) / math.log(10.0) - x
+        first, last, size = gap[:-1], gap[1:], np.abs(gap[:-1]) + np.abs(gap[1:])
+        crossed = (first**2 + last**2) / (2.0 * np.where(size > 0.0, size, 1.0))
+        area = np.diff(x) * np.where(first * last < 0.0, crossed, size / 2.0)
+        return float(area.sum() / (x[-1] - x[0])) if x[-1] > x[0] else float(np.abs(gap).mean())
+
     def as_trials(self) -> tuple[FloatArray, CountArray, FloatArray, CountArray]:
-        """The recalibrated scores: llrs and trial counts of the target, then of the non-target class."""
+        """Return recalibrated scores: llrs and trial counts of targets, then of non-targets."""
         tar, non = self.n_tar > 0, self.n_non > 0
         return self.llr[tar], self.n_tar[tar], self.llr[non], self.n_non[non]
 
@@ -182,11 +200,11 @@ class Rocch(ByValue):
         return float(np.sum((p_fa[:-1] - p_fa[1:]) * (p_miss[:-1] + p_miss[1:])) / 2)
 
     def eer(self) -> float:
-        """Equal error rate: the point of the hull where both error rates agree, a fraction (BOSARIS eq. 26)."""
+        """Equal error rate: both error rates where they are equal on the hull, a fraction (BOSARIS eq. 26)."""
         return self.uer(1.0)
 
     def uer(self, ratio: float) -> float:
-        """Unequal error rate: ``p_fa`` where ``p_fa = ratio * p_miss`` on the hull, a fraction (BOSARIS eq. 28).
+        """Return the unequal error rate, ``p_fa`` where ``p_fa = ratio * p_miss`` on the hull (BOSARIS eq. 28).
 
         Raises
         ------
@@ -198,26 +216,26 @@ class Rocch(ByValue):
         return self._crossing(ratio, self.n_miss[-1].item(), self.n_fa[0].item())
 
     def prbep(self) -> float:
-        """Precision-recall break-even point: the number of misses where it equals that of false alarms.
+        """Precision-recall break-even point: the number of misses where it equals the number of false alarms.
 
         A count, interpolated on the hull and not rounded (BOSARIS paper eq. 29).
         """
         return self._crossing(1.0, 1, 1)
 
     def _crossing(self, ratio: float, n_tar: float, n_non: float) -> float:
-        """``n_fa / n_non`` where the hull meets ``n_fa / n_non = ratio * n_miss / n_tar``, in exact integers."""
-        # The hull begins with false alarms only, so the first vertex is always on the near side of the line.
+        """Return ``n_fa / n_non`` where the hull crosses ``n_fa / n_non = ratio * n_miss / n_tar``, exactly."""
+        # The hull begins with false alarms only, so the first vertex is always before the line.
         after = int(np.argmax(self.n_fa / n_non <= ratio * (self.n_miss / n_tar)))
         fa_before, fa = self.n_fa[after - 1].item(), self.n_fa[after].item()
         miss_before, miss = self.n_miss[after - 1].item(), self.n_miss[after].item()
         return line_crossing((fa_before, miss_before), (fa, miss), ratio, n_tar, n_non)
 
     def eer_vertex(self) -> int:
-        """Position of the vertex that stands for the equal error rate, where error rates are nearest to each other.
+        """Position of the vertex that represents the equal error rate: the error rates are closest there.
 
-        At the prior at which the least cost is highest, that of the equal error rate, both ends of the edge that
-        crosses the diagonal cost the least, and that least cost is the equal error rate. Of these the one with the
-        smaller difference of the error rates is taken, in a tie the one that accepts more.
+        Consider the prior at which the least cost is highest. Both ends of the edge that crosses the diagonal have
+        this least cost, and it equals the equal error rate. Of these two vertices, the one with the smaller difference
+        of error rates is chosen; in a tie, the one that accepts more.
         """
         n_tar, n_non = self.n_miss[-1].item(), self.n_fa[0].item()
         after = int(np.argmax(self.n_fa / n_non <= self.n_miss / n_tar))
@@ -225,11 +243,11 @@ class Rocch(ByValue):
         return after - 1 if gaps[0] <= gaps[1] else after
 
     def best_vertices(self, log_odds: FloatArray) -> IntArray:
-        """Position of the least costly vertex at each effective prior log odds (nats); in a tie accepting more."""
+        """Return the position of the cheapest vertex at each prior log odds (nats); in a tie the lower threshold."""
         return np.searchsorted(self.llr, -log_odds, side="left")
 
-    def best_rates(self, log_odds: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Miss and false-alarm rates of the least costly vertex at each effective prior log odds (nats)."""
+    def best_rates(self, log_odds: FloatArray) -> FloatPair:
+        """Return miss and false-alarm rates of the cheapest vertex at each prior log odds (nats)."""
         vertex = self.best_vertices(log_odds)
         return self.p_miss[vertex], self.p_fa[vertex]
 
@@ -242,7 +260,7 @@ class Rocch(ByValue):
         c_fa: float = 1.0,
         normalize: bool = True,
     ) -> float | FloatArray:
-        """Minimum detection cost at one or many priors; see `deciban.metrics.min_dcf`."""
+        """Return the minimum detection cost at one or many priors; see `deciban.metrics.min_dcf`."""
         log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
         c_miss, c_fa = _validate.costs(c_miss, c_fa)
         p_miss, p_fa = self.best_rates(effective_log_odds(log_odds, c_miss, c_fa))
@@ -250,7 +268,7 @@ class Rocch(ByValue):
         return cost if log_odds.ndim else float(cost)
 
     def few_errors(self, n_errors: float) -> tuple[float, float]:
-        """Effective prior log odds beyond which fewer than ``n_errors`` errors remain; see `deciban.metrics.dr30`."""
+        """Return the prior log odds beyond which fewer than ``n_errors`` errors remain; see `deciban.metrics.dr30`."""
         false_alarms = np.flatnonzero(self.n_fa >= n_errors)
         misses = np.flatnonzero(self.n_miss >= n_errors)
         return (
@@ -260,33 +278,33 @@ class Rocch(ByValue):
 
 
 _BESIDE = np.arange(-2, 3)
-"""Corners beside a line that are kept: a line that rounding moves by one corner finds its own all the same."""
+"""Offsets of the corners that are kept near a line, in case rounding moves the line by one corner."""
 
 
-class Lines(NamedTuple):
-    """Counts at which somebody looks, ascending: of misses, and of false alarms."""
+class CornerCounts(NamedTuple):
+    """Counts near which all corners are needed, ascending: misses, and false alarms."""
 
     miss: FloatArray
     fa: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
-    """Pairs of a target and a non-target by their order; ``low + high`` are those of two parts, one above the other.
+class OrderedPairs:
+    """Counts of target and non-target pairs by order; ``low + high`` merges two parts, one above the other.
 
     Attributes
     ----------
     n_tar, n_non : int or float
         Trials, or their weight.
     right, wrong : int or float
-        Twice the pairs with the target on top, and with the non-target; ties count once in both.
+        Twice the number of pairs with the target or the non-target on top; ties count once in both.
     n_tied : int or float
-        Trials with the score of a trial of the other class.
+        Trials whose score also occurs in the other class.
 
     Examples
     --------
-    >>> Pairs(1, 1, 1, 1, 2) + Pairs(2, 0, 0, 0, 0)
-    Pairs(n_tar=3, n_non=1, right=5, wrong=1, n_tied=2)
+    >>> OrderedPairs(1, 1, 1, 1, 2) + OrderedPairs(2, 0, 0, 0, 0)
+    OrderedPairs(n_tar=3, n_non=1, right=5, wrong=1, n_tied=2)
     """
 
     n_tar: int | float
@@ -296,17 +314,17 @@ class Pairs:
     n_tied: int | float
 
     @classmethod
-    def of(cls, groups: Groups) -> Pairs:
-        """Count those of groups."""
+    def of(cls, groups: ScoreGroups) -> OrderedPairs:
+        """Count pairs of groups."""
         tar, non = groups.n_tar, groups.n_non
         if not tar.dtype == non.dtype == np.int64:
             tar, non = tar.astype(np.float64), non.astype(np.float64)
         tied = (tar[(tar > 0) & (non > 0)].sum() + non[(tar > 0) & (non > 0)].sum()).item()
         return cls(tar.sum().item(), non.sum().item(), twice_ordered(non, tar), twice_ordered(tar, non), tied)
 
-    def __add__(self, high: Pairs) -> Pairs:
-        """Together with those of trials above."""
-        return Pairs(
+    def __add__(self, high: OrderedPairs) -> OrderedPairs:
+        """Merge with the trials above."""
+        return OrderedPairs(
             self.n_tar + high.n_tar,
             self.n_non + high.n_non,
             self.right + high.right + 2 * self.n_non * high.n_tar,
@@ -315,7 +333,7 @@ class Pairs:
         )
 
 
-class Groups(NamedTuple):
+class ScoreGroups(NamedTuple):
     """Trials (or weight) and entries of both classes in ascending groups, as in `CountTable`."""
 
     n_tar: CountArray
@@ -324,13 +342,13 @@ class Groups(NamedTuple):
     non_entries: IntArray
 
     @classmethod
-    def joined(cls, parts: Sequence[Groups]) -> Groups:
-        """Those of consecutive parts; a run of one class that goes on from one part to the next is one group.
+    def joined(cls, parts: Sequence[ScoreGroups]) -> ScoreGroups:
+        """Join consecutive parts; a run of one class that continues in the next part becomes one group.
 
         Examples
         --------
         >>> one = np.array([0]), np.array([2]), np.array([0]), np.array([2])
-        >>> Groups.joined([Groups(*one), Groups(*one)]).n_non.tolist()
+        >>> ScoreGroups.joined([ScoreGroups(*one), ScoreGroups(*one)]).n_non.tolist()
         [4]
         """
         whole = cls(*map(np.concatenate, zip(*parts, strict=True)))
@@ -339,18 +357,18 @@ class Groups(NamedTuple):
         begins[1:] = (kind[1:] != kind[:-1]) | (kind[1:] == 0)
         return whole.together(np.flatnonzero(begins))
 
-    def together(self, starts: IntArray) -> Groups:
-        """One group in place of all from each of these positions to the next."""
-        return Groups(*(np.add.reduceat(one, starts) if len(starts) else one for one in self))
+    def together(self, starts: IntArray) -> ScoreGroups:
+        """Merge all groups from each of these positions to the next."""
+        return ScoreGroups(*(np.add.reduceat(one, starts) if len(starts) else one for one in self))
 
-    def thinned(self, below: tuple[float, float], totals: tuple[float, float], lines: Lines) -> Groups:
-        """Leave those corners alone at which a hull can have a vertex, or next to which somebody looks.
+    def thinned(self, below: tuple[float, float], totals: tuple[float, float], lines: CornerCounts) -> ScoreGroups:
+        """Keep only the corners that can be vertices of a hull or are next to a line.
 
         Parameters
         ----------
         below, totals : (tar, non)
-            Trials (or weight) below these groups, and all there are.
-        lines : Lines
+            Trials (or weight) below these groups, and in total.
+        lines : CornerCounts
         """
         last = len(self.n_tar)
         n_miss = below[0] + np.concatenate(([0], np.cumsum(self.n_tar)))
@@ -362,33 +380,33 @@ class Groups(NamedTuple):
 
 
 def _next_to(lines: FloatArray, ascending: CountArray) -> IntArray:
-    """Positions of the first number at each line, of the lines that these numbers reach."""
+    """Return the positions of the first number at each line, for the lines within the range of the numbers."""
     first, last = np.searchsorted(lines, ascending[[0, -1]], side="right")
     return np.searchsorted(ascending, lines[first:last])
 
 
 @dataclass(frozen=True, slots=True)
 class CoarseTable(CountTable):
-    """A table of groups that hold several others; pairs and ties were counted before.
+    """Count table of merged groups; pairs and ties were counted before the merge.
 
     Attributes
     ----------
-    pairs : Pairs
+    pairs : OrderedPairs
     """
 
-    pairs: Pairs
+    pairs: OrderedPairs
 
     def auc(self) -> float:
-        """See `CountTable.auc`."""
+        """Return the AUC; see `CountTable.auc`."""
         return self._share(self.pairs.right)
 
     def error_area(self) -> float:
-        """See `CountTable.error_area`."""
+        """Return ``1 - auc``; see `CountTable.error_area`."""
         return self._share(self.pairs.wrong)
 
     @property
     def n_tied(self) -> int | float:
-        """See `CountTable.n_tied`."""
+        """Number of tied trials; see `CountTable.n_tied`."""
         return self.pairs.n_tied
 
     def _share(self, some: float) -> float:
@@ -396,7 +414,7 @@ class CoarseTable(CountTable):
 
 
 def steps(tar: ScoreArray, non: ScoreArray, n: int) -> Iterator[tuple[slice, slice]]:
-    """Parts of two ascending arrays with about ``n`` entries of the longer one; equal scores stay together.
+    """Yield slices of two ascending arrays with about ``n`` entries of the longer one; equal scores stay together.
 
     Examples
     --------
@@ -415,7 +433,7 @@ def steps(tar: ScoreArray, non: ScoreArray, n: int) -> Iterator[tuple[slice, sli
         at, done = upto[0] if long is tar else upto[1], upto
 
 
-def groups_of(tar: SortedClass, non: SortedClass) -> Groups:
-    """The groups of two sorted classes, of which one may be empty."""
+def groups_of(tar: SortedClass, non: SortedClass) -> ScoreGroups:
+    """Return the groups of two sorted classes; one may be empty."""
     table = CountTable.of(tar, non)
-    return Groups(table.n_tar, table.n_non, table.tar_entries, table.non_entries)
+    return ScoreGroups(table.n_tar, table.n_non, table.tar_entries, table.non_entries)

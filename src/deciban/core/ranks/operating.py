@@ -1,4 +1,4 @@
-"""Operating points, costs of errors, and errors at single thresholds: crossings, limits, evidence."""
+"""Operating points, costs of errors, and errors at single thresholds: crossings, limits, misleading evidence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
 @dataclass(frozen=True, slots=True)
 class OperatingPoint:
-    """A detection problem: how likely targets are, and what the two kinds of error cost.
+    """A detection problem: the prior of targets and the costs of both errors.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class OperatingPoint:
             raise InputError(f"p_target: an operating point has one prior, got {self.p_target!r}.")
         _validate.costs(self.c_miss, self.c_fa)
         for name in ("p_target", "c_miss", "c_fa"):
-            object.__setattr__(self, name, np.asarray(getattr(self, name)).item())  # which may be a NumPy scalar
+            object.__setattr__(self, name, np.asarray(getattr(self, name)).item())  # may be a NumPy scalar
 
     @property
     def log_odds(self) -> float:
@@ -60,14 +60,14 @@ class OperatingPoint:
 
     @property
     def effective_prior(self) -> float:
-        """The prior that with unit costs poses the same problem (BOSARIS paper eq. 10)."""
+        """Prior of the problem with unit costs that has the same decisions (BOSARIS paper eq. 10)."""
         miss, false_alarm = self.p_target * self.c_miss, (1 - self.p_target) * self.c_fa
         both = miss + false_alarm
         return miss / both if 0 < both < np.inf else float(expit(self.log_odds))
 
     @property
     def default_cost(self) -> float:
-        """Cost of the better of accept-all and reject-all: what normalized costs are divided by (BOSARIS eq. 19)."""
+        """Cost of the better of accept-all and reject-all, the divisor of normalized costs (BOSARIS eq. 19)."""
         return min(self.p_target * self.c_miss, (1.0 - self.p_target) * self.c_fa)
 
     @property
@@ -82,25 +82,25 @@ class OperatingPoint:
 
 
 _FARTHEST = 700.0
-"""Prior log odds in nats up to which both priors are numbers above 0 with all their digits."""
+"""Largest absolute prior log odds in nats at which both priors are positive floats with full precision."""
 
 PointLike: TypeAlias = OperatingPoint | float | Sequence[float]
-"""How users write operating points: see `as_operating_point`."""
+"""Operating points as users write them: see `as_operating_point`."""
 
 WORSE_THAN_NONE = 1.0 + 1e-9
-"""Normalized costs above this are worse than those of no recognizer, and not only so because they were rounded."""
+"""Normalized costs above this are worse than ignoring the scores, even allowing for rounding."""
 
 
 def as_operating_point(point: Any) -> OperatingPoint:
-    """Return an operating point with costs that normalized costs exist for.
+    """Return an operating point with normalized costs.
 
     ``point`` is an `OperatingPoint`, a ``p_target``, or ``(p_target, c_miss, c_fa)``.
 
     Raises
     ------
     InputError
-        If it is none of these, or has a prior or a cost that makes no sense there, such as 0, or an effective prior
-        that double precision cannot tell from 0 or 1.
+        If ``point`` has another form, if a prior or a cost is not possible, such as 0, or if double precision cannot
+        distinguish the effective prior from 0 or 1.
     """
     if not isinstance(point, OperatingPoint):
         values = tuple(point) if isinstance(point, Sequence) or getattr(point, "ndim", 0) > 0 else (point,)
@@ -116,8 +116,8 @@ def as_operating_point(point: Any) -> OperatingPoint:
     if abs(checked.log_odds) > _FARTHEST:
         raise InputError(
             f"operating_points: {checked} has effective prior log odds {checked.log_odds:.4g}, which is beyond "
-            f"{_FARTHEST:g} nats: double precision cannot tell its prior from 0 or 1. Name a less extreme prior, or "
-            "costs that differ less."
+            f"{_FARTHEST:g} nats: double precision cannot distinguish its prior from 0 or 1. Use a less extreme prior, "
+            "or costs that differ less."
         )
     return checked
 
@@ -125,17 +125,17 @@ def as_operating_point(point: Any) -> OperatingPoint:
 def effective_log_odds(
     log_odds: float | FloatArray, c_miss: float | FloatArray, c_fa: float | FloatArray
 ) -> FloatArray:
-    """Prior log odds of the problem with unit costs that has the same decisions (BOSARIS paper eq. 10).
+    """Return prior log odds of the problem with unit costs that has the same decisions (BOSARIS paper eq. 10).
 
-    Plain additions of logarithms: with unit costs the log odds come back unchanged, so that a score exactly at
-    ``-prior_log_odds`` is compared as it stands. A cost of 0 gives infinite log odds.
+    This adds logarithms: with unit costs, the log odds are unchanged, so that a score exactly at ``-prior_log_odds``
+    is compared exactly. A cost of 0 gives infinite log odds.
     """
     with np.errstate(divide="ignore"):
         return np.asarray(log_odds + (np.log(c_miss) - np.log(c_fa)))
 
 
 def default_error(log_odds: FloatArray) -> FloatArray:
-    """Error rate of decisions without scores at prior log odds in nats: the smaller of both priors.
+    """Return the error rate of decisions without scores at prior log odds in nats: the smaller of both priors.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def detection_cost(
     *,
     normalize: bool,
 ) -> FloatArray:
-    """Detection cost of error rates at prior log odds (BOSARIS paper eqs. 7 and 19).
+    """Return the detection cost of error rates at prior log odds (BOSARIS paper eqs. 7 and 19).
 
     Parameters
     ----------
@@ -162,13 +162,13 @@ def detection_cost(
         Error rates as fractions; prior log odds in nats, finite.
     c_miss, c_fa : float or arrays of the same shape
     normalize : bool
-        Divide by the cost of the better of accept-all and reject-all. Priors may be so extreme that both costs
-        underflow; their ratio is still right.
+        Divide by the cost of the better of accept-all and reject-all. The ratio is correct even if priors are so
+        extreme that both costs underflow.
 
     Raises
     ------
     InputError
-        If ``normalize`` is asked for and one cost is 0: then accept-all or reject-all costs nothing.
+        If ``normalize`` is True and one cost is 0: then accept-all or reject-all costs nothing.
     """
     if not normalize:
         return expit(log_odds) * c_miss * p_miss + expit(-log_odds) * c_fa * p_fa
@@ -183,23 +183,23 @@ def detection_cost(
 
 
 _LANES = 1 << 15
-"""Scores at once: everything that is made of them stays in cache."""
+"""Scores in a batch: all temporaries stay in cache."""
 
 _COMPARED = 8
-"""Thresholds up to which comparing every score with each of them is faster than sorting."""
+"""Number of thresholds up to which comparing every score with each of them is faster than sorting."""
 
 _SEARCHED = 1 << 13
-"""Thresholds up to which searching for all of them in every block is faster than sorting all scores at once."""
+"""Number of thresholds up to which a search in every batch is faster than sorting all scores at once."""
 
 _CLASHES = 16
-"""Thresholds in a block that are better compared with all scores than with all scores sorted in float64."""
+"""Number of unclear thresholds in a batch up to which direct comparisons are faster than sorting scores in float64."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnsortedClass:
-    """The scores of one class in any order, with whole weights if any: few thresholds need no sort of all scores.
+    """The scores of one class in any order, with whole weights if any: few thresholds need no full sort.
 
-    It answers as `deciban.core.ranks.counts.SortedClass` does; counts are integers and so the same.
+    Its methods return the same counts as `deciban.core.ranks.counts.SortedClass`; all counts are integers.
     """
 
     scores: ScoreArray
@@ -211,7 +211,7 @@ class UnsortedClass:
         return len(self.scores) if self.weights is None else int(self.weights.sum())
 
     def below(self, thresholds: FloatArray) -> IntArray:
-        """Number (or weight) of trials with ``score < threshold``, for every threshold."""
+        """Return the number (or weight) of trials with ``score < threshold``, for every threshold."""
         if thresholds.size > _SEARCHED:
             return SortedClass.of(self.scores, self.weights).below(thresholds)
         wanted = splitting(self.scores, thresholds).ravel()
@@ -225,18 +225,18 @@ class UnsortedClass:
                 counts += _searched(block, weights, wanted)
             elif is_coarse or (positions := _rounded_positions(block, wanted)) is None:
                 counts += np.searchsorted(np.sort(block), wanted)
-                is_coarse = True  # and the scores to come mostly are, too
+                is_coarse = True  # later scores mostly are coarse, too
             else:
                 counts += positions
         return counts.reshape(thresholds.shape)
 
     def at_or_above(self, thresholds: FloatArray) -> IntArray:
-        """Number (or weight) of trials with ``score >= threshold``, for every threshold."""
+        """Return the number (or weight) of trials with ``score >= threshold``, for every threshold."""
         return self.total - self.below(thresholds)
 
 
 def counted(scores: ScoreArray, weights: CountArray | None) -> SortedClass | UnsortedClass:
-    """One class for questions about few thresholds; fractional weights are added up in order of score, always."""
+    """Return one class, prepared for few thresholds; fractional weights are always summed in order of score."""
     if weights is not None and weights.dtype != np.int64:
         return SortedClass.of(scores, weights)
     return UnsortedClass(scores, weights)
@@ -250,7 +250,7 @@ def _below(block: ScoreArray, weights: IntArray | None, threshold: np.floating) 
 def _rounded_positions(block: ScoreArray, thresholds: ScoreArray) -> IntArray | None:
     """Count the scores below each threshold; return None if many scores are almost equal to thresholds.
 
-    Rounding keeps the order of numbers that it does not make equal, and float32 sorts in half the time.
+    Rounding preserves the order of numbers that stay different, and sorting float32 takes half the time.
     """
     with np.errstate(over="ignore", under="ignore"):
         rounded, near = block.astype(np.float32), thresholds.astype(np.float32)
@@ -265,13 +265,13 @@ def _rounded_positions(block: ScoreArray, thresholds: ScoreArray) -> IntArray | 
 
 
 def _searched(block: ScoreArray, weights: IntArray, thresholds: ScoreArray) -> IntArray:
-    """What the scores below each threshold weigh."""
+    """Return the weight of the scores below each threshold."""
     order = np.argsort(block)
     return np.append(0, np.cumsum(weights[order]))[np.searchsorted(block[order], thresholds)]
 
 
 ErrorKind: TypeAlias = Literal["fa", "miss"]
-"""Which errors are limited: false alarms or misses."""
+"""Errors whose rate is limited: false alarms or misses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,8 +281,8 @@ class ErrorsAt:
     Attributes
     ----------
     threshold : float
-        The lowest score that is accepted, at most the largest finite number; ``inf`` stands for rejecting all, trials
-        with infinite scores too.
+        The lowest accepted score, at most the largest finite number; ``inf`` rejects all trials, even with infinite
+        scores.
     n_miss, n_fa, n_tar, n_non : int or float
         Misses, false alarms, and trials of each class (sums of weights if trials are weighted).
     """
@@ -305,17 +305,17 @@ class ErrorsAt:
 
     @property
     def hter(self) -> float:
-        """Half total error rate: the mean of both rates, a fraction."""
+        """Half total error rate: the mean of both error rates, a fraction."""
         return (self.p_miss + self.p_fa) / 2
 
     @property
     def gap(self) -> int | float:
-        """``p_miss - p_fa`` times the numbers of trials of both classes: exact where these are whole numbers."""
+        """``p_miss - p_fa`` times the numbers of trials of both classes; exact for whole numbers."""
         return self.n_miss * self.n_non - self.n_fa * self.n_tar
 
     @classmethod
     def of(cls, tar: SortedClass | UnsortedClass, non: SortedClass | UnsortedClass, threshold: float) -> ErrorsAt:
-        """Count errors; a score equal to the threshold is accepted, but for ``inf``, which rejects all."""
+        """Count errors; a score equal to the threshold is accepted, except at ``inf``, which rejects all."""
         if threshold == math.inf:
             return cls(threshold, tar.total, 0, tar.total, non.total)
         at = np.array([threshold], dtype=np.float64)
@@ -323,14 +323,14 @@ class ErrorsAt:
 
 
 def crossing(tar: SortedClass, non: SortedClass) -> tuple[ErrorsAt, ErrorsAt]:
-    """The neighbouring points of the steppy ROC between which misses become as frequent as false alarms.
+    """Return the neighbouring points of the steppy ROC between which misses become as frequent as false alarms.
 
-    All thresholds are looked at, also those within runs of scores of one class; equal scores are not split.
+    All thresholds are considered, also within runs of scores of one class; equal scores are not split.
 
     Returns
     -------
     before, after : ErrorsAt
-        The last point with fewer misses than false alarms, as rates, and the next one.
+        The last point with a lower miss rate than false-alarm rate, and the next one.
     """
 
     def has_crossed(score: float) -> bool:
@@ -339,7 +339,7 @@ def crossing(tar: SortedClass, non: SortedClass) -> tuple[ErrorsAt, ErrorsAt]:
     both = [one.scores for one in (tar, non)]
     firsts = [bisect_left(s, x=True, key=has_crossed) for s in both]
     found = [float(s[first]) for s, first in zip(both, firsts, strict=True) if first < len(s)]
-    # The lowest score of all accepts everything, and has not crossed: there is always one below.
+    # The lowest score accepts all trials and has not crossed, so that there is always a point below.
     lasts = [int(np.searchsorted(s, s.dtype.type(min(found)))) if found else len(s) for s in both]
     below = max(float(s[last - 1]) for s, last in zip(both, lasts, strict=True) if last)
     places = thresholds_from(np.array([below, *([min(found)] if found else [])])).tolist()
@@ -347,21 +347,21 @@ def crossing(tar: SortedClass, non: SortedClass) -> tuple[ErrorsAt, ErrorsAt]:
 
 
 def closest(before: ErrorsAt, after: ErrorsAt) -> ErrorsAt:
-    """That of both sides of the crossing where the error rates differ least; in a tie the lower threshold."""
+    """Return the side of the crossing with the smaller difference of error rates; in a tie the lower threshold."""
     return before if -before.gap <= after.gap else after
 
 
 def line_crossing(
     before: tuple[float, float], after: tuple[float, float], ratio: float, n_tar: float, n_non: float
 ) -> float:
-    """False-alarm rate where a straight line meets ``n_fa / n_non = ratio * n_miss / n_tar``.
+    """Return the false-alarm rate where a line segment crosses ``n_fa / n_non = ratio * n_miss / n_tar``.
 
     Parameters
     ----------
     before, after : (n_fa, n_miss)
-        Ends of the line: numbers of false alarms and misses, the former above the other line, the latter on or below.
+        Ends of the segment: false alarms and misses. ``before`` is above the other line, ``after`` on or below it.
     ratio, n_tar, n_non : float
-        Of the other line; numbers of trials.
+        Slope of the other line; numbers of trials.
     """
     (fa_before, miss_before), (fa, miss) = before, after
     area = fa_before * miss - fa * miss_before
@@ -369,7 +369,7 @@ def line_crossing(
 
 
 def eer_readings(on_hull: float, tar: SortedClass, non: SortedClass) -> dict[str, float]:
-    """Equal error rate by every convention that is in use, by name; see `deciban.metrics.eer_conventions`."""
+    """Return the equal error rate by every convention, by name; see `deciban.metrics.eer_conventions`."""
     before, after = crossing(tar, non)
     nearest = closest(before, after)
     return {
@@ -385,21 +385,21 @@ def eer_readings(on_hull: float, tar: SortedClass, non: SortedClass) -> dict[str
 
 
 def limited(table: CountTable, limits: Iterable[float], which: ErrorKind) -> tuple[ErrorsAt, ...]:
-    """Least errors of one kind while the rate of the other kind is at most a limit, on the steppy ROC.
+    """Return the least errors of one kind at which the rate of the other kind is within a limit, on the steppy ROC.
 
     Parameters
     ----------
     table : CountTable
-        Of both classes.
+        Counts of both classes.
     limits : iterable of float
         Rates, fractions.
     which : {"fa", "miss"}
-        Which errors are limited.
+        Errors whose rate is limited.
 
     Returns
     -------
     tuple of ErrorsAt
-        Of the thresholds with the least errors of the other kind that with the fewest limited errors.
+        For each limit, the threshold with the fewest other errors; in a tie, the one with the fewest limited errors.
     """
     n_fa, n_miss = corners(table.n_tar, table.n_non)
     n_tar, n_non, thresholds = n_miss[-1].item(), n_fa[0].item(), thresholds_from(table.corner_scores())
@@ -416,14 +416,14 @@ def limited(table: CountTable, limits: Iterable[float], which: ErrorKind) -> tup
 
 
 def evidence_bounds(factors: FloatArray) -> FloatArray:
-    """Natural logarithms of likelihood ratios; a ratio that is written as common logarithm is never beyond its own.
+    """Return natural logarithms of likelihood-ratio bounds, rounded so that equal scores are not beyond a bound.
 
-    ``ln 1000`` and ``3 ln 10`` differ by an ulp: the larger one is taken, so that a score that is equal to the bound,
-    whichever way it was written, is not beyond it.
+    ``ln 1000`` and ``3 ln 10`` differ by an ulp. The larger one is used, so that a score that equals the bound in
+    either notation is not beyond it.
     """
     return np.maximum(np.log(factors), np.log10(factors) * math.log(10))
 
 
 def beyond(bounds: FloatArray) -> FloatArray:
-    """Thresholds at which exactly the scores above the bounds are accepted."""
+    """Return thresholds that accept exactly the scores above the bounds."""
     return np.nextafter(bounds, np.inf)

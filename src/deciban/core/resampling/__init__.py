@@ -1,1 +1,1 @@
-"""How sure figures are: units of trials, their sums, and intervals from them."""
+"""Uncertainty of metrics: units of trials, sums over units, and confidence intervals."""

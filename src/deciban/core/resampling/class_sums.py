@@ -1,20 +1,20 @@
 """Influences of units on sums of class means, from sums over batches of trials, and components of their variance.
 
-The influence of a unit is the sum over its trials of ``share * factor * (cost - mean cost of the class)``. Means are
-known when all trials were there; until then costs are taken about a centre, which is the same for all batches. Costs
-that are alike throughout a class are alike to the centre, and give 0 to the last digit.
+The influence of a unit is the sum over its trials of ``share * factor * (cost - mean cost of the class)``. The means
+are known after all batches; until then, costs are taken relative to a center that is the same for all batches. If all
+costs of a class are equal, they equal the center, and the influence is exactly 0.
 
-Components state how much of a variance comes from speakers, from their segments, from pairs and trials. Two trials, of
-classes c and c', are alike as far as they share levels of factors: the same speaker, the same segment, the same pair
-of speakers, or they are the same trial. Their costs x have covariances
+Components attribute a variance to speakers, segments of speakers, pairs and trials. Two trials of classes c and c' are
+correlated if they share levels of factors: the same speaker, the same segment, the same pair of speakers, or if they
+are the same trial. Their costs x have covariances
 
     Cov(x_t, x_t') = sum over factors f of kappa_f m_f(t, t'),
 
-where ``m_f`` counts the levels of f that both have. Sums of squares over the levels of each factor have expectations
-that are linear in the components ``kappa``, with coefficients that the design alone decides. Components solve these
+where ``m_f`` counts the common levels of f. Sums of squares over the levels of each factor have expectations that are
+linear in the components ``kappa``, with coefficients that depend only on the design. The components solve these
 equations: the method of moments for unbalanced crossed designs (Searle, Casella and McCulloch, Variance Components,
-1992, chapter 5). A speaker on either side of a trial is one level: dyadic data (Aronow, Samii and Assenova, Political
-Analysis 23, 2015).
+1992, chapter 5). A speaker on either side of a trial is the same level: dyadic data (Aronow, Samii and Assenova,
+Political Analysis 23, 2015).
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from deciban.core.resampling.clusters import Groups, Spread, StratumWeights, UnitDesign, row_sums
+from deciban.core.resampling.clusters import ClassGroups, Spread, StratumWeights, UnitDesign, row_sums
 from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import Keys, TrialUnits
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray
+from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
-    """What some trials of a block cost.
+class CostPart:
+    """Costs of some trials of a block.
 
     Attributes
     ----------
     figures : (n_rows,) int array
-        Positions of figures.
+        Positions of metrics.
     trials : slice
-        Which trials of the block.
+        Trials of the block.
     costs : (n_rows, n_trials) array
     """
 
@@ -53,7 +53,7 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class CostBlock:
     """A batch of trials that count, in the order of their strata within each class.
 
     Attributes
@@ -61,7 +61,7 @@ class Block:
     stratum : (n_trials,) int array
     weights : (n_trials,) array or None
     units : TrialUnits or None
-        None where every trial is a unit.
+        None if every trial is a unit.
     """
 
     stratum: IntArray
@@ -71,14 +71,14 @@ class Block:
 
     @cached_property
     def counts(self) -> FloatArray:
-        """How much each trial counts."""
+        """Weight of each trial."""
         return np.ones(len(self.stratum)) if self.weights is None else self.weights.astype(np.float64)
 
     def entries(self, trials: slice, design: UnitDesign) -> tuple[IntArray | slice, IntArray, IntArray]:
         """Return an entry for each unit of some trials.
 
-        Positions of trials, the pairs of strata and units that occur, and the place of each
-        entry among these.
+        The result is positions of trials, the occurring pairs of strata and units, and the index of each entry in these
+        pairs.
         """
         key = trials.start, trials.stop
         if key not in self._entries:
@@ -89,14 +89,14 @@ class Block:
         return self._entries[key]
 
     def runs(self, trials: slice) -> tuple[IntArray, IntArray]:
-        """Where strata begin among some trials, and which they are."""
+        """Return the starts of the strata among some trials, and the strata."""
         own = self.stratum[trials]
         begins = np.flatnonzero(np.diff(own, prepend=-1))
         return begins, own[begins]
 
 
-def centre_of(parts: list[Part], block: Block, shape: tuple[int, int]) -> FloatArray:
-    """Means of costs of each figure and stratum, (n_figures, n_strata), over the trials of a block."""
+def centre_of(parts: list[CostPart], block: CostBlock, shape: tuple[int, int]) -> FloatArray:
+    """Return mean costs of each metric and stratum, (n_figures, n_strata), over the trials of a block."""
     found = np.zeros(shape)
     for part in parts:
         begins, strata = block.runs(part.trials)
@@ -108,21 +108,21 @@ def centre_of(parts: list[Part], block: Block, shape: tuple[int, int]) -> FloatA
 
 
 class CostSums(ABC):
-    """What influences are made of, summed up over blocks of trials.
+    """Sums over blocks of trials that determine influences.
 
     Parameters
     ----------
     centre : (n_figures, n_strata) array
-        About which costs are summed up.
+        Center that is subtracted from costs.
     design : UnitDesign
-        Of all trials.
+        Design of all trials.
 
     Attributes
     ----------
     most : (n_figures,) array
         The largest cost of a trial.
     sums, squared : (n_figures, n_strata) arrays
-        Of costs about the centre, and of their squares, times the weights of trials.
+        Weighted sums of centered costs, and of their squares.
     """
 
     def __init__(self, centre: FloatArray, design: UnitDesign) -> None:
@@ -132,11 +132,11 @@ class CostSums(ABC):
 
     @staticmethod
     def empty(centre: FloatArray, design: UnitDesign) -> CostSums:
-        """Without a trial."""
+        """Create sums without trials."""
         return (BySegment if design.weights.by_unit is None else ByUnit)(centre, design)
 
-    def add(self, part: Part, block: Block) -> None:
-        """Add what trials of a block cost."""
+    def add(self, part: CostPart, block: CostBlock) -> None:
+        """Add the costs of trials of a block."""
         np.maximum.at(self.most, part.figures, np.abs(part.costs).max(axis=1, initial=0.0))
         begins, strata = block.runs(part.trials)
         if not len(begins):
@@ -150,15 +150,15 @@ class CostSums(ABC):
         self._add(part, block, costs)
 
     @abstractmethod
-    def _add(self, part: Part, block: Block, costs: FloatArray) -> None:
-        """Add costs about the centre by unit."""
+    def _add(self, part: CostPart, block: CostBlock, costs: FloatArray) -> None:
+        """Add centered costs by unit."""
 
     @abstractmethod
     def _sums(self) -> tuple[FloatArray, ...]:
-        """What adds up, beside sums by stratum."""
+        """Return the arrays that are added, besides sums by stratum."""
 
     def __iadd__(self, other: CostSums) -> Self:
-        """Add what the trials of another one cost, about the same centre."""
+        """Add the costs of other trials, with the same center."""
         for mine, theirs in zip(
             (self.sums, self.squared, *self._sums()), (other.sums, other.squared, *other._sums()), strict=True
         ):
@@ -168,14 +168,14 @@ class CostSums(ABC):
 
     @abstractmethod
     def influences(self, rows: slice = slice(None)) -> FloatArray | None:
-        """Of all units on some figures, (n_figures, n_units), once all trials are there; None of single trials."""
+        """Return influences of all units on some metrics, (n_figures, n_units); None if trials are units."""
 
     @abstractmethod
-    def powers(self, rows: slice, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def powers(self, rows: slice, groups: ClassGroups) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return sums of powers over units of influences on some figures; see `UnitDesign.powers`."""
 
-    def spread(self, rows: slice, groups: Groups) -> Spread:
-        """Return how some figures vary, group by group of classes, once all trials are there."""
+    def spread(self, rows: slice, groups: ClassGroups) -> Spread:
+        """Return the variation of some metrics, by group of classes, after all trials."""
         design = self.design
         totals, of_home = design.weights.totals, design.of_home[design.home]
         means = (self.sums[rows] + self.centre[rows] * totals) / of_home
@@ -187,7 +187,7 @@ class CostSums(ABC):
 
 
 class ByUnit(CostSums):
-    """Sums by unit and stratum, of which there are trials."""
+    """Sums by unit and stratum, for pairs with trials."""
 
     def __init__(self, centre: FloatArray, design: UnitDesign) -> None:
         super().__init__(centre, design)
@@ -196,36 +196,36 @@ class ByUnit(CostSums):
     def _sums(self) -> tuple[FloatArray, ...]:
         return (self.by_pair,)
 
-    def _add(self, part: Part, block: Block, costs: FloatArray) -> None:
+    def _add(self, part: CostPart, block: CostBlock, costs: FloatArray) -> None:
         trial, own, place = block.entries(part.trials, self.design)
         weighted = costs if block.weights is None else costs * block.counts[part.trials]
         self.by_pair[part.figures[:, None], own] += row_sums(place, weighted[:, trial], len(own))
 
     def _influences(self, rows: slice, some: IntArray | slice = slice(None)) -> FloatArray:
-        """Influences of units through strata, (n_figures, n_some), for all pairs or for some."""
+        """Return influences of units through strata, (n_figures, n_some), for all pairs or for some."""
         design = self.design
         means, stratum = self.sums[rows] / design.weights.totals, design.pairs.stratum[some]
         found = self.by_pair[rows][:, some] - means[:, stratum] * design.pairs.weight[some]
         return np.asarray(found * (design.share[stratum] * design.factor_of_pairs[some]))
 
     def influences(self, rows: slice = slice(None)) -> FloatArray:
-        """See `CostSums.influences`."""
+        """Return influences of all units; see `CostSums.influences`."""
         return self.design.by_unit(self._influences(rows))
 
-    def powers(self, rows: slice, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """See `CostSums.powers`."""
+    def powers(self, rows: slice, groups: ClassGroups) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return sums of powers of influences; see `CostSums.powers`."""
         return self.design.powers(self._influences(rows, self.design.pairs_of(groups)), groups)
 
 
 class BySegment(CostSums):
-    """Sums of powers, where every trial is a unit by itself.
+    """Sums of powers, if every trial is a unit.
 
     Attributes
     ----------
     of_squares : (3, n_figures, n_strata) array
-        Sums over trials of the square of what they count, times their costs about the centre to the powers 0 to 2.
+        Sums over trials of the squared weight times the centered cost to the powers 0 to 2.
     of_fourths : (5, n_figures, n_strata) array
-        The same of the fourth power, times costs to the powers 0 to 4.
+        Sums of the fourth power of the weight, times costs to the powers 0 to 4.
     """
 
     def __init__(self, centre: FloatArray, design: UnitDesign) -> None:
@@ -235,7 +235,7 @@ class BySegment(CostSums):
     def _sums(self) -> tuple[FloatArray, ...]:
         return self.of_squares, self.of_fourths
 
-    def _add(self, part: Part, block: Block, costs: FloatArray) -> None:
+    def _add(self, part: CostPart, block: CostBlock, costs: FloatArray) -> None:
         begins, strata = block.runs(part.trials)
         at, own = (part.figures[:, None], strata), block.stratum[part.trials]
         weights = block.counts[part.trials]
@@ -246,12 +246,12 @@ class BySegment(CostSums):
                 one[at] += np.add.reduceat(term, begins, axis=1)
                 term = term * costs
 
-    def influences(self, rows: slice = slice(None)) -> None:  # noqa: ARG002  # there are as many as trials
-        """See `CostSums.influences`."""
+    def influences(self, rows: slice = slice(None)) -> None:  # noqa: ARG002  # too many: one for each trial
+        """Return None; see `CostSums.influences`."""
         return
 
-    def powers(self, rows: slice, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """See `CostSums.powers`."""
+    def powers(self, rows: slice, groups: ClassGroups) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return sums of powers of influences; see `CostSums.powers`."""
         design = self.design
         shift = -self.sums[rows] / design.weights.totals
         second, fourth = (about(sums[:, rows], shift) for sums in (self.of_squares, self.of_fourths))
@@ -262,7 +262,7 @@ class BySegment(CostSums):
 
 
 def about(sums: FloatArray, shift: FloatArray) -> FloatArray:
-    """Return sums of ``(x + shift)^n`` from those of the powers 0 to n of x, which are even in number: none is below 0.
+    """Return sums of ``(x + shift)^n`` from sums of the powers 0 to n of x; n is even, so that no sum is below 0.
 
     Examples
     --------
@@ -277,33 +277,34 @@ def about(sums: FloatArray, shift: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class ClassMeans:
-    """All trials in one batch, class by class, whose costs are averaged by class, and their units.
+    """Trials in one batch, sorted by class, with their units.
 
-    The derivative of a sum of class means in the weight of a unit, which counts in all of its trials, is the sum over
-    these of ``share * (cost - mean cost of the class)``: classes have as much weight as before, whatever a unit weighs.
-    Influences are these derivatives with the factors of `deciban.core.resampling.clusters.influence_factors`.
+    A unit's weight applies to all of its trials. The derivative of a sum of class means in the weight of a unit is the
+    sum over its trials of ``share * (cost - mean cost of the class)``: the weights of classes do not depend on the
+    weights of units. Influences are these derivatives times the factors of
+    `deciban.core.resampling.clusters.influence_factors`.
 
     Attributes
     ----------
     design : UnitDesign
-    block : Block
+    block : CostBlock
         The trials.
     units : TrialUnits
-        Of the trials, one on each or two.
+        Units of the trials, one or two for each.
     """
 
     design: UnitDesign
-    block: Block
+    block: CostBlock
     units: TrialUnits
 
     @classmethod
     def of(cls, label: IntArray, stratum: IntArray, weights: CountArray | None, units: TrialUnits) -> ClassMeans:
-        """From trials that are sorted by class, and by what has a mean of its own within each.
+        """Create from trials that are sorted by class, and by stratum within each class.
 
         Parameters
         ----------
         label, stratum : (n_trials,) int arrays
-            Of the class, whose shares sum to 1, and of what has a mean of its own.
+            Class of each trial, whose shares sum to 1, and its stratum, which has its own mean.
         weights : (n_trials,) array, optional
             Positive.
         units : TrialUnits
@@ -318,39 +319,39 @@ class ClassMeans:
         begins = np.flatnonzero(np.diff(stratum, prepend=-1))
         own = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(stratum)))
         weighing = StratumWeights.of(own, len(begins), weights, units)
-        return cls(UnitDesign(label[begins], int(label[-1]) + 1, weighing), Block(own, weights, units), units)
+        return cls(UnitDesign(label[begins], int(label[-1]) + 1, weighing), CostBlock(own, weights, units), units)
 
     @property
     def n_trials(self) -> int:
-        """How many there are."""
+        """Number of trials."""
         return len(self.block.stratum)
 
     @cached_property
     def share(self) -> FloatArray:
-        """What each trial contributes to the mean of its class."""
+        """Contribution of each trial to the mean of its class."""
         return np.asarray(self.block.counts * self.design.share[self.block.stratum])
 
     def sums(self, costs: FloatArray) -> CostSums:
         """Return the sums of costs (n_figures, n_trials)."""
         begins, _ = self.block.runs(slice(0, self.n_trials))
         found = CostSums.empty(costs[:, begins], self.design)
-        found.add(Part(np.arange(len(costs)), slice(0, self.n_trials), costs), self.block)
+        found.add(CostPart(np.arange(len(costs)), slice(0, self.n_trials), costs), self.block)
         return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shares:
-    """What trials of a batch contribute to the means of their classes.
+    """Contributions of trials of a batch to the means of their classes.
 
     Attributes
     ----------
     stratum, share : (n_trials,) arrays
     factor : (n_entries,) array
-        Of the influences of units, for each unit of each trial.
+        Factor of influences, for each unit of each trial.
     trial : (n_entries,) int array or slice
-        The trial of each entry.
+        Trial of each entry.
     group : (n_entries,) int array
-        The group of the unit; empty where each trial is one.
+        Group of the unit; empty if each trial is a unit.
     """
 
     stratum: IntArray
@@ -361,17 +362,17 @@ class Shares:
 
 
 @dataclass(frozen=True, eq=False)
-class DealtUnits:
-    """Units of a design, in groups if there are many: the influences of a group are those of its units, summed.
+class GroupedUnits:
+    """Units of a design, in groups if there are many; the influence of a group is the sum over its units.
 
     Attributes
     ----------
     design : UnitDesign
-        Of all trials.
+        Design of all trials.
     keys : (n_units,) uint64 array or None
-        Of all units; None where each trial is one.
+        Keys of all units; None if each trial is a unit.
     most : int
-        Number of groups for more units than that.
+        Limit of units without groups, and the number of groups above it.
     """
 
     design: UnitDesign
@@ -379,38 +380,38 @@ class DealtUnits:
     most: int
 
     @classmethod
-    def of(cls, design: UnitDesign, units: TrialUnits, most: int) -> DealtUnits:
-        """Of all units; where each trial is one by itself, their keys do not matter."""
+    def of(cls, design: UnitDesign, units: TrialUnits, most: int) -> GroupedUnits:
+        """Create from all units; if each trial is a unit, keys are not needed."""
         are_single = len(units.codes) < 2 and design.n_units == design.weights.n_trials.sum()
         return cls(design, None if are_single else units.keys, most)
 
     @cached_property
     def group(self) -> IntArray:
-        """The group of each unit."""
+        """Group of each unit."""
         assert self.keys is not None  # noqa: S101  # who asks looked
         return groups_of_units(self.keys, self.most) if len(self.keys) > self.most else np.arange(len(self.keys))
 
     @property
     def n_groups(self) -> int:
-        """How many groups there are; none where each trial is a unit."""
+        """Number of groups; 0 if each trial is a unit."""
         return 0 if self.keys is None else min(len(self.keys), self.most)
 
     @property
     def n_units(self) -> int:
-        """How many units, or groups of them, have influences."""
+        """Number of units, or groups of units, with influences."""
         return self.design.n_units if self.keys is None else min(self.design.n_units, self.n_groups)
 
     @cached_property
     def parts(self) -> FloatArray:
-        """What each group has of each stratum, times the factors of its units, (n_strata, n_groups)."""
+        """Share of each group in each stratum, times the factors of its units, (n_strata, n_groups)."""
         design, stratum = self.design, self.design.pairs.stratum
         place = stratum * self.n_groups + self.group[design.pairs.unit]
         own = design.pairs.weight * design.factor_of_pairs * design.share[stratum]
         found = np.bincount(place, own, minlength=len(design.home) * self.n_groups).astype(np.float64, copy=False)
         return found.reshape(-1, self.n_groups)
 
-    def shares(self, block: Block) -> Shares:
-        """Return what the trials of a batch contribute."""
+    def shares(self, block: CostBlock) -> Shares:
+        """Return the contributions of the trials of a batch."""
         design, stratum, counts = self.design, block.stratum, block.counts
         share = np.asarray(design.share[stratum] * counts)
         if self.keys is None:
@@ -422,18 +423,18 @@ class DealtUnits:
 
 
 class SharesBelow:
-    """Trials of two sides below thresholds, by stratum and by group of units, for some curves.
+    """Shares of trials of two sides below thresholds, by stratum and by group of units, for some curves.
 
     Parameters
     ----------
-    units : DealtUnits
+    units : GroupedUnits
     is_target : (n_strata,) bool array
-        Strata of the first side; all others are on the second one.
+        Strata of the first side; all others are on the second side.
     n_curves, n_places : int
-        Each curve has as many thresholds, in ascending order.
+        Number of curves, and number of ascending thresholds of each curve.
     """
 
-    def __init__(self, units: DealtUnits, is_target: BoolArray, n_curves: int, n_places: int) -> None:
+    def __init__(self, units: GroupedUnits, is_target: BoolArray, n_curves: int, n_places: int) -> None:
         self.units, self.is_target = units, is_target
         self.once = np.zeros((n_curves, len(is_target), n_places + 1))
         self.squared = np.zeros_like(self.once)
@@ -441,21 +442,19 @@ class SharesBelow:
 
     @property
     def tables(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """What adds up over batches."""
+        """Tables that are added over batches."""
         return self.once, self.squared, self.by_unit
 
-    def counted(
-        self, own: Shares, weight: FloatArray, places: Sequence[IntArray]
-    ) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Return tables, and what the trials of a batch add to them.
+    def counted(self, own: Shares, weight: FloatArray, places: Sequence[IntArray]) -> Iterator[FloatPair]:
+        """Yield tables with the contributions of the trials of a batch.
 
         Parameters
         ----------
         own : Shares
         weight : (n_trials,) array
-            That of the share of the class of each trial in the sum.
+            Weight of the class share of each trial in the sum.
         places : sequence of (n_trials,) int arrays
-            For each curve, how many of the thresholds are at or below each trial.
+            For each curve, the number of thresholds at or below each trial.
         """
         share = own.share * weight
         for k, place in enumerate(places):
@@ -475,12 +474,12 @@ class SharesBelow:
         return np.stack((below, above), axis=1)
 
     def squares(self, factors: FloatArray) -> FloatArray:
-        """Return sums of squares of influences of the sum of both sides and of each: (3, n_curves, n_places).
+        """Return sums of squared influences of the sum of both sides and of each: (3, n_curves, n_places).
 
         Parameters
         ----------
         factors : (2, n_places) array
-            By which the shares below thresholds of each side are multiplied.
+            Factors of the shares below thresholds of each side.
         """
         below, sides = np.cumsum(self.once, axis=2), (self.is_target, ~self.is_target)
         if self.units.keys is None:
@@ -498,28 +497,28 @@ class SharesBelow:
         return np.stack([np.einsum("cup,cup->cp", one, one) for one in (both[0] + both[1], *both)])
 
 
-def _sums(table: FloatArray, row: IntArray, place: IntArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return a table, and values added up by its rows and places."""
+def _sums(table: FloatArray, row: IntArray, place: IntArray, values: FloatArray) -> FloatPair:
+    """Return a table, and values summed by its rows and columns."""
     found = np.bincount(row * table.shape[1] + place, values, minlength=table.size)
     return table, found.astype(np.float64, copy=False).reshape(table.shape)
 
 
 Members: TypeAlias = tuple[IntArray, ...]
-"""Codes of the levels that trials of one class have: one array, or two where a trial may have two levels."""
+"""Codes of the levels of trials of one class: one array, or two if a trial may have two levels."""
 
 _NEW = 0.02
-"""A factor stays if more than this share of what it says is said by no factor before it."""
+"""A factor is kept if previous factors do not explain more than this share of it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Factor:
-    """What trials may share.
+    """A property that trials may share.
 
     Attributes
     ----------
     name : str
     members : (Members, Members)
-        Levels of the trials of both classes, by the same codes.
+        Levels of the trials of both classes, with the same codes.
     n_levels : int
     """
 
@@ -530,19 +529,19 @@ class Factor:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A part of the variance of a figure.
+    """A component of the variance of a metric.
 
     Attributes
     ----------
     name : str
-        Of the factor.
+        Name of the factor.
     pair : (int, int)
         Classes of the two trials: 0 for targets, 1 for non-targets.
     size : float
-        ``kappa``: what sharing a level adds to the covariance of two trials.
+        ``kappa``: the covariance of two trials due to a common level.
     share : float
-        Sum over levels of the product of the shares of trials that each class has there: what ``size`` is multiplied by
-        in the covariance of two means.
+        Sum over levels of the product of the shares of both classes in the level: the factor of ``size`` in the
+        covariance of two means.
     """
 
     name: str
@@ -552,33 +551,31 @@ class Component:
 
     @property
     def variance(self) -> float:
-        """What it adds to the variance of the figure; covariances of targets with non-targets count twice."""
+        """Contribution to the variance of the metric; covariances of targets with non-targets count twice."""
         return self.size * self.share * (1.0 if self.pair[0] == self.pair[1] else 2.0)
 
 
 def components_of(
-    costs: tuple[FloatArray, FloatArray],
-    factors: Sequence[Factor],
-    weights: tuple[CountArray | None, CountArray | None] = (None, None),
+    costs: FloatPair, factors: Sequence[Factor], weights: tuple[CountArray | None, CountArray | None] = (None, None)
 ) -> tuple[Component, ...]:
-    """Unbiased components of the variance of the mean cost of targets plus that of non-targets.
+    """Return unbiased components of the variance of the mean cost of targets plus that of non-targets.
 
     Parameters
     ----------
     costs : (n_tar,) and (n_non,) arrays
     factors : sequence of Factor
-        From coarse to fine: what the design cannot tell from those before is counted with them.
+        From coarse to fine: if the design cannot separate a factor from previous factors, it is counted with them.
     weights : (n_tar,) and (n_non,) arrays, optional
 
     Returns
     -------
     tuple of Component
-        Some may be negative, as unbiased estimates of what is 0 must be at times.
+        Some may be negative, because unbiased estimates of 0 are sometimes negative.
 
     Examples
     --------
-    Three speakers with two trials each, in one class; the other one is constant. The variance between the means of
-    speakers is 100, of which half of the variance within, 2, is due to trials.
+    One class has three speakers with two trials each; the other class is constant. The variance between the means of
+    speakers is 100. Half of the variance within speakers, 2, contributes to it.
 
     >>> speaker = Factor("speaker", ((np.array([0, 0, 1, 1, 2, 2]),), (np.zeros(2, int),)), 3)
     >>> trial = Factor("trial", ((np.arange(6),), (np.arange(6, 8),)), 8)
@@ -601,20 +598,18 @@ def components_of(
 
 
 def sums_of_levels(
-    costs: tuple[FloatArray, FloatArray],
-    factor: Factor,
-    weights: tuple[CountArray | None, CountArray | None] = (None, None),
+    costs: FloatPair, factor: Factor, weights: tuple[CountArray | None, CountArray | None] = (None, None)
 ) -> FloatArray:
-    """What each level of a factor adds to the mean costs of both classes, about these means, (n_levels,).
+    """Return the contribution of each level of a factor to the mean costs of both classes, centered, (n_levels,).
 
-    Of units, these are their influences.
+    For units, the contributions are influences.
     """
     one, other = (_Side(costs[k], weights[k], [factor], k).sums[0] for k in (0, 1))
     return np.asarray(one + other)
 
 
 class _Side:
-    """Trials of one class: for every level of each factor, their share and the sum of their costs about the mean."""
+    """Trials of one class: for every level of each factor, their share and the sum of their centered costs."""
 
     def __init__(self, costs: FloatArray, weights: CountArray | None, factors: Sequence[Factor], k: int) -> None:
         n = len(costs)
@@ -627,8 +622,8 @@ class _Side:
 
 
 def _incidence(members: Members, n: int, n_levels: int) -> Any:
-    """Which levels trials have, (n, n_levels), sparse; a level that a trial has twice counts once."""
-    from scipy.sparse import csr_matrix  # few need it
+    """Return the levels of trials, (n, n_levels), sparse; a repeated level of a trial counts once."""
+    from scipy.sparse import csr_matrix  # rarely needed
 
     rows, levels = np.arange(n), members[0]
     for codes in members[1:]:
@@ -638,9 +633,9 @@ def _incidence(members: Members, n: int, n_levels: int) -> Any:
 
 
 def _expected(one: _Side, other: _Side) -> FloatArray:
-    """Coefficients of the components in the expected sums of squares about means, (n_factors, n_factors).
+    """Return coefficients of the components in the expected sums of squares about means, (n_factors, n_factors).
 
-    With ``W[g, h]`` the share of trials of a class that have the levels g and h of two factors, and ``s`` the shares:
+    ``W[g, h]`` is the share of trials of a class with the levels g and h of two factors, and ``s`` are the shares:
     ``sum_gh W_gh W'_gh - s'_f W s'_g - s_f W' s_g + (s_f s'_f) (s_g s'_g)``.
     """
     n_factors = len(one.levels)
@@ -655,7 +650,7 @@ def _expected(one: _Side, other: _Side) -> FloatArray:
 
 
 def _telling(expected: FloatArray) -> list[int]:
-    """Factors that say what those before do not: rows of a Cholesky decomposition with a pivot that is not small."""
+    """Return factors that previous factors do not explain: rows with a large pivot in a Cholesky decomposition."""
     kept = list[int]()
     for f, own in enumerate(np.diag(expected)):
         left = own

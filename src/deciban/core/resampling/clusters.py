@@ -1,4 +1,4 @@
-"""Designs of clusters: sizes of classes, how far they have the same units, and variances of sums of class means."""
+"""Designs of clusters: sizes of classes, overlap of their units, and variances of sums of class means."""
 
 from __future__ import annotations
 
@@ -6,20 +6,13 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from deciban.core.classes.counts import tally
-from deciban.core.resampling.intervals import (
-    ClassSize,
-    Estimate,
-    Numbers,
-    RatePart,
-    RateSum,
-    is_enough,
-    small_sample_factors,
-)
+from deciban.core.resampling import intervals
+from deciban.core.resampling.intervals import ClassSize, RatePart, RateSum
 from deciban.core.resampling.units import TrialUnits
 from deciban.types import CountArray, FloatArray, IntArray
 
@@ -28,40 +21,40 @@ Name = TypeVar("Name", bound=Hashable)
 _NAMES = ("targets", "non-targets")
 
 _SMALL = 1e-9
-"""Share of a squared spread that may be rounding."""
+"""Share of a squared spread that may be due to rounding."""
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
-    """Groups of classes whose means add up to a metric, such as a target and its rivals.
+class ClassGroups:
+    """Groups of classes whose means are summed in a metric, such as a target and its rivals.
 
     Attributes
     ----------
     weights : (n_groups, n_classes) array
-        Of the means of classes in that of each group, which sum to 1; no class is in two groups.
+        Weights of class means in the mean of each group, which sum to 1; no class is in two groups.
     """
 
     weights: FloatArray
 
     @classmethod
-    def apart(cls, n_classes: int) -> Groups:
-        """Return each class by itself."""
+    def apart(cls, n_classes: int) -> ClassGroups:
+        """Return a separate group for each class."""
         return cls(np.eye(n_classes))
 
     @classmethod
-    def of(cls, members: Sequence[int], n_classes: int) -> Groups:
-        """Return some classes, each by itself.
+    def of(cls, members: Sequence[int], n_classes: int) -> ClassGroups:
+        """Return a separate group for each of some classes.
 
         Examples
         --------
-        >>> Groups.of([2, 0], 3).of_class.tolist()
+        >>> ClassGroups.of([2, 0], 3).of_class.tolist()
         [1, -1, 0]
         """
         return cls(np.eye(n_classes)[list(members)])
 
     @cached_property
     def of_class(self) -> IntArray:
-        """The group of each class; -1 where it is in none."""
+        """Group of each class; -1 for classes without a group."""
         return np.where(self.weights.any(axis=0), np.argmax(self.weights > 0.0, axis=0), -1)
 
     def __len__(self) -> int:
@@ -70,20 +63,20 @@ class Groups:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spread:
-    """How sums of class means vary with units: sums of squares of influences of some metrics.
+    """Variation of sums of class means with units: sums of squared influences of some metrics.
 
     Attributes
     ----------
     total : (n_metrics,) array
-        Of influences through all groups.
+        Sums of squared influences through all groups.
     fourth : (n_metrics,) array
-        Sums of their fourth powers.
+        Sums of the fourth powers of influences.
     by_group : (n_metrics, n_groups) array
-        Of influences through each group.
+        Sums of squared influences through each group.
     means : (n_metrics, n_groups) array
-        What each group adds to the metrics.
+        Contribution of each group to the metrics.
     alone : (n_metrics, n_groups) array
-        Variances of these, if trials were independent.
+        Variances of these contributions for independent trials.
     """
 
     total: FloatArray
@@ -93,24 +86,24 @@ class Spread:
     alone: FloatArray
 
     def __getitem__(self, at: int) -> Spread:
-        """Those of one metric."""
+        """Return the spread of one metric."""
         return Spread(*(getattr(self, name)[at] for name in ("total", "fourth", "by_group", "means", "alone")))
 
     def nothing(self) -> Spread:
-        """Return the same of metrics that no unit moves."""
+        """Return the spread of metrics without any variation."""
         return Spread(*(np.zeros_like(one) for one in (self.total, self.fourth, self.by_group, self.means, self.alone)))
 
     def only(self, group: int) -> Spread:
-        """Return what one group alone does to one metric, which is an error rate: fourth powers have no use there."""
+        """Return the spread of one metric, an error rate, through one group, without fourth powers."""
         own = slice(group, group + 1)
         return Spread(self.by_group[group], np.zeros(()), self.by_group[own], self.means[own], self.alone[own])
 
 
 def stretches(seen: FloatArray, n_units: int) -> FloatArray:
-    """Return by how much means of strata with fewer units count more than those with all units.
+    """Return factors of influences through strata, which correct for strata with fewer units.
 
-    Sums of squares are too small by 1/m of what m units of a stratum add, as its mean is their own. For n units in all,
-    ``n / (n - 1)`` makes up for that, and with these factors also where a stratum has fewer.
+    For m units in a stratum, sums of squares are too small by 1/m, because the mean comes from the same units. For n
+    units in total, ``n / (n - 1)`` corrects this, and these factors correct it for strata with fewer units.
 
     Examples
     --------
@@ -122,32 +115,32 @@ def stretches(seen: FloatArray, n_units: int) -> FloatArray:
 
 
 def influence_factors(stratum: IntArray, share: FloatArray, seen: FloatArray, n_units: int) -> FloatArray:
-    """Return factors of the influences of units through strata: those of a jackknife, and `stretches`.
+    """Return factors of the influences of units through strata: jackknife factors times `stretches`.
 
     Parameters
     ----------
     stratum : (n_pairs,) int array
     share : (n_pairs,) array
-        What a unit has of the stratum, as a share.
+        Share of the unit in the stratum.
     seen : (n_strata,) array
-        Units of each stratum.
+        Number of units of each stratum.
     n_units : int
-        Units with any trial.
+        Number of units with trials.
     """
-    return small_sample_factors(share, seen[stratum]) * stretches(seen, n_units)[stratum]
+    return intervals.small_sample_factors(share, seen[stratum]) * stretches(seen, n_units)[stratum]
 
 
 @dataclass(frozen=True, eq=False)
 class ClusterDesign:
-    """Sizes of many classes, and how far they have the same units.
+    """Sizes of classes, and the overlap of their units.
 
     Attributes
     ----------
     n_units : int
-        Units with trials of any class.
+        Number of units with trials of any class.
     n_trials : (n_classes,) array
     seen : (n_classes,) int array
-        Units with trials of each class.
+        Number of units with trials of each class.
     overlap : (n_classes, n_classes) array
         Sums over units of the products of their shares of two classes.
     """
@@ -156,24 +149,24 @@ class ClusterDesign:
     n_trials: FloatArray
     seen: IntArray
     overlap: FloatArray
-    _sizes: list[tuple[Groups, FloatArray, list[ClassSize]]] = field(default_factory=list, init=False)
+    _sizes: list[tuple[ClassGroups, FloatArray, list[ClassSize]]] = field(default_factory=list, init=False)
 
     @classmethod
     def of(
         cls, home: IntArray, unit: IntArray, weight: FloatArray, shape: tuple[int, int], n_trials: FloatArray
-    ) -> ClusterDesign:
-        """Return the design from the trials, or their weight, of pairs of a class and a unit.
+    ) -> Self:
+        """Create from the number (or weight) of trials for pairs of a class and a unit.
 
         Parameters
         ----------
         home, unit : (n_pairs,) int arrays
-            A pair may come several times.
+            Class and unit of each pair; a pair may be repeated.
         weight : (n_pairs,) array
         shape : (int, int)
             Numbers of classes and of units.
         n_trials : (n_classes,) array
         """
-        from scipy.sparse import csr_matrix  # few need it
+        from scipy.sparse import csr_matrix  # rarely needed
 
         table = csr_matrix((weight, (home, unit)), shape=shape)
         sums = np.asarray(table.sum(axis=1)).ravel()
@@ -183,7 +176,7 @@ class ClusterDesign:
 
     @classmethod
     def of_units(cls, totals: Sequence[FloatArray], n_trials: Sequence[float]) -> ClusterDesign:
-        """Return the design from the trials of every unit, class by class."""
+        """Create from the trials of every unit, by class."""
         table = np.stack(totals)
         sums = table.sum(axis=1)
         scale = 1.0 / np.where(sums > 0.0, sums, 1.0)
@@ -193,19 +186,19 @@ class ClusterDesign:
 
     @classmethod
     def of_trials(cls, sizes: Sequence[ClassSize]) -> ClusterDesign:
-        """Return the design of classes whose trials are units by themselves."""
+        """Create for classes whose trials are units."""
         n_units = np.array([one.n_units for one in sizes])
         own = np.array([1.0 / one.n_clusters if one.n_clusters else 0.0 for one in sizes])
         return cls(int(n_units.sum()), np.array([one.n_trials for one in sizes]), n_units, np.diag(own))
 
     @cached_property
     def sizes(self) -> tuple[ClassSize, ...]:
-        """Of each class."""
+        """Size of each class."""
         return tuple(map(ClassSize, self.n_trials.tolist(), self.n_clusters.tolist(), self.seen.tolist()))
 
     @property
     def are_enough(self) -> bool:
-        """Whether each class has enough effective units for intervals."""
+        """True if each class has enough effective units for intervals."""
         return all(one.is_enough for one in self.sizes)
 
     @cached_property
@@ -215,22 +208,22 @@ class ClusterDesign:
 
     @property
     def n_clusters(self) -> FloatArray:
-        """Effective numbers of units of each class; 0 where there is none."""
+        """Effective numbers of units of each class; 0 for classes without units."""
         own = np.diag(self.overlap)
         return np.divide(1.0, own, out=np.zeros(len(own)), where=own > 0.0)
 
     @property
     def effective(self) -> IntArray:
-        """The same rounded down, and at least 1."""
+        """Effective numbers of units, rounded down, but at least 1."""
         return np.maximum(np.floor(self.n_clusters * (1.0 + 1e-9)).astype(np.int64), 1)
 
     @cached_property
     def _is_diagonal(self) -> bool:
-        """Whether no two classes share a unit."""
+        """True if no two classes share a unit."""
         return bool(np.count_nonzero(self.overlap) == np.count_nonzero(np.diag(self.overlap)))
 
-    def _overlap_and_sizes(self, groups: Groups) -> tuple[Groups, FloatArray, list[ClassSize]]:
-        """Return overlap and sizes of groups: computed once for all metrics of a detector, which share the groups."""
+    def _overlap_and_sizes(self, groups: ClassGroups) -> tuple[ClassGroups, FloatArray, list[ClassSize]]:
+        """Return overlap and sizes of groups, cached for all metrics of a detector, which share the groups."""
         if not self._sizes or self._sizes[0][0] is not groups:
             weights = groups.weights
             left = weights * np.diag(self.overlap) if self._is_diagonal else weights @ self.overlap
@@ -246,31 +239,31 @@ class ClusterDesign:
         n_clusters = float(weights.sum()) ** 2 / float(overlap) if overlap > 0.0 else 0.0
         return ClassSize(n_trials, n_clusters, min(int(self.seen[own].sum()), self.n_units))
 
-    def group_sizes(self, groups: Groups) -> list[ClassSize]:
+    def group_sizes(self, groups: ClassGroups) -> list[ClassSize]:
         """Return the size of each group of classes."""
         return self._overlap_and_sizes(groups)[2]
 
     def too_few(self, names: Sequence[str] = _NAMES) -> dict[str, float]:
-        """Return the effective numbers of units of classes that have too few for intervals."""
+        """Return the effective numbers of units of classes with too few for intervals."""
         pairs = zip(names, self.n_clusters.tolist(), strict=True)
-        return {name: n for name, n in pairs if not is_enough(n)}
+        return {name: n for name, n in pairs if not intervals.is_enough(n)}
 
-    def has_enough(self, groups: Groups, most: FloatArray | None = None) -> bool:
-        """Return whether groups have enough effective units for intervals: each, or those of which most is not 0."""
+    def has_enough(self, groups: ClassGroups, most: FloatArray | None = None) -> bool:
+        """Return True if all groups (or all with a non-zero maximum) have enough effective units for intervals."""
         sizes = self.group_sizes(groups)
         if most is not None and not np.all(most):
             sizes = [size for size, one in zip(sizes, most, strict=True) if np.any(one)]
         return all(size.is_enough for size in sizes)
 
-    def n_units_of(self, groups: Groups) -> int:
-        """Return how many units have trials of these classes; of several classes at most so many."""
+    def n_units_of(self, groups: ClassGroups) -> int:
+        """Return the number of units with trials of these classes; for several classes, an upper bound."""
         return min(int(self.seen[groups.of_class >= 0].sum()), self.n_units)
 
     def standard_error(self, square: float) -> float:
         """Return the standard error of a metric from the sum of squares of its influences."""
         return float(np.sqrt(square * self.n_units / (self.n_units - 1)))
 
-    def degrees(self, spread: Spread, groups: Groups, *, is_mean: bool = False) -> float:
+    def degrees(self, spread: Spread, groups: ClassGroups, *, is_mean: bool = False) -> float:
         """Return degrees of freedom of the standard error of a metric.
 
         See `degrees_of`, and `degrees_by_kurtosis` for a mean of costs.
@@ -280,18 +273,18 @@ class ClusterDesign:
             return most
         return degrees_by_kurtosis(most, float(spread.total), float(spread.fourth), self.n_units)
 
-    def rates(self, spread: Spread, groups: Groups, most: FloatArray, *, are_graded: bool) -> RateSum:
-        """Return a metric as a sum of means of groups, each of which is a rate times the most that it can be.
+    def rates(self, spread: Spread, groups: ClassGroups, most: FloatArray, *, are_graded: bool) -> RateSum:
+        """Return a metric as a sum of means of groups; each mean is a rate times its maximum.
 
         Parameters
         ----------
         spread : Spread
-            Of one metric, or of a curve with places in the last axis.
-        groups : Groups
+            Spread of one metric, or of a curve with its points along the last axis.
+        groups : ClassGroups
         most : (n_groups, ...) array
         are_graded : bool
-            Whether trials may cost a part of the most: then as many yes or no decisions stand for them as give means
-            that vary alike.
+            True if costs of trials may be between 0 and the maximum: then an equivalent number of binary decisions is
+            used, whose means have the same variance.
         """
         factor, parts = self.n_units / (self.n_units - 1), list[tuple[RatePart, ...]]()
         for k, size in enumerate(self.group_sizes(groups)):
@@ -307,10 +300,10 @@ class ClusterDesign:
 
 
 def degrees_of(variances: FloatArray, overlap: FloatArray) -> float:
-    """Return degrees of freedom of the sum of variances that come from several classes.
+    """Return degrees of freedom of the sum of variances of several classes.
 
-    The effective number of clusters minus 1, with clusters in proportion to what they contribute; that of the class
-    with fewest if nothing varies.
+    It is the effective number of clusters minus 1, with clusters weighted by their contributions. If nothing varies, it
+    is the number for the class with fewest clusters.
 
     Parameters
     ----------
@@ -320,24 +313,24 @@ def degrees_of(variances: FloatArray, overlap: FloatArray) -> float:
     """
     if not np.any(variances):
         return max(1.0 / float(np.max(np.diag(overlap))) - 1.0, 1.0)
-    shares = variances / np.sum(variances)  # squares of variances themselves may be too small for a float
+    shares = variances / np.sum(variances)  # squares of variances may underflow
     return max(1.0 / float(shares @ overlap @ shares) - 1.0, 1.0)
 
 
 _LEAST_DEGREES, _MANY_DEGREES = 26.0, 99.0
-"""Degrees left to 99 or more, which widens intervals by at most 5 %; to fewer, the same share of them."""
+"""At least 26 of 99 or more degrees are kept, which widens intervals by at most 5 %; of fewer, the same share."""
 
 
 def degrees_by_kurtosis(most: float, total: float, fourth: float, n_units: int) -> float:
-    """Return degrees of freedom of the variance of a mean of costs, fewer where few clusters make most of it.
+    """Return degrees of freedom of the variance of a mean of costs, fewer if a few clusters dominate it.
 
-    A variance of n clusters whose influences have a kurtosis k varies by ``(k - 1) / n`` of its square, and that of a
-    variance with d degrees of freedom by ``2 / d`` (Satterthwaite 1946, Biometrics Bulletin 2).
+    The variance of n clusters whose influences have a kurtosis k has a relative variance of ``(k - 1) / n``. A variance
+    with d degrees of freedom has ``2 / d`` (Satterthwaite 1946, Biometrics Bulletin 2).
 
     Parameters
     ----------
     most : float
-        Degrees of freedom of clusters that contribute alike.
+        Degrees of freedom for equal contributions of clusters.
     total, fourth : float
         Sums of the second and fourth powers of the influences of all clusters.
     n_units : int
@@ -358,8 +351,8 @@ def degrees_by_kurtosis(most: float, total: float, fourth: float, n_units: int) 
     return min(most, max(2.0 / varies, least, 1.0))
 
 
-def correlation_of_sums(variances: FloatArray, total: Numbers) -> FloatArray:
-    """Return the correlation, the same of any two, with which sums with these variances have a total variance.
+def correlation_of_sums(variances: FloatArray, total: intervals.Numbers) -> FloatArray:
+    """Return the common correlation of sums with these variances that gives a total variance.
 
     Parameters
     ----------
@@ -380,17 +373,17 @@ def correlation_of_sums(variances: FloatArray, total: Numbers) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class ClassRate:
-    """An error rate as a summand of a metric.
+    """An error rate in a sum.
 
     Attributes
     ----------
     kind : int
-        0 for a rate of targets, 1 for one of non-targets.
+        0 for a rate of targets, 1 for a rate of non-targets.
     weight, rate : float
     of : hashable or None
-        The metric whose influences of this class are ``own_weight`` times those of the rate; None: the metric itself.
+        Metric whose influences of this class are ``own_weight`` times those of the rate; None: the metric itself.
     own_weight : float or None
-        None if it is ``weight``.
+        None if it equals ``weight``.
     """
 
     kind: int
@@ -401,20 +394,26 @@ class ClassRate:
 
 
 class ClassVariances(Generic[Name]):
-    """Adds up squares of influences, block by block of clusters, and keeps the influences of some metrics.
+    """Sums of squared influences, block by block of clusters; influences of some metrics are stored.
 
     Parameters
     ----------
     names : sequence of hashable
-        Of the metrics.
+        Names of the metrics.
     design : ClusterDesign
-        Of targets and non-targets.
+        Design of targets and non-targets.
     n_kept : int, optional
-        Clusters whose influences are kept; none are when left out.
+        Number of clusters whose influences are stored; default: none.
+    between : sequence of int
+        Metrics of which the mean of both kinds of influences is stored, for differences: minima over maps. Their
+        squared influences by decisions without the cluster are too large for uncorrected minima, and with fixed
+        decisions too small, as squares of held-out and of plain residuals are (HC3, HC0; between them: HC2).
     """
 
-    def __init__(self, names: Sequence[Name], design: ClusterDesign, n_kept: int | None = None) -> None:
-        self.names, self.design, self.n_units = list(names), design, design.n_units
+    def __init__(
+        self, names: Sequence[Name], design: ClusterDesign, n_kept: int | None = None, between: Sequence[int] = ()
+    ) -> None:
+        self.names, self.design, self.n_units, self.between = list(names), design, design.n_units, list(between)
         self.place: dict[Hashable, int] = {name: k for k, name in enumerate(names)}
         self.tar, self.non, self.cross, self.total, self.fourth = np.zeros((5, len(names)))
         self.kept = None if n_kept is None else np.empty((len(names), n_kept))
@@ -427,13 +426,13 @@ class ClassVariances(Generic[Name]):
         Parameters
         ----------
         part : slice
-            Which clusters.
+            Clusters of the block.
         tar, non : (n, n_metrics) arrays
-            Influences through targets and through non-targets, with thresholds and maps held fixed, and stretched.
+            Influences through targets and through non-targets, with fixed thresholds and maps, and stretched.
         influences : (n, n_metrics) array
-            Influences that intervals and differences rest on: of minima, by decisions made without the cluster.
+            Influences for intervals and differences; for minima, from decisions made without the cluster.
         n_alike : (n,) array, optional
-            For how many clusters each row stands, whose squares it adds up; one when left out.
+            Number of clusters that each row represents with the sum of their squares; default: 1.
         """
         self.tar += np.einsum("uf,uf->f", tar, tar)
         self.non += np.einsum("uf,uf->f", non, non)
@@ -443,10 +442,11 @@ class ClassVariances(Generic[Name]):
         self.fourth += np.einsum("uf,uf->f", squares, squares if n_alike is None else squares / n_alike[:, None])
         if self.kept is not None:
             self.kept[:, part] = influences.T
+            self.kept[self.between, part] = (influences + tar + non)[:, self.between].T / 2.0
 
     @property
     def influences(self) -> dict[Name, FloatArray]:
-        """Those that were kept."""
+        """Stored influences."""
         return {} if self.kept is None else dict(zip(self.names, self.kept, strict=True))
 
     def standard_error(self, name: Name) -> float:
@@ -459,13 +459,13 @@ class ClassVariances(Generic[Name]):
         return degrees_of(np.array([self.tar[at], self.non[at]]), self.design.overlap)
 
     def degrees_of_mean(self, name: Name) -> float:
-        """Return degrees of freedom of a mean, fewer where few clusters make most of its variance."""
+        """Return degrees of freedom of a mean, fewer if a few clusters dominate its variance."""
         at = self.place[name]
         return degrees_by_kurtosis(self.degrees(name), float(self.total[at]), float(self.fourth[at]), self.n_units)
 
     def estimate(
         self, name: Name, value: float, rates: Sequence[ClassRate] = (), *, is_mean: bool = False, **known: Any
-    ) -> Estimate:
+    ) -> intervals.Estimate:
         """Return a metric with its standard error.
 
         Parameters
@@ -473,23 +473,23 @@ class ClassVariances(Generic[Name]):
         name : hashable
         value : float
         rates : sequence of ClassRate
-            The error rates that add up to it; empty if it is no such sum.
+            Error rates that sum to the metric; empty if it is no such sum.
         is_mean : bool
-            Whether the metric is a mean of costs that do not depend on the trials: no minimum.
+            True if the metric is a mean of costs that do not depend on the trials, not a minimum.
         **known
-            As in `Estimate`.
+            See `Estimate`.
         """
         sums = self.sum_of_rates(name, rates) if rates else None
         degrees = self.degrees_of_mean(name) if is_mean and sums is None else self.degrees(name)
-        return Estimate(value, self.standard_error(name), self.n_units, rates=sums, degrees=degrees, **known)
+        return intervals.Estimate(value, self.standard_error(name), self.n_units, rates=sums, degrees=degrees, **known)
 
     def has_clusters(self, rates: Sequence[ClassRate] = ()) -> bool:
-        """Return whether there are enough clusters of the classes of these rates, or of both if there are none."""
+        """Return True if there are enough clusters of the classes of these rates, or of both classes without rates."""
         needed = {one.kind for one in rates if one.weight} if rates else {0, 1}
         return all(self.design.sizes[kind].is_enough for kind in needed)
 
     def sum_of_rates(self, name: Name, rates: Sequence[ClassRate]) -> RateSum:
-        """Return the rates that a metric adds up, with their variances and correlations."""
+        """Return the rates in a metric, with their variances and correlations."""
         parts, within = list[tuple[RatePart, ...]](), list[float]()
         for kind, size in enumerate(self.design.sizes):
             own = [one for one in rates if one.kind == kind and one.weight != 0.0]
@@ -501,7 +501,7 @@ class ClassVariances(Generic[Name]):
         return RateSum((parts[0], parts[1]), (within[0], within[1]), min(max(between, -1.0), 1.0))
 
     def _of_class(self, name: Hashable, kind: int) -> float:
-        """Return the variance of a metric that comes from one class."""
+        """Return the variance of a metric due to one class."""
         return float((self.tar, self.non)[kind][self.place[name]]) * self.n_units / (self.n_units - 1)
 
     def _variance(self, name: Name, one: ClassRate) -> float:
@@ -510,28 +510,28 @@ class ClassVariances(Generic[Name]):
 
 
 def _correlation(parts: Sequence[RatePart], variance: float) -> float:
-    """Return the correlation of all rates with which their weighted sum has a variance; 1 if that cannot be seen."""
+    """Return the correlation of rates that gives their weighted sum this variance; 1 if it cannot be determined."""
     spreads = [float(part.weight * np.sqrt(part.variance)) for part in parts]
     squares, total = math.fsum(one * one for one in spreads), math.fsum(spreads)
     products = total * total - squares
-    is_seen = products > _SMALL * total * total  # else a rate varies by rounding alone
+    is_seen = products > _SMALL * total * total  # otherwise a rate varies only by rounding
     return min(max((variance - squares) / products, 0.0), 1.0) if is_seen else 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StratumWeights:
-    """How much trials count; ``a + b`` is how much those of both do.
+    """Weights of trials by stratum; ``a + b`` merges two sets of trials.
 
     Attributes
     ----------
     n_trials : (n_strata,) int array
-        Trials of what has a mean of its own: a class, or one of the classes of a group.
+        Number of trials of each stratum (with its own mean): a class, or one of the classes of a group.
     totals, squares : (n_strata,) arrays
-        Sums of their weights, and of squares of weights.
+        Sums of their weights, and of squared weights.
     by_unit : (n_strata, n_units) sparse matrix or None
-        Sums of the weights of the trials of each unit; None where every trial is a unit and none is listed.
+        Sums of the weights of the trials of each unit; None if every trial is a unit, without a list of units.
     are_whole : bool
-        Whether weights are whole numbers, so that a trial may count as several.
+        True if weights are whole numbers, so that a trial may count as several.
     """
 
     n_trials: IntArray
@@ -541,14 +541,12 @@ class StratumWeights:
     are_whole: bool = True
 
     @classmethod
-    def of(
-        cls, stratum: IntArray, n_strata: int, weights: CountArray | None, units: TrialUnits | None
-    ) -> StratumWeights:
-        """From trials that count; units are those of all trials."""
+    def of(cls, stratum: IntArray, n_strata: int, weights: CountArray | None, units: TrialUnits | None) -> Self:
+        """Create from trials that count; ``units`` are the units of all trials."""
         own = np.ones(len(stratum)) if weights is None else weights.astype(np.float64)
         by_unit = None
         if units is not None:
-            from scipy.sparse import csr_matrix  # few need it
+            from scipy.sparse import csr_matrix  # rarely needed
 
             some, codes = units.entries()
             by_unit = csr_matrix((own[some], (stratum[some], codes)), shape=(n_strata, units.n_units))
@@ -557,7 +555,7 @@ class StratumWeights:
         return cls(np.bincount(stratum, minlength=n_strata), totals, squares, by_unit, is_whole)
 
     def __add__(self, other: StratumWeights) -> StratumWeights:
-        """Add the trials of another part."""
+        """Add the trials of another batch."""
         by_unit = None if self.by_unit is None or other.by_unit is None else self.by_unit + other.by_unit
         names = ("n_trials", "totals", "squares")
         added = {name: getattr(self, name) + getattr(other, name) for name in names}
@@ -565,7 +563,7 @@ class StratumWeights:
 
 
 def row_sums(place: IntArray, values: FloatArray, n_places: int) -> FloatArray:
-    """Return sums of the values at each place, row by row: (n_rows, n_places), of (n_rows, n).
+    """Return sums of the values at each position, row by row: (n_rows, n_places), from (n_rows, n).
 
     Examples
     --------
@@ -577,7 +575,7 @@ def row_sums(place: IntArray, values: FloatArray, n_places: int) -> FloatArray:
     return found.astype(np.float64, copy=False).reshape(len(values), n_places)
 
 
-class Pairs(NamedTuple):
+class StratumUnitPairs(NamedTuple):
     """Pairs of a stratum and a unit, with the weight of their trials."""
 
     stratum: IntArray
@@ -587,15 +585,15 @@ class Pairs(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class UnitDesign:
-    """Which units have trials of which classes, and what a trial contributes.
+    """Units and classes of trials, and the contribution of each trial.
 
     Attributes
     ----------
     home : (n_strata,) int array
-        The class of each stratum.
+        Class of each stratum.
     n_classes : int
     weights : StratumWeights
-        Of all trials.
+        Weights of all trials.
     """
 
     home: IntArray
@@ -605,18 +603,18 @@ class UnitDesign:
 
     @cached_property
     def n_units(self) -> int:
-        """Number of units that have trials."""
+        """Number of units with trials."""
         return int(self.weights.n_trials.sum() if self.weights.by_unit is None else len(np.unique(self.pairs.unit)))
 
     @cached_property
-    def pairs(self) -> Pairs:
-        """Pairs of a stratum and a unit that occur, in their order."""
+    def pairs(self) -> StratumUnitPairs:
+        """Occurring pairs of a stratum and a unit, in their order."""
         table = self.weights.by_unit.tocoo()
-        return Pairs(table.row.astype(np.int64), table.col.astype(np.int64), table.data)
+        return StratumUnitPairs(table.row.astype(np.int64), table.col.astype(np.int64), table.data)
 
     @cached_property
     def clusters(self) -> ClusterDesign:
-        """Sizes of the classes, and how far they have the same units."""
+        """Sizes of the classes, and the overlap of their units."""
         own, n = self.weights, self.n_classes
         n_trials = self.of_home if own.are_whole else tally(self.home, n, own.n_trials).astype(np.float64)
         if own.by_unit is not None:
@@ -627,48 +625,48 @@ class UnitDesign:
 
     @cached_property
     def of_home(self) -> FloatArray:
-        """The weight of each class, (n_classes,)."""
+        """Weight of each class, (n_classes,)."""
         return np.asarray(np.bincount(self.home, self.weights.totals, minlength=self.n_classes), np.float64)
 
     @cached_property
     def share(self) -> FloatArray:
-        """What a trial of weight 1 contributes to the mean of its class, by stratum."""
+        """Contribution of a trial of weight 1 to the mean of its class, by stratum."""
         return np.asarray(1.0 / self.of_home[self.home])
 
     @property
     def n_listed(self) -> int:
-        """All units, also those without a trial."""
+        """Number of all units, including units without trials."""
         return int(self.weights.by_unit.shape[1])
 
     @cached_property
     def home_of_pairs(self) -> IntArray:
-        """The class of each pair."""
+        """Class of each pair."""
         return np.asarray(self.home[self.pairs.stratum])
 
     @cached_property
     def factor_of_pairs(self) -> FloatArray:
-        """By which the influences of each pair are multiplied; see `influence_factors`."""
+        """Factors of the influences of each pair; see `influence_factors`."""
         stratum, _, weight = self.pairs
         seen = np.bincount(stratum, minlength=len(self.home)).astype(np.float64)
         return influence_factors(stratum, weight / self.weights.totals[stratum], seen, self.n_units)
 
     @cached_property
     def are_single(self) -> bool:
-        """Whether no unit is in two pairs."""
+        """True if no unit is in two pairs."""
         return len(np.unique(self.pairs.unit)) == len(self.pairs.unit)
 
     def by_unit(self, values: FloatArray) -> FloatArray:
-        """Return sums over the pairs of each unit, (n_metrics, n_units), of (n_metrics, n_pairs)."""
+        """Return sums over the pairs of each unit, (n_metrics, n_units), from (n_metrics, n_pairs)."""
         return row_sums(self.pairs.unit, values, self.n_listed)
 
-    def powers(self, values: FloatArray, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def powers(self, values: FloatArray, groups: ClassGroups) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return sums of powers over units of the influences on some metrics.
 
         Parameters
         ----------
         values : (n_metrics, n_some) array
-            Of the pairs of these groups: `pairs_of`.
-        groups : Groups
+            Influences of the pairs of these groups; see `pairs_of`.
+        groups : ClassGroups
 
         Returns
         -------
@@ -687,18 +685,18 @@ class UnitDesign:
         squares = np.square(row_sums(unit, sums, self.n_listed))
         return squares.sum(axis=1), np.einsum("mu,mu->m", squares, squares), row_sums(group, sums * sums, n_groups)
 
-    def pairs_of(self, groups: Groups) -> IntArray:
-        """Return the positions of pairs of which the class is in a group."""
+    def pairs_of(self, groups: ClassGroups) -> IntArray:
+        """Return the positions of pairs whose class is in a group."""
         return self._grouped(groups)[0]
 
-    def _grouped(self, groups: Groups) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return the pairs of any group, the pair of group and unit of each, and group and unit of these."""
+    def _grouped(self, groups: ClassGroups) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Return pairs in any group, the group-unit pair of each, and group and unit of these pairs."""
         key = groups.of_class.tobytes()
         if key not in self._codes:
             group = groups.of_class[self.home_of_pairs]
             some = np.flatnonzero(group >= 0)
             known, place = (np.arange(len(groups) * self.n_listed), group[some] * self.n_listed + self.pairs.unit[some])
-            if len(known) > 4 * len(some):  # else sums over nothing cost less than to find which there are
+            if len(known) > 4 * len(some):  # otherwise empty sums are cheaper than a search
                 known, place = np.unique(place, return_inverse=True)
             self._codes.clear()
             self._codes[key] = some, place, known // self.n_listed, known % self.n_listed
@@ -706,11 +704,11 @@ class UnitDesign:
 
     @property
     def n_pairs(self) -> int:
-        """How many strata and units have trials together."""
+        """Number of pairs of a stratum and a unit with trials."""
         return len(self.pairs.unit)
 
     def pair_of(self, stratum: IntArray, unit: IntArray) -> IntArray:
-        """Return the positions of pairs of which there are trials."""
+        """Return the positions of pairs with trials."""
         return np.asarray(np.searchsorted(self._known, stratum * np.int64(self.n_listed) + unit))
 
     @cached_property
@@ -719,11 +717,11 @@ class UnitDesign:
         return self.pairs.stratum * self.n_listed + self.pairs.unit
 
     def factor_of_single(self, stratum: IntArray, weights: FloatArray) -> FloatArray:
-        """Return the factors of jackknife influences where every trial is a unit, beside `stretch`."""
+        """Return the jackknife factors of influences if every trial is a unit, without `stretch`."""
         own = self.weights
-        return small_sample_factors(weights / own.totals[stratum], own.n_trials[stratum].astype(np.float64))
+        return intervals.small_sample_factors(weights / own.totals[stratum], own.n_trials[stratum].astype(np.float64))
 
     @cached_property
     def stretch(self) -> FloatArray:
-        """Of each stratum where every trial is a unit; see `stretches`."""
+        """Factors of each stratum if every trial is a unit; see `stretches`."""
         return stretches(self.weights.n_trials.astype(np.float64), self.n_units)

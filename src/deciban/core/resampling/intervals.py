@@ -1,10 +1,10 @@
 """Confidence intervals: Wilson limits of error rates and their sums, and bounds from standard errors.
 
 Each rate has Wilson limits at its effective number of trials: the number of trials divided by the design effect, which
-is the cluster-robust variance over the binomial one, and at least 1. Distances of the limits of several rates are
-combined by MOVER (Zou and Donner 2008, Statistics in Medicine 27): squares add, with the correlation of the rates.
-Quantiles are those of t with the effective number of clusters minus 1 (Carter, Schnepel and Steigerwald 2017, Review of
-Economics and Statistics 99).
+is the cluster-robust variance divided by the binomial variance, and at least 1. Distances of the limits of several
+rates are combined by MOVER (Zou and Donner 2008, Statistics in Medicine 27): squares are added, with the correlation of
+the rates. Quantiles are those of t with the effective number of clusters minus 1 (Carter, Schnepel and Steigerwald
+2017, Review of Economics and Statistics 99).
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from deciban._validate import arrays as _validate
-from deciban.types import FloatArray
+from deciban.types import FloatArray, FloatPair
 
 FEWEST_CLUSTERS = 5.0
-"""Effective clusters of a class below which there are no intervals."""
+"""Effective number of clusters of a class below which there are no intervals."""
 
 Numbers: TypeAlias = float | FloatArray
-"""One number, or one for each place of a curve."""
+"""One number, or one for each point of a curve."""
 
 _ROUNDING = 1e-13
-"""Rates this close to 0 or 1 are 0 or 1."""
+"""Rates this close to 0 or 1 count as 0 or 1."""
 
 _UNSURE = 0.5
-"""Share of a correction within which a calibration loss may be 0: corrections remove about 75 % of the optimism."""
+"""Share of a correction below which a calibration loss may be 0: corrections remove about 75 % of the optimism."""
 
 
 Scale: TypeAlias = Literal["log", "logit", "identity", "complement"]
@@ -40,21 +40,19 @@ _MOST = 700.0
 """Logarithm of the largest factor."""
 
 
-def bounds_on_scale(
-    value: ArrayLike, middle: ArrayLike, half_width: ArrayLike, scale: Scale
-) -> tuple[FloatArray, FloatArray]:
+def bounds_on_scale(value: ArrayLike, middle: ArrayLike, half_width: ArrayLike, scale: Scale) -> FloatPair:
     """Return both bounds around the middle.
 
     Parameters
     ----------
     value : array_like
-        Where the half-widths were found.
+        Values at which the half-widths were computed.
     middle : array_like
-        Around what the intervals lie; mostly the values themselves.
+        Middle of the intervals, usually the values themselves.
     half_width : array_like
-        On the scale of the values, to first order.
+        Half-widths on the scale of the values, to first order.
     scale : {"log", "logit", "identity"}
-        Where it cannot be used, as a value or its middle is at the end of it, bounds are those of ``identity``.
+        If a value or its middle is at the end of the scale, bounds are computed on ``identity``.
 
     Examples
     --------
@@ -82,7 +80,7 @@ def bounds_on_scale(
 
 
 def t_quantile(level: float, degrees: float) -> float:
-    """Standard errors on both sides that hold a share ``level`` of draws, by the t distribution.
+    """Return the two-sided quantile of the t distribution: a share ``level`` is within this many standard errors.
 
     >>> round(t_quantile(0.95, 99), 3)
     1.984
@@ -91,7 +89,7 @@ def t_quantile(level: float, degrees: float) -> float:
 
 
 def effective_numbers(sums: ArrayLike, squares: ArrayLike) -> FloatArray:
-    """Return effective numbers of clusters, ``(sum m)^2 / sum m^2``; 0 where there is none.
+    """Return effective numbers of clusters, ``(sum m)^2 / sum m^2``; 0 without clusters.
 
     Examples
     --------
@@ -103,22 +101,22 @@ def effective_numbers(sums: ArrayLike, squares: ArrayLike) -> FloatArray:
 
 
 def is_enough(n_clusters: float) -> bool:
-    """Return whether a class has enough effective clusters for intervals; rounding of their number does not matter."""
+    """Return True if a class has enough effective clusters for intervals, allowing for rounding."""
     return n_clusters >= FEWEST_CLUSTERS * (1.0 - 1e-9)
 
 
 def small_sample_factors(share: FloatArray, n_units: int | FloatArray | None = None) -> FloatArray:
     """Return factors of the influences of clusters whose squares are then those of a jackknife (CR3).
 
-    A cluster that has a share h of the trials of a class moves the mean by ``1 / (1 - h)`` times its influence when it
-    is left out. Clusters of equal size have the factor 1, if each trial is of one cluster.
+    A cluster with a share h of the trials of a class moves the mean by ``1 / (1 - h)`` times its influence if it is
+    left out. Clusters of equal size have the factor 1, if each trial is of one cluster.
 
     Parameters
     ----------
     share : (n_units,) array
-        Trials of each cluster, as a share of all trials of the class.
+        Share of each cluster in the trials of the class.
     n_units : int or (n_units,) array, optional
-        Clusters of the class, or of the class of each; as many as have a share when left out.
+        Clusters of the class, or of the class of each cluster; default: the number of shares.
 
     Examples
     --------
@@ -132,16 +130,16 @@ def small_sample_factors(share: FloatArray, n_units: int | FloatArray | None = N
 
 @dataclass(frozen=True, slots=True)
 class ClassSize:
-    """Number of trials of one class, and the number of equal independent clusters that they amount to.
+    """Number of trials of one class, and the equivalent number of equal independent clusters.
 
     Attributes
     ----------
     n_trials : float or array
-        At most so many are the effective trials of a rate, or of the rate at each place of a curve.
+        Limit of the effective number of trials of a rate, or of the rate at each point of a curve.
     n_clusters : float
         ``(sum m)^2 / sum m^2`` for clusters of m trials.
     n_units : int
-        Clusters with trials of the class.
+        Number of clusters with trials of the class.
     """
 
     n_trials: Numbers
@@ -162,7 +160,7 @@ class ClassSize:
 
     @property
     def is_enough(self) -> bool:
-        """True if intervals are possible: with at least five effective clusters."""
+        """True if intervals are possible, with at least five effective clusters."""
         return is_enough(self.n_clusters)
 
     def quantile(self, level: float) -> float:
@@ -172,7 +170,7 @@ class ClassSize:
     def effective(self, rate: ArrayLike, variance: ArrayLike) -> FloatArray:
         """Return effective numbers of trials of rates with these cluster-robust variances.
 
-        Where no trial, or every trial, is an error, each cluster counts as one observation.
+        If no trial, or every trial, is an error, each cluster counts as one observation.
 
         Examples
         --------
@@ -187,20 +185,29 @@ class ClassSize:
         np.divide(binomial, squared, out=found, where=moved)
         return np.asarray(np.minimum(found, self.n_trials))
 
-    def limits(self, rate: ArrayLike, variance: ArrayLike, level: float) -> tuple[FloatArray, FloatArray]:
+    def limits(self, rate: ArrayLike, variance: ArrayLike, level: float) -> FloatPair:
         """Return Wilson limits of rates at their effective numbers of trials.
+
+        The lower Wilson limit is too high for a few errors. Therefore, it is at most the exact one-sided limit of this
+        level (Clopper and Pearson 1934, Biometrika 26), which is lower for fewer than ten errors. The upper limit is
+        its mirror image.
 
         Examples
         --------
         >>> low, high = ClassSize(200.0, 50.0, 50).limits([0.0, 0.1], [0.0, 0.0009], 0.95)
         >>> low.round(3).tolist(), high.round(3).tolist()
         ([0.0, 0.054], [0.075, 0.177])
+        >>> low, _ = ClassSize(100.0, 100.0, 100).limits(0.01, 0.0001, 0.95)
+        >>> round(float(low), 5), round(float(wilson(0.01, 100, 1.984)[0]), 5)
+        (0.0005, 0.00174)
         """
         p = np.clip(np.asarray(rate, np.float64), 0.0, 1.0)
-        return wilson(p, self.effective(p, variance), self.quantile(level))
+        n = self.effective(p, variance)
+        low, high = wilson(p, n, self.quantile(level))
+        return np.minimum(low, exact_limit(p, n, level)), np.maximum(high, 1.0 - exact_limit(1.0 - p, n, level))
 
 
-def wilson(rate: ArrayLike, n: ArrayLike, quantile: float) -> tuple[FloatArray, FloatArray]:
+def wilson(rate: ArrayLike, n: ArrayLike, quantile: float) -> FloatPair:
     """Return Wilson limits of rates from n trials each.
 
     Examples
@@ -216,17 +223,37 @@ def wilson(rate: ArrayLike, n: ArrayLike, quantile: float) -> tuple[FloatArray, 
     return np.minimum(low, p), np.maximum(np.where(p >= 1.0 - _ROUNDING, 1.0, np.minimum(centre + reach, 1.0)), p)
 
 
+_FEW_ERRORS = 12.0
+"""Errors from which the lower Wilson limit is below the exact one."""
+
+
+def exact_limit(rate: FloatArray, n: FloatArray, level: float) -> FloatArray:
+    """Return one-sided exact lower limits of rates with few errors in n trials; the rate itself with more errors.
+
+    Examples
+    --------
+    >>> exact_limit(np.array([0.01, 0.5]), np.array([100.0, 100.0]), 0.95).round(5).tolist()
+    [0.00051, 0.5]
+    """
+    p, size = np.broadcast_arrays(rate, n)
+    found = np.array(p, np.float64)
+    few = (p > _ROUNDING) & (p * size < _FEW_ERRORS)
+    errors = p[few] * size[few]
+    found[few] = special.betaincinv(errors, size[few] - errors + 1.0, 1.0 - level)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class RatePart:
-    """One of the rates that a metric, or a curve, adds up.
+    """One of the rates that are summed in a metric or a curve.
 
     Attributes
     ----------
     weight, rate : float or array
     variance : float or array
-        Cluster-robust, of the rate.
+        Cluster-robust variance of the rate.
     size : ClassSize
-        Of the class of the rate.
+        Size of the class of the rate.
     """
 
     weight: Numbers
@@ -235,7 +262,7 @@ class RatePart:
     size: ClassSize
 
     def distances(self, level: float) -> FloatArray:
-        """Return how far the metric may fall, and rise, by this rate alone: (2, ...)."""
+        """Return the possible decrease and increase of the metric by this rate alone: (2, ...)."""
         low, high = self.size.limits(self.rate, self.variance, level)
         ways = np.stack((self.rate - low, high - self.rate))
         return np.asarray(np.where(np.asarray(self.weight) >= 0.0, ways, ways[::-1]) * np.abs(self.weight))
@@ -243,12 +270,12 @@ class RatePart:
 
 @dataclass(frozen=True, slots=True)
 class RateSum:
-    """A weighted sum of error rates of some classes, or such a sum at each place of a curve.
+    """A weighted sum of error rates of some classes, or a sum at each point of a curve.
 
     Attributes
     ----------
     parts : tuple of tuples of RatePart
-        Of targets, and of non-targets; or of each of many classes.
+        Rates of targets, and of non-targets; for multiclass, rates of each class.
     within : tuple of float
         Correlation of the rates of the same class.
     between : float or array
@@ -259,8 +286,8 @@ class RateSum:
     within: tuple[float, ...] = (1.0, 1.0)
     between: Numbers = 0.0
 
-    def distances(self, level: float) -> tuple[FloatArray, FloatArray]:
-        """Return how far the sum may fall, and rise.
+    def distances(self, level: float) -> FloatPair:
+        """Return the possible decrease and increase of the sum.
 
         Examples
         --------
@@ -280,13 +307,13 @@ class RateSum:
         return below, above
 
     def unseen(self, level: float, beside: RateSum | None = None) -> tuple[float, float]:
-        """Return how far the sum may fall, and rise, by those rates alone that no cluster moves: no error was seen.
+        """Return the possible decrease and increase of the sum by rates without variation between clusters (no errors).
 
         Parameters
         ----------
         level : float
         beside : RateSum, optional
-            The same sum of another system: then rates count of which neither system shows an error.
+            The same sum of another system: then only rates without errors in both systems count.
 
         Examples
         --------
@@ -304,7 +331,7 @@ class RateSum:
 
 
 def combined(distances: Sequence[FloatArray], correlation: Numbers) -> FloatArray:
-    """Return the distances of a sum, (2, ...), from those of its parts, which have one correlation.
+    """Return the distances of a sum, (2, ...), from the distances of its parts, which have a common correlation.
 
     Examples
     --------
@@ -319,10 +346,10 @@ def combined(distances: Sequence[FloatArray], correlation: Numbers) -> FloatArra
 
 
 ROUNDING = 1e-13
-"""Share of a figure, or of the greatest influence on it, below which a difference is that of sums in another order."""
+"""Share of a metric, or of its largest influence, below which a difference may come from the order of sums."""
 
 LEVEL = 0.95
-"""Share of draws in which an interval should hold the true value."""
+"""Share of samples in which an interval should contain the true value."""
 
 LINEARISED = "linearised by unit"
 RATES = "Wilson limits by unit"
@@ -331,24 +358,24 @@ RULE_OF_THREE = "rule of three"
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A figure, and between which bounds its true value should lie.
+    """A metric, with bounds that should contain its true value.
 
     Attributes
     ----------
     estimate : float
-        The figure as it is defined.
+        Value of the metric by its definition.
     low, high : float
         Bounds at this level.
     standard_error : float
     corrected : float or None
-        The figure without its optimism, where it was found as a minimum: what new units should give.
+        Value corrected for optimism, if the metric was minimized on the trials: the expected value for new units.
     level : float
-        Such as 0.95.
+        Confidence level, such as 0.95.
     n_units : int
     method : str
-        How the interval was found, in words.
+        Method of the interval, in words.
     p_value : float or None
-        Of differences: of the hypothesis that there is none, two-sided.
+        For differences: two-sided p-value of the hypothesis of no difference.
     """
 
     estimate: float
@@ -364,18 +391,18 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class NothingSeen:
-    """What is known of a figure that no unit moves: no error was seen, or nothing but errors.
+    """Information on a metric without variation between units: no errors were seen, or only errors.
 
     Attributes
     ----------
     n_units : int
-        Units that could have shown something else.
+        Number of units without variation.
     above, below : float
-        How far the figure rises, and falls, if the share of units that do is 1.
+        Increase and decrease of the metric if the share of deviating units is 1.
     ceiling : float
-        What the figure cannot exceed.
+        Upper limit of the metric.
     is_entropy : bool
-        Whether the figure rises as the binary entropy of the share, in bits.
+        True if the metric increases as the binary entropy of the share, in bits.
     """
 
     n_units: int
@@ -385,13 +412,13 @@ class NothingSeen:
     is_entropy: bool = False
 
     def share(self, level: float) -> float:
-        """Rule of three: of n units without an error, the share is below ``1 - (1 - level)^(1/n)``, 3/n at 0.95."""
+        """Return the limit of the share of n units without errors, ``1 - (1 - level)^(1/n)``: 3/n at level 0.95."""
         return -math.expm1(math.log1p(-level) / max(self.n_units, 1))
 
     def bounds(self, value: float, level: float) -> tuple[float, float]:
-        """The figure, and what it rises to or falls to with that `share`.
+        """Return the metric with its increase or decrease at that `share`.
 
-        A cost without a limit could rise to any height if it is 0; where all trials cost the same, it stays.
+        A cost without a limit has an infinite upper bound if it is 0; if all trials cost the same, it stays.
         """
         share = self.share(level)
         rise = min(share, 0.5)
@@ -405,32 +432,32 @@ class NothingSeen:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure with its standard error: what intervals of any level are made of.
+    """A metric with its standard error, for intervals of any level.
 
     Attributes
     ----------
     value, standard_error : float
     n_units : int
     scale : {"log", "logit", "identity", "complement"}
-        On which it is nearly normal: logit for shares, log for costs, itself for differences; complement is the log of
-        what the metric lacks to its upper limit, for information.
+        Scale on which it is nearly normal: logit for shares, log for costs, identity for differences; complement is the
+        log of the difference from the upper limit, for information.
     corrected : float or None
-        Without optimism; the middle of the interval where it is known.
+        Value without optimism; the middle of the interval, if known.
     nothing_seen : NothingSeen or None
-        Where no unit moves the figure, or a part of it.
+        Information if the metric, or a part of it, does not vary between units.
     limits : (float, float)
-        What the figure cannot leave: neither do its bounds.
+        Limits of the metric and of its bounds.
     n_candidates : int
-        So many figures were there, of which this one was picked for its value. The interval holds the true value of
-        what was picked: bounds are so wide that those of all candidates would hold at once (Bonferroni).
+        Number of candidates from which this metric was chosen by its value. The interval contains the true value of the
+        chosen metric: bounds are wide enough to hold for all candidates at once (Bonferroni).
     rates : RateSum or None
-        The error rates that add up to the metric, if it is such a sum.
+        Error rates that sum to the metric, if it is a sum of rates.
     also : float or None
-        Another reading of the same metric, to which the rates add up: bounds lie around both.
+        Another value of the same metric that equals the sum of the rates: bounds include both.
     degrees : float or None
         Degrees of freedom of the standard error; ``n_units - 1`` if None.
     at_most : Estimate or None
-        Another metric that this one does not exceed in the population: neither does its upper bound.
+        Another metric that this one does not exceed in the population: its upper bound is also a limit.
     """
 
     value: float
@@ -447,13 +474,13 @@ class Estimate:
     at_most: Estimate | None = None
 
     def __post_init__(self) -> None:
-        """Leave nothing of a standard error that is only rounding, as that of fractional weights may be."""
+        """Set a standard error that is only rounding to 0, for example with fractional weights."""
         most = self.limits[1] if math.isfinite(self.limits[1]) else 0.0
         if self.standard_error <= max(ROUNDING * abs(self.value), 1e-15 * most):
             object.__setattr__(self, "standard_error", 0.0)
 
     def interval(self, level: float = LEVEL, *, method: str = LINEARISED) -> Interval:
-        """Return the interval at a level: around the corrected value, if there is one, and holding the metric itself.
+        """Return the interval at a level: around the corrected value, if there is one, and including the metric itself.
 
         Raises
         ------
@@ -481,7 +508,7 @@ class Estimate:
             degrees = self.n_units - 1 if self.degrees is None else self.degrees
             bounds = self._bounds(t_quantile(of_each, degrees) * self.standard_error)
         lowest, highest = (min(max(bound, self.limits[0]), self.limits[1]) for bound in bounds)
-        if self.scale == "identity" and self.corrected is not None:  # a calibration loss, which may be mere optimism
+        if self.scale == "identity" and self.corrected is not None:  # a calibration loss may be optimism only
             lowest = 0.0 if 0.0 < lowest < _UNSURE * (self.value - self.corrected) else lowest
         if self.at_most is not None:
             highest = min(highest, max(self.at_most.interval(level).high, self.value, self.corrected or 0.0))
@@ -489,13 +516,13 @@ class Estimate:
         return Interval(self.value, *ends, self.standard_error, self.corrected, level, self.n_units, method)
 
     def distances(self, level: float) -> tuple[float, float]:
-        """Return how far the metric may fall and rise, without a correction for optimism."""
+        """Return the possible decrease and increase of the metric, without a correction for optimism."""
         found = replace(self, corrected=None).interval(level)
         return self.value - found.low, found.high - self.value
 
     @property
     def is_known(self) -> bool:
-        """Whether there is an interval: finite, and not a point."""
+        """True if there is a finite interval that is not a single point."""
         if self.rates is None and self.standard_error == 0.0 and self.nothing_seen is None:
             return False
         found = self.interval()
@@ -515,11 +542,10 @@ class Estimate:
 
 
 def checked_level(level: float) -> float:
-    """A level, which lies inside (0, 1).
+    """Return a level inside (0, 1).
 
     Raises
     ------
     InputError
     """
-    rule = "A level is a share inside (0, 1), such as 0.95"
-    return _validate.in_range(level, "level", math.ulp(0.0), 1.0 - math.ulp(0.5), rule)
+    return _validate.fraction(level, "level", "A level must be inside (0, 1), such as 0.95")

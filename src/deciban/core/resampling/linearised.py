@@ -1,9 +1,9 @@
-"""Metrics of two classes as sums of mean costs in cells of scores.
+"""Two-class metrics as sums of mean costs in bins of scores.
 
-Cells are few enough for a table of units and cells, and fine enough that every metric is one of their counts. A metric
-that is a minimum over thresholds or maps does not change, to first order, with the place of its minimum (the envelope
-theorem). So each metric has one cost for every cell and class, and its derivative in the weight of a unit is that of
-two means.
+The bins are few enough for a table of units and bins, and fine enough that every metric is a function of their counts.
+If a metric is a minimum over thresholds or maps, its change by moving the minimum is of second order (the envelope
+theorem). So each metric has one cost for every bin and class, and its derivative in the weight of a unit is that of two
+means.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ from deciban.core.resampling.intervals import FEWEST_CLUSTERS, is_enough
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, softplus
 from deciban.errors import InputError
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, FloatPair, IntArray, ScoreArray
 
 _BINS = 1 << 16
 _FEW = 1 << 11
-"""Scores up to which a search is faster than bins that have to be made."""
+"""Number of scores up to which a search is faster than building bins."""
 
 _STEP = 1 << 16
-"""Trials at once: temporaries stay in cache."""
+"""Trials per step: temporaries stay in cache."""
 
 _LARGEST = float(np.finfo(np.float64).max)
 _WIDEST = 4.5
-"""On a probit scale rates beyond are not told apart."""
+"""Limit of rates on a probit scale; more extreme rates are not distinguished."""
 
 _ROOM = 1 << 22
-"""So many cells at one unit, and fewer by the power 3/2 of their number: 4096 up to 100 units, 132 at a thousand."""
+"""Number of bins with one unit. It falls with the power 3/2 of the number of units: 4096 up to 100, 132 at 1000."""
 
 _FEWEST, _MOST = 128, 4096
-"""Cells where there are many units, and where there are few."""
+"""Numbers of bins with many units, and with few."""
 
 
 @dataclass(frozen=True)
-class Cells:
-    """The score axis in parts: cell 0 below the first border, cell k from border k - 1 up to, not with, border k.
+class ScoreBins:
+    """Bins of the score axis: bin 0 is below the first border, bin k from border k - 1 up to (excluding) border k.
 
     Attributes
     ----------
@@ -58,20 +58,20 @@ class Cells:
 
     @property
     def n_cells(self) -> int:
-        """Number of cells."""
+        """Number of bins."""
         return len(self.borders) + 1
 
     def below(self, threshold: float) -> int:
-        """Number of cells below a threshold that is a border, or infinite: those whose trials are rejected."""
+        """Return the number of bins below a threshold that is a border or infinite: bins with rejected trials."""
         return int(self.positions(np.array([threshold]))[0])
 
     def positions(self, thresholds: FloatArray) -> IntArray:
-        """Number of cells below each threshold, see `below`."""
+        """Return the number of bins below each threshold; see `below`."""
         above = np.searchsorted(self.borders, thresholds, side="left") + 1
         return np.where(np.isinf(thresholds), np.where(thresholds > 0.0, self.n_cells, 0), above)
 
     def of(self, scores: ScoreArray) -> IntArray:
-        """The cell of every score; a table of narrow bins finds most without a search."""
+        """Return the bin of every score; a table of narrow intervals finds most without a search."""
         if len(scores) <= _FEW:
             return np.searchsorted(self.borders, scores.astype(np.float64, copy=False), side="right")
         first, width, lowest = self._bins
@@ -80,13 +80,13 @@ class Cells:
             part = slice(start, start + _STEP)
             values = scores[part].astype(np.float64, copy=False)
             bins, own = self._bin(values, first, width), found[part]
-            np.take(lowest, bins, out=own, mode="wrap")  # bins are in range: the mode without a check
+            np.take(lowest, bins, out=own, mode="wrap")  # bins are in range: mode without a check
             unclear = np.flatnonzero(own < 0)
             own[unclear] = self._beside_borders(values[unclear], ~own[unclear])
         return found
 
     def _beside_borders(self, values: FloatArray, below: IntArray) -> IntArray:
-        """Cells of scores whose bins have borders inside, with how many borders lie below each bin: few have two."""
+        """Return bins of scores in intervals with borders, given the number of borders below; few have two."""
         found = below + (values >= self.borders[below])
         several = np.flatnonzero(values >= np.append(self.borders, np.inf)[found])
         found[several] = np.searchsorted(self.borders, values[several], side="right")
@@ -94,12 +94,12 @@ class Cells:
 
     @cached_property
     def _bins(self) -> tuple[float, float, IntArray]:
-        """Where bins begin, how many there are per unit of score, and the cell of each.
+        """Start of the narrow intervals, their number per unit of score, and the bin of each.
 
-        Of bins with a border inside it is the lowest of their cells, with all bits turned over: a negative number.
+        For an interval with a border inside, the entry is the lowest bin with inverted bits: a negative number.
 
-        A bin is found by the same monotone arithmetic for scores and borders: in a bin without a border, all scores
-        are on the same side of each border, whatever the rounding.
+        Scores and borders are assigned to intervals by the same monotone arithmetic. So in an interval without a
+        border, all scores are on the same side of each border, for any rounding.
         """
         low, high = (self.borders[0], self.borders[-1]) if len(self.borders) else (0.0, 0.0)
         finite = self.borders[np.abs(self.borders) < _LARGEST]
@@ -121,19 +121,19 @@ class Cells:
         return places.astype(np.int64)
 
 
-def cells_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> Cells:
-    """Cells with borders at all thresholds that are wanted, at all vertices of the hull, and along both classes.
+def cells_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> ScoreBins:
+    """Return bins with borders at all required thresholds, at all vertices of the hull, and along both classes.
 
-    Where there are few scores, every one has a cell of its own and nothing is rounded.
+    If there are few scores, each has its own bin and nothing is rounded.
 
     Parameters
     ----------
     table : CountTable
     pav : Pav
     wanted : (n,) array
-        Thresholds at which counts must be exact.
+        Thresholds with exact counts.
     n_units : int
-        The more units, the fewer cells.
+        Number of units; more units mean fewer bins.
     """
     classes, room = (table.tar, table.non), room_for(n_units)
     is_few = sum(len(one.scores) for one in classes) <= room
@@ -141,11 +141,11 @@ def cells_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> C
     has_infinite = any(len(one.scores) and np.isinf(one.scores[[0, -1]]).any() for one in classes)
     borders = np.concatenate((along, wanted, pav.low, [-_LARGEST, _LARGEST] if has_infinite else []))
     borders = np.clip(borders[~np.isnan(borders)], -_LARGEST, _LARGEST)
-    return Cells(np.unique(borders))
+    return ScoreBins(np.unique(borders))
 
 
 def room_for(n_units: int) -> int:
-    """So many scores of both classes can each have a cell.
+    """Return the number of scores of both classes up to which each can have its own bin.
 
     Examples
     --------
@@ -156,13 +156,13 @@ def room_for(n_units: int) -> int:
 
 
 def _quantiles(trials: SortedClass, n_places: int) -> FloatArray:
-    """Scores of a class that are evenly spaced on an axis of a DET plot."""
+    """Return scores of a class that are evenly spaced on the axis of a DET plot."""
     lines = ndtr(np.linspace(-_WIDEST, _WIDEST, max(n_places, 2))) * trials.total
     return trials.scores[np.clip(trials.at_weight(lines), 0, len(trials.scores) - 1)].astype(np.float64)
 
 
-def in_cells(trials: SortedClass, cells: Cells) -> tuple[CountArray, FloatArray]:
-    """Trials (or weight) of a sorted class in every cell, and their mean score; 0 where there is none."""
+def in_cells(trials: SortedClass, cells: ScoreBins) -> tuple[CountArray, FloatArray]:
+    """Return number (or weight) and mean score of the trials of a sorted class in every bin; 0 for empty bins."""
     starts = np.concatenate(([0], trials.positions(cells.borders)))
     lengths = np.diff(np.append(starts, len(trials.scores)))
     counts, filled = trials.sums(lengths), lengths > 0
@@ -173,7 +173,7 @@ def in_cells(trials: SortedClass, cells: Cells) -> tuple[CountArray, FloatArray]
 
 
 def mean_scores(trials: SortedClass, starts: IntArray, counts: CountArray) -> FloatArray:
-    """Mean of each run of sorted scores; where a sum overflows or is infinite, the first score of the run."""
+    """Return the mean of each run of sorted scores; if a sum overflows or is infinite, the first score of the run."""
     with np.errstate(over="ignore", invalid="ignore"):
         means: FloatArray = trials.score_sums(starts) / counts
     return np.where(np.isfinite(means), means, trials.scores[starts])
@@ -181,25 +181,25 @@ def mean_scores(trials: SortedClass, starts: IntArray, counts: CountArray) -> Fl
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BestDecisions:
-    """The PAV blocks of each of several tables, and costs of cells if decisions are the best for a table.
+    """PAV blocks of each of several tables, and costs of bins for decisions that are optimal for a table.
 
-    Costs are (2, n_tables, n_cells): of targets, then of non-targets. Their means over the trials of the same table
-    add up to the minimum; over other trials, to what the same decisions cost there.
+    Costs are (2, n_tables, n_cells): of targets, then of non-targets. Their means over the trials of the same table sum
+    to the minimum. Over other trials, they sum to the cost of the same decisions on these trials.
 
     Attributes
     ----------
     block : (n_tables, n_cells) int array
-        The block of each cell, counted through all tables; empty cells belong to the block below.
+        Block of each bin, counted through all tables; empty bins belong to the block below.
     first : (n_tables,) int array
-        The first block of each table.
+        First block of each table.
     n_tar, n_non : (n_blocks,) arrays
         Trials in each block.
     table : (n_blocks,) int array
-        The table of each block.
+        Table of each block.
     llr : (n_blocks,) array
         In nats, ascending in each table.
     seen : (2, n_tables, n_cells) array
-        Where there are targets, and non-targets: cells without any cost nothing.
+        True for bins with targets, and with non-targets: empty bins cost nothing.
     """
 
     block: IntArray
@@ -212,7 +212,7 @@ class BestDecisions:
 
     @classmethod
     def of(cls, n_tar: CountArray, n_non: CountArray) -> BestDecisions:
-        """From trials (or weight) in cells, (n_cells,) or (n_tables, n_cells); each table has some of each class."""
+        """Create from trials (or weight) in bins, (n_cells,) or (n_tables, n_cells); each table has both classes."""
         n_tar, n_non = np.atleast_2d(n_tar), np.atleast_2d(n_non)
         filled = (n_tar > 0) | (n_non > 0)
         rows, columns = np.nonzero(filled)
@@ -229,12 +229,12 @@ class BestDecisions:
         return cls(block, first, table, own_tar, own_non, _llr(own_tar, own_non, first, table), seen)
 
     def bounded(self, one_tar: float = 1.0, one_non: float = 1.0) -> BestDecisions:
-        """The same with finite llrs, for other trials: a block of one class counts one trial of the other, too.
+        """Return decisions with finite llrs, for other trials: a block of one class also gets one trial of the other.
 
         Parameters
         ----------
         one_tar, one_non : float
-            What a trial of each class counts.
+            Weight of a trial of each class.
         """
         llr = _llr(
             np.where(self.n_tar > 0, self.n_tar, one_tar),
@@ -250,7 +250,7 @@ class BestDecisions:
         return replace(self, llr=llr, seen=np.ones_like(self.seen))
 
     def by_block(self) -> BestDecisions:
-        """The same with one cell for each block: all that means over the same trials need; see `means`."""
+        """Decisions with one bin for each block, enough for means over the same trials; see `means`."""
         n_blocks = np.diff(self.first, append=len(self.llr))
         place = np.arange(int(n_blocks.max()))
         block = self.first[:, None] + np.minimum(place, n_blocks[:, None] - 1)
@@ -258,9 +258,9 @@ class BestDecisions:
         return replace(self, block=block, seen=seen)
 
     def means(self, costs: FloatArray) -> FloatArray:
-        """Mean costs of the trials of each table, both classes added, (n_tables,), from those of cells by block.
+        """Return mean costs of the trials of each table, both classes added, (n_tables,), from costs of bins by block.
 
-        Every table is added up by itself, so that no sum depends on which others there are.
+        Every table is summed separately, so that no sum depends on the other tables.
         """
         place = np.arange(len(self.table)) - self.first[self.table]
         own = costs.reshape(2, -1).take(self.table * costs.shape[-1] + place, axis=1)
@@ -268,29 +268,29 @@ class BestDecisions:
         return np.asarray(tar / self._of_table(self.n_tar) + non / self._of_table(self.n_non))
 
     def positions(self, log_odds: FloatArray) -> IntArray:
-        """Number of cells below the best threshold at prior log odds of unit costs, (n_tables, n_priors)."""
+        """Return the number of bins below the best threshold at prior log odds, unit costs, (n_tables, n_priors)."""
         return np.stack([np.searchsorted(of_cells, -log_odds, side="left") for of_cells in self.llr[self.block]])
 
     def _of_table(self, counts: CountArray) -> CountArray:
-        """Sum of blocks in each table."""
+        """Return the sum of blocks in each table."""
         return np.asarray(np.add.reduceat(counts, self.first))
 
     def dcf(self, log_odds: float) -> FloatArray:
-        """Normalized detection cost at the best threshold, at the prior log odds of unit costs."""
+        """Return the normalized detection cost at the best threshold, at the prior log odds with unit costs."""
         rejected = self.llr[self.block] < -log_odds
         miss, false_alarm = dcf_weights(log_odds)
         return np.stack((miss * rejected, false_alarm * ~rejected))
 
     def crossing(self, ratio: float, slopes: tuple[float, float] | None = None) -> FloatArray:
-        """``p_fa`` where ``p_fa = ratio * p_miss`` on the hull: the edge that meets this line, held fixed.
+        """Return costs of ``p_fa`` where ``p_fa = ratio * p_miss`` on the hull, with a fixed crossing edge.
 
-        The costs of both ends of the edge are the same; they are mixed so that the rates meet the line.
+        The costs of both ends of the edge are equal; they are mixed so that the rates are on the line.
 
         Parameters
         ----------
         ratio : float
         slopes : (float, float), optional
-            How much ``p_fa`` falls where ``p_miss`` rises by how much; that of the edge when left out.
+            Decrease of ``p_fa`` and the corresponding increase of ``p_miss``; default: the changes along the edge.
         """
         tar, non = self._of_table(self.n_tar), self._of_table(self.n_non)
         p_miss = self._before(self.n_tar) / tar[self.table]
@@ -306,12 +306,12 @@ class BestDecisions:
         return np.stack(((scale * down)[:, None] * rejected, (scale * up)[:, None] * (1.0 - rejected)))
 
     def _before(self, counts: CountArray) -> CountArray:
-        """Sum of the blocks of the same table that lie below each block."""
+        """Return the sum of the blocks of the same table below each block."""
         below = np.cumsum(counts) - counts
         return np.asarray(below - below[self.first][self.table])
 
     def cost_of(self, costs: CellCosts) -> FloatArray:
-        """Costs of the llrs of PAV, by a function of those of targets and of non-targets."""
+        """Return costs of the PAV llrs, by a function of the llrs of targets and of non-targets."""
         llr = self.llr[self.block]
         return np.where(self.seen, costs(llr, llr), 0.0)
 
@@ -323,7 +323,7 @@ def _llr(
     table: IntArray,
     totals: tuple[CountArray, CountArray] | None = None,
 ) -> FloatArray:
-    """Log-likelihood ratio of each block."""
+    """Return the log-likelihood ratio of each block."""
     of_tar, of_non = totals or (np.add.reduceat(n_tar, first), np.add.reduceat(n_non, first))
     with np.errstate(divide="ignore"):
         found: FloatArray = (np.log(n_tar) - np.log(of_tar)[table]) - (np.log(n_non) - np.log(of_non)[table])
@@ -331,7 +331,7 @@ def _llr(
 
 
 def dcf_weights(log_odds: float) -> tuple[float, float]:
-    """What a miss and a false alarm cost, normalized by the better of accept-all and reject-all."""
+    """Return the costs of a miss and a false alarm, normalized by the better of accept-all and reject-all."""
     one, none, at = np.ones(1), np.zeros(1), np.full(1, log_odds)
     miss, false_alarm = (
         detection_cost(*pair, at, 1.0, 1.0, normalize=True).item() for pair in ((one, none), (none, one))
@@ -340,7 +340,7 @@ def dcf_weights(log_odds: float) -> tuple[float, float]:
 
 
 CellCosts: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
-"""Costs (2, ...) of llrs of targets and of non-targets, weighted by the prior."""
+"""Function that returns costs (2, ...) of llrs of targets and of non-targets, weighted by the prior."""
 
 
 def log_costs_at(log_odds: float) -> CellCosts:
@@ -371,24 +371,24 @@ def _mixed(tar: FloatArray, non: FloatArray, log_odds: float) -> FloatArray:
 
 
 class LinearCosts:
-    """Costs of cells, (2, n_cells): of targets, then of non-targets, whose means add up to a figure.
+    """Costs of bins, (2, n_cells): of targets, then of non-targets, whose means sum to a metric.
 
     Parameters
     ----------
     tar, non : SortedClass
     pav : Pav
     rocch : Rocch
-    cells : Cells
-        With borders at all thresholds that are asked for, and at those of the hull.
+    cells : ScoreBins
+        Bins with borders at all required thresholds, and at the thresholds of the hull.
     """
 
-    def __init__(self, tar: SortedClass, non: SortedClass, pav: Pav, rocch: Rocch, cells: Cells) -> None:
+    def __init__(self, tar: SortedClass, non: SortedClass, pav: Pav, rocch: Rocch, cells: ScoreBins) -> None:
         self.pav, self.rocch, self.cells = pav, rocch, cells
         (self.n_tar, self.tar_means), (self.n_non, self.non_means) = (in_cells(one, cells) for one in (tar, non))
         self.one_trial = (_mean_weight(tar), _mean_weight(non))
 
     def with_trials(self, n_trials: IntArray) -> Self:
-        """Tell how many targets and non-targets count: of sorted classes, equal scores are one entry."""
+        """Set the numbers of targets and non-targets, because sorted classes combine equal scores."""
         pairs = zip((self.n_tar, self.n_non), n_trials.tolist(), strict=True)
         tar, non = (1.0 if own.dtype == np.int64 else float(own.sum()) / n for own, n in pairs)
         self.one_trial = (tar, non)
@@ -396,75 +396,85 @@ class LinearCosts:
 
     @cached_property
     def best(self) -> BestDecisions:
-        """What is best for these trials: one table of all."""
+        """Optimal decisions for these trials, with one table of all trials."""
         return BestDecisions.of(self.n_tar, self.n_non)
 
     @cached_property
     def block(self) -> IntArray:
-        """The PAV block of each cell."""
+        """PAV block of each bin."""
         lowest = np.append(-np.inf, self.cells.borders)
         return np.maximum(np.searchsorted(np.clip(self.pav.low, *_FINITE), lowest, side="right") - 1, 0)
 
     def rates(self, threshold: float, miss: float = 1.0, false_alarm: float = 1.0) -> FloatArray:
-        """``miss`` times the miss rate at a threshold plus ``false_alarm`` times the false-alarm rate."""
+        """Return costs of ``miss`` times the miss rate plus ``false_alarm`` times the false-alarm rate."""
         rejected = np.arange(self.cells.n_cells) < self.cells.below(threshold)
         return np.stack((miss * rejected, false_alarm * ~rejected))
 
     def dcf(self, log_odds: float, threshold: float) -> FloatArray:
-        """Normalized detection cost at a threshold, with the prior log odds of unit costs."""
+        """Return the costs of the normalized DCF at a threshold, with the prior log odds of unit costs."""
         return self.rates(threshold, *dcf_weights(log_odds))
 
     def auc(self) -> FloatArray:
-        """Area under the ROC: each trial against all of the other class."""
+        """Return the costs of the area under the ROC: each trial compared with all of the other class."""
         below = np.cumsum(self.n_non) - self.n_non / 2
         above = self.n_tar.sum() - np.cumsum(self.n_tar) + self.n_tar / 2
-        # The figure is bilinear: either class alone gives all of it, and the derivatives of both add up.
+        # The metric is bilinear: either class alone gives all of it, and the derivatives of both are added.
         return np.stack((below / self.n_non.sum(), above / self.n_tar.sum()))
 
-    def limited(self, kind: int, threshold: float, n_units: tuple[int, int]) -> tuple[float, float]:
-        """Return what both error rates at a threshold add to the rate of one class where that of the other is limited.
+    def average_precision(self) -> FloatArray:
+        """Return the derivatives of the average precision in the shares of trials of each class."""
+        hits, false = (np.cumsum(one[::-1])[::-1] for one in (self.n_tar, self.n_non))
+        accepted = np.maximum(hits + false, np.finfo(np.float64).tiny)
+        precision, steps = hits / accepted, self.n_tar / accepted
+        of_tar = precision + np.cumsum(steps * (1.0 - precision))
+        return np.stack((of_tar, -np.cumsum(steps * precision) * self.n_non.sum() / self.n_tar.sum()))
 
-        The threshold moves with the limited rate along the hull. How much the other one grows is taken from a chord, as
-        between two neighbours it is mostly chance (Woodruff 1952, Journal of the American Statistical Association 47).
+    def limited(self, kind: int, threshold: float, n_units: tuple[int, int]) -> tuple[float, float]:
+        """Return the weights of both error rates in the rate of one class at a limit of the other.
+
+        The threshold moves with the limited rate along the hull. The growth of the other rate comes from a chord,
+        because between two neighbours it is mostly random (Woodruff 1952, Journal of the American Statistical
+        Association 47).
 
         Parameters
         ----------
         kind : int
-            0 if the miss rate is limited, 1 if the false-alarm rate is.
+            0 if the miss rate is limited, 1 if the false-alarm rate is limited.
         threshold : float
         n_units : (int, int)
-            Units with trials of each class: the chord reaches a standard error of the limited rate to each side.
+            Units with trials of each class: the chord extends one standard error of the limited rate on each side.
         """
         own = (self.n_tar, self.n_non)[kind]
         share = float(own[: self.cells.below(threshold)].sum() / own.sum())
         at = 1.0 - share if kind else share
         ends = _around(at, _spread(at, n_units[kind]))
         limited, other = (self.rocch.p_miss, self.rocch.p_fa)[:: -1 if kind else 1]
-        order = slice(None, None, -1 if kind else 1)  # interpolation is along ascending rates
+        order = slice(None, None, -1 if kind else 1)  # interpolation needs ascending rates
         rates = np.interp(ends, limited[order], other[order])
         slope = float((rates[0] - rates[1]) / (ends[1] - ends[0]))
         return (1.0, slope) if kind else (slope, 1.0)
 
     def of_means(self, costs: CellCosts, *, best: bool = False) -> FloatArray:
-        """Costs by a function of the scores, or of the llrs of PAV, of targets and of non-targets."""
+        """Return costs by a function of the scores, or of the PAV llrs, of targets and of non-targets."""
         if best:
             return np.asarray(self.best.cost_of(costs)[:, 0])
         return np.where(self.best.seen[:, 0], costs(self.tar_means, self.non_means), 0.0)
 
 
 def crossing_weights(rocch: Rocch, ratio: float, n_units: tuple[int, int]) -> tuple[float, float]:
-    """Return what both error rates add to ``p_fa`` where ``p_fa = ratio * p_miss``; see `crossing_slopes`."""
+    """Return the weights of both error rates in ``p_fa`` where ``p_fa = ratio * p_miss``; see `crossing_slopes`."""
     _, down, up = crossing_slopes(rocch, ratio, n_units)
     scale = ratio / (down + ratio * up)
     return scale * down, scale * up
 
 
 def crossing_slopes(rocch: Rocch, ratio: float, n_units: tuple[int, int]) -> tuple[float, float, float]:
-    """Return ``p_fa = ratio * p_miss`` on the hull, and how much ``p_fa`` falls and ``p_miss`` rises around it.
+    """Return ``p_fa = ratio * p_miss`` on the hull, and the changes of ``p_fa`` and ``p_miss`` around it.
 
-    Slopes are those of a chord, as between two neighbours on the hull they are mostly chance. Where both rates are to
-    be equal, it reaches a standard error of their difference to each side, and goes beyond what few errors show. Else
-    the rarer errors would decide alone how far: then it reaches a standard error of the ratio of both rates.
+    Slopes are slopes of a chord, because between two neighbours on the hull they are mostly random. If both rates must
+    be equal, the chord extends one standard error of their difference on each side, beyond the range of few errors.
+    Otherwise the rarer errors alone would determine its length: then it extends one standard error of the ratio of both
+    rates.
 
     Parameters
     ----------
@@ -474,7 +484,7 @@ def crossing_slopes(rocch: Rocch, ratio: float, n_units: tuple[int, int]) -> tup
         Units with trials of each class.
     """
 
-    def at(gap: FloatArray, ends: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def at(gap: FloatArray, ends: FloatArray) -> FloatPair:
         p_fa, p_miss = (np.interp(ends, gap[::-1], rate[::-1]) for rate in (rocch.p_fa, rocch.p_miss))
         return p_fa, p_miss
 
@@ -489,7 +499,7 @@ def crossing_slopes(rocch: Rocch, ratio: float, n_units: tuple[int, int]) -> tup
         gap, reach = off(1.0), math.hypot(*spreads)
         fall, rise = at(gap, np.clip([reach, -reach], gap[-1], gap[0]))
         return p_fa, float(fall[0] - fall[1]), float(rise[1] - rise[0])
-    if p_fa == 0.0:  # no errors: both rates count alike
+    if p_fa == 0.0:  # no errors: equal weights of both rates
         return 0.0, 1.0, 1.0
     factor = math.exp(min(math.hypot(spreads[0] / p_miss, spreads[1] / p_fa), 1.0))
     (most_fa, least_miss), (least_fa, most_miss) = (at(off(one), nowhere) for one in (ratio * factor, ratio / factor))
@@ -497,17 +507,17 @@ def crossing_slopes(rocch: Rocch, ratio: float, n_units: tuple[int, int]) -> tup
 
 
 def _spread(rate: float, n: int) -> float:
-    """Return a standard error of a rate of n units, which is not 0 where none errs."""
+    """Return a standard error of a rate of n units, which is positive even without errors."""
     return math.sqrt((max(rate * (1.0 - rate), 0.0) + 1.0 / n) / n)
 
 
 def _around(rate: float, spread: float) -> tuple[float, float]:
-    """Rates below and above by the same factor, inside [0, 1]."""
+    """Return rates below and above by the same factor, inside [0, 1]."""
     return rate * rate / (rate + spread), min(rate + spread, 1.0)
 
 
 def _mean_weight(trials: SortedClass) -> float:
-    """What a trial counts; fractional weights have no unit of their own."""
+    """Return the weight of a trial; fractional weights have no natural unit."""
     is_whole = trials.weights is None or trials.weights.dtype == np.int64
     return 1.0 if is_whole else trials.total / len(trials.scores)
 
@@ -516,7 +526,7 @@ _FINITE = (-float(np.finfo(np.float64).max), float(np.finfo(np.float64).max))
 
 
 def sums_by_unit(values: AnyArray, units: TrialUnits) -> FloatArray:
-    """Sums over the trials of each unit; a unit on both sides of a trial counts once.
+    """Return sums over the trials of each unit; a unit on both sides of a trial counts once.
 
     Parameters
     ----------
@@ -539,7 +549,7 @@ def sums_by_unit(values: AnyArray, units: TrialUnits) -> FloatArray:
 
 
 def add_by_unit(total: FloatArray, values: AnyArray, units: TrialUnits) -> None:
-    """Add the sums over some trials to those of others, (n_units, n_columns); see `sums_by_unit`."""
+    """Add the sums over more trials to ``total``, (n_units, n_columns); see `sums_by_unit`."""
     first, *others = units.codes
     add_by_code(total, values, first)
     for side in others:
@@ -547,25 +557,25 @@ def add_by_unit(total: FloatArray, values: AnyArray, units: TrialUnits) -> None:
 
 
 def add_by_code(total: FloatArray, values: AnyArray, codes: IntArray) -> None:
-    """Add values of trials, (n_columns, n_trials), to the rows of ``total`` that ``codes`` name."""
+    """Add values of trials, (n_columns, n_trials), to the rows of ``total`` given by ``codes``."""
     if len(total) <= len(codes):
         for k, column in enumerate(values):
             total[:, k] += np.bincount(codes, column, minlength=len(total))
         return
-    used, places = np.unique(codes, return_inverse=True)  # most units have no trial here
+    used, places = np.unique(codes, return_inverse=True)  # most units may have no trials here
     for k, column in enumerate(values):
         total[used, k] += np.bincount(places, column, minlength=len(used))
 
 
 def covariance_of(influences: FloatArray, n_units: int | None = None) -> FloatArray:
-    """Covariance of parameters by the infinitesimal jackknife: ``n / (n - 1) sum_k d_k d_k'``.
+    """Return the covariance of parameters by the infinitesimal jackknife: ``n / (n - 1) sum_k d_k d_k'``.
 
     Parameters
     ----------
     influences : (n_units, n_parameters) array
-        ``d_k``: the derivative of the parameters by the weight of unit k, at weight 1.
+        ``d_k``: the derivative of the parameters in the weight of unit k, at weight 1.
     n_units : int, optional
-        If rows do not stand for units, but have their second moments.
+        Number of units if rows are not units, but have the same second moments.
 
     Returns
     -------
@@ -582,7 +592,7 @@ def covariance_of(influences: FloatArray, n_units: int | None = None) -> FloatAr
 
 
 _FADING = 40.0
-"""Effective number of units up to which unequal influences reduce the degrees of freedom in full."""
+"""Effective number of units up to which unequal influences reduce the degrees of freedom fully."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -592,14 +602,14 @@ class UnitChanges:
     Attributes
     ----------
     values : (n_units, n_parameters) array
-        The change if a unit is left out (``left_out``), otherwise the derivative by its weight. Without
-        ``listed``, rows with the same second moments as the rows of all units.
+        Change of the parameters without a unit (``left_out``), or the derivative in its weight. If not ``listed``, rows
+        with the same second moments as the rows of all units.
     n_units : int
     n_effective : float
-        The effective number of units of the class that has fewest; see `deciban.core.resampling.intervals`.
+        Effective number of units of the class with the fewest; see `deciban.core.resampling.intervals`.
     left_out, listed : bool
     penalized : bool
-        Whether a penalty shrinks the parameters: their bias is intended, then, and not corrected.
+        True if a penalty shrinks the parameters: then their bias is intended and not corrected.
 
     Examples
     --------
@@ -617,13 +627,13 @@ class UnitChanges:
 
     @property
     def covariance(self) -> FloatArray:
-        """The covariance of the parameters, (n_parameters, n_parameters): sandwich, or delete-one-unit jackknife."""
+        """Covariance of the parameters, (n_parameters, n_parameters): sandwich, or delete-one-unit jackknife."""
         shrink = (1.0 - 1.0 / self.n_units) ** 2 if self.left_out else 1.0
         return shrink * covariance_of(self.values, self.n_units)
 
     @property
     def bias(self) -> FloatArray:
-        """The bias of the parameters by the jackknife, (n_parameters,); 0 if no unit was left out, or by a penalty."""
+        """Jackknife bias of the parameters, (n_parameters,); 0 if no unit was left out, or with a penalty."""
         if self.penalized or not self.left_out:
             return np.zeros(self.values.shape[1])
         return (self.n_units - 1.0) / self.n_units * np.asarray(self.values.sum(axis=0), np.float64)
@@ -632,9 +642,9 @@ class UnitChanges:
     def degrees(self) -> float:
         """Degrees of freedom of the variances.
 
-        At most one less than the effective number of units. Where few units dominate, the variance is itself uncertain:
+        At most the effective number of units minus 1. If a few units dominate, the variance is uncertain:
         Satterthwaite's degrees follow from the fourth moments of the contributions of units, averaged over all
-        directions of the parameters. They count in full up to 40 effective units, and less and less beyond.
+        directions of the parameters. They are used fully up to 40 effective units, and less beyond.
         """
         most = self.n_effective - 1.0
         if not (self.left_out and self.listed):
@@ -656,7 +666,7 @@ _FLAT = 1e-9
 
 
 def require_effective(n_effective: FloatArray, names: tuple[str, ...], units: TrialUnits) -> float:
-    """Return the least effective number of units of any class; refuse fewer than five.
+    """Return the smallest effective number of units of any class; refuse fewer than five.
 
     Raises
     ------
@@ -665,7 +675,7 @@ def require_effective(n_effective: FloatArray, names: tuple[str, ...], units: Tr
     worst = int(np.argmin(n_effective))
     if not is_enough(n_effective[worst]):
         raise InputError(
-            f"{names[worst]} trials come from effectively {n_effective[worst]:.2g} {units.noun}s, and intervals need "
+            f"{names[worst]} trials come from effectively {n_effective[worst]:.2g} {units.noun}s, but intervals need "
             f"at least {FEWEST_CLUSTERS:.0f}: train on more {units.noun}s"
         )
     return float(n_effective[worst])
@@ -679,4 +689,4 @@ def require_several(units: TrialUnits) -> None:
     InputError
     """
     if units.n_units < 2:
-        raise InputError(f"units: all trials are of one {units.noun}, which does not tell how others would differ.")
+        raise InputError(f"units: all trials are of one {units.noun}. At least two {units.noun}s are needed.")

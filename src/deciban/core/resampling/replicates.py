@@ -1,8 +1,7 @@
-"""Replicates in blocks and threads, and sums of the weights of trials by cell, for many replicates at once.
+"""Bootstrap replicates in blocks and threads, and weighted counts of trials by bin for many replicates.
 
-A trial of one unit counts as often as the unit, one of two units as often as the product of both (the vertex
-bootstrap; where the sides share no unit, the product-weight bootstrap of Owen and Eckles 2012). Replicates are the
-same whatever the threads do.
+The weight of a trial with one unit is the weight of the unit; with two units, it is the product (the vertex bootstrap;
+if the sides share no units, the product-weight bootstrap of Owen and Eckles 2012). Replicates do not depend on threads.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import pdtr
 
+from deciban._validate import arrays as _validate
 from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.unit_counts import Table, groups_of_units, sums_of_rows
 from deciban.core.resampling.units import Keys, TrialUnits, mixed_bits
-from deciban.errors import InputError
-from deciban.steps import teller
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
+from deciban.errors import InputError, teller
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, FloatPair, IntArray
 
 Multipliers = NDArray[np.uint8]
-"""How often units count, (n_units, n_replicates)."""
+"""Weights of units, (n_units, n_replicates)."""
 
 
 MOST = 14
-"""A Poisson number of mean 1 is larger with a probability of 3e-13: no weight is. Products of two fit in a byte."""
+"""Limit of weights. A Poisson number of mean 1 exceeds it with probability 3e-13. Products of two fit in a byte."""
 
 
 _BITS, _TABLE_BITS = 53, 16
@@ -40,11 +39,10 @@ _AT_ONCE = 1 << 17
 
 
 def poisson_weights(keys: Keys, seed: int, replicates: AnyArray) -> Multipliers:
-    """How often every unit counts in every replicate: Poisson numbers of mean and variance 1.
+    """Return the weight of every unit in every replicate: Poisson numbers of mean and variance 1.
 
-    Counter-based, as in Salmon and others 2011: a hash of seed, replicate and key of the unit, looked up in the
-    distribution. So they depend neither on the order of units, nor on which others there are, nor on what was drawn
-    before.
+    The method is counter-based, as in Salmon and others 2011: a hash of seed, replicate and key of the unit is looked
+    up in the distribution. So weights do not depend on the order of units, on other units, or on previous draws.
 
     Parameters
     ----------
@@ -76,7 +74,7 @@ def poisson_weights(keys: Keys, seed: int, replicates: AnyArray) -> Multipliers:
 
 
 def _poisson(bits: Keys) -> Multipliers:
-    """Look up evenly spread numbers: most by their first bits, the few that these do not decide by all."""
+    """Look up uniform numbers: most by their first bits, the few unclear ones by all bits."""
     wide = bits >> np.uint64(64 - _BITS)
     place = (wide >> np.uint64(_BITS - _TABLE_BITS)).astype(np.intp)
     found = _LOWEST[place]
@@ -94,12 +92,12 @@ _LOWEST, _IS_SPLIT = (np.cumsum(_PLACES) - _PLACES).astype(np.uint8), _PLACES > 
 
 
 def checked_replicates(n_replicates: Any, seed: Any) -> tuple[int, int]:
-    """A number of replicates, 0 for none, and a seed.
+    """Return a checked number of replicates, 0 for none, and a seed.
 
     Raises
     ------
     InputError
-        If one of these is none. One replicate alone has no spread.
+        If an argument is invalid. A single replicate has no spread.
 
     Examples
     --------
@@ -108,53 +106,51 @@ def checked_replicates(n_replicates: Any, seed: Any) -> tuple[int, int]:
     """
     n_replicates = _whole(n_replicates, "bootstrap", "a number of replicates", 2**31 - 1)
     if n_replicates == 1:
-        raise InputError("bootstrap: got 1. One replicate says nothing of a spread: take 1000, or 0 for none.")
+        raise InputError("bootstrap: got 1. A single replicate has no spread: use 1000, or 0 for none.")
     return n_replicates, _whole(seed, "seed", "a seed", 2**64 - 1)
 
 
 def _whole(value: Any, name: str, what: str, most: int) -> int:
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or not 0 <= value <= most:
-        raise InputError(f"{name}: got {value!r}. It is {what}, a whole number from 0 to {most:,}.")
-    return int(value)
+    return _validate.whole(value, name, 0, most, f"It must be {what}, a whole number from 0 to {most:,}")
 
 
 BLOCK, _FEWEST = 256, 16
-"""Replicates at once, and where there are very many units. Blocks are always drawn whole: what a replicate is does not
-depend on how many there are."""
+"""Number of replicates at once, and with very many units. Blocks are always drawn whole, so that a replicate does not
+depend on their number."""
 
 
 _WEIGHTS = 1 << 26
-"""Weights of a block, as far as it does not get too small: each is a byte."""
+"""Limit of weights in a block, unless it gets too small; each weight is one byte."""
 
 
 _THREADS = 4
 
 
 Replicated: TypeAlias = tuple[FloatArray, BoolArray]
-"""Figures (n_replicates, n_figures), and which replicates have them: rows of others mean nothing."""
+"""Metrics (n_replicates, n_figures), and True for replicates with metrics; other rows are undefined."""
 
 
 FiguresOf: TypeAlias = Callable[[Multipliers], Replicated]
-"""From weights (n_units, n_replicates)."""
+"""Function of weights (n_units, n_replicates)."""
 
 
 FiguresOfTables: TypeAlias = Callable[[CountArray, CountArray], FloatArray]
-"""From tables of targets and of non-targets (n_tables, n_cells) to figures (n_tables, n_figures)."""
+"""Function from tables of targets and of non-targets (n_tables, n_cells) to metrics (n_tables, n_figures)."""
 
 
 def of_both_classes(
     figures_of: FiguresOfTables, sums: tuple[CountArray, CountArray], whole: tuple[CountArray, CountArray]
 ) -> Replicated:
-    """Figures of a block of replicates from the sums of weights in cells.
+    """Return metrics of a block of replicates from the sums of weights in bins.
 
     Parameters
     ----------
     figures_of : function
     sums : pair of (n_cells, n_replicates) arrays
-        Of targets and of non-targets.
+        Sums of targets and of non-targets.
     whole : pair of (n_cells,) arrays
-        All trials, which stand in for replicates without a class: shapes stay, so that no sum depends on what else is
-        in the block.
+        All trials, which replace replicates without a class: shapes do not change, so that no sum depends on the rest
+        of the block.
     """
     tables = [np.ascontiguousarray(one.T) for one in sums]
     has_both: BoolArray = np.logical_and.reduce([one.any(axis=1) for one in tables])
@@ -164,7 +160,7 @@ def of_both_classes(
 
 
 def block_size(n_units: int) -> int:
-    """How many replicates are drawn at once."""
+    """Return the number of replicates that are drawn at once."""
     return max(min(BLOCK, _WEIGHTS // max(n_units, 1)), _FEWEST)
 
 
@@ -174,7 +170,7 @@ def replicates_of(figures_of: FiguresOf, keys: Keys, *, seed: int, n_replicates:
     Parameters
     ----------
     figures_of : function
-        Called in several threads, with blocks of up to `BLOCK` replicates. Exceptions pass.
+        Called in several threads, with blocks of up to `BLOCK` replicates. Exceptions are passed on.
     keys : (n_units,) uint64 array
     seed, n_replicates : int
 
@@ -182,7 +178,7 @@ def replicates_of(figures_of: FiguresOf, keys: Keys, *, seed: int, n_replicates:
     -------
     figures : (n_replicates, n_figures) array
     has_figures : (n_replicates,) array
-        Where not, a class has no weight at all and figures do not exist: these rows mean nothing.
+        False if a class has no weight, so that metrics do not exist: these rows are undefined.
     """
 
     def block(first: int) -> Replicated:
@@ -204,7 +200,7 @@ def replicates_of(figures_of: FiguresOf, keys: Keys, *, seed: int, n_replicates:
 
 
 class LeftOut:
-    """What trials contribute to the means of classes without each group of units: classes count as much as ever.
+    """Contributions of trials to the means of classes without each group of units; class weights do not change.
 
     Parameters
     ----------
@@ -214,13 +210,13 @@ class LeftOut:
     Attributes
     ----------
     keys : (n_units,) uint64 array
-        Of the units.
+        Keys of the units.
     sides : list of (n_trials,) int arrays
-        The groups of the units of each trial.
+        Groups of the units of each trial.
     is_possible : bool
-        Whether there are groups, and none has all trials of a class.
+        True if there are groups, and no group has all trials of a class.
     share : (n_trials,) array
-        What trials contribute when all are there.
+        Contributions of trials with all groups.
     """
 
     def __init__(self, means: ClassMeans, n_groups: int) -> None:
@@ -234,31 +230,31 @@ class LeftOut:
         self._factors = [whole / np.where(mass > 0.0, mass, 1.0) for mass in masses]
 
     def stays(self, number: int) -> FloatArray:
-        """Which trials have nothing to do with a group: 1, others 0."""
+        """Return 1 for trials without units of a group, 0 for others."""
         found = np.ones(len(self.share))
         for side in self.sides:
             found *= side != number
         return found
 
-    def weights(self) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """What trials contribute without each group, 0 for its own; and which trials stay."""
+    def weights(self) -> Iterator[FloatPair]:
+        """Yield the contributions of trials without each group (0 for its trials), and the remaining trials."""
         for number, factor in enumerate(self._factors):
             stays = self.stays(number)
             yield self.share * factor[self._stratum] * stays, stays
 
     def tables(self, place: IntArray, n_places: int, weight: FloatArray, *, makes_up: bool) -> FloatArray:
-        """Sums of what trials contribute at each place without each group, (n_groups, n_places).
+        """Return sums of contributions at each position without each group, (n_groups, n_places).
 
-        All are counted once, and those of each group are taken away.
+        All trials are counted once, and the trials of each group are subtracted.
 
         Parameters
         ----------
         place : (n_trials,) int array
         n_places : int
         weight : (n_trials,) array
-            By which the contributions are multiplied.
+            Factors of the contributions.
         makes_up : bool
-            Whether what is left of a class makes up for what is gone, as in `weights`.
+            Rescale the remaining trials of a class to its full weight, as in `weights`.
         """
         factors, own, n = np.array(self._factors), self.share * weight, self.n_groups * n_places
         if not makes_up:
@@ -267,54 +263,54 @@ class LeftOut:
         everything = np.bincount(self._stratum * n_places + place, own, minlength=n_strata * n_places)
         found = factors @ everything.reshape(n_strata, n_places)
         n_left = np.tile(np.bincount(place, minlength=n_places), (self.n_groups, 1))
-        for side in self.sides:  # a trial of two groups goes with each; of one group on both sides once
+        for side in self.sides:  # subtract a trial from both of its groups, once if they are equal
             some = slice(None) if side is self.sides[0] else np.flatnonzero(side != self.sides[0])
             group, at = side[some], side[some] * n_places + place[some]
             gone = np.bincount(at, own[some] * factors[group, self._stratum[some]], minlength=n)
             found -= gone.reshape(found.shape)
             n_left -= np.bincount(at, minlength=n).reshape(found.shape)
-        return np.where(n_left > 0, np.maximum(found, 0.0), 0.0)  # nothing is left of what is all gone
+        return np.where(n_left > 0, np.maximum(found, 0.0), 0.0)  # exactly 0 without remaining trials
 
     def held_out(self, costs: FloatArray, cell: IntArray) -> FloatArray:
-        """What each trial costs by decisions without the group of its unit; of two units, the mean of both.
+        """Return the cost of each trial by decisions without the group of its unit; with two units, the mean of both.
 
         Parameters
         ----------
         costs : (n_groups, n_cells, ...) array
-            By decisions that were made without each group.
+            Costs by decisions without each group.
         cell : (n_trials,) int array
         """
         return np.asarray(np.mean([costs[side, cell] for side in self.sides], axis=0))
 
 
 _GROUP = 18
-"""Trials whose weights of one unit are added up together in a byte: 18 times 14 fits."""
+"""Number of trials whose weights of one unit are summed in a byte: 18 times 14 fits."""
 
 _RUN = 334
-"""Trials whose products are added up together in 16 bits: 334 products of 14 and 14 fit."""
+"""Number of trials whose products are summed in 16 bits: 334 products of 14 and 14 fit."""
 
 _GROUPS, _WEIGHTED = 1 << 12, 1 << 10
-"""Groups at once, of trials without and with weights of their own: many enough for long calls, few enough for cache."""
+"""Groups at once, for trials without and with weights: enough for long calls, few enough for cache."""
 
 _TABLE = 1 << 26
-"""Bytes of weights of units at once, as far as there are two replicates."""
+"""Bytes of weights of units at once, for at least two replicates."""
 
 _SAMPLED = 8
-"""Of so many trials one is looked at for which units have many: on that only speed depends."""
+"""One in this many trials is checked for frequent units; this affects only speed."""
 
 _UNITS = 1 << 16
 _EXACT = 1 << 24
-"""Below, whole numbers are exact in 32 bits, which are multiplied twice as fast."""
+"""Below this, whole numbers are exact in 32 bits, which are multiplied twice as fast."""
 
 _DENSE_FROM = 0.1
-"""Share of entries that are not 0 from which a table of units and cells is multiplied as an array."""
+"""Share of non-zero entries above which a table of units and bins is multiplied as an array."""
 
 
 class CellSums(Protocol):
-    """Sums for one class of trials."""
+    """Weighted counts of one class of trials."""
 
     def of(self, weights: Multipliers) -> CountArray:
-        """Sum of the weights of trials in every cell, (n_cells, n_replicates), for weights of units."""
+        """Return the sum of the weights of trials in every bin, (n_cells, n_replicates), for weights of units."""
         ...
 
 
@@ -324,23 +320,23 @@ def cell_sums(units: TrialUnits, cell: IntArray, n_cells: int, weights: CountArr
     Parameters
     ----------
     units : TrialUnits
-        Of these trials.
+        Units of these trials.
     cell : (n,) int array
-        The cell of each trial.
+        Bin of each trial.
     n_cells : int
     weights : (n,) array, optional
-        Of trials.
+        Weights of trials.
     """
     if len(units.codes) == 2 and not np.array_equal(*units.codes):
         return SumsOfProducts(units, cell, n_cells, weights)
-    from scipy.sparse import coo_matrix  # only who resamples needs it
+    from scipy.sparse import coo_matrix  # only needed for resampling
 
     values = np.ones(len(cell), np.int64) if weights is None else weights
     return SumsOfUnits(coo_matrix((values, (units.codes[0], cell)), shape=(units.n_units, n_cells)).tocsr())
 
 
 class SumsOfUnits:
-    """Trials of one unit each: products with a table.
+    """Trials with one unit each: products with a table.
 
     Parameters
     ----------
@@ -360,7 +356,7 @@ class SumsOfUnits:
             self.parts.append((slice(first, first + _UNITS), part.toarray() if is_dense else part))
 
     def of(self, weights: Multipliers) -> CountArray:
-        """Sum of the weights of trials in every cell; exact for whole numbers, as these stay far below 2**53."""
+        """Return the sum of the weights of trials in every bin; exact for whole numbers, which stay far below 2**53."""
         total = np.zeros((self.n_cells, weights.shape[1]))
         for some, part in self.parts:
             total += part @ weights[some].astype(part.dtype)
@@ -369,17 +365,17 @@ class SumsOfUnits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
-    """Trials of some cells in groups that share a unit, their hub.
+    """Trials of some bins in groups that share a unit, their hub.
 
     Attributes
     ----------
     others : (n_groups, n_units + 1) sparse matrix
-        How often the groups have each unit beside the hub; the last one always counts once.
+        Multiplicity of each unit besides the hub in the groups; the last unit always counts once.
     hubs : (n_groups,) int array
     runs : (n_runs, n_groups) sparse matrix
-        Which groups are added up together.
+        Groups that are summed together.
     starts, cells : (n_filled,) int arrays
-        The first run of each cell that has some, and which cell that is.
+        First run of each non-empty bin, and the bin.
     """
 
     others: Table
@@ -390,10 +386,10 @@ class _Part:
 
 
 class SumsOfProducts:
-    """Trials of two units each: in each cell, those that share a unit are added up before they are multiplied with it.
+    """Trials with two units each; in each bin, trials with a common unit are summed before multiplying by its weight.
 
-    ``sum u_i u_j`` over the trials of a cell is the sum over i of ``u_i`` times the sum of ``u_j``: a unit is looked up
-    once for all its trials in the cell. Of the two units of a trial the hub is the one with more trials. A unit on both
+    ``sum u_i u_j`` over the trials of a bin is the sum over i of ``u_i`` times the sum of ``u_j``: a unit is looked up
+    once for all its trials in the bin. Of the two units of a trial, the hub is the one with more trials. A unit on both
     sides of a trial counts once.
 
     Parameters
@@ -402,7 +398,7 @@ class SumsOfProducts:
     cell : (n,) int array
     n_cells : int
     weights : (n,) array, optional
-        Of trials; whole or not, sums are floats then.
+        Weights of trials; with weights, sums are floats.
     """
 
     def __init__(self, units: TrialUnits, cell: IntArray, n_cells: int, weights: CountArray | None) -> None:
@@ -428,13 +424,13 @@ class SumsOfProducts:
         self.parts = list(_parts_of(groups, runs, cells, (hub, beside, values), n_units))
 
     def of(self, weights: Multipliers) -> CountArray:
-        """Sum of the products in every cell; exact without weights of trials."""
+        """Return the sum of the products in every bin; exact without weights of trials."""
         n_units, n_replicates = weights.shape
         step = max(_TABLE // ((1 if self.is_whole else 8) * (n_units + 1)) // 2, 1) * 2
         return np.hstack([self._of(weights[:, first : first + step]) for first in range(0, n_replicates, step)])
 
     def _of(self, weights: Multipliers) -> CountArray:
-        """The same for as many replicates as have room."""
+        """Return the sums for as many replicates as fit in memory."""
         n_units, n_replicates = weights.shape
         width = n_replicates + n_replicates % 2
         table = np.ones((n_units + 1, width), np.uint8)
@@ -453,20 +449,20 @@ class SumsOfProducts:
 
 
 def _packed(table: Multipliers) -> AnyArray:
-    """Two replicates in one number, (n, n_replicates / 2): their sums are those of both while they are bytes."""
+    """Pack two replicates in one number, (n, n_replicates / 2), so that bytes are summed for both at once."""
     first, second = np.hsplit(table, 2)
     return np.asarray(first | second.astype(np.uint16) << 8)
 
 
 def _unpacked(sums: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """The first half of the replicates, and the second."""
+    """Return the first half of the replicates, and the second."""
     return sums & 0xFF, sums >> 8
 
 
 def _sorted(
     cell: IntArray, hub: IntArray, beside: IntArray, weights: CountArray | None
 ) -> tuple[IntArray, IntArray, FloatArray | None]:
-    """Hubs, the units beside them, and weights of trials, by cell and hub."""
+    """Return hubs, their partner units, and weights of trials, sorted by bin and hub."""
     bits = int(beside.max(initial=0)).bit_length()
     key = cell.astype(np.int64)
     key <<= bits
@@ -474,7 +470,7 @@ def _sorted(
     if weights is None and int(cell.max(initial=0)).bit_length() + 2 * bits < 64:
         key <<= bits
         key |= beside
-        key.sort()  # numbers are sorted faster than their positions
+        key.sort()  # sorting numbers is faster than sorting positions
         mask = (1 << bits) - 1
         beside = (key & mask).astype(np.int32)
         key >>= bits
@@ -484,10 +480,10 @@ def _sorted(
 
 
 def _cut(starts: IntArray, stop: int, most: int) -> IntArray:
-    """Where stretches begin, up to ``stop``, if those of more than so many are cut into pieces."""
-    n_pieces = -(-np.diff(starts, append=stop) // most)
-    before = np.cumsum(n_pieces) - n_pieces
-    found: IntArray = np.repeat(starts - before * most, n_pieces) + np.arange(n_pieces.sum()) * most
+    """Return starts of stretches, up to ``stop``; stretches longer than ``most`` are cut."""
+    n_partitions = -(-np.diff(starts, append=stop) // most)
+    before = np.cumsum(n_partitions) - n_partitions
+    found: IntArray = np.repeat(starts - before * most, n_partitions) + np.arange(n_partitions.sum()) * most
     return found
 
 
@@ -498,15 +494,15 @@ def _parts_of(
     trials: tuple[IntArray, IntArray, FloatArray | None],
     n_units: int,
 ) -> Iterator[_Part]:
-    """Whole runs, of not many more groups than are wanted at once.
+    """Yield whole runs with about the requested number of groups at once.
 
     Parameters
     ----------
     groups, runs : int arrays
-        The first trial of each.
+        First trial of each.
     cells : (n_runs,) int array
     trials : (hub, beside, weights)
-        Of all trials, by cell and hub.
+        Arrays of all trials, sorted by bin and hub.
     n_units : int
     """
     from scipy.sparse import csr_matrix

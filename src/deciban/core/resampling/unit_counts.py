@@ -1,4 +1,4 @@
-"""Counts of the trials of a class by unit and cell: they add up, and every influence is a product with them."""
+"""Counts of the trials of a class by unit and bin, which can be added; every influence is a product with them."""
 
 from __future__ import annotations
 
@@ -10,55 +10,55 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban.core.resampling.intervals import ClassSize, effective_numbers, small_sample_factors
-from deciban.core.resampling.linearised import Cells
+from deciban.core.resampling.linearised import ScoreBins
 from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, independent, mixed_bits
-from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import AnyArray, CountArray, FloatArray, FloatPair, IntArray, ScoreArray
 
 Table: TypeAlias = Any
-"""A numpy array of units and cells, or a sparse matrix where most entries are 0."""
+"""A numpy array of units and bins, or a sparse matrix if most entries are 0."""
 
 
-_DENSE = 1 << 22
-"""Entries up to which a table is an array."""
+_DENSE, _SMALL = 1 << 22, 1 << 20
+"""Number of entries up to which a table is an array, and up to which it is one although most entries are 0."""
 
 
 _BLOCK = 1 << 19
-"""Entries of a table that are handled at once."""
+"""Entries of a table that are processed at once."""
 
 
 _FEW = 1 << 30
-"""Trials of two units that can be counted in 32 bits."""
+"""Number of trials with two units that can be counted in 32 bits."""
 
 
 _WIDE = 256
-"""Units from which a table is cumulated faster row by row."""
+"""Number of units above which a table is cumulated faster row by row."""
 
 
 MOST_DEALT = 1 << 16
-"""Units that are dealt out to groups of equal size."""
+"""Limit of units that are assigned to groups of equal size."""
 
 
 _FILLED = 0.1
-"""Share of entries that are not 0 from which rows are handled as arrays."""
+"""Share of non-zero entries above which rows are processed as arrays."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitCounts:
-    """Trials of one class (or their weight) by unit and cell; ``a + b`` counts those of both.
+    """Trials of one class (or their weight) by unit and bin; ``a + b`` merges two sets of trials.
 
-    A trial with two units counts for each of them, one with the same unit on both sides once.
+    A trial with two units counts for each of them; a trial with the same unit on both sides counts once.
 
     Attributes
     ----------
     counts : (n_units, n_cells) array or sparse matrix
     keys : (n_units,) uint64 array
-        Of the units; the same in all summands.
+        Keys of the units; the same in all summands.
     in_cells : (n_cells,) array
-        Trials of all units, each once.
+        Trials of all units, each counted once.
     group : (n_units,) int array
-        Groups that are left out together, see `groups_of_units`.
+        Groups that are left out together; see `groups_of_units`.
     inside : (n_groups, n_cells) array
-        Trials with two different units of one group: they count twice in the sum over its units.
+        Trials with two different units of one group, which count twice in the sum over its units.
     """
 
     counts: Table
@@ -69,7 +69,7 @@ class UnitCounts:
 
     @classmethod
     def of(
-        cls, scores: ScoreArray, units: TrialUnits, cells: Cells, group: IntArray, weights: CountArray | None = None
+        cls, scores: ScoreArray, units: TrialUnits, cells: ScoreBins, group: IntArray, weights: CountArray | None = None
     ) -> UnitCounts:
         """Count checked trials.
 
@@ -77,8 +77,8 @@ class UnitCounts:
         ----------
         scores : (n,) array
         units : TrialUnits
-            Of these trials.
-        cells : Cells
+            Units of these trials.
+        cells : ScoreBins
         group : (n_units,) int array
         weights : (n,) array, optional
         """
@@ -103,7 +103,7 @@ class UnitCounts:
         return cls(counts, units.keys, in_cells, group, inside)
 
     def __add__(self, other: UnitCounts) -> UnitCounts:
-        """Merge with the counts of other trials of the same units, in the same cells."""
+        """Merge with the counts of other trials of the same units, in the same bins."""
         kind = np.result_type(self.in_cells, other.in_cells)
         names = {one.name for one in fields(self)} & {"in_cells", "inside", "by_stratum", "spread"}
         found: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in names}
@@ -111,17 +111,17 @@ class UnitCounts:
 
     @property
     def n_units(self) -> int:
-        """Number of units, also of those without a trial of this class."""
+        """Number of units, including units without trials of this class."""
         return len(self.keys)
 
     @property
     def total(self) -> float:
-        """Trials of the class, or their weight."""
+        """Number (or weight) of trials of the class."""
         return float(self.in_cells.sum())
 
     @property
     def totals(self) -> FloatArray:
-        """Trials of each unit."""
+        """Number (or weight) of trials of each unit."""
         return sums_of_rows(self.counts)
 
     @property
@@ -130,56 +130,73 @@ class UnitCounts:
         return small_sample_factors(self.totals / self.total)
 
     def mean(self, costs: FloatArray) -> FloatArray:
-        """Mean of costs of cells, (n_cells,) or (n_cells, n_figures), over the trials."""
+        """Return the mean over the trials of costs of bins, (n_cells,) or (n_cells, n_figures)."""
         return np.asarray(self.in_cells @ costs / self.total)
 
     @property
     def is_sparse(self) -> bool:
-        """Whether the table is a sparse matrix of which few entries are filled."""
+        """True if the table is a sparse matrix with few non-zero entries."""
         return hasattr(self.counts, "nnz") and bool(self.counts.nnz < _FILLED * math.prod(self.counts.shape))
 
     def block(self, part: slice) -> FloatArray:
-        """The counts of some units, as floats in an array."""
+        """Return the counts of some units as a float array."""
         found: FloatArray = as_array(self.counts[part]).astype(np.float64)
         return found
 
     def influence(self, costs: FloatArray, table: Table) -> FloatArray:
-        """Derivatives of mean costs, (n_cells, n_figures), in the weights of the units of a block, at weights of 1.
+        """Return derivatives of mean costs, (n_cells, n_figures), in the weights of the units of a block, at weight 1.
 
-        Trials of a unit count as often as the unit does, and the mean is over all: ``sum (x - mean) / total``.
+        The weight of a unit multiplies its trials, and the mean is over all trials: ``sum (x - mean) / total``.
         """
         found: FloatArray = np.asarray(table @ (costs - self.mean(costs)))
         found /= self.total
         return found
 
     def in_groups(self, n_groups: int) -> UnitCounts:
-        """The same with as few groups of units in place of units: their influences are those of their units, summed."""
-        from scipy.sparse import csr_matrix  # few need it
+        """Return counts with groups of units in place of units; the influence of a group is the sum over its units."""
+        dealt = groups_of_units(self.keys, n_groups)
+        return replace(self, counts=self._summed(dealt, n_groups), keys=self.keys[:n_groups])
 
-        dealt, n = groups_of_units(self.keys, n_groups), self.n_units
-        members = csr_matrix((np.ones(n, self.counts.dtype), (dealt, np.arange(n))), shape=(n_groups, n))
-        return replace(self, counts=members @ self.counts, keys=self.keys[:n_groups])
+    def _summed(self, group: IntArray, n_groups: int) -> Table:
+        """Return the trials of the units of each group, a row for each group."""
+        from scipy.sparse import csr_matrix  # rarely needed
+
+        n = len(group)
+        members = csr_matrix((np.ones(n, self.counts.dtype), (group, np.arange(n))), shape=(n_groups, n))
+        return members @ self.counts
+
+    def between(self, places: IntArray) -> UnitCounts:
+        """Return counts with fewer bins: those between two neighbours of ``places``, from 0 to ``n_cells``, are one."""
+        from scipy.sparse import csr_matrix  # rarely needed
+
+        n_cells, n = len(self.in_cells), len(places) - 1
+        of_cell = np.searchsorted(places, np.arange(n_cells), side="right") - 1
+        members = csr_matrix((np.ones(n_cells, self.counts.dtype), (np.arange(n_cells), of_cell)), shape=(n_cells, n))
+        in_cells: CountArray = np.add.reduceat(self.in_cells, places[:-1])
+        return replace(self, counts=self.counts @ members, in_cells=in_cells)
 
     def by_group(self) -> CountArray:
-        """Trials of the units of each group in every cell, (n_groups, n_cells); those of two units count for both."""
-        members = [np.flatnonzero(self.group == number) for number in range(len(self.inside))]
-        return np.stack([np.asarray(self.counts[chosen].sum(axis=0)).ravel() for chosen in members])
+        """Return trials of the units of each group in every bin, (n_groups, n_cells); two units count for both."""
+        groups = range(len(self.inside))
+        if hasattr(self.counts, "nnz"):
+            return as_array(self._summed(self.group, len(groups)))
+        return np.stack([self.counts[self.group == number].sum(axis=0) for number in groups])
 
     def without_groups(self, by_group: CountArray) -> CountArray:
-        """Trials in every cell that have nothing to do with each group, (n_groups, n_cells); see `by_group`."""
+        """Return trials in every bin without units of each group, (n_groups, n_cells); see `by_group`."""
         left: CountArray = self.in_cells - by_group + self.inside
         return left if left.dtype == np.int64 else np.where(left > 1e-9 * self.in_cells, left, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountedByUnit:
-    """Trials of both classes by unit and cell; ``a + b`` are those of both.
+    """Trials of both classes by unit and bin; ``a + b`` merges two sets of trials.
 
     Attributes
     ----------
     tar, non : UnitCounts
     n_trials : (2,) int array
-        Targets and non-targets that count.
+        Numbers of targets and non-targets that count.
     """
 
     tar: UnitCounts
@@ -187,54 +204,56 @@ class CountedByUnit:
     n_trials: IntArray
 
     def __add__(self, other: CountedByUnit) -> CountedByUnit:
-        """Add the trials of another part."""
+        """Add the trials of another batch."""
         return CountedByUnit(self.tar + other.tar, self.non + other.non, self.n_trials + other.n_trials)
 
 
 def _table(unit: IntArray, cell: IntArray, weights: CountArray | None, shape: tuple[int, int]) -> Table:
-    """Return trials, or their weight, by unit and cell: a sparse matrix where there are many of both."""
+    """Return trials, or their weight, by unit and bin; a sparse matrix if there are many of both."""
     n_units, n_cells = shape
-    if n_units * n_cells > _DENSE:
-        from scipy.sparse import coo_matrix  # few need it
+    size = n_units * n_cells
+    if size > _DENSE or (size > _SMALL and len(cell) < _FILLED * size):
+        from scipy.sparse import coo_matrix  # rarely needed
 
         own: Any = np.ones(len(cell), np.int32 if len(cell) < _FEW else np.int64) if weights is None else weights
         return coo_matrix((own, (unit, cell)), shape=shape).tocsr()
     place = cell * np.int64(n_units)
     place += unit
-    found: CountArray = np.bincount(place, weights, n_units * n_cells)
+    found: CountArray = np.bincount(place, weights, size)
     kind: Any = np.int64 if weights is None else weights.dtype
     return found.astype(kind, copy=False).reshape(n_cells, n_units).T
 
 
 def in_blocks(sides: Sequence[UnitCounts], width: int) -> Iterator[tuple[slice, list[Table]]]:
-    """The tables of classes with the same units and cells in blocks of units, as floats.
+    """Yield the tables of classes with the same units and bins in blocks of units, as floats.
 
     Parameters
     ----------
     sides : sequence of UnitCounts
     width : int
-        So many more columns fit in memory.
+        Number of additional columns that must fit in memory.
 
     Yields
     ------
     slice
-        Which units.
+        Units of the block.
     list of (n, n_cells) arrays or sparse matrices
     """
-    are_sparse = all(one.is_sparse for one in sides)
-    step = max(1, _BLOCK // (width + (0 if are_sparse else sides[0].counts.shape[1])))
+    are_sparse = [one.is_sparse for one in sides]
+    step = max(1, _BLOCK // (width + (0 if all(are_sparse) else sides[0].counts.shape[1])))
     for first in range(0, sides[0].n_units, step):
         part = slice(first, first + step)
-        yield part, [one.counts[part].astype(np.float64) if are_sparse else one.block(part) for one in sides]
+        given = zip(sides, are_sparse, strict=True)
+        yield part, [one.counts[part].astype(np.float64) if sparse else one.block(part) for one, sparse in given]
 
 
 def as_array(table: Table) -> CountArray:
-    """A table that fits in memory, with all its entries; the units of a cell lie side by side."""
+    """Return a table that fits in memory as an array; the units of a bin are contiguous."""
     return np.asarray(table.toarray(order="F") if hasattr(table, "toarray") else table)
 
 
 def cumulated(table: FloatArray) -> FloatArray:
-    """Trials in the first 0, 1, ... cells: (n_cells + 1, n_units) of a table with cells in rows and units in columns.
+    """Return trials in the first 0, 1, ... bins, (n_cells + 1, n_units), from a table of bins and units.
 
     Examples
     --------
@@ -252,14 +271,15 @@ def cumulated(table: FloatArray) -> FloatArray:
 
 
 def sums_of_rows(table: Table) -> FloatArray:
-    """Trials of each unit of a table."""
+    """Return the sum of the trials of each unit of a table."""
     return np.asarray(table.sum(axis=1), np.float64).ravel()
 
 
 def groups_of_units(keys: Keys, n_groups: int) -> IntArray:
-    """Deal units out to groups of equal size, in the order of their keys: names alone decide, not their order.
+    """Assign units to groups of equal size by their keys, so that only names matter, not the order of units.
 
-    Of very many units each goes to a group by itself, which needs no list of all; sizes differ by chance then.
+    With very many units, the key of a unit alone determines its group, without a list of all; sizes differ randomly
+    then.
 
     Examples
     --------
@@ -274,7 +294,7 @@ def groups_of_units(keys: Keys, n_groups: int) -> IntArray:
 
 
 def groups_of_keys(keys: Keys, n_groups: int) -> IntArray:
-    """The group of every unit where there are more than `MOST_DEALT`: its key alone decides.
+    """Return the group of every unit from its key alone, for more than `MOST_DEALT` units.
 
     Examples
     --------
@@ -285,7 +305,7 @@ def groups_of_keys(keys: Keys, n_groups: int) -> IntArray:
 
 
 def merged_units(parts: Sequence[TrialUnits]) -> list[TrialUnits]:
-    """The same units under the same codes in all parts of the data, by their keys."""
+    """Return the units of all parts of the data with common codes, by their keys."""
     keys, places = np.unique(np.concatenate([part.keys for part in parts]), return_inverse=True)
     found, first = [], 0
     for part in parts:
@@ -296,7 +316,7 @@ def merged_units(parts: Sequence[TrialUnits]) -> list[TrialUnits]:
 
 
 def joined_units(parts: Sequence[TrialUnits]) -> TrialUnits:
-    """The units of all trials of parts that have the same units, see `merged_units`; one side stands for both."""
+    """Return the units of all trials of several parts, see `merged_units`; with one side, it is repeated for both."""
     n_sides = max(len(one.codes) for one in parts)
     sides = [[one.codes[min(at, len(one.codes) - 1)] for one in parts] for at in range(n_sides)]
     return replace(parts[0], codes=tuple(map(np.concatenate, sides)))
@@ -304,19 +324,19 @@ def joined_units(parts: Sequence[TrialUnits]) -> TrialUnits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SingleCounts(UnitCounts):
-    """Trials of one class that are units by themselves, by cell.
+    """Trials of one class by bin, if every trial is a unit.
 
-    Rows of the table stand for all trials of a class and group in a cell: the root of the sum of their squared weights,
-    so that squares of influences add up to those of all trials.
+    A row of the table represents all trials of a class and group in a bin, by the root of the sum of their squared
+    weights. So squared influences have the same sum as over all trials.
 
     Attributes
     ----------
     own : (n_groups, n_cells) array
         Trials of each group that is left out.
     by_cell : (2 n_cells, n_cells) array
-        Rows that stand for all trials of a class in a cell: those of targets first.
+        Rows that represent all trials of a class in a bin; rows of targets come first.
     n_alike : (n_rows,) array
-        For how many trials of equal weight each row of the table stands, of either class.
+        Number of trials of equal weight, of either class, that each row of the table represents.
     """
 
     own: CountArray = field(default_factory=lambda: np.zeros((0, 0)))
@@ -324,27 +344,27 @@ class SingleCounts(UnitCounts):
     n_alike: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def by_group(self) -> CountArray:
-        """See `UnitCounts.by_group`."""
+        """Return trials of each group in every bin; see `UnitCounts.by_group`."""
         return self.own
 
-    def in_groups(self, n_groups: int) -> UnitCounts:  # noqa: ARG002  # cells are fewer than groups of trials
-        """See `UnitCounts.in_groups`: trials of a class in the same cell, so that squares are those of all trials."""
+    def in_groups(self, n_groups: int) -> UnitCounts:  # noqa: ARG002  # there are fewer bins than groups of trials
+        """Return counts by class and bin, with the same squares as all trials; see `UnitCounts.in_groups`."""
         none = np.zeros(len(self.by_cell), np.int64)
         return UnitCounts(self.by_cell, none.astype(np.uint64), self.in_cells, none, self.inside)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowsOfTrials:
-    """The row of every trial in the tables of `SingleCounts`, and its share of the row.
+    """Row of every trial in the tables of `SingleCounts`, and its share of the row.
 
     Attributes
     ----------
     row : (n_units,) int array
-        One more than the last row for units that do not count.
+        Row; one more than the last row for units that do not count.
     share : (n_rows + 1,) array
-        What a trial of weight 1 adds to an influence, as a share of that of its row.
+        Contribution of a trial of weight 1 to an influence, as a share of the influence of its row.
     weight : (n_units,) array or None
-        Weights of trials, times the factors of a jackknife; None where all weigh 1.
+        Weights of trials times the factors of a jackknife; None if all are 1.
     """
 
     row: IntArray
@@ -352,7 +372,7 @@ class RowsOfTrials:
     weight: CountArray | None
 
     def spread(self, influences: FloatArray) -> FloatArray:
-        """Return the influences of all units, (..., n_units), from those of rows, (..., n_rows)."""
+        """Return the influences of all units, (..., n_units), from influences of rows, (..., n_rows)."""
         scaled = np.zeros((*influences.shape[:-1], len(self.share)))
         np.multiply(influences, self.share[:-1], out=scaled[..., :-1])
         found: FloatArray = scaled[..., self.row]
@@ -363,7 +383,7 @@ class RowsOfTrials:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpreadInfluences(Mapping[Any, FloatArray]):
-    """Influences of all units by name, made from those of rows when they are needed.
+    """Influences of all units by name, computed from influences of rows on access.
 
     Attributes
     ----------
@@ -386,16 +406,16 @@ class SpreadInfluences(Mapping[Any, FloatArray]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SingleFacts:
-    """Numbers of targets and non-targets that are units, their weights and keys; ``a + b`` covers both parts.
+    """Numbers of targets and non-targets that are units, their weights and keys; ``a + b`` merges two sets of trials.
 
     Attributes
     ----------
     n : (2,) int array
-        Trials that count.
+        Numbers of trials that count.
     weights : (2, 2) array
-        Their weights, and squares of these, added up.
+        Sums of their weights and of squared weights.
     keys : uint64 array or None
-        None of more trials than are dealt out to groups.
+        None if there are too many trials to assign them to groups of equal size.
     """
 
     n: IntArray
@@ -404,11 +424,11 @@ class SingleFacts:
 
     @classmethod
     def of(cls, weights: Sequence[FloatArray], keys: Keys | None) -> SingleFacts:
-        """From the weights of both classes, all above 0."""
+        """Create from the weights of both classes, all above 0."""
         return cls(np.array(list(map(len, weights))), np.array([(own.sum(), own @ own) for own in weights]), keys)
 
     def __add__(self, other: SingleFacts) -> SingleFacts:
-        """Add the trials of another part."""
+        """Add the trials of another batch."""
         n, keys = self.n + other.n, None
         if self.keys is not None and other.keys is not None and n.sum() <= MOST_DEALT:
             keys = np.concatenate((self.keys, other.keys))
@@ -416,30 +436,31 @@ class SingleFacts:
 
     @property
     def units(self) -> UnlistedUnits:
-        """The units of all trials."""
+        """Units of all trials."""
         none = (np.zeros(0, np.int64),), np.zeros(0, np.uint64)
         return UnlistedUnits(*none, "trial", independent("trial"), int(self.n.sum()))
 
     def dealt(self) -> Keys | None:
-        """The keys of all trials, ascending; None of very many."""
+        """Keys of all trials, ascending; None for very many trials."""
         return None if self.keys is None or self.n.sum() > MOST_DEALT else np.sort(self.keys)
 
     def sizes(self, one_trial: tuple[float, float]) -> list[ClassSize]:
-        """Return the sizes of both classes; ``one_trial`` is what a trial of each counts."""
+        """Return the sizes of both classes; ``one_trial`` is the weight of a trial of each."""
         rows = zip(self.weights.tolist(), one_trial, self.n.tolist(), strict=True)
         return [ClassSize(total / one, float(effective_numbers(total, two)), n) for (total, two), one, n in rows]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SingleSums:
-    """Trials of both classes that are units, by group and cell; ``a + b`` are those of both parts.
+    """Trials of both classes that are units, by group and bin; ``a + b`` merges two sets of trials.
 
     Attributes
     ----------
     own, squares, fourths : (2, n_groups, n_cells) arrays
-        Trials, or their weight, and sums of the second and fourth powers of weights with the factors of a jackknife.
+        Trials, or their weight, and sums of the second and fourth powers of weights times jackknife factors.
     placed : tuple of (units, place, mass), or None
-        Of each class, if wanted: the units of trials, the cell of each, counted through all groups, and these weights.
+        For each class, if requested: the units of trials, the bin of each (counted through all groups), and these
+        weights.
     """
 
     own: CountArray
@@ -462,15 +483,15 @@ class SingleSums:
         Parameters
         ----------
         cells : pair of (n,) int arrays
-            Of targets and of non-targets.
+            Bins of targets and of non-targets.
         units : pair of TrialUnits
         weights : pair of (n,) arrays or None
         facts : SingleFacts
-            Of all trials.
+            Facts of all trials.
         known : (n_trials,) uint64 array or None
             See `SingleFacts.dealt`.
         shape : (int, int)
-            Numbers of groups that are left out in turn, and of cells.
+            Numbers of groups that are left out in turn, and of bins.
 
         Examples
         --------
@@ -498,11 +519,11 @@ class SingleSums:
         return cls(counts, squares, fourths, tuple(placed))
 
     def __add__(self, other: SingleSums) -> SingleSums:
-        """Add the trials of another part."""
+        """Add the trials of another batch."""
         return SingleSums(self.own + other.own, self.squares + other.squares, self.fourths + other.fourths)
 
     def counts(self, in_cells: Sequence[CountArray]) -> tuple[SingleCounts, SingleCounts]:
-        """Return targets and non-targets by row; ``in_cells`` are those of each class in every cell."""
+        """Return targets and non-targets by row; ``in_cells`` are the numbers of each class in every bin."""
         from scipy.sparse import csr_matrix
 
         filled, n_cells = [np.nonzero(one) for one in self.squares], self.squares.shape[2]
@@ -521,11 +542,11 @@ class SingleSums:
         return found[0], found[1]
 
     def rows(self, n_units: int) -> RowsOfTrials | None:
-        """Return the row of each unit, of all of which these are the sums; None if it is not known where trials are."""
+        """Return the row of each of all units; None if the positions of trials are unknown."""
         if self.placed is None:
             return None
         n_rows, roots = 0, list[FloatArray]()
-        row: IntArray = np.full(n_units, -1, np.int32)  # the last share, of no row, is 0
+        row: IntArray = np.full(n_units, -1, np.int32)  # units without a row have the last share, 0
         weight = np.ones(n_units)
         for squares, (unit, place, mass) in zip(self.squares, self.placed, strict=True):
             flat = squares.ravel()
@@ -540,7 +561,7 @@ class SingleSums:
 
 
 def jackknife_weights(weights: CountArray, total: float, n_trials: int) -> FloatArray:
-    """Return weights of trials that are units, times the factors of a jackknife; see `small_sample_factors`."""
+    """Return weights of trials that are units, times jackknife factors; see `small_sample_factors`."""
     own = np.asarray(weights, np.float64)
     return own * small_sample_factors(own / total, n_trials)
 
@@ -548,16 +569,16 @@ def jackknife_weights(weights: CountArray, total: float, n_trials: int) -> Float
 def sums_of_singles(
     place: IntArray, weights: CountArray | None, mass: FloatArray | None, shape: tuple[int, int]
 ) -> tuple[CountArray, CountArray, CountArray]:
-    """Return trials that are units by group and cell, and sums of the second and fourth powers of their weights.
+    """Return trials that are units by group and bin, and sums of the second and fourth powers of their weights.
 
     Parameters
     ----------
     place : (n,) int array
-        The cell of each trial, counted through all groups.
+        Bin of each trial, counted through all groups.
     weights, mass : (n,) arrays, optional
-        The second one with the factors of a jackknife.
+        Weights of trials, without and with jackknife factors.
     shape : (int, int)
-        Numbers of groups and of cells.
+        Numbers of groups and of bins.
     """
 
     def table(values: CountArray | None) -> CountArray:
@@ -573,8 +594,8 @@ def sums_of_singles(
 
 def in_strata(
     stratum: IntArray, cell: IntArray, units: TrialUnits, weights: CountArray | None, shape: tuple[int, int]
-) -> tuple[FloatArray, FloatArray]:
-    """Return the weight of trials of a class by unit and stratum, and by stratum and cell.
+) -> FloatPair:
+    """Return the weight of trials of a class by unit and stratum, and by stratum and bin.
 
     Parameters
     ----------
@@ -582,7 +603,7 @@ def in_strata(
     units : TrialUnits
     weights : (n,) array, optional
     shape : (int, int)
-        Numbers of strata and of cells.
+        Numbers of strata and of bins.
     """
     n_strata, n_cells = shape
     own, (trial, codes) = np.ones(len(cell)) if weights is None else weights.astype(np.float64), units.entries()
@@ -593,17 +614,17 @@ def in_strata(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StratifiedCounts(UnitCounts):
-    """Trials of one class by unit and cell, of which a mean is that over strata of their means.
+    """Trials of one class by unit and bin, for a mean over strata of their means.
 
-    Drawing a unit more often leaves the weight of a stratum what it is: a unit acts on the mean of its strata alone, by
-    how far its trials there are from it.
+    The weight of a unit does not change the weight of a stratum: it affects only the means of its strata, by the
+    difference of its trials from these means.
 
     Attributes
     ----------
     by_stratum : (n_units, n_strata) array
         Weight of the trials of each unit.
     spread : (n_strata, n_cells) array
-        Weight of the trials of each stratum in every cell.
+        Weight of the trials of each stratum in every bin.
     """
 
     by_stratum: FloatArray
@@ -611,25 +632,30 @@ class StratifiedCounts(UnitCounts):
 
     @classmethod
     def of(cls, counts: UnitCounts, by_stratum: FloatArray, spread: FloatArray) -> StratifiedCounts:  # type: ignore[override]
-        """From counts without strata, and the weights of `in_strata`."""
+        """Create from counts without strata, and the weights of `in_strata`."""
         known = {one.name: getattr(counts, one.name) for one in fields(counts)}
         return cls(**known, by_stratum=by_stratum, spread=spread)
 
     @property
     def is_sparse(self) -> bool:
-        """Never: a unit takes something from all cells of its strata."""
+        """Always False: a unit affects all bins of its strata."""
         return False
 
     def block(self, part: slice) -> FloatArray:
-        """Trials of units, less what their strata have in their place."""
+        """Return trials of units minus the trials of their strata in proportion."""
         found: FloatArray = as_array(self.counts[part]).astype(np.float64)
         totals = self.spread.sum(axis=1, keepdims=True)
         shares = np.divide(self.spread, totals, out=np.zeros_like(self.spread), where=totals > 0)
         found -= self.by_stratum[part] @ shares
         return found
 
+    def between(self, places: IntArray) -> StratifiedCounts:
+        """Return counts with fewer bins; see `UnitCounts.between`."""
+        spread, whole = np.add.reduceat(self.spread, places[:-1], axis=1), UnitCounts.between(self, places)
+        return replace(self, counts=whole.counts, in_cells=whole.in_cells, spread=spread)
+
     def in_groups(self, n_groups: int) -> StratifiedCounts:
-        """See `UnitCounts.in_groups`."""
+        """Return counts with groups of units in place of units; see `UnitCounts.in_groups`."""
         dealt, whole = groups_of_units(self.keys, n_groups), UnitCounts.in_groups(self, n_groups)
         summed = np.zeros((n_groups, self.by_stratum.shape[1]))
         np.add.at(summed, dealt, self.by_stratum)

@@ -1,4 +1,4 @@
-"""Units of trials: the speakers, sources or sessions that trials share, and whose draw makes a figure uncertain."""
+"""Units: clusters of trials, such as speakers, sources or sessions, for the uncertainty of metrics."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deciban.errors import InputError
-from deciban.messages import Note, counted, topic_of
+from deciban.errors import InputError, Note, counted, topic_of
 from deciban.types import AnyArray, BoolArray, IntArray, Units
 
 Keys = NDArray[np.uint64]
 
 
 INDEPENDENT = "taken as independent"
-"""What every source of units ends with that are the trials themselves."""
+"""End of the source text of units that are the trials themselves."""
 
 
 FEW_UNITS = 30
-"""Below this, intervals are themselves rough."""
+"""Number of units below which intervals are approximate."""
 
 
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -32,34 +31,34 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 _LARGEST = 2**53
-"""Floats hold whole numbers up to here."""
+"""Limit up to which floats represent all whole numbers."""
 
 
 _LARGEST_SHORT = 2**31 - 1
 
 
 _SOME = 1 << 16
-"""Trials that mostly have all units: then the others need not be asked which there are."""
+"""Number of trials that usually contain all units: then the others are not checked."""
 
 
 _DIGITS = 17
-"""Of numbers, fewer."""
+"""Numbers have fewer digits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrialUnits:
-    """Which units trials belong to: one, or one on each side.
+    """Units of trials: one for each trial, or one for each side.
 
     Attributes
     ----------
     codes : tuple of (n_trials,) int arrays
         Positions of units: one array, or one for each side of a trial. A unit on both sides of a trial counts once.
     keys : (n_units,) uint64 array
-        A number that the name of a unit alone decides: what is drawn for a unit depends on nothing else.
+        Hash of the name of each unit: random draws depend on nothing else.
     noun : str
-        What a unit is called: ``"speaker"``, ``"segment"``, ``"trial"``, or ``"unit"``.
+        Name of a unit: ``"speaker"``, ``"segment"``, ``"trial"``, or ``"unit"``.
     source : str
-        How the units were found, in words.
+        Origin of the units, in words.
     """
 
     codes: tuple[IntArray, ...]
@@ -69,12 +68,28 @@ class TrialUnits:
 
     @classmethod
     def of(cls, values: ArrayLike, name: str = "units", **about: str) -> TrialUnits:
-        """From names or numbers of units, (n_trials,) or (n_trials, 2); see `together`."""
+        """Create from names or numbers of units, (n_trials,) or (n_trials, 2); see `together`."""
         return together([(values, name)], **about)[0]
 
     @classmethod
+    def checked(cls, units: Any, n_trials: int) -> TrialUnits | None:
+        """Return the units that a user passed for the trials, if any.
+
+        Raises
+        ------
+        InputError
+            If there is not one for each trial.
+        """
+        if units is None:
+            return None
+        found: TrialUnits = units if isinstance(units, TrialUnits) else cls.of(units)
+        if found.n_trials != n_trials:
+            raise InputError(f"units: {found.n_trials} units for {n_trials} trials. Pass one for each trial.")
+        return found
+
+    @classmethod
     def each(cls, n_trials: int, noun: str = "trial") -> TrialUnits:
-        """Return a unit for every trial, known by its position."""
+        """Return a unit for every trial, identified by its position."""
         return cls((np.arange(n_trials),), mixed_bits(np.arange(n_trials)), noun, independent(noun))
 
     @property
@@ -84,7 +99,7 @@ class TrialUnits:
 
     @property
     def are_independent(self) -> bool:
-        """Whether the units are the trials themselves."""
+        """True if the units are the trials themselves."""
         return is_independent(self.source)
 
     @property
@@ -93,7 +108,7 @@ class TrialUnits:
         return len(self.codes[0])
 
     def take(self, chosen: AnyArray | slice) -> TrialUnits:
-        """The units of some trials, by a mask or positions; the units stay the same, also where no trial is left."""
+        """Return the units of some trials, by a mask or positions; units without trials remain."""
         return replace(self, codes=tuple(side[chosen] for side in self.codes))
 
     def entries(self) -> tuple[IntArray | slice, IntArray]:
@@ -105,12 +120,12 @@ class TrialUnits:
         return np.concatenate((np.arange(len(first)), apart)), np.concatenate((first, others[0][apart]))
 
     def among(self, keys: Keys) -> TrialUnits:
-        """Return the same units by their positions among all units, whose keys ascend."""
+        """Return the units by their positions among all units, whose keys ascend."""
         place = np.searchsorted(keys, self.keys)
         return replace(self, codes=tuple(place[side] for side in self.codes), keys=keys)
 
     def only_used(self) -> TrialUnits:
-        """Without units that no trial has."""
+        """Return the units without units that have no trials."""
         used = np.zeros(self.n_units, np.bool_)
         for side in self.codes:
             used[side] = True
@@ -121,7 +136,7 @@ class TrialUnits:
 
 
 def independent(noun: str) -> Note:
-    """Return the source of units that are the trials themselves, by what a trial is called.
+    """Return the source text of units that are the trials themselves, given the name of a trial.
 
     Examples
     --------
@@ -132,12 +147,12 @@ def independent(noun: str) -> Note:
 
 
 def is_independent(source: str) -> bool:
-    """Return True for the source of units that are the trials themselves, as `independent` makes it."""
+    """Return True for a source text from `independent`."""
     return topic_of(source) == "independent"
 
 
 def source_of_file(text: str) -> str:
-    """Return the source of units that a file has, which is known by its words alone.
+    """Return the source of units from its text in a file.
 
     Examples
     --------
@@ -149,7 +164,7 @@ def source_of_file(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnlistedUnits(TrialUnits):
-    """Units of no trial, too many to be listed: nothing is known but how many there are.
+    """Units without a list of trials, because there are too many; only their number is known.
 
     Attributes
     ----------
@@ -160,24 +175,24 @@ class UnlistedUnits(TrialUnits):
 
     @property
     def n_units(self) -> int:
-        """See `TrialUnits.n_units`."""
+        """Number of units; see `TrialUnits.n_units`."""
         return self.n
 
 
 def together(named: Sequence[tuple[ArrayLike, str]], **about: str) -> list[TrialUnits]:
-    """Units of several sets of trials, such as targets and non-targets: the same name is the same unit in all.
+    """Return units of several sets of trials, such as targets and non-targets; equal names are the same unit in all.
 
     Parameters
     ----------
     named : sequence of (array_like, str)
-        Names or numbers of units, (n_trials,) or (n_trials, 2), and what the argument is called.
+        Names or numbers of units, (n_trials,) or (n_trials, 2), and the name of the argument.
     **about : str
         ``noun`` and ``source``.
 
     Raises
     ------
     InputError
-        If a shape is another, or names are neither numbers nor text.
+        If a shape is invalid, or names are neither numbers nor text.
 
     Examples
     --------
@@ -189,7 +204,7 @@ def together(named: Sequence[tuple[ArrayLike, str]], **about: str) -> list[Trial
     kinds = {"words" if one.dtype.kind == "U" else "numbers" for one in arrays if one.size}
     if len(kinds) > 1:
         raise InputError(
-            f"{', '.join(name for _, name in named)}: some are words, some numbers. Name units alike in all."
+            f"{', '.join(name for _, name in named)}: some are words and some are numbers. Use one type for all."
         )
     low, high = _range([one for one in arrays if one.size])
     if max(-low, high) > _LARGEST:
@@ -212,37 +227,35 @@ def units_of_classes(
     Raises
     ------
     InputError
-        If those of one class are missing, or they are not as many as trials.
+        If the units of one class are missing, or their number differs from the trials.
     """
     given: Any = {f"tar_{noun}s": tar_units, f"non_{noun}s": non_units}
     missing = [name for name, one in given.items() if one is None]
     if len(missing) == 2:
         return None
     if missing:
-        raise InputError(f"{missing[0]}: none given, but there are those of the other class. Name the {noun}s of both.")
+        raise InputError(f"{missing[0]}: missing, but the other class has {noun}s. Pass the {noun}s of both.")
     if isinstance(tar_units, TrialUnits) and isinstance(non_units, TrialUnits):
         found = [tar_units, non_units]
     else:
         found = together([(one, name) for name, one in given.items()], noun=noun)
     for (name, _), one, size in zip(given.items(), found, sizes, strict=True):
         if one.n_trials != size:
-            raise InputError(
-                f"{name}: {noun}s of {one.n_trials} trials for {size} scores. Give one row for each trial."
-            )
+            raise InputError(f"{name}: {one.n_trials} {noun}s for {size} scores. Pass one row for each trial.")
     return found[0], found[1]
 
 
 def _coded(arrays: Sequence[AnyArray], low: int, high: int) -> tuple[AnyArray, list[AnyArray]]:
-    """Names in order, and for each side of each array the position of every unit there.
+    """Return names in order, and for each side of each array the position of every unit in them.
 
-    Numbers from ``low`` to ``high`` that lie close together need no sorting.
+    If numbers from ``low`` to ``high`` are close together, no sort is needed.
     """
     sides = [side for one in arrays for side in ([one] if one.ndim == 1 else [one[:, 0], one[:, 1]])]
     if high - low > sum(one.size for one in sides) or max(-low, high) > _LARGEST_SHORT:
         flat = np.concatenate([one for one in sides if one.size] or [np.zeros(0, np.int64)])
         names, codes = np.unique(flat, return_inverse=True)
         return names, np.split(codes.astype(np.int32), np.cumsum([one.size for one in sides])[:-1])
-    shifted = [one.astype(np.int32) - np.int32(low) for one in sides] if low else sides  # no copies, for the most part
+    shifted = [one.astype(np.int32) - np.int32(low) for one in sides] if low else sides  # usually without copies
     there = _there([one[:_SOME] for one in shifted], high - low + 1)
     if not there.all():
         there = _there(shifted, high - low + 1)
@@ -254,7 +267,7 @@ def _coded(arrays: Sequence[AnyArray], low: int, high: int) -> tuple[AnyArray, l
 
 
 def _range(arrays: Sequence[AnyArray]) -> tuple[int, int]:
-    """Lowest and highest number; far apart where there are words, or nothing."""
+    """Return the lowest and highest number; far apart if there are words, or nothing."""
     if not arrays or any(one.dtype.kind != "i" for one in arrays):
         return 0, _LARGEST
     slabs = [one[first : first + _SOME] for one in arrays for first in range(0, len(one), _SOME)]  # read once
@@ -263,7 +276,7 @@ def _range(arrays: Sequence[AnyArray]) -> tuple[int, int]:
 
 
 def _there(sides: Sequence[AnyArray], n: int) -> BoolArray:
-    """Which of the numbers up to ``n`` occur."""
+    """Return True for the numbers up to ``n`` that occur."""
     found = np.zeros(n, np.bool_)
     for one in sides:
         found[one] = True
@@ -271,11 +284,11 @@ def _there(sides: Sequence[AnyArray], n: int) -> BoolArray:
 
 
 def _names(values: Any, name: str) -> AnyArray:
-    """Names as text or int64."""
+    """Return names as text or int64."""
     array = np.asarray(values)
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] not in (1, 2)):
         raise InputError(
-            f"{name}: shape {array.shape}. Give one unit for each trial, (n,), or one for each side, (n, 2)."
+            f"{name}: shape {array.shape}. Pass one unit for each trial, (n,), or one for each side, (n, 2)."
         )
     array = array if array.ndim == 1 or array.shape[1] == 2 else array[:, 0]
     if not array.size:
@@ -285,7 +298,7 @@ def _names(values: Any, name: str) -> AnyArray:
     if array.dtype.kind in "OSU":
         return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array.astype(np.str_)
     if array.dtype.kind not in "biuf":
-        raise InputError(f"{name}: units of type {array.dtype}. Name them by words or whole numbers.")
+        raise InputError(f"{name}: units of type {array.dtype}. Units must be words or whole numbers.")
     if array.dtype.kind != "i":
         _require_whole(array, name)
     return array.astype(np.int64, copy=False)
@@ -294,22 +307,22 @@ def _names(values: Any, name: str) -> AnyArray:
 def _require_whole(array: AnyArray, name: str) -> None:
     is_whole = array.dtype.kind != "f" or bool(np.all(array == np.trunc(array)))
     if not is_whole or array.min() < -_LARGEST or array.max() > _LARGEST:
-        raise InputError(f"{name}: units are no whole numbers below 2^53. Name them by words or such numbers.")
+        raise InputError(f"{name}: units must be words or whole numbers below 2^53.")
 
 
 def _refuse_missing(array: AnyArray, name: str) -> None:
     for at, one in enumerate(array.ravel().tolist()):
         if one is None or (isinstance(one, float) and math.isnan(one)):
             raise InputError(
-                f"{name}: no unit at index {at // (array.size // len(array))}. Name the unit of every trial; one that "
-                "shares nothing with others has a name of its own."
+                f"{name}: no unit at index {at // (array.size // len(array))}. Every trial needs a unit; use a unique "
+                "name for a trial that shares nothing with others."
             )
 
 
 def keys_of(names: Iterable[Any] | AnyArray) -> Keys:
-    """A number for every name, spread evenly over 64 bits; the same on every machine.
+    """Return a hash of every name, uniform over 64 bits; the same on every machine.
 
-    A word that spells a whole number is that number: units are the same whether a file or an array names them.
+    A word that spells a whole number has the same hash as the number, so that units are the same in files and arrays.
 
     Examples
     --------
@@ -330,15 +343,15 @@ def keys_of(names: Iterable[Any] | AnyArray) -> Keys:
 
 
 def _is_number(word: str) -> bool:
-    """Whether a word is what a whole number is printed as."""
+    """Return True if a word is the printed form of a whole number."""
     digits = word.removeprefix("-")
     return digits.isascii() and digits.isdecimal() and len(digits) < _DIGITS and word == str(int(word))
 
 
 def distinct(numbers: AnyArray) -> AnyArray:
-    """Each whole number once, ascending.
+    """Return the distinct whole numbers, ascending.
 
-    Sorting them takes a tenth of the time of `numpy.unique`, where most are different.
+    Sorting them takes a tenth of the time of `numpy.unique` if most are different.
 
     Examples
     --------
@@ -352,7 +365,7 @@ def distinct(numbers: AnyArray) -> AnyArray:
 
 
 def mixed_bits(numbers: AnyArray) -> Keys:
-    """Whole numbers scattered over 64 bits (the finalizer of splitmix64, Steele and others 2014)."""
+    """Return hashes of whole numbers over 64 bits (the finalizer of splitmix64, Steele and others 2014)."""
     with np.errstate(over="ignore"):
         found = numbers.astype(np.uint64) * _STEP + _STEP
         found = (found ^ (found >> np.uint64(30))) * _FIRST
@@ -361,7 +374,7 @@ def mixed_bits(numbers: AnyArray) -> Keys:
 
 
 def units_in_words(units: TrialUnits) -> str:
-    """Return the message on units: how many there are, and how they were found.
+    """Return the message on units: their number and origin.
 
     Examples
     --------
@@ -377,7 +390,7 @@ def units_in_words(units: TrialUnits) -> str:
 
 
 def number_of_units(n_units: int, noun: str, source: str) -> str:
-    """Return how many units there are, and whether these are trials that are taken as independent.
+    """Return a text with the number of units, which states if they are independent trials.
 
     Examples
     --------
@@ -391,7 +404,7 @@ def number_of_units(n_units: int, noun: str, source: str) -> str:
 
 
 def number_and_source(n_units: int, noun: str, source: str) -> str:
-    """Return how many units there are, and how they were found.
+    """Return a text with the number and origin of units.
 
     Examples
     --------
@@ -403,7 +416,7 @@ def number_and_source(n_units: int, noun: str, source: str) -> str:
 
 
 def common_in_words(noun: str, found: Sequence[str]) -> str:
-    """What has to be said of classes of which all trials have a unit in common; an empty text where none has.
+    """Return a message on classes whose trials all share a unit; empty if there are none.
 
     Examples
     --------
@@ -413,4 +426,4 @@ def common_in_words(noun: str, found: Sequence[str]) -> str:
     if not found:
         return ""
     all_of = ", in all ".join(found)
-    return f"one {noun} is in all {all_of}: how other {noun}s would differ there, no interval can tell"
+    return f"one {noun} is in all {all_of}: intervals cannot include the variation between {noun}s there"

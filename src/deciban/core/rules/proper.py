@@ -6,12 +6,13 @@ With ``x = llr + prior log odds``, ``q = sigma(x) = 1 / (1 + exp(-x))`` and real
     C(q | non) = 1/B(alpha, beta) * integral from 0 to q of p^(alpha-1) (1-p)^(beta-2) dp
 
 (1, 1) is the logarithmic rule in nats, (2, 2) three times the Brier rule, (1/2, 1/2) 2/pi times boosting.
-Exchanging the classes exchanges signs and parameters, ``C(x | non; alpha, beta) = C(-x | tar; beta, alpha)``:
-every formula is needed for one class only, the closed forms here for targets, the general rule, from a table of Taylor
-series, for non-targets. Infinite ``x`` is allowed, NaN is not; costs beyond the range of float64 are ``inf`` or 0,
-without warnings. Made for ``alpha`` and ``beta`` from 0.05 to 100. Nothing here checks its arguments or raises.
+Exchanging the classes exchanges signs and parameters, ``C(x | non; alpha, beta) = C(-x | tar; beta, alpha)``. So every
+formula is needed for one class only: closed forms for targets, and the general rule, from a table of Taylor series,
+for non-targets. Infinite ``x`` is allowed, NaN is not. Costs beyond the range of float64 are ``inf`` or 0, without
+warnings. The range of ``alpha`` and ``beta`` is 0.05 to 100. The functions do not check their arguments and do not
+raise.
 
-Shares and quantiles of the threshold weighting of a rule (Bruemmer & Doddington 2013 eq. 10) stand here, too.
+The module also has shares and quantiles of the threshold weighting of a rule (Bruemmer & Doddington 2013 eq. 10).
 """
 
 from __future__ import annotations
@@ -26,31 +27,31 @@ import numpy as np
 from scipy import special
 from scipy.special import expit
 
-from deciban.types import FloatArray
+from deciban.types import FloatArray, FloatPair
 
 EDGE = 40
-"""Beyond +-40 nats a sigmoid is one exponential: what is left out is below 200 exp(-40) < 1e-15."""
+"""Beyond +-40 nats, a sigmoid is one exponential, with an error below 200 exp(-40) < 1e-15."""
 
 
 _CHUNK = 8192
-"""Values evaluated together: every temporary stays in cache."""
+"""Values evaluated together: all temporaries stay in cache."""
 
 
 HUGE = 1e300
-"""Stands for infinity where 0 * inf or inf - inf would be NaN; its products with parameters are finite."""
+"""Replaces infinity where 0 * inf or inf - inf would be NaN; its products with parameters are finite."""
 
 
 _TRUNCATION = 3e-13
-"""The first term left out of the curvature, relative to the bound of the curvature, which is good to 1e-12.
+"""Limit of the first omitted term of the curvature, relative to the bound of the curvature (accurate to 1e-12).
 
-Of slopes and costs less than a hundredth of this is left out: they are good to 2e-14 within the table.
+For slopes and costs, the omitted terms are less than a hundredth of this: they are accurate to 2e-14 in the table.
 """
 
 
 @lru_cache(maxsize=64)
 def log_beta(alpha: float, beta: float) -> float:
-    """Return the log of the beta function to about 1e-14; within the range of the family it is down to -138."""
-    # By Gamma(x + 1) = x Gamma(x) from parameters in (0, 1]: at 100 scipy's own value is off by 1e-13.
+    """Return the log of the beta function to about 1e-14; its lowest value in the range of the family is -138."""
+    # Uses Gamma(x + 1) = x Gamma(x) from parameters in (0, 1]; at 100 scipy's own value has an error of 1e-13.
     small_alpha, small_beta = alpha % 1.0 or 1.0, beta % 1.0 or 1.0
     value = float(special.beta(small_alpha, small_beta))
     for parameter, other in ((alpha, beta), (beta, small_alpha)):
@@ -60,7 +61,7 @@ def log_beta(alpha: float, beta: float) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CostTable:
+class CostSeries:
     """Taylor series of ``C(z | non; alpha, beta)`` around equally spaced centres on [-EDGE, EDGE].
 
     Attributes
@@ -85,7 +86,7 @@ class CostTable:
     def piecewise(self, z: FloatArray, first: int, last: int) -> FloatArray:
         """Return derivatives of order ``first`` to ``last``, (n_orders, n), in the type of ``z`` (n,).
 
-        Values beyond that type are ``inf`` or 0.
+        Values beyond this type are ``inf`` or 0.
         """
         terms = np.empty((1 + last - first, len(z)), z.dtype)
         with np.errstate(over="ignore", under="ignore"):
@@ -98,7 +99,7 @@ class CostTable:
     def derivatives(self, z: FloatArray, order: int) -> list[FloatArray]:
         """Return cost, slope and curvature, or the first ``order + 1`` of them, as new arrays.
 
-        ``z`` is of shape (n,); time per value is best for some thousands. Beyond float64 values are ``inf`` or 0.
+        ``z`` has shape (n,); some thousands of values at a time are fastest. Values beyond float64 are ``inf`` or 0.
         """
         with np.errstate(over="ignore", under="ignore"):
             if len(z) == 0 or (z.max() <= EDGE and z.min() >= -EDGE):
@@ -111,7 +112,7 @@ class CostTable:
         return values
 
     def _inside(self, z: FloatArray, order: int) -> list[FloatArray]:
-        """Sum the series of the nearest centre and, by Horner's rule on all at once, its derivatives."""
+        """Sum the series of the nearest centre and, by a simultaneous Horner's rule, its derivatives."""
         panel = z * self.per_unit
         np.rint(panel, out=panel)
         d = panel * (-1.0 / self.per_unit)
@@ -121,12 +122,12 @@ class CostTable:
         coefficient = panel  # its memory is free now
         sums = [self.series[-1].take(index)]
         for column in self.series[-2::-1]:
-            # A derivative starts as what the one before it was: 0 * d + sums[-1].
+            # A derivative starts as the previous one: 0 * d + sums[-1].
             started = [sums[-1].copy()] if len(sums) <= order else []
             for k in range(len(sums) - 1, 0, -1):
                 sums[k] *= d
                 sums[k] += sums[k - 1]
-            column.take(index, out=coefficient, mode="clip")  # any mode but "raise" writes without a buffer
+            column.take(index, out=coefficient, mode="clip")  # all modes except "raise" write without a buffer
             sums[0] *= d
             sums[0] += coefficient
             sums += started
@@ -140,9 +141,9 @@ class CostTable:
         return slope / self.alpha, slope, slope * self.alpha
 
     def _right(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the same right of it, where the slope is ``exp(-c z) / B``."""
+        """Return cost, slope and curvature right of the table, where the slope is ``exp(-c z) / B``."""
         c, log_b = self.beta - 1.0, log_beta(self.alpha, self.beta)
-        # What is added to the cost grows forever if c < 0, to a limit if c > 0.
+        # The increment of the cost grows forever if c < 0, and to a limit if c > 0.
         more = z - EDGE
         added = more if c == 0.0 else -np.expm1(-c * more) / c
         cost = self.series[0, -1] + np.exp(-c * EDGE - log_b) * added
@@ -151,12 +152,12 @@ class CostTable:
 
 
 @lru_cache(maxsize=8)
-def cost_table(alpha: float, beta: float) -> CostTable:
+def cost_table(alpha: float, beta: float) -> CostSeries:
     """Return the table of a rule, ``alpha`` and ``beta`` from 0.05 to 100, at most 6 MB.
 
-    Both the number of centres and that of terms grow with the parameters, from 64 per nat and 7.
+    The number of centres grows with the parameters from 64 per nat, the number of terms from 7.
     """
-    steepest = max(alpha, abs(beta - 1.0), 1.0)  # bounds the derivative of log slope, and those of the sigmoid
+    steepest = max(alpha, abs(beta - 1.0), 1.0)  # bounds the derivatives of the log slope and of the sigmoid
     per_unit = 2.0 ** math.ceil(math.log2(64.0 * math.sqrt(steepest)))
     reach = 0.5 * steepest / per_unit
     n_terms = 7
@@ -169,14 +170,14 @@ def cost_table(alpha: float, beta: float) -> CostTable:
             np.divide(coefficient, k, out=series[k])
         series[0] = _sums_of_panels(series[1:], 0.5 / per_unit, first=series[1, 0] / alpha)
     series.flags.writeable = False
-    return CostTable(alpha, beta, per_unit, series)
+    return CostSeries(alpha, beta, per_unit, series)
 
 
 def _slope_series(z: FloatArray, alpha: float, beta: float, n_terms: int) -> list[FloatArray]:
     """Return the Taylor coefficients of the slope around each ``z``.
 
-    Series obey the same differential equations as functions: ``slope' = slope * growth``, ``growth' = -(alpha + beta
-    - 1) pq``, ``(pq)' = pq * tilt`` and ``tilt' = -2 pq``, where ``tilt = q - p``.
+    Series obey the same differential equations as functions: ``slope' = slope * growth``, ``growth' = -(alpha + beta -
+    1) pq``, ``(pq)' = pq * tilt`` and ``tilt' = -2 pq``, where ``tilt = q - p``.
     """
     p, q = special.expit(z), special.expit(-z)
     slope = [_slope_at_centres(z, alpha, beta)]
@@ -190,20 +191,20 @@ def _slope_series(z: FloatArray, alpha: float, beta: float, n_terms: int) -> lis
 
 
 def _slope_at_centres(z: FloatArray, alpha: float, beta: float) -> FloatArray:
-    """Return the slope free of the rounding of its exponent, which is 1e-13 of it where the exponent is -700."""
-    # Centres have at most 16 bits, so 24 bits of the rate times a centre are exact.
+    """Return the slope without the rounding error of its exponent, which is 1e-13 of it at an exponent of -700."""
+    # Centres have at most 16 bits, so that 24 bits of the rate times a centre are exact.
     rate = np.where(z < 0.0, alpha, 1.0 - beta)
     coarse = rate.astype(np.float32).astype(np.float64)
     exact = coarse * z
     rest = (rate - coarse) * z - (alpha + beta - 1.0) * np.log1p(np.exp(-np.abs(z))) - log_beta(alpha, beta)
     exponent = exact + rest
     slope: FloatArray = np.exp(exponent)
-    slope += slope * (rest - (exponent - exact))  # what the sum has rounded away
+    slope += slope * (rest - (exponent - exact))  # rounding error of the sum
     return slope
 
 
 def _last_of_product(a: list[FloatArray], b: list[FloatArray]) -> FloatArray:
-    """Return the highest coefficient of the product of two series that both factors determine."""
+    """Return the highest coefficient of the product of two series that both series determine."""
     last = a[0] * b[-1]
     for left, right in zip(a[1:], b[-2::-1], strict=True):
         last += left * right
@@ -211,15 +212,15 @@ def _last_of_product(a: list[FloatArray], b: list[FloatArray]) -> FloatArray:
 
 
 def _sums_of_panels(powers: FloatArray, half: float, first: float) -> FloatArray:
-    """Return the costs at the centres: what lies before the first, plus the integrals from centre to centre.
+    """Return the costs at the centres: the cost at the first, plus the integrals from centre to centre.
 
-    Each integral is made of two halves, from the series at its two ends: costs are continuous between centres.
+    Each integral has two halves, from the series at its two ends, so that costs are continuous between centres.
     """
     h = half ** np.arange(1, len(powers) + 1)
     signs = (-1.0) ** np.arange(len(powers))
     steps = np.concatenate(([first], h @ powers[:, :-1] + (signs * h) @ powers[:, 1:]))
     cost = np.cumsum(steps)
-    # What each addition rounded away, exactly (Dekker 1971): thousands of equal steps all round the same way.
+    # Exact rounding errors of each addition (Dekker 1971): thousands of equal steps all round the same way.
     cost[1:] += np.cumsum(steps[1:] - np.diff(cost))
     return cost
 
@@ -229,18 +230,19 @@ class Terms(NamedTuple):
 
     linear: FloatArray
     factor: FloatArray | None
-    """From 1/2 to 1. Left unlogged because a sum of many logarithms is one logarithm of a few products."""
+    """From 1/2 to 1. Its logarithm is left to the caller, because a sum of many logarithms is one logarithm of a
+    product."""
     slope: FloatArray
     curvature: FloatArray | None
-    """None if only one derivative was asked for, which is cheaper."""
+    """None if only one derivative was requested, which is cheaper."""
 
 
 Kernel = Callable[[FloatArray, int], Terms]
-"""Terms of log odds, with one derivative or two."""
+"""Function that returns `Terms` at log odds, with one derivative or two."""
 
 
 def kernel(alpha: float, beta: float) -> Kernel:
-    """Return the function that evaluates ``C(z | non; alpha, beta)``, its slope and, if wanted, its curvature.
+    """Return a function that evaluates ``C(z | non; alpha, beta)``, its slope and optionally its curvature.
 
     Parameters
     ----------
@@ -250,8 +252,8 @@ def kernel(alpha: float, beta: float) -> Kernel:
     Returns
     -------
     function of an (n,) array and the order of the last derivative, 1 or 2
-        ``z`` is the posterior log odds in nats, infinite ones included, not NaN. Its arrays are new and belong to
-        the caller. Where a slope leaves float64, it and the curvature are ``inf``.
+        ``z`` contains posterior log odds in nats; infinite values are allowed, NaN is not. Its arrays are new and may
+        be overwritten. If a slope exceeds float64, slope and curvature are ``inf``.
 
     Examples
     --------
@@ -264,7 +266,7 @@ def kernel(alpha: float, beta: float) -> Kernel:
 
 
 def slope_kernel(alpha: float, beta: float) -> Callable[[FloatArray], FloatArray]:
-    """Return the function that evaluates only the slope of ``C(z | non; alpha, beta)``, which may cost less.
+    """Return a function that evaluates only the slope of ``C(z | non; alpha, beta)``, possibly faster.
 
     Examples
     --------
@@ -284,7 +286,7 @@ def slope_kernel(alpha: float, beta: float) -> Callable[[FloatArray], FloatArray
 def _sigmoid(z: FloatArray) -> FloatArray:
     odds = np.exp(z)
     odds /= odds + 1.0
-    return np.fmin(odds, 1.0, out=odds)  # where infinite odds divided by themselves are NaN
+    return np.fmin(odds, 1.0, out=odds)  # infinite odds divided by themselves are NaN
 
 
 _quiet = np.errstate(over="ignore", under="ignore")
@@ -298,8 +300,8 @@ def _odds_below_one(z: FloatArray) -> FloatArray:
     return u
 
 
-def _sigmoids(z: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return ``sigma(z)`` and ``sigma(-z)``, both to a few ulps however small, and overwrite ``u = exp(-|z|)``."""
+def _sigmoids(z: FloatArray, u: FloatArray) -> FloatPair:
+    """Return ``sigma(z)`` and ``sigma(-z)``, both to a few ulps even if tiny; overwrite ``u = exp(-|z|)``."""
     large = u + 1.0
     np.divide(1.0, large, out=large)
     u *= large
@@ -314,7 +316,7 @@ def _logarithmic(z: FloatArray, order: int) -> Terms:
     np.divide(1.0, q, out=q)
     p = odds
     p *= q
-    np.fmin(p, 1.0, out=p)  # where infinite odds times 0 are NaN
+    np.fmin(p, 1.0, out=p)  # infinite odds times 0 are NaN
     factor = np.maximum(p, q)
     return Terms(np.maximum(z, 0.0), factor, p, np.multiply(p, q, out=q) if order == 2 else None)
 
@@ -343,7 +345,7 @@ def _boosting(z: FloatArray, order: int) -> Terms:
 
 @_quiet
 def _two_one(z: FloatArray, order: int) -> Terms:
-    # -2 log q - 2 p cancels for negative z: its error is 1e-16 of 1, not of the cost.
+    # For negative z, -2 log q - 2 p cancels: its absolute error is 1e-16, not its relative error.
     u = _odds_below_one(z)
     cost = np.log1p(u)
     p, q = _sigmoids(z, u)
@@ -393,7 +395,7 @@ _KERNELS: dict[tuple[float, float], Kernel] = {
 
 NODES, NODE_WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(8))
 NODES = NODES + 0.5
-"""Gauss-Legendre on [0, 1]. Integrands change by at most exp(100/16) within a panel: 8 nodes give 1e-13."""
+"""Gauss-Legendre nodes on [0, 1]. Integrands change by at most exp(100/16) within a panel: 8 nodes give 1e-13."""
 
 _ATANH_TAIL = np.array([1 / k for k in range(19, 1, -2)])
 """Coefficients of (atanh(y) / y - 1) / y^2 in powers of y^2, the highest first; used for y^2 < 0.0242."""
@@ -402,7 +404,7 @@ _ATANH_TAIL = np.array([1 / k for k in range(19, 1, -2)])
 def softplus(x: FloatArray) -> FloatArray:
     """Return ``log(1 + exp(x))`` in nats, to about one ulp, of any shape.
 
-    The logarithmic cost of a non-target whose posterior log odds are ``x`` (thesis 7.40); its derivative is
+    This is the logarithmic cost of a non-target whose posterior log odds are ``x`` (thesis 7.40); its derivative is
     ``sigma(x)``. ``+inf`` gives ``inf`` and ``-inf`` gives 0.
 
     Examples
@@ -428,9 +430,8 @@ def beta_cost_tar(x: FloatArray, alpha: float, beta: float) -> FloatArray:
     Returns
     -------
     array of the shape of ``x``
-        Non-negative and decreasing in ``x``: 0 at ``+inf``; at ``-inf`` the limit ``(alpha + beta - 1) /
-        (alpha - 1)`` when ``alpha > 1`` and ``inf`` otherwise. Relative error below 2e-13, mostly rounding of
-        the exponents.
+        Non-negative and decreasing in ``x``: 0 at ``+inf``. At ``-inf`` it is the limit ``(alpha + beta - 1) / (alpha
+        - 1)`` if ``alpha > 1``, else ``inf``. Relative error below 2e-13, mostly from rounding of the exponents.
 
     Examples
     --------
@@ -445,8 +446,8 @@ def beta_cost_tar(x: FloatArray, alpha: float, beta: float) -> FloatArray:
 def beta_cost_non(x: FloatArray, alpha: float, beta: float) -> FloatArray:
     """Return the cost ``C(q | non)`` of a non-target trial under the beta rule (thesis 7.38).
 
-    Parameters and errors are those of `beta_cost_tar`; the cost increases with ``x``, from 0 at ``-inf`` to
-    ``(alpha+beta-1) / (beta-1)`` (``inf`` when ``beta <= 1``) at ``+inf``.
+    Parameters and errors are the same as in `beta_cost_tar`. The cost increases with ``x``, from 0 at ``-inf`` to
+    ``(alpha+beta-1) / (beta-1)`` (``inf`` if ``beta <= 1``) at ``+inf``.
 
     Examples
     --------
@@ -458,9 +459,9 @@ def beta_cost_non(x: FloatArray, alpha: float, beta: float) -> FloatArray:
 
 
 def weighted_cost_non(xp: Any, cost: Any, x: Any, alpha: float, beta: float, log_weight: float) -> Any:
-    """Return ``exp(log_weight) * cost`` of non-targets, also where one factor leaves float64 and the product does not.
+    """Return ``exp(log_weight) * cost`` of non-targets; a factor may exceed float64 if the product does not.
 
-    An infinite score keeps its infinite cost, however small the weight is.
+    An infinite score keeps its infinite cost at any weight.
 
     Parameters
     ----------
@@ -481,20 +482,20 @@ def weighted_cost_non(xp: Any, cost: Any, x: Any, alpha: float, beta: float, log
     """
     is_out, weight = xp.isinf(cost), float(np.exp(log_weight))
     product = xp.where(is_out, cost, weight * xp.where(is_out, xp.zeros_like(cost), cost))
-    if beta >= 1:  # never beyond float64 at finite scores
+    if beta >= 1:  # within float64 at finite scores
         return product
     with np.errstate(over="ignore", under="ignore"):
-        exponent = (1.0 - beta) * x  # the integral is its upper end, (1-q)^(beta-1) / (1-beta), and a constant
+        exponent = (1.0 - beta) * x  # the integral is its upper end, (1-q)^(beta-1) / (1-beta), plus a constant
         tail = xp.exp(exponent + (log_weight - float(log_beta(alpha, beta)) - math.log(1.0 - beta)))
     return xp.where(is_out | ((exponent > 40.0) & (log_weight < -700.0)), tail, product)
 
 
 def threshold_density(t: FloatArray, alpha: float, beta: float, prior_log_odds: float) -> FloatArray:
-    """Return the weight of each llr threshold in a rule used at a prior (Bruemmer & Doddington 2013 eq. 10).
+    """Return the weight density of llr thresholds in a rule used at a prior (Bruemmer & Doddington 2013 eq. 10).
 
-    ``Omega(t) = r(t) w(t + tau) / Z`` with ``tau`` the prior log odds, ``r(t) = (1 + e^(t+tau)) / ((1 + e^t)
-    (1 + e^tau))`` (eq. 7), ``w(x) = sigma(x)^alpha sigma(-x)^beta / B(alpha, beta)`` (eq. 11) and ``Z`` such
-    that the integral over ``t`` is 1.
+    ``Omega(t) = r(t) w(t + tau) / Z`` with ``tau`` the prior log odds, ``r(t) = (1 + e^(t+tau)) / ((1 + e^t) (1 +
+    e^tau))`` (eq. 7), ``w(x) = sigma(x)^alpha sigma(-x)^beta / B(alpha, beta)`` (eq. 11), and ``Z`` such that the
+    integral over ``t`` is 1.
 
     Parameters
     ----------
@@ -526,14 +527,14 @@ def _log_weight(x: FloatArray, a: float, b: float) -> FloatArray:
 
 
 def _general(x: FloatArray, alpha: float, beta: float) -> FloatArray:
-    """`beta_cost_tar` for any parameters."""
+    """Return `beta_cost_tar` for any parameters."""
     return cost_table(beta, alpha).cost(-x)
 
 
 def _log_less_linear(x: FloatArray) -> FloatArray:
     """Return ``-log(p) - (1 - p)`` for ``p = sigma(x)``, of order ``sigma(-x)^2 / 2`` for large ``x``."""
-    # As written this cancels for x > 1. With y = (1-p) / (1+p) it is 2 atanh(y) - 2 y / (1 + y), a sum of
-    # positive terms: 2 y^2 / (1 + y) + 2 (y^3 / 3 + y^5 / 5 + ...).
+    # The direct formula cancels for x > 1. With y = (1-p) / (1+p) it is 2 atanh(y) - 2 y / (1 + y), a sum of positive
+    # terms: 2 y^2 / (1 + y) + 2 (y^3 / 3 + y^5 / 5 + ...).
     z = np.exp(-np.maximum(x, 1.0))
     y = z / (z + 2.0)
     series = 2.0 * y * y * (1.0 / (1.0 + y) + y * np.polyval(_ATANH_TAIL, y * y))
@@ -550,13 +551,13 @@ _CLOSED_FORMS: dict[tuple[float, float], Callable[[FloatArray, float, float], Fl
 
 
 _TAIL = 40.0
-"""Nats beyond both bends (at ``t = 0`` and ``t = -tau``) from where on the density is one exponential."""
+"""Distance in nats beyond both bends (at ``t = 0`` and ``t = -tau``) where the density becomes one exponential."""
 
 _PANEL = 1 / 16
 
 
 class ThresholdMass:
-    """How the weight of a beta-family objective is spread over thresholds on log-likelihood ratios.
+    """Distribution of the weight of a beta-family objective over thresholds on log-likelihood ratios.
 
     Parameters
     ----------
@@ -579,7 +580,7 @@ class ThresholdMass:
         steps = np.arange(int(np.ceil((last - first) / _PANEL)) + 1, dtype=np.float64)
         self._edges: FloatArray = first + _PANEL * steps
         self._log_total = 0.0
-        self._log_total = float(self._log_density(self._edges).max())  # about the peak, against underflow
+        self._log_total = float(self._log_density(self._edges).max())  # near the peak, to avoid underflow
         panels = self.density(self._edges[:-1, None] + _PANEL * NODES) @ NODE_WEIGHTS * _PANEL
         below, above = (float(end) for end in self.density(self._edges[[0, -1]]))
         below_edge = below / alpha + np.concatenate(([0.0], np.cumsum(panels)))
@@ -589,16 +590,16 @@ class ThresholdMass:
         self._tails = below / alpha / total, above / beta / total
 
     def _log_density(self, t: FloatArray) -> FloatArray:
-        """Log of the density, without the factors that ``Z`` cancels; 1 + e^x takes one from the exponent beta."""
+        """Return the log density without the factors that ``Z`` cancels; 1 + e^x takes one from the exponent beta."""
         return _log_weight(t + self.log_odds, self.alpha, self.beta - 1.0) - softplus(t) - self._log_total
 
     def density(self, t: FloatArray) -> FloatArray:
-        """Density per nat at thresholds ``t``."""
+        """Return the density per nat at thresholds ``t``."""
         with np.errstate(under="ignore"):
             return np.exp(self._log_density(t))
 
     def below(self, t: float) -> float:
-        """Share of the weight on thresholds below ``t``."""
+        """Return the share of the weight on thresholds below ``t``."""
         first, last = self._edges[[0, -1]]
         if t <= first:
             return float(self._tails[0] * np.exp(self.alpha * (t - first)))
@@ -609,20 +610,20 @@ class ThresholdMass:
         return float(self._below_edge[panel] + (t - start) * (self.density(start + (t - start) * NODES) @ NODE_WEIGHTS))
 
     def quantile(self, share: float) -> float:
-        """The threshold below which there is this share of the weight, which lies inside (0, 1)."""
+        """Return the threshold below which the weight has this share, inside (0, 1)."""
         below, above = self._tails
         if share <= below:
             return float(self._edges[0] + np.log(share / below) / self.alpha)
         if 1.0 - share <= above:
             return float(self._edges[-1] - np.log((1.0 - share) / above) / self.beta)
-        # The sums of neighbouring panels differ from `below` by rounding: one panel more on both sides.
+        # Sums of neighbouring panels differ from `below` by rounding, so one more panel is included on both sides.
         panel = int(np.searchsorted(self._below_edge, share))
         low, high = self._edges[max(panel - 2, 0)], self._edges[min(panel + 1, len(self._edges) - 1)]
         return _zero(lambda t: self.below(t) - share, low, high)
 
     def mode(self) -> float:
-        """The threshold of greatest density; there is one, because the density rises and then falls."""
-        # Where the logarithm of the density is level.
+        """Return the threshold of greatest density, which is unique, because the density rises and then falls."""
+        # Zero of the derivative of the log density.
         first, last = self._edges[[0, -1]]
 
         def slope(t: float) -> float:
@@ -631,7 +632,7 @@ class ThresholdMass:
         return _zero(slope, first, last)
 
     def outline(self, n: int) -> FloatArray:
-        """Thresholds at which to draw the density: dense where it is large, and out to where it is nothing."""
+        """Return thresholds for drawing the density: dense near the peak, over its visible range."""
         level = 1e-5 * float(self.density(np.array([self.mode()]))[0])
         ends = self.density(self._edges[[0, -1]])
         start = self._edges[0] - np.log(ends[0] / level) / self.alpha if ends[0] > level else self.quantile(1e-5)
@@ -641,6 +642,6 @@ class ThresholdMass:
 
 
 def _zero(function: Callable[[float], float], low: float, high: float) -> float:
-    from scipy.optimize import brentq  # as long to import as all else of a small evaluation
+    from scipy.optimize import brentq  # its import takes as long as a whole small evaluation
 
     return float(brentq(function, low, high, xtol=1e-13))

@@ -1,1 +1,1 @@
-"""Objectives, their optimizers, and what tells that there is no optimum."""
+"""Training objectives, their optimizers, and checks that an optimum exists."""

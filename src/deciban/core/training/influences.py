@@ -1,13 +1,13 @@
-"""How trained parameters change with the weight of each unit: their influences.
+"""Influences of units on trained parameters: the changes of the parameters with the weight of each unit.
 
-Unit k gets the weight ``u_k``: a trial counts as much as the product of the weights of its units, and the classes are
-renormalized. Training makes the gradient of its objective 0 whatever the weights are; so, at ``u = 1``, the parameters
-change by ``-H^-1`` times the derivative of the gradient, which is the sum of the gradients of the trials of the unit,
+Let unit k have the weight ``u_k``. The weight of a trial is the product of the weights of its units, and classes are
+renormalized. Training makes the gradient of its objective 0 at all weights. So at ``u = 1`` the parameters change by
+``-H^-1`` times the derivative of the gradient. This derivative is the sum of the gradients of the trials of the unit,
 each relative to the mean of its class (infinitesimal jackknife; Huber's sandwich is the sum of the squares).
 
-Up to 1000 units are left out one after the other, instead: see `moves_without_each`. Two classes and many differ in
-what a block of trials computes, and in their parameters: weights of columns and an offset by any rule, or scales of
-systems and offsets of classes.
+With at most 1000 units, each unit is left out in turn instead: see `moves_without_each`. Two-class and multiclass
+training differ in the computation for a block of trials and in their parameters: weights of columns and an offset by
+any rule, or scales of systems and offsets of classes.
 """
 
 from __future__ import annotations
@@ -19,60 +19,62 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit, softmax
 
-from deciban.core.classes.certainty import CountedTrials, decided
+from deciban.core.resampling import linearised
 from deciban.core.resampling.intervals import effective_numbers
-from deciban.core.resampling.linearised import (
-    UnitChanges,
-    add_by_code,
-    add_by_unit,
-    require_effective,
-    require_several,
-    sums_by_unit,
-)
+from deciban.core.resampling.linearised import UnitChanges
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.proper import kernel
 from deciban.core.training.batches import PartsOfClassTrials, PartsOfTrials
-from deciban.core.training.linear_objective import Trials
+from deciban.core.training.linear_objective import TrainingTrials
 from deciban.core.training.moments import SAMPLE, moments, sample, standardization
-from deciban.core.training.multiclass_objective import NO_TRIALS, ClassObjective, ClassTrials, Errors, SecondDerivatives
+from deciban.core.training.multiclass_objective import (
+    NO_TRIALS,
+    ClassObjective,
+    ClassTrials,
+    CountedTrials,
+    Errors,
+    SecondDerivatives,
+    decided,
+)
 from deciban.core.training.multiclass_training import objective_of
 from deciban.core.training.separation import with_class_weights
 from deciban.core.training.sums import Sums, UnitSums
 from deciban.core.training.trust_region import steep
 from deciban.errors import InputError
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray
+from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, IntArray
 
 MOST_UNITS = 1000
-"""Units up to which each is left out; of more, one alone changes parameters so little that derivatives tell as much."""
+"""Limit of units for leaving out each one; with more units, a single one changes parameters so little that derivatives
+are accurate."""
 MOST_PARAMETERS = 16
-"""Parameters up to which each unit is left out; of more, second derivatives of each unit take too long."""
+"""Limit of parameters for leaving out each unit; with more, second derivatives of each unit take too long."""
 _AT_ONCE = 1 << 22
-"""Numbers of log odds, for units times trials, that a sample of trials is chosen for."""
+"""Target number of log odds (units times trials) for the size of a sample of trials."""
 _SLAB = 1 << 16
-"""Numbers that are worked on together."""
+"""Numbers processed together."""
 _LOOKS = 15
 
 _PRECISE = 1e-3
-"""How exact a change is, relative to itself and to the root mean square of all changes."""
+"""Required precision of a change, relative to itself and to the root mean square of all changes."""
 
 
 def leaves_out(n_units: int, n_trials: float, n_parameters: int = 1) -> bool:
-    """Return whether each unit is left out; not if there are too many, or if every trial is a unit."""
+    """Return True if each unit is left out in turn: there are few enough, and units are not single trials."""
     return n_units < n_trials and n_units <= MOST_UNITS and n_parameters <= MOST_PARAMETERS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """Where a look evaluates the trials of each unit.
+    """Parameters at which the trials of each unit are evaluated.
 
     Attributes
     ----------
     moves : (n_units, n_parameters) array
-        Steps from the parameters of all trials.
+        Steps from the parameters of the training with all trials.
     inverse : (n_units, n_classes) array
-        How much more a trial of each class counts without a unit.
+        Factor of the weight of a trial of each class without a unit.
     strides : (n_classes,) int array
-        One trial in so many of each class is in the sample.
+        One in ``strides`` trials of each class is in the sample.
     """
 
     moves: FloatArray
@@ -81,14 +83,14 @@ class Points:
 
     @classmethod
     def start(cls, moves: FloatArray, shares: FloatArray, n_trials: FloatArray, work: int = 1) -> Points:
-        """Return the points of the first look.
+        """Return the points of the first pass.
 
         Parameters
         ----------
         moves : (n_units, n_parameters) array
-            Nearly the right ones.
+            First approximation of the steps.
         shares : (n_units, n_classes) array
-            Of each class.
+            Shares of each unit in the trials of each class.
         n_trials : (n_classes,) array
         work : int
             Numbers for each unit and trial.
@@ -98,7 +100,7 @@ class Points:
         return cls(moves, 1.0 / (1.0 - shares), strides)
 
     def sampled(self, label: IntArray, amounts: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Return positions of a sample of trials, and for how much each of them stands."""
+        """Return positions of a sample of trials, and the number of trials that each of them represents."""
         places, stand_for = list[IntArray](), list[FloatArray]()
         for k, stride in enumerate(self.strides.tolist()):
             own = np.flatnonzero(label == k)
@@ -116,7 +118,7 @@ class Points:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WholeSums:
-    """Derivatives of the objective by class at the parameters of all trials.
+    """Class sums of derivatives of the objective at the parameters of all trials.
 
     Attributes
     ----------
@@ -130,15 +132,15 @@ class WholeSums:
     hessians: FloatArray
     penalty: FloatArray
 
-    def at(self, points: Points, found: AnyArray) -> tuple[FloatArray, FloatArray]:
+    def at(self, points: Points, found: AnyArray) -> FloatPair:
         """Return gradients and Hessians without each unit.
 
         Parameters
         ----------
         points : Points
         found : (n_units, ...) array
-            Of each unit what other trials add to their quadratic form at its point less what its own trials add there:
-            gradient, then upper triangle of the Hessian.
+            For each unit, the non-quadratic part of the other trials' derivatives at its point, minus the derivatives
+            of its own trials there: gradient, then upper triangle of the Hessian.
         """
         n, whole = points.moves.shape[1], np.einsum("uc,cij->uij", points.inverse, self.hessians) + self.penalty
         gradient = found[:, :n] + points.inverse @ self.gradients - self.gradients.sum(axis=0)
@@ -148,24 +150,24 @@ class WholeSums:
 def moves_without_each(
     look: Callable[[Points], Sums], whole: WholeSums, points: Points, used: BoolArray, noun: str
 ) -> FloatArray:
-    """Return how far training without each unit ends from training on all, (n_units, n_parameters).
+    """Return the changes of the parameters by training without each unit, (n_units, n_parameters).
 
     Parameters
     ----------
     look : function
-        What `WholeSums.at` takes, of some points.
+        Returns the argument ``found`` of `WholeSums.at` at some points.
     whole : WholeSums
         In coordinates in which the Hessian of all trials is the identity.
     points : Points
     used : (n_units,) bool array
-        Units that have trials.
+        True for units with trials.
     noun : str
-        What a unit is called.
+        Name of a unit in messages.
 
     Raises
     ------
     InputError
-        If training without some unit ends nowhere near.
+        If training without some unit has no optimum nearby.
     """
     moves = points.moves
     gradient, hessian = whole.at(points, look(points).total)
@@ -184,15 +186,13 @@ def moves_without_each(
         gradient = np.where(better[:, None], slope, gradient)
         hessian = np.where(better[:, None, None], bend, hessian)
         scale = np.where(worse, 0.25 * scale, 1.0)
-    raise InputError(
-        f"training without one of the {noun}s has no optimum, or one far from that of all: few {noun}s decide on it"
-    )
+    raise InputError(f"training without one of the {noun}s has no optimum, or a distant one: it depends on few {noun}s")
 
 
 def _newton(gradient: FloatArray, hessian: FloatArray) -> FloatArray:
-    """Return Newton's steps; where the curvature is not clearly positive it is taken for a small one."""
+    """Return Newton steps; a curvature that is not clearly positive is replaced by a small one."""
     if not (np.isfinite(gradient).all() and np.isfinite(hessian).all()):
-        raise InputError("the derivatives of the objective do not fit a float.")
+        raise InputError("the derivatives of the objective exceed double precision.")
     values, vectors = np.linalg.eigh(hessian)
     along = np.einsum("uij,ui->uj", vectors, gradient) / np.maximum(values, 1e-3)
     found: FloatArray = -np.einsum("uij,uj->ui", vectors, along)
@@ -200,23 +200,24 @@ def _newton(gradient: FloatArray, hessian: FloatArray) -> FloatArray:
 
 
 _BLOCK = 1 << 16
-"""Trials that are looked at together."""
+"""Trials processed together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _WithoutEach:
-    """A look at trials with their units that finds what `WholeSums.at` needs, or the Hessians of classes.
+    """A function of trials and their units that returns the input of `WholeSums.at`, or the Hessians of classes.
 
     Attributes
     ----------
     look : _LinearDerivatives or _ClassDerivatives
-        Has a basis of n coordinates, and yields blocks of trials. Each block has the classes ``label`` and amounts
-        ``amount`` of its trials. ``at(moves)`` are derivatives of the cost of each trial at its own point, and
-        ``beyond(some, moves, amount)`` what some trials add at the points of all units beyond their quadratic form:
-        gradients (n), then upper triangles of Hessians. It works on ``numbers`` numbers for each unit and trial.
+        Has a basis of n coordinates and yields blocks of trials. Each block has the classes ``label`` and weights
+        ``amount`` of its trials. ``at(moves)`` returns derivatives of the cost of each trial at its own point.
+        ``beyond(some, moves, amount)`` returns the non-quadratic part of the derivatives of some trials at the points
+        of all units: gradients (n), then upper triangles of Hessians. It uses ``numbers`` numbers for each unit and
+        trial.
     n_classes : int
     points : Points or None
-        Left out, the upper triangles of the Hessians of the classes are found.
+        If None, the upper triangles of the Hessians of the classes are returned.
     """
 
     look: Any
@@ -234,11 +235,11 @@ class _WithoutEach:
                 continue
             for (
                 side
-            ) in own.codes:  # trials are taken away at the point of their own unit, once where both sides are one
+            ) in own.codes:  # subtract trials at the point of their own unit, once if both sides are the same unit
                 counts = side is own.codes[0] or side != own.codes[0]
                 amount = np.where(counts, one.amount * points.inverse[side, one.label], 0.0)
-                add_by_code(found, -_times(amount, one.at(points.moves[side])), side)
-            if points.moves.any():  # and all others added, of which a sample stands for all
+                linearised.add_by_code(found, -_times(amount, one.at(points.moves[side])), side)
+            if points.moves.any():  # add all others, represented by a sample
                 places, stand_for = points.sampled(one.label, one.amount)
                 for some in points.slabs(len(places), one.numbers):
                     at = places[some]
@@ -263,7 +264,7 @@ def _moved(
     without: _WithoutEach,
     whole: Callable[[], WholeSums],
 ) -> tuple[FloatArray, dict[str, Any]]:
-    """Return how far parameters move with each unit that has trials, and how that was found.
+    """Return the changes of the parameters with each unit that has trials, and details of the method.
 
     Parameters
     ----------
@@ -271,12 +272,12 @@ def _moved(
         All trials.
     units : TrialUnits
     found : UnitSums
-        Sums of gradients and amounts of units, then gradients and numbers of trials of classes, and perhaps more.
+        Sums of gradients and weights of units, then gradients and weights of classes, and further sums.
     shares : (n_units, n_classes) array
     without : _WithoutEach
-        Has the coordinates in which the Hessian of all trials is the identity.
+        Has coordinates in which the Hessian of all trials is the identity.
     whole : callable
-        Returns `WholeSums`, if they are needed.
+        Returns `WholeSums`; called only if needed.
     """
     sums, _, totals, n_trials, *_ = found.parts
     basis, used = without.look.basis, np.asarray(shares.any(axis=1) | found.is_folded)
@@ -295,7 +296,7 @@ def _moved(
 
 
 def linear_influences(
-    trials: Trials | PartsOfTrials,
+    trials: TrainingTrials | PartsOfTrials,
     units: TrialUnits,
     weights: FloatArray,
     offset: float,
@@ -308,35 +309,34 @@ def linear_influences(
 
     Parameters
     ----------
-    trials : Trials or PartsOfTrials
-        All that training saw, without class weights; decided ones (infinite scores) change nothing but the classes.
+    trials : TrainingTrials or PartsOfTrials
+        All training trials, without class weights; trials with decisive infinite scores affect only the classes.
     units : TrialUnits
-        Of these trials; of trials in parts, which know their own, all units.
+        Units of these trials; for trials in batches, which have their own, all units.
     weights : (n_columns,) array
     offset : float
-        What was trained.
+        Trained offset.
     rule : (float, float, float)
         ``alpha``, ``beta`` and the log odds of the prior.
     ridge, intercept
-        As in `deciban.core.training.linear_training.train`.
+        See `deciban.core.training.linear_training.train`.
 
     Returns
     -------
     UnitChanges
-        Of units that trials have. The last column is 0 if there is no offset. Where the data do not tell some
-        combination of parameters, such as the weights of two systems that are the same, that combination does not
-        change.
+        Changes for units with trials. The last column is 0 without an offset. If the data do not determine a
+        combination of parameters, such as the weights of two identical systems, this combination does not change.
 
     Raises
     ------
     InputError
-        If a class has effectively fewer than five units, or the parameters are no minimum.
+        If a class has effectively fewer than five units, or the parameters are not a minimum.
     """
-    require_several(units)
+    linearised.require_several(units)
     priors = expit(np.array([-rule[2], rule[2]]))
     left, _ = with_class_weights(trials, *rule)
     middle, width = moments(left if ridge > 0.0 else sample(left, SAMPLE))
-    if not np.all(width > 0.0):  # what is constant in a sample need not be so in all trials
+    if not np.all(width > 0.0):  # a column may be constant in a sample only
         middle, width = moments(left)
     center, size = (middle if intercept else np.zeros_like(middle)), width
     width = np.where(size > 0.0, size, np.inf)
@@ -345,7 +345,7 @@ def linear_influences(
     of_units = trials.each_by_unit(look, units)
     _, shares, totals, _, hessians = of_units.parts
     shares = shares / priors
-    n_effective = require_effective(effective_of(of_units, shares), ("non-target", "target"), units)
+    n_effective = linearised.require_effective(effective_of(of_units, shares), ("non-target", "target"), units)
     free = np.flatnonzero(np.append(np.isfinite(width), intercept))
     penalty = np.diag(np.append(np.full(len(weights), ridge), 0.0))
     own = steep((hessians.sum(axis=0) + penalty)[np.ix_(free, free)])
@@ -363,14 +363,14 @@ def linear_influences(
 
 def effective_of(of_units: UnitSums, shares: FloatArray) -> FloatArray:
     """Return the effective number of units of each class."""
-    if of_units.is_folded:  # every trial is a unit, and the shares of all make 1
+    if of_units.is_folded:  # every trial is a unit, and the shares sum to 1
         return np.asarray(1.0 / (shares**2).sum(axis=0))
     return effective_numbers(shares.sum(axis=0), (shares**2).sum(axis=0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _LinearDerivatives:
-    """A look at trials with their units that sums up gradients and amounts by unit, curvatures, gradients by class."""
+    """Sums of gradients and weights by unit, curvatures, and gradients by class, of trials with their units."""
 
     class_weights: tuple[float, float]
     middle: FloatArray
@@ -382,7 +382,7 @@ class _LinearDerivatives:
     basis: FloatArray | None = None
     work: ClassVar[int] = 4
 
-    def __call__(self, trials: Trials, units: TrialUnits) -> UnitSums:
+    def __call__(self, trials: TrainingTrials, units: TrialUnits) -> UnitSums:
         n = len(self.point)
         hessians, totals, counts = np.zeros((2, n, n)), np.zeros((2, n)), np.zeros(2)
         sums, shares = np.zeros((units.n_units, n)), np.zeros((units.n_units, 2))
@@ -390,26 +390,26 @@ class _LinearDerivatives:
             pull, bend = slopes(one.log_odds, one.label == 1, self.rule)
             gradients = _times(one.amount, pull) * one.features + one.amount * one.of_penalty
             curved = one.features * _times(one.amount, bend)
-            add_by_unit(sums, gradients, own)
-            add_by_unit(shares, np.where(one.label == [[0], [1]], one.amount, 0.0), own)
+            linearised.add_by_unit(sums, gradients, own)
+            linearised.add_by_unit(shares, np.where(one.label == [[0], [1]], one.amount, 0.0), own)
             for k, some in enumerate((one.label == 0, one.label == 1)):
                 hessians[k] += curved[:, some] @ one.features[:, some].T
                 totals[k] += gradients[:, some].sum(axis=1)
                 counts[k] += np.count_nonzero(one.amount[some])
         return UnitSums((Sums.of(sums), Sums.of(shares)), tuple(map(Sums.of, (totals, counts, hessians))))
 
-    def blocks(self, trials: Trials, units: TrialUnits) -> Iterator[tuple[_LinearBlock, TrialUnits]]:
-        """Yield some trials after the other, in coordinates where there is a basis, with their units."""
+    def blocks(self, trials: TrainingTrials, units: TrialUnits) -> Iterator[tuple[_LinearBlock, TrialUnits]]:
+        """Yield blocks of trials with their units, in coordinates of the basis, if any."""
         class_weights = np.array(self.class_weights)
         for rows in (slice(i, i + _BLOCK) for i in range(0, len(trials), _BLOCK)):
             label = trials.is_target[rows].astype(np.int64)
             scores = np.array([column[rows] for column in trials.columns], np.float64).reshape(-1, len(label))
             base = np.zeros(len(label)) if trials.base is None else np.asarray(trials.base[rows], np.float64)
             features, of_penalty = self._standardized(scores, base, self.center), np.zeros((len(self.point), 1))
-            if self.ridge > 0.0:  # the widths that the penalty is measured in are moments of the trials, too
+            if self.ridge > 0.0:  # the widths in the penalty depend on the trials, too
                 of_penalty = self._standardized(scores, base, self.middle) ** 2
                 of_penalty *= self.ridge * np.append(self.point[:-1], 0.0)[:, None]
-            with np.errstate(all="ignore"):  # what is not finite is refused in `steep`
+            with np.errstate(all="ignore"):  # `steep` refuses values that are not finite
                 log_odds = self.rule[2] + self.point @ features + np.where(np.isfinite(base), base, 0.0)
             amount = class_weights[label] * (1.0 if trials.weights is None else trials.weights[rows])
             if self.basis is not None:
@@ -417,7 +417,7 @@ class _LinearDerivatives:
             yield _LinearBlock(features, log_odds, label, amount, of_penalty, self.rule), units.take(rows)
 
     def _standardized(self, scores: FloatArray, base: FloatArray, center: FloatArray) -> FloatArray:
-        """Return standardized columns and a row of ones, (n_columns + 1, n); 0 where an infinite score decides."""
+        """Return standardized columns and a row of ones, (n_columns + 1, n); 0 for decided trials."""
         is_open = np.isfinite(scores).all(axis=0) & np.isfinite(base)
         features = np.ones((len(scores) + 1, len(base)))
         features[:-1] = (np.where(is_open, scores, center[:, None]) - center[:, None]) / self.width[:, None]
@@ -427,7 +427,7 @@ class _LinearDerivatives:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _LinearBlock:
-    """Some trials of two classes: features (n, n_trials), log odds, and slopes of the penalty (n, n_trials or 1)."""
+    """A block of two-class trials: features (n, n_trials), log odds, and slopes of the penalty (n, n_trials or 1)."""
 
     features: FloatArray
     log_odds: FloatArray
@@ -438,14 +438,14 @@ class _LinearBlock:
     numbers: ClassVar[int] = 1
 
     def at(self, moves: FloatArray) -> FloatArray:
-        """See `_WithoutEach`."""
+        """Return derivatives at the points of the trials' own units; see `_WithoutEach`."""
         log_odds = self.log_odds + np.einsum("nt,tn->t", self.features, moves)
         pull, bend = slopes(log_odds, self.label == 1, self.rule)
         with np.errstate(invalid="ignore"):
             return np.vstack((pull * self.features + self.of_penalty, bend * _products(self.features)))
 
     def beyond(self, some: IntArray, moves: FloatArray, amount: FloatArray) -> FloatArray:
-        """See `_WithoutEach`."""
+        """Return the non-quadratic part of derivatives; see `_WithoutEach`."""
         own, is_target, log_odds = self.features[:, some], self.label[some] == 1, self.log_odds[some]
         change = moves @ own
         start, bend_at_start = slopes(log_odds, is_target, self.rule)
@@ -455,14 +455,14 @@ class _LinearBlock:
 
 
 def _products(features: FloatArray) -> FloatArray:
-    """Return products of two features, those of the upper triangle."""
+    """Return products of pairs of features, for the upper triangle."""
     rows, columns = np.triu_indices(len(features))
     return np.asarray(features[rows] * features[columns])
 
 
-@np.errstate(all="ignore")  # what is not finite is refused in `steep`
-def slopes(z: FloatArray, is_target: BoolArray, rule: tuple[float, float, float]) -> tuple[FloatArray, FloatArray]:
-    """Return slopes and curvatures of the costs of trials by their log odds, (..., n_trials)."""
+@np.errstate(all="ignore")  # `steep` refuses values that are not finite
+def slopes(z: FloatArray, is_target: BoolArray, rule: tuple[float, float, float]) -> FloatPair:
+    """Return slopes and curvatures of the costs of trials in their log odds, (..., n_trials)."""
     alpha, beta, _ = rule
     pull, bend = np.empty(z.shape), np.empty(z.shape)
     for rows_of, sign, shape in ((~is_target, 1.0, (alpha, beta)), (is_target, -1.0, (beta, alpha))):
@@ -476,7 +476,7 @@ def slopes(z: FloatArray, is_target: BoolArray, rule: tuple[float, float, float]
 
 @np.errstate(all="ignore")
 def _times(amount: FloatArray, values: FloatArray) -> FloatArray:
-    """Return the product; nothing of an infinite value is nothing."""
+    """Return the product, with 0 for amount 0 even if the value is infinite."""
     return np.where(amount > 0.0, amount * values, 0.0)
 
 
@@ -495,33 +495,32 @@ def class_influences(
     Parameters
     ----------
     given : CountedTrials or PartsOfClassTrials
-        What training saw.
+        Training trials.
     units : TrialUnits
-        Of the trials that these are some of; of trials in parts, which know their own, all units.
+        Units of all trials of the user; for trials in batches, which have their own, all units.
     scales : (n_systems,) array
     offsets : (n_classes,) array
-        What was trained.
+        Trained offsets.
     ridge, scale, offset
-        As in `deciban.core.training.multiclass_training.train_counted`. The widths that a penalty is measured in count
-        as known.
+        See `deciban.core.training.multiclass_training.train_counted`. The widths in a penalty count as constants.
 
     Returns
     -------
     UnitChanges
-        0 for what is not trained, and for offsets of classes of prior 0.
+        Changes; 0 for untrained parameters, and for offsets of classes of prior 0.
 
     Raises
     ------
     InputError
         If a class has effectively fewer than five units, or infinite scores decide all trials.
     """
-    require_several(units)
+    linearised.require_several(units)
     left = given.left
     if not len(left):
         raise InputError("infinite scores decide all trials.")
     center, width = standardization(left)
     if scale and not np.any(width > 0.0):
-        raise InputError("every trial scores all classes in the same way.")
+        raise InputError("all trials have the same scores of all classes.")
     prior, possible = given.prior, given.possible
     objective = objective_of(NO_TRIALS, prior, center, width, ridge=ridge, scale=scale, offset=offset)
     raw = np.append(scales, offsets[possible])
@@ -530,7 +529,7 @@ def class_influences(
     _, shares, totals, _ = found.parts
     shares = shares / prior
     names = tuple(f"class {k}" for k in possible.tolist())
-    n_effective = require_effective(effective_of(found, shares), names, units)
+    n_effective = linearised.require_effective(effective_of(found, shares), names, units)
     penalty = np.diag(objective.penalty)
     coordinates = steep(found.seconds.along(objective.basis) + penalty)
     basis = objective.basis @ coordinates
@@ -551,7 +550,7 @@ def class_influences(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ClassDerivatives:
-    """A look at trials with their units: sums of gradients by unit and by class, amounts by unit and class."""
+    """Sums of gradients by unit and by class, and weights by unit and class, of trials with their units."""
 
     objective: ClassObjective
     raw: FloatArray
@@ -560,26 +559,28 @@ class _ClassDerivatives:
 
     @property
     def work(self) -> int:
-        """Numbers for each unit and trial that are worked on at once."""
+        """Numbers for each unit and trial that are processed at once."""
         return len(self.class_weights) * ((0 if self.basis is None else self.basis.shape[1]) + 1) // 2
 
     def __call__(self, counted: CountedTrials, units: TrialUnits) -> UnitSums:
         trials, left, own = self._open(counted, units)
         seconds, sums, totals = _derivatives(left, self.raw, own)
         weight, n_classes = trials.weight(slice(None)), len(self.class_weights)
-        shares = sums_by_unit(np.array([np.where(trials.label == k, weight, 0.0) for k in range(n_classes)]), units)
+        shares = linearised.sums_by_unit(
+            np.array([np.where(trials.label == k, weight, 0.0) for k in range(n_classes)]), units
+        )
         counts = np.bincount(trials.label, minlength=n_classes)
         return UnitSums((Sums.of(sums), Sums.of(shares)), (Sums.of(totals), Sums.of(counts)), seconds=seconds)
 
     def _open(self, counted: CountedTrials, units: TrialUnits) -> tuple[ClassTrials, ClassObjective, TrialUnits]:
-        """Return all trials, and the objective on those that no infinite score decides, with their units."""
+        """Return all trials, and the objective of the undecided trials with their units."""
         trials = replace(counted.trials, class_weights=self.class_weights)
         is_open = ~decided(trials)[0]
         left = trials if is_open.all() else trials.take(np.flatnonzero(is_open))
         return trials, replace(self.objective, trials=left), units.take(is_open)
 
     def blocks(self, counted: CountedTrials, units: TrialUnits) -> Iterator[tuple[_ClassBlock, TrialUnits]]:
-        """Yield some trials after the other that no infinite score decides, with their units."""
+        """Yield blocks of undecided trials with their units."""
         assert self.basis is not None  # noqa: S101  # who asks has set it
         _, objective, own = self._open(counted, units)
         for rows in objective.blocks():
@@ -592,7 +593,7 @@ class _ClassDerivatives:
 def _derivatives(
     objective: ClassObjective, raw: FloatArray, units: TrialUnits
 ) -> tuple[SecondDerivatives, FloatArray, FloatArray]:
-    """Second derivatives by scales and offsets, and sums of gradients of the trials of each unit and of each class."""
+    """Return second derivatives in scales and offsets, and sums of gradients by unit and by class."""
     trials, n_raw = objective.trials, len(raw)
     n_systems, n_classes = trials.systems.shape[1:]
     scales_move, offsets_move = objective.basis[:n_systems].any(), objective.basis[n_systems:].any()
@@ -609,14 +610,14 @@ def _derivatives(
             pull[label, column] = -errors.p_error
             pull *= weights
             gradients = np.vstack((np.einsum("kcn,cn->kn", features, pull), pull))
-            add_by_unit(sums, gradients, units.take(rows))
+            linearised.add_by_unit(sums, gradients, units.take(rows))
             np.add.at(totals, label, gradients.T)
     return seconds, sums, totals
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ClassBlock:
-    """Some trials: derivatives of log-likelihoods (n_classes, n, n_trials), these with prior."""
+    """A block of trials: derivatives of log-likelihoods (n_classes, n, n_trials), and log-likelihoods with prior."""
 
     slopes: FloatArray
     z: FloatArray
@@ -625,24 +626,24 @@ class _ClassBlock:
 
     @property
     def numbers(self) -> int:
-        """See `_WithoutEach`."""
+        """Numbers for each unit and trial; see `_WithoutEach`."""
         return int(self.slopes.shape[0] * self.slopes.shape[1])
 
     def at(self, moves: FloatArray) -> FloatArray:
-        """See `_WithoutEach`."""
+        """Return derivatives at the points of the trials' own units; see `_WithoutEach`."""
         return np.vstack(
             [one[0] for one in self._derivatives((self.z + np.einsum("cnt,tn->ct", self.slopes, moves))[None])]
         )
 
     def beyond(self, some: IntArray, moves: FloatArray, amount: FloatArray) -> FloatArray:
-        """See `_WithoutEach`."""
+        """Return the non-quadratic part of derivatives; see `_WithoutEach`."""
         own = _ClassBlock(self.slopes[:, :, some], self.z[:, some], self.label[some], self.amount[some])
         (gradient,), (bend,) = own._derivatives(own.z[None])
         pull, curve = own._derivatives(own.z + np.tensordot(moves, own.slopes, axes=(1, 1)))
         pull -= gradient + np.einsum("tij,uj->uit", _whole(bend.T), moves)
         return np.hstack([np.einsum("uit,ut->ui", one, amount) for one in (pull, curve - bend)])
 
-    def _derivatives(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _derivatives(self, z: FloatArray) -> FloatPair:
         """Return gradients and upper triangles of Hessians at log-likelihoods (n_units, n_classes, n_trials)."""
         posterior = softmax(z, axis=1)
         rows, columns = np.triu_indices(self.slopes.shape[1])

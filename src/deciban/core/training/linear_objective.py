@@ -1,11 +1,10 @@
-"""The objective of calibration and fusion: the expected cost of a linear combination of scores, with derivatives.
+"""Objective of calibration and fusion: the expected cost of a linear combination of scores, with derivatives.
 
-With ``x = tau + offset + sum_k a_k s_k`` for the scores ``s_k`` of a trial and ``tau`` the prior log odds, it is
-``p mean_tar C(x | tar) + (1 - p) mean_non C(x | non)`` for a rule of the beta family (Bruemmer & Doddington 2013 eqs.
-3 and 16, BOSARIS paper eq. 30), and optionally half the penalty times the squares of the parameters.
+Let ``x = tau + offset + sum_k a_k s_k`` with the scores ``s_k`` of a trial and the prior log odds ``tau``. The
+objective is ``p mean_tar C(x | tar) + (1 - p) mean_non C(x | non)`` for a rule of the beta family (Bruemmer &
+Doddington 2013 eqs. 3 and 16, BOSARIS paper eq. 30), plus optionally half the penalty times the squared parameters.
 
-One pass over the trials gives value, gradient and Hessian. It goes through blocks whose temporaries are small and makes
-no copy of the scores.
+One pass over the trials returns value, gradient and Hessian. It uses small blocks and makes no copy of the scores.
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ _OFF_CENTER = 10.0
 """Centers beyond this many widths would cancel digits of sums that are standardized afterwards."""
 
 _UNTHREADED = 1 << 13
-"""Length of vectors whose product no BLAS spreads over threads."""
+"""Length of vectors up to which no BLAS uses several threads for a dot product."""
 
 _MAGNITUDES = (1e-15, 1e15)
-"""Widths whose squares, and those of the scores, float32 can hold in comfort."""
+"""Range of widths whose squares, and squares of the scores, are well within float32."""
 
 
 def dot(left: AnyArray, right: AnyArray) -> float:
-    """Sum of the products of two long vectors, on one thread.
+    """Return the dot product of two long vectors, on one thread.
 
-    A BLAS spreads long vectors over threads, which have to wait for each other. Where other work keeps the cores busy,
-    that takes a thousand times as long as the sum.
+    A BLAS distributes long vectors over threads that wait for each other. If other work keeps the cores busy, this
+    takes a thousand times as long as the sum.
 
     Examples
     --------
@@ -53,14 +52,14 @@ def dot(left: AnyArray, right: AnyArray) -> float:
 
 
 _LENGTH_PART = 1 << 13
-"""Numbers whose length together bounds each of them; too few for a BLAS to spread them over threads."""
+"""Length of parts for the bound; too short for a BLAS to use several threads."""
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def length_bound(array: object) -> float:
-    """A bound of the size of all numbers: the length of some thousand of them together, which is quickly found.
+    """Return an upper bound of the absolute values: the largest norm of parts of a few thousand numbers, which is fast.
 
-    Infinite if one is infinite or NaN, or where they do not lie together in memory.
+    The bound is infinite if a number is infinite or NaN, or if the array is not contiguous.
     """
     if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not array.flags.forc or not array.size:
         return np.inf
@@ -68,26 +67,26 @@ def length_bound(array: object) -> float:
     square = float(
         np.max([flat[i : i + _LENGTH_PART] @ flat[i : i + _LENGTH_PART] for i in range(0, len(flat), _LENGTH_PART)])
     )
-    lost = _LENGTH_PART * float(np.finfo(array.dtype).tiny)  # squares that are too small for a float
+    lost = _LENGTH_PART * float(np.finfo(array.dtype).tiny)  # squares that underflow
     return math.sqrt(square + lost) if math.isfinite(square) else math.inf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureBlock:
-    """Standardized columns of a block of trials, the last one of ones if there is an offset."""
+    """Standardized columns of a block of trials, and a column of ones if there is an offset."""
 
     features: AnyArray
 
     def combined(self, parameters: AnyArray) -> AnyArray:
-        """Weighted sum of the features of each trial."""
+        """Return the weighted sum of the features of each trial."""
         return parameters @ self.features
 
     def sums(self, factor: AnyArray) -> AnyArray:
-        """Sums over trials of a factor times each feature."""
+        """Return sums over trials of a factor times each feature."""
         return self.features @ factor
 
     def products(self, factor: AnyArray) -> AnyArray:
-        """Sums over trials of a factor times the product of each pair of features, as a vector."""
+        """Return sums over trials of a factor times the product of each pair of features, as a vector."""
         weighted = self.features * factor
         if len(weighted) <= 2:  # one by one is faster than a thin matrix product
             product = dot if len(factor) >= _UNTHREADED else np.dot
@@ -98,26 +97,26 @@ class FeatureBlock:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnBlock:
-    """The scores of one system, with what standardizes them; there is an offset."""
+    """Scores of one system with their standardization; there is an offset."""
 
     column: AnyArray
     center: float
     width: float
 
     def combined(self, parameters: AnyArray) -> AnyArray:
-        """As `FeatureBlock.combined`."""
+        """Return weighted sums; see `FeatureBlock.combined`."""
         weight = float(parameters[0]) / self.width
         combined: AnyArray = self.column * self.column.dtype.type(weight)
         combined += self.column.dtype.type(float(parameters[1]) - weight * self.center)
         return combined
 
     def sums(self, factor: AnyArray) -> AnyArray:
-        """As `FeatureBlock.sums`."""
+        """Return sums of features; see `FeatureBlock.sums`."""
         total = float(factor.sum())
         return np.array([(dot(factor, self.column) - self.center * total) / self.width, total])
 
     def products(self, factor: AnyArray) -> AnyArray:
-        """As `FeatureBlock.products`."""
+        """Return sums of products; see `FeatureBlock.products`."""
         weighted = factor * self.column
         total, first = float(factor.sum()), float(weighted.sum())
         second = dot(weighted, self.column)
@@ -128,28 +127,28 @@ class ColumnBlock:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixBlock:
-    """Rows of a matrix of scores, with what standardizes them; there is an offset."""
+    """Rows of a matrix of scores with their standardization; there is an offset."""
 
     rows: AnyArray
     center: FloatArray
     width: FloatArray
 
     def combined(self, parameters: AnyArray) -> AnyArray:
-        """As `FeatureBlock.combined`."""
+        """Return weighted sums; see `FeatureBlock.combined`."""
         weights = parameters[:-1] / self.width
         combined: AnyArray = self.rows @ weights.astype(self.rows.dtype)
         combined += self.rows.dtype.type(parameters[-1] - weights @ self.center)
         return combined
 
     def sums(self, factor: AnyArray) -> AnyArray:
-        """As `FeatureBlock.sums`."""
+        """Return sums of features; see `FeatureBlock.sums`."""
         sums = np.empty(len(self.center) + 1)
         sums[-1] = total = factor.sum()
         sums[:-1] = (factor @ self.rows - self.center * total) / self.width
         return sums
 
     def products(self, factor: AnyArray) -> AnyArray:
-        """As `FeatureBlock.products`."""
+        """Return sums of products; see `FeatureBlock.products`."""
         second = ((self.rows * factor[:, None]).T @ self.rows).astype(np.float64)
         first, total = (factor @ self.rows).astype(np.float64), float(factor.sum())
         center, width = self.center[:, None], self.width[:, None]
@@ -163,7 +162,7 @@ class MatrixBlock:
 
 
 def suits_raw_block(center: FloatArray, width: FloatArray) -> bool:
-    """Whether sums that are standardized afterwards keep their digits."""
+    """Return True if sums that are standardized afterwards keep their digits."""
     finite = np.isfinite(width)
     near = np.all(np.abs(center[finite]) <= _OFF_CENTER * width[finite])
     return bool(near and np.all((width[finite] > _MAGNITUDES[0]) & (width[finite] < _MAGNITUDES[1])))
@@ -172,41 +171,41 @@ def suits_raw_block(center: FloatArray, width: FloatArray) -> bool:
 Block = FeatureBlock | ColumnBlock | MatrixBlock
 
 
-class Column(Protocol):
-    """The scores of one system, or anything else with one number per trial that comes in slices."""
+class ScoreColumn(Protocol):
+    """Scores of one system, or any other sliceable object with one number per trial."""
 
     def __getitem__(self, rows: Any, /) -> Any:
-        """The numbers of some trials."""
+        """Return the numbers of some trials."""
 
 
 @dataclass(frozen=True, eq=False)
-class Trials:
-    """Trials to train on.
+class TrainingTrials:
+    """Training trials of two classes.
 
     Attributes
     ----------
     columns : tuple of (n_trials,) arrays
-        One for each parameter but the offset; finite.
+        One column for each parameter except the offset; finite.
     is_target : (n_trials,) bool array
     class_weights : (float, float)
-        What a non-target and a target trial of weight 1 contribute: ``(1-p) / n_non`` and ``p / n_tar``.
+        Contribution of a non-target and of a target trial of weight 1: ``(1-p) / n_non`` and ``p / n_tar``.
     weights : (n_trials,) array, optional
         Weight of each trial.
     base : (n_trials,) array, optional
-        What is added to the llr as it is.
+        Added to the llr without a factor.
     matrix : (n_trials, n_columns) array, optional
-        All columns, if the rows lie together in memory.
+        All columns, if the rows are contiguous in memory.
     reach : float
-        No score is farther from 0; infinite if that is not known.
+        Largest absolute score; infinite if unknown.
     numbers : (n_trials,) int array, optional
-        Positions of these trials among those that units are of; None if they are the same.
+        Positions of these trials among the trials of the units; None if they are the same.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[ScoreColumn, ...]
     is_target: BoolArray
     class_weights: tuple[float, float]
     weights: FloatArray | None = None
-    base: Column | None = None
+    base: ScoreColumn | None = None
     matrix: ScoreArray | None = None
     reach: float = np.inf
     numbers: IntArray | None = None
@@ -214,14 +213,14 @@ class Trials:
     @classmethod
     def of(
         cls,
-        columns: Sequence[Column] | ScoreArray,
+        columns: Sequence[ScoreColumn] | ScoreArray,
         is_target: BoolArray,
         *,
         weights: FloatArray | None = None,
-        base: Column | None = None,
+        base: ScoreColumn | None = None,
         reach: float = np.inf,
-    ) -> Trials:
-        """Trials from columns, or from a matrix of them; without class weights yet."""
+    ) -> TrainingTrials:
+        """Create trials from columns, or from a matrix of columns, without class weights."""
         matrix = None
         if isinstance(columns, np.ndarray):
             matrix = columns if columns.flags.c_contiguous and columns.shape[1] > 1 else None
@@ -236,16 +235,16 @@ class Trials:
 
     @property
     def n_columns(self) -> int:
-        """How many columns there are."""
+        """Number of columns."""
         return len(self.columns)
 
     @property
     def truth(self) -> BoolArray:
-        """The class of each trial."""
+        """Class of each trial."""
         return self.is_target
 
-    def joined(self, other: Trials) -> Trials:
-        """These and others, with the same class weights."""
+    def joined(self, other: TrainingTrials) -> TrainingTrials:
+        """Return the union with other trials, with the same class weights."""
 
         def both(a: Any, b: Any) -> Any:
             return None if a is None else np.concatenate((a[:], b[:]))
@@ -256,46 +255,46 @@ class Trials:
 
     @property
     def size(self) -> int:
-        """How many there are: what decides on the way of a search."""
+        """Number of trials, which determines the method of a search."""
         return len(self)
 
     @property
     def kinds(self) -> tuple[Any, ...]:
-        """The type of the numbers of each column."""
+        """Data type of each column."""
         return tuple(np.asarray(column[:1]).dtype for column in self.columns)
 
     @property
     def has_base(self) -> bool:
-        """Whether something is added to the llr as it is."""
+        """True if a base is added to the llr."""
         return self.base is not None
 
     def infinite_columns(self) -> list[bool]:
-        """Which columns have infinite scores in trials that count."""
+        """Return True for columns with infinite scores in trials that count."""
         if self.reach < np.inf:
             return [False] * self.n_columns
         counting: Any = True if self.weights is None else self.weights > 0.0
         return [bool((np.isinf(np.asarray(column[:])) & counting).any()) for column in self.columns]
 
-    def each(self, look: Callable[[Trials], F]) -> F:
-        """What a look at all of them finds; it can be sent to where trials are that do not fit in memory."""
+    def each(self, look: Callable[[TrainingTrials], F]) -> F:
+        """Return ``look(self)``; for trials in batches, the function is sent to the batches."""
         return look(self)
 
-    def each_by_unit(self, look: Callable[[Trials, TrialUnits], F], units: TrialUnits) -> F:
-        """What a look at all of them with their units finds."""
+    def each_by_unit(self, look: Callable[[TrainingTrials, TrialUnits], F], units: TrialUnits) -> F:
+        """Return ``look(self, units)``."""
         return look(self, units if self.numbers is None else units.take(self.numbers))
 
     @property
     def amounts(self) -> tuple[float, float]:
-        """How much non-targets and targets count, without class weights."""
+        """Return the number (or weight) of non-targets and targets, without class weights."""
         return amount(~self.is_target, self.weights), amount(self.is_target, self.weights)
 
-    def stand_ins(self, few: Trials) -> FloatArray:
-        """For how many of these trials each of a sample of them stands."""
+    def stand_ins(self, few: TrainingTrials) -> FloatArray:
+        """Return the number of these trials that each trial of a sample represents."""
         non, tar = (drawn / own for drawn, own in zip(few.class_weights, self.class_weights, strict=True))
         return np.where(few.is_target, tar, non)
 
-    def take(self, rows: IntArray | BoolArray | slice) -> Trials:
-        """Some of the trials, with the same class weights."""
+    def take(self, rows: IntArray | BoolArray | slice) -> TrainingTrials:
+        """Return some of the trials, with the same class weights."""
         matrix = None if self.matrix is None else self.matrix[rows]
         return replace(
             self,
@@ -307,73 +306,73 @@ class Trials:
         )
 
 
-NO_TRIALS = Trials((), np.zeros(0, np.bool_), (0.0, 0.0))
-"""In place of trials that are elsewhere."""
+NO_TRIALS = TrainingTrials((), np.zeros(0, np.bool_), (0.0, 0.0))
+"""Placeholder for trials that are elsewhere."""
 
 
 def amount(rows: BoolArray, weights: FloatArray | None) -> float:
-    """How much some of the trials count."""
+    """Return the number (or weight) of some of the trials."""
     return float(np.count_nonzero(rows)) if weights is None else float(weights[rows].sum())
 
 
 _BYTES = (4.0, 3.0)
-"""Temporary memory per trial that a block may take, with one column and with several."""
+"""Temporary memory per trial in a block, with one column and with several."""
 
 
 _SIZES = (32_000, 400_000)
-"""Least and largest number of bytes in a column of a block: small ones make many calls, large ones leave the cache."""
+"""Least and largest number of bytes in a column of a block: small blocks need many calls, large ones exceed cache."""
 
 
 _MATRIX_BYTES = 1_000_000
-"""Number of bytes in the scores of a block, from which on their products leave the cache."""
+"""Number of bytes in the scores of a block above which their products exceed the cache."""
 
 
 _OWN_COLUMNS = 7
-"""Temporary numbers of each trial besides its scores: log odds, cost, derivatives, weight and so on."""
+"""Temporary numbers of each trial in addition to its scores: log odds, cost, derivatives, weight and so on."""
 
 
 _MANY = 1 << 15
-"""Trials from which on it pays to standardize sums instead of scores, which costs a digit or two."""
+"""Number of trials above which standardizing sums instead of scores is worth the loss of a digit or two."""
 
 
 _RARE = 7.0
-"""Size of the prior log odds from which on costs next to 0 are computed with all their digits."""
+"""Absolute prior log odds above which costs close to 0 are computed with all their digits."""
 
 
 _LARGEST = 1e150
-"""Parameters beyond this are out of bounds: log odds could not be told from infinite ones."""
+"""Largest parameter that is within bounds: beyond it, log odds could not be distinguished from infinite ones."""
 
 
 _SHORT = ((1.0, 1.0), (2.0, 1.0))
-"""Rules whose fast costs are good to 1e-16 of 1, which is too little where all costs are as small as the prior."""
+"""Rules whose fast costs have an absolute error of 1e-16; too much if all costs are as small as the prior."""
 
 
 _FACTORS = {np.dtype(np.float64): 512, np.dtype(np.float32): 100}
-"""How many factors between 1/2 and 1 have a product that is above 0 for certain."""
+"""Number of factors between 1/2 and 1 whose product is certainly above 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class LinearObjective:
-    """A function of standardized parameters: one weight per column, then the offset if there is one.
+    """Objective as a function of standardized parameters: one weight per column, then the offset, if any.
 
     Attributes
     ----------
-    trials : Trials or TrialsInParts
+    trials : TrainingTrials or TrialsInParts
     center, width : (n_columns,) arrays
         A column enters as ``(s - center) / width``.
     intercept : bool
-        Whether there is an offset.
+        True if there is an offset.
     alpha, beta, log_odds : float
-        The rule, and the prior.
+        Parameters of the rule, and the prior log odds.
     penalty : (n_parameters,) array
-        Half of it times the square of each parameter is added to the value.
+        Half of it times the square of each parameter is added to the objective.
     constant : float
         Cost of trials that no parameter can change.
     dtype : type
-        Float64, or float32 for a rough look at less than half the price.
+        Float64, or float32 for a rough search in less than half the time.
     """
 
-    trials: Trials
+    trials: TrainingTrials
     center: FloatArray
     width: FloatArray
     intercept: bool
@@ -386,33 +385,33 @@ class LinearObjective:
 
     @property
     def n_parameters(self) -> int:
-        """Number of weights, and one for the offset."""
+        """Number of weights, plus one for the offset."""
         return len(self.center) + self.intercept
 
     @property
     def is_convex(self) -> bool:
-        """Whether the rule is, so that there is one minimum at most."""
+        """True if the rule is convex, so that there is at most one minimum."""
         return max(self.alpha, self.beta) <= 1.0
 
     @property
     def value_at_zero(self) -> float:
-        """The value of weights 0, which no minimum exceeds; infinite where it is not known to be 1."""
+        """Value at weights 0, an upper bound of the minimum; infinite if it is not known to be 1."""
         return 1.0 + self.constant if self.is_convex and not self.trials.has_base else np.inf
 
     def is_apart(self, at: Derivatives) -> bool:
-        """Whether no trial is on the wrong side at a point, which proves that its weights may grow forever.
+        """Return True if no trial is on the wrong side, which proves that the weights may grow forever.
 
-        It proves nothing where something else than weights and offset has a share in it.
+        It proves nothing if the log odds have other terms than weighted scores and an offset.
         """
         moves_all = self.intercept or self.log_odds == 0.0
         return at.worst < 0.0 and moves_all and len(self.center) > 0 and not self.trials.has_base
 
     def has_no_minimum(self, _point: FloatArray, at: Derivatives) -> bool:
-        """Whether a point proves that there is none: without penalty nothing keeps the weights finite then."""
+        """Return True if there is provably no minimum: weights of separated classes grow without a penalty."""
         return not self.penalty.any() and self.is_apart(at)
 
     def largest_move(self, parameters: FloatArray, step: FloatArray) -> float:
-        """How far a step moves the log odds of a trial, at most, relative to their size; or a bound that is low."""
+        """Return the largest relative change of log odds by a step, or an upper bound if this is low."""
         n = len(self.center)
         with np.errstate(all="ignore"):
             farthest = (self.trials.reach + np.abs(self.center)) / self.width
@@ -422,10 +421,10 @@ class LinearObjective:
         return float(self.trials.each(partial(_moved, self.form, parameters, step)).high)
 
     def __call__(self, parameters: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
-        """Value and gradient at a point, and the Hessian if none is given.
+        """Return the value and gradient at a point, and the Hessian unless one is passed.
 
-        ``worst`` is the largest signed log odds of a trial, negative if none is on the wrong side.
-        ``overlap`` is how far the highest non-target lies above the lowest target.
+        ``worst`` is the largest signed log odds of a trial, negative if no trial is on the wrong side. ``overlap`` is
+        the highest non-target minus the lowest target.
         """
         n, known = self.n_parameters, hessian
         if not np.all(np.abs(parameters) < _LARGEST):
@@ -448,18 +447,18 @@ class LinearObjective:
 
     @property
     def form(self) -> LinearObjective:
-        """The same without the trials: what is sent to where they are."""
+        """The same objective without the trials, for workers that have their own."""
         return replace(self, trials=NO_TRIALS)
 
     def _point(self, parameters: FloatArray) -> AnyArray:
-        """The parameters of the log odds: an offset takes in the prior."""
+        """Return parameters of the log odds; the offset includes the prior."""
         point = parameters.copy()
         if self.intercept:
             point[-1] += self.log_odds
         return point.astype(self.dtype)
 
     def blocks(self, *, with_hessian: bool = False, share: float = 1.0) -> list[slice]:
-        """All trials, cut into pieces whose temporaries are small, with a share of the temporary memory."""
+        """Return slices of all trials that need little temporary memory, or a share of this memory."""
         n = len(self.center) + self.intercept
         is_raw = self.suits_rows and self.dtype is np.float64
         columns = _OWN_COLUMNS + (0 if is_raw else n) + (n if with_hessian else 0)
@@ -471,7 +470,7 @@ class LinearObjective:
         return [slice(i, i + n_rows) for i in range(0, len(self.trials), n_rows)]
 
     def slopes(self, parameters: FloatArray, rows: slice) -> tuple[AnyArray, Block]:
-        """How much each trial of a block pulls at its log odds, its weight times the slope; and the scores."""
+        """Return the slope of each trial of a block times its weight, and the scores."""
         with np.errstate(all="ignore"):
             block = self.scores(rows)
             places, non, tar = self.log_odds_of(block.combined(self._point(parameters)), rows)
@@ -480,10 +479,10 @@ class LinearObjective:
             return self.joined(of_non, of_tar, places, own), block
 
     def log_odds_of(self, z: AnyArray, rows: slice) -> tuple[IntArray, AnyArray, AnyArray]:
-        """From combined scores the places of targets, log odds (-inf at targets), and those of targets, negated.
+        """Return positions of targets, log odds (-inf at targets), and negated log odds of targets.
 
-        The cost of a target at x is that of a non-target at -x, with the parameters of the rule exchanged; and a
-        non-target at -inf costs nothing. Targets are fewer mostly, so all are treated as non-targets at first.
+        The cost of a target at x is the cost of a non-target at -x with exchanged parameters of the rule; a non-target
+        at -inf costs nothing. Targets are mostly fewer, so all trials are first treated as non-targets.
         """
         if self.log_odds and not self.intercept:
             z += self.log_odds
@@ -495,18 +494,18 @@ class LinearObjective:
         return places, z, tar
 
     def cost(self, terms: Terms, kind: int, own: FloatArray | None) -> float:
-        """Cost of the trials of a class, which ``own`` weights each have."""
+        """Return the cost of the trials of a class; ``own`` are their weights."""
         cost = float(terms.linear.sum()) if own is None else dot(own, terms.linear)
         factor = terms.factor
         if factor is not None and own is not None:
             cost -= dot(own, np.log(factor))
-        elif factor is not None and len(factor):  # in [1/2, 1]: many logarithms at a time as that of the product
+        elif factor is not None and len(factor):  # in [1/2, 1]: sum many logarithms as one logarithm of the product
             parts = np.multiply.reduceat(factor, np.arange(0, len(factor), _FACTORS[factor.dtype]))
             cost -= float(np.log(parts).sum())
         return self.trials.class_weights[kind] * cost
 
     def joined(self, non: AnyArray, tar: AnyArray, places: IntArray, own: FloatArray | None) -> AnyArray:
-        """Weighted terms of all trials of a block, which overwrite those of non-targets."""
+        """Return weighted terms of all trials of a block; the terms of non-targets are overwritten."""
         weights = self.trials.class_weights
         non *= self.dtype(weights[0])
         tar *= self.dtype(weights[1])
@@ -517,13 +516,13 @@ class LinearObjective:
 
     @cached_property
     def suits_rows(self) -> bool:
-        """Whether scores may be used as they are, even as float32."""
+        """True if scores can be used without a copy, even in float32."""
         is_one = len(self.trials.columns) == 1 or self.trials.matrix is not None
         is_worth_it = len(self.trials.is_target) >= _MANY or self.dtype is np.float32
         return is_one and is_worth_it and self.intercept and suits_raw_block(self.center, self.width)
 
     def scores(self, rows: slice) -> Block:
-        """The standardized scores of a block of trials."""
+        """Return the standardized scores of a block of trials."""
         if self.suits_rows and len(self.trials.columns) == 1:
             own: AnyArray = np.asarray(self.trials.columns[0][rows]).astype(self.dtype, copy=False)
             return ColumnBlock(own, float(self.center[0]), float(self.width[0]))
@@ -533,14 +532,14 @@ class LinearObjective:
         for k, column in enumerate(self.trials.columns):
             standardized = np.subtract(column[rows], self.center[k], dtype=np.float64)
             standardized /= self.width[k]
-            features[k] = standardized  # cast last: what is standardized fits float32, the scores may not
+            features[k] = standardized  # cast last: scores may exceed float32, standardized scores do not
         if self.intercept:
             features[-1] = 1.0
         return FeatureBlock(features)
 
 
-def _moved(form: LinearObjective, point: FloatArray, step: FloatArray, trials: Trials) -> Ends:
-    """Find how far a step moves log odds, at most, relative to their size."""
+def _moved(form: LinearObjective, point: FloatArray, step: FloatArray, trials: TrainingTrials) -> Ends:
+    """Return the largest relative change of log odds by a step."""
     level, largest = replace(form, trials=trials), 0.0
     with np.errstate(all="ignore"):
         for rows in level.blocks():
@@ -550,8 +549,8 @@ def _moved(form: LinearObjective, point: FloatArray, step: FloatArray, trials: T
     return Ends.up_to(largest)
 
 
-def _terms(form: LinearObjective, point: AnyArray, with_hessian: bool, trials: Trials) -> SumsUpTo:  # noqa: FBT001
-    """The largest signed log odds of both classes; value, gradient and Hessian, without penalty and constant."""
+def _terms(form: LinearObjective, point: AnyArray, with_hessian: bool, trials: TrainingTrials) -> SumsUpTo:  # noqa: FBT001
+    """Return the largest signed log odds of both classes, and the derivatives without penalty and constant."""
     level, order, found = replace(form, trials=trials), 2 if with_hessian else 1, []
     rule, reverse, is_rare = (form.alpha, form.beta), (form.beta, form.alpha), abs(form.log_odds) > _RARE
     for rows in level.blocks(with_hessian=with_hessian):
@@ -572,5 +571,5 @@ def _terms(form: LinearObjective, point: AnyArray, with_hessian: bool, trials: T
             pull = level.joined(of_non.slope, np.negative(of_tar.slope, out=of_tar.slope), places, own)
             found.append(np.concatenate(([*worst, value], block.sums(pull), products)))
     of_blocks = np.array(found)
-    with np.errstate(invalid="ignore", over="ignore"):  # what is infinite then is out of bounds
+    with np.errstate(invalid="ignore", over="ignore"):  # infinite values are out of bounds
         return SumsUpTo(Sums.of(of_blocks[:, 2:].sum(axis=0)), Ends.up_to(of_blocks[:, :2].max(axis=0)))

@@ -1,12 +1,12 @@
-"""Train the weights and the offset of calibration and fusion: from scores to the optimum, or to the reason why not.
+"""Training of the weights and the offset of calibration and fusion, to the optimum or to an error with the reason.
 
-The optimum of a small stratified sample comes first, with the logarithmic rule, which is convex; the wanted rule and
-the other trials follow from there, so that only a few passes go through all of them. The last pass is always over all
-trials: its gradient is the one that is reported, and one more step of Newton leads from there to the weights.
+The search starts on a small stratified sample with the logarithmic rule, which is convex. From its optimum it continues
+with the requested rule and the other trials, so that few passes go through all trials. The last pass always covers all
+trials: its gradient is reported, and one more Newton step leads to the final weights.
 
-Some minima lie beyond the scales where a search begins. Rules with ``alpha > 1`` or ``beta > 1`` are not convex. The
-larger these are, the fewer thresholds they look at, and the less the objective tells, at moderate scales, of how low it
-is at steep ones. But what the best threshold costs is a matter of counting.
+Rules with ``alpha > 1`` or ``beta > 1`` are not convex, and some minima are far from the scales of the first search.
+The larger these parameters are, the fewer thresholds the rule emphasizes. At moderate scales, the objective then
+contains little information on its value at steep scales. But the cost of the best threshold can be counted.
 """
 
 from __future__ import annotations
@@ -21,32 +21,19 @@ import numpy as np
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
 from deciban.core.rules.expected import scoring_rule_cost
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar
+from deciban.core.training import moments as statistics
 from deciban.core.training.batches import PartsOfTrials, TrialsInParts
-from deciban.core.training.linear_objective import LinearObjective, Trials
-from deciban.core.training.moments import (
-    SAMPLE,
-    binned,
-    clipped,
-    equal_classes,
-    informative,
-    moments,
-    quartiles,
-    reaches,
-    require_scales,
-    sample,
-    shortened,
-    thinned,
-    widths,
-)
+from deciban.core.training.linear_objective import LinearObjective, TrainingTrials
+from deciban.core.training.moments import SAMPLE, moments, sample
 from deciban.core.training.separation import is_at_infinity, require_finite, with_class_weights
 from deciban.core.training.trust_region import PRECISE, ROUNDING, Minimum, minimize
 from deciban.errors import InputError
-from deciban.types import BoolArray, FloatArray, ScoreArray
+from deciban.types import BoolArray, FloatArray, FloatPair, ScoreArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """What training found; by default without a search, at a point that is known to be the optimum.
+    """Result of training; by default without a search, at a point that is known to be the optimum.
 
     Attributes
     ----------
@@ -57,17 +44,17 @@ class Fit:
     objective : float
         Expected cost at the optimum, without the penalty.
     objective_at_zero : float
-        The same for a system without information.
+        Expected cost without information in the scores.
     gradient_norm : float
-        Length of the gradient at the end, by standardized parameters, over all trials.
+        Norm of the gradient at the end, in standardized parameters, over all trials.
     n_steps, n_passes : int
-        Accepted steps, those on samples included, and passes over all trials in full precision.
+        Accepted steps, including steps on samples, and passes over all trials in full precision.
     converged : bool
     flat : int
-        Number of directions in which the objective does not change: systems that say the same.
+        Number of directions in which the objective does not change, because of redundant systems.
     infimum : float, optional
-        What steeper and steeper maps come down to, if that is known to be less than the objective. There is no best
-        map then, and what was found is a local optimum.
+        Limit of the objective for increasingly steep maps, if it is known to be below the objective. Then there is no
+        best map, and the result is a local optimum.
     """
 
     weights: FloatArray
@@ -83,81 +70,85 @@ class Fit:
 
     @property
     def status(self) -> str:
-        """What became of the search, in words."""
+        """Description of the result of the search."""
         if self.infimum is not None:
             return (
-                f"a local optimum, of {self.objective:.6g}: steeper and steeper maps come down to {self.infimum:.6g}, "
-                "so that the best scale is infinite. The rule has alpha or beta above 1, and gives some errors up for "
-                "the sake of the other trials; take one with both at most 1, or more trials"
+                f"a local optimum, {self.objective:.6g}: the objective of steeper maps falls to {self.infimum:.6g}, "
+                "so that the best scale is infinite. The rule has alpha or beta above 1, and accepts some errors for "
+                "lower costs of the other trials; use a rule with both at most 1, or more trials"
             )
         if not self.converged:
             return (
-                f"not converged after {self.n_passes} passes: the gradient is {self.gradient_norm:.1e} long. Likely "
+                f"not converged after {self.n_passes} passes: the gradient has norm {self.gradient_norm:.1e}. Likely "
                 "causes are scores that hardly overlap, systems that are nearly the same, or extreme outliers; a "
-                "penalty (ridge) helps against all of them"
+                "penalty (ridge) helps in all these cases"
             )
         words = f"converged in {self.n_steps} steps, gradient {self.gradient_norm:.1e}"
         if self.flat:
             which = "one weight is" if self.flat == 1 else f"{self.flat} weights are"
             words += (
-                f"; {which} not determined, because systems say the same or always the same: of all that fit equally "
-                "well, these are the smallest"
+                f"; {which} not determined, because systems are redundant or constant: of all equally good weights, "
+                "these are the smallest"
             )
         return words
 
 
 INFORMATIVE = 12
-"""One of so many trials is in the second sample, if memory allows: those that pull most at the first optimum."""
+"""One in this many trials is in the second sample, if memory allows: preferably trials with steep slopes."""
 
 _SAMPLE_BYTES = 2.0
-"""Memory of both samples together, per trial of all."""
+"""Memory of both samples, per trial of the whole."""
 
 LARGE = 1 << 16
-"""Trials from which on it pays to come close with float32 before the passes that count."""
+"""Number of trials above which a search in float32 before the exact passes saves time."""
 
 ROUGH = (1e-3, 1e-5)
-"""How precise, relative to its value, the optima of the first and the second sample must be."""
+"""Required precision, relative to the value, of the optima of the first and the second sample."""
 
 _CLOSE = 3e-6
-"""The same for all trials in float32: the next step leaves less than a thousandth of what is missing."""
+"""The same for all trials in float32: after the next step, less than a thousandth of the error remains."""
 
 _BINNED = 1e-8
 """The same for bins."""
 
 _LAST = 1e-9
-"""The same for the rows of a large matrix in the end: what the last step leaves is a thousandth of a thousandth."""
+"""The same for the final passes over a large matrix: the error after the last step is a millionth of this."""
 
 _SAME = 1e-6
-"""Values that differ by less than this, relative to that of llr 0, belong to the same minimum."""
+"""Relative difference, in units of the value at llr 0, below which two values belong to the same minimum."""
 
 _NEAR = 4.0
-"""Widths of the bulk of scores beyond which they are outliers to a rule that does not punish them without limit."""
+"""Distance in widths from the bulk of scores beyond which scores are outliers for a bounded rule."""
 
 _UNCERTAIN = 1e-4
-"""Curvature, relative to the largest, below which float32 does not tell much of it."""
+"""Curvature, relative to the largest, below which float32 is unreliable."""
 
 
 SearchOptions = Callable[[Any, float], dict[str, Any]]
-"""How to minimize a function to a precision; see `search_options`."""
+"""Function that returns options for minimizing a function to a precision; see `search_options`."""
 
 Starts = Callable[[Any, FloatArray], list[FloatArray]]
-"""Where to start on the first level, for functions with several minima."""
+"""Function that returns starting points on the first level, for functions with several minima."""
 
 
-def descend(objective: LinearObjective, few: Trials) -> Minimum:
+def descend(objective: LinearObjective, few: TrainingTrials) -> Minimum:
     """Minimize on samples first, then on all trials."""
     given: Any = objective.trials
     if isinstance(given, TrialsInParts):
-        return _descend_in_parts(objective, few)
+        # Minimize on the sample of trials in batches first, then on all trials, with one pass for every step
+        near = descend(replace(objective, trials=few), sample(few, SAMPLE))
+        way = LevelSearch(near.best)
+        found = way.follow(objective, PRECISE)
+        return replace(found, n_steps=found.n_steps + near.n_steps)
     trials, n = objective.trials, len(objective.trials)
     rough = replace(objective, dtype=np.float32 if _fits_float32(objective) else np.float64)
-    way = Way(np.zeros(objective.n_parameters), starts=_starts)
+    way = LevelSearch(np.zeros(objective.n_parameters), starts=_starts)
     if few is not trials:
         way.follow(replace(rough, trials=few), ROUGH[0])
     if n < LARGE:
         return way.settle(objective, PRECISE, way.follow(objective, PRECISE))
     if len(trials.columns) == 1 and trials.base is None and trials.weights is None:
-        bins, glance = binned(objective, few), None
+        bins, glance = statistics.binned(objective, few), None
         if bins is not None:
             glance = replace(objective, trials=bins, center=np.zeros(1), width=np.ones(1))
             way.follow(glance, _BINNED)
@@ -168,18 +159,10 @@ def descend(objective: LinearObjective, few: Trials) -> Minimum:
     return way.settle(objective, precise, way.through_all(objective, rough, few, size, precise), rough)
 
 
-def _descend_in_parts(objective: LinearObjective, few: Trials) -> Minimum:
-    """Minimize on the sample of trials in parts, as if there were no others, and then on all: a pass for every step."""
-    near = descend(replace(objective, trials=few), sample(few, SAMPLE))
-    way = Way(near.best)
-    found = way.follow(objective, PRECISE)
-    return replace(found, n_steps=found.n_steps + near.n_steps)
-
-
 def search_options(level: Any, precise: float) -> dict[str, Any]:
-    """Arguments of `minimize`: as precise as the type of a level allows, to the minimum or a proof that there is none.
+    """Return arguments of `minimize`: full precision for the type of a level, and a stop if there is no minimum.
 
-    Second derivatives are used again where they cost more than next to nothing.
+    Second derivatives are reused if they are expensive.
     """
     return {
         "reuse": level.trials.size >= LARGE and precise not in ROUGH,
@@ -192,29 +175,29 @@ def search_options(level: Any, precise: float) -> dict[str, Any]:
 
 
 def _fits_float32(objective: LinearObjective) -> bool:
-    """Whether costs stay within float32; weights of trials may be of any size."""
+    """Return True if costs are within float32, for any size of the weights of trials."""
     weights = np.abs(objective.trials.class_weights)
     moderate = np.all((weights > 1e-30) & (weights < 1e30)) and abs(objective.log_odds) < 80.0
     return objective.trials.weights is None and bool(moderate)
 
 
 def _is_well_known(near: Minimum) -> bool:
-    """Whether second derivatives of float32 tell all directions from flat ones."""
+    """Return True if second derivatives in float32 distinguish all directions from flat ones."""
     eigenvalues = np.linalg.eigvalsh(near.at.hessian)
     return bool(eigenvalues[0] > _UNCERTAIN * eigenvalues[-1])
 
 
-class Way:
-    """How far a search has come through levels: samples, rough looks at all trials, and all trials.
+class LevelSearch:
+    """State of a search through levels: samples, approximate objectives of all trials, and all trials.
 
     Attributes
     ----------
     point : (n_parameters,) array
-        The last optimum.
+        Last optimum.
     last : (n_parameters,) array
-        Where the last search ended, if only by finding that its sample is separated.
+        End of the last search, even if its sample was separated.
     rivals : list of (n_parameters,) arrays
-        Where the first search began, if there was a choice.
+        Starting points of the first search, if there were several.
     """
 
     def __init__(
@@ -227,7 +210,7 @@ class Way:
         self._n_steps = 0
 
     def follow(self, level: Any, precise: float, after: Minimum | None = None) -> Minimum:
-        """Minimize one more function, from the last optimum on, which is where the minimum ``after`` led."""
+        """Minimize another function, from the last optimum on, which the minimum ``after`` led to."""
         starts = self._starts(level, self.point) if self._is_fresh and self._starts else [self.point]
         self.rivals = self.rivals or (starts if len(starts) > 1 else [])
         known = after if after is not None and after.converged and _is_well_known(after) else None
@@ -242,25 +225,25 @@ class Way:
         return replace(found, n_steps=self._n_steps)
 
     def through_all(self, objective: Any, rough: Any, few: Any, size: int, precise: float) -> Minimum:
-        """Minimize on a second sample, of ``size`` trials that matter, then on all in float32, then in full precision.
+        """Minimize on a second sample of ``size`` important trials, then on all in float32, then in full precision.
 
-        ``few`` is the first sample. Second derivatives of the second one are good enough for all trials. There is no
-        sample where all trials are too few for one.
+        ``few`` is the first sample. Second derivatives of the second sample are good enough for all trials. Without a
+        large number of trials, there is no sample.
         """
-        some = None if few is rough.trials else informative(rough, self.last, few, size)
+        some = None if few is rough.trials else statistics.informative(rough, self.last, few, size)
         near = None
         if some is not None:
             near = self.follow(replace(rough, trials=some), ROUGH[1])
-            near = replace(near, decrement=np.inf)  # of another function
-            del some  # its memory is wanted for the next level
+            near = replace(near, decrement=np.inf)  # it belongs to another function
+            del some  # free its memory for the next level
         near = self.follow(rough, _CLOSE, after=near)
         return self.follow(objective, precise, after=near)
 
     def settle(self, level: Any, precise: float, found: Minimum, glance: Any = None) -> Minimum:
-        """Search all trials again from where the first sample did not lead, if that is better for them.
+        """Search all trials again from the rejected starting points of the first sample, if the result is better.
 
-        What a sample of a rule that is not convex takes for its best minimum need not be that of all trials. A
-        ``glance`` tells it for less.
+        With a rule that is not convex, the best minimum of a sample may not be the best of all trials. A ``glance`` at
+        fewer trials detects this faster.
         """
         for rival in self.rivals[:2]:
             there = (glance or level)(rival, found.at.hessian)
@@ -271,51 +254,51 @@ class Way:
 
 
 def _starts(level: LinearObjective, point: FloatArray) -> list[FloatArray]:
-    """Where to start: for other rules at the optimum of the logarithmic one, and twice and half as steep as that."""
+    """Return starting points; for other rules, the optimum of the logarithmic rule, also twice and half as steep."""
     if level.alpha == level.beta == 1.0:
         return [point]
     log_rule = replace(level, alpha=1.0, beta=1.0, constant=0.0)
     found = minimize(log_rule, point, **search_options(log_rule, ROUGH[0]))
     if log_rule.is_apart(found.at) or level.is_convex:
         return [found.point]
-    near = replace(log_rule, trials=clipped(level.trials, *quartiles(level.trials), at=_NEAR))
-    # A few outliers spoil the logarithmic rule, but not these.
+    near = replace(log_rule, trials=statistics.clipped(level.trials, *statistics.quartiles(level.trials), at=_NEAR))
+    # A few outliers spoil the logarithmic rule, but not this starting point.
     of_bulk = minimize(near, point, **search_options(near, ROUGH[0]))
     shift = np.append(np.zeros(len(level.center)), np.full(int(level.intercept), level.log_odds))
     return [found.point, of_bulk.point, *((found.point + shift) * factor - shift for factor in (2.0, 0.5))]
 
 
 _GLANCE = 1 << 11
-"""Trials that are looked at first, where there are many times as many."""
+"""Number of trials that are checked first if there are many times as many."""
 
 _SCALES = 4.0 ** np.arange(0.0, 8.0)
-"""Steepness of the maps that are looked at, per standard deviation of the combined scores."""
+"""Steepness of the maps that are tried, per standard deviation of the combined scores."""
 
 _ROUGH = 1e-3
-"""How precise, relative to its value, an optimum must be that only shows the way."""
+"""Required precision, relative to the value, of an optimum that only provides a direction."""
 
 _BETTER = 1e-6
-"""Values that differ by less than this, relative to them, are as good as each other."""
+"""Relative difference below which two values are equally good."""
 
 
-def with_steep_starts(objective: LinearObjective, few: Trials, found: Minimum) -> tuple[Minimum, float | None]:
-    """Search again from the best threshold on, where that is better than what was found.
+def with_steep_starts(objective: LinearObjective, few: TrainingTrials, found: Minimum) -> tuple[Minimum, float | None]:
+    """Search again from the best threshold if it is better than the result so far.
 
     Parameters
     ----------
     objective : LinearObjective
         Of all trials.
-    few : Trials
-        A sample of them, or all.
+    few : TrainingTrials
+        A sample of the trials, or all trials.
     found : Minimum
-        Where the search ended.
+        Result of the search so far.
 
     Returns
     -------
     found : Minimum
-        The better one, if that is finite.
+        The better result, if finite.
     infimum : float, optional
-        What steeper and steeper scales come down to, if that is less.
+        Limit of the objective for increasingly steep maps, if it is lower.
     """
     if objective.is_convex or not found.converged or objective.trials.has_base or not len(objective.center):
         return found, None
@@ -335,8 +318,8 @@ def with_steep_starts(objective: LinearObjective, few: Trials, found: Minimum) -
     return other, None
 
 
-def _is_worth_it(objective: LinearObjective, few: Trials, start: FloatArray, found: Minimum) -> bool:
-    """Whether a start is lower than what was found; of trials in parts a large sample spares the pass that tells."""
+def _is_worth_it(objective: LinearObjective, few: TrainingTrials, start: FloatArray, found: Minimum) -> bool:
+    """Return True if a start is lower than the result; in batches, a large sample is tested before a pass."""
     given: Any = objective.trials
     if isinstance(given, TrialsInParts) and not _is_better(replace(objective, trials=few), start, found):
         return False
@@ -344,15 +327,15 @@ def _is_worth_it(objective: LinearObjective, few: Trials, start: FloatArray, fou
 
 
 def _is_better(level: LinearObjective, start: FloatArray, found: Minimum) -> bool:
-    """Whether a search from a start ends lower than what was found, which is no optimum here."""
+    """Return True if a search from a start ends lower than the result so far, which is no optimum of this level."""
     other, same = (minimize(level, one, **search_options(level, PRECISE)) for one in (start, found.polished))
     return other.at.value < same.least * (1.0 - _BETTER)
 
 
 def _best_start(level: LinearObjective, found: Minimum) -> FloatArray | None:
-    """Of llr 0 and of thresholds along a few directions the best map of a sample, if it is better than what was found.
+    """Return the best map of a sample among llr 0 and thresholds along a few directions, if it improves the result.
 
-    The directions are those of what was found and of the optimum of the logarithmic rule, and their contraries.
+    The directions are the weights of the result and of the optimum of the logarithmic rule, and their opposites.
     """
     starts, points = [np.zeros(level.n_parameters)], [found.point]
     if len(level.center) > 1:
@@ -369,18 +352,18 @@ def _best_start(level: LinearObjective, found: Minimum) -> FloatArray | None:
 
 
 def _steep(level: LinearObjective, direction: FloatArray) -> list[FloatArray]:
-    """Maps of any steepness with the best threshold along a direction."""
+    """Return maps of increasing steepness with the best threshold along a direction."""
     if not level.intercept:
         return [scale * direction for scale in _SCALES]
     threshold = _threshold(level, direction)
     if threshold is None:
         return []
-    middle = math.log(level.alpha / level.beta) - level.log_odds  # where the rule looks
+    middle = math.log(level.alpha / level.beta) - level.log_odds  # log odds that the rule emphasizes
     return [np.append(scale * direction, middle - scale * threshold) for scale in _SCALES]
 
 
 def _threshold(level: LinearObjective, direction: FloatArray) -> float | None:
-    """Where to divide the combined scores if all beyond are certain; None if not to divide them costs least."""
+    """Return the best threshold of the combined scores for certain decisions; None if a constant decision is best."""
     trials, end = level.trials, np.array([np.inf])
     with np.errstate(all="ignore"):
         combined = np.asarray(level.scores(slice(None)).combined(np.append(direction, 0.0)), np.float64)
@@ -408,17 +391,17 @@ def _value(level: LinearObjective, point: FloatArray, found: Minimum) -> float:
 
 
 _FAR = 1e8
-"""Span of scores, in widths of their bulk, from which on standard deviations tell nothing of the bulk."""
+"""Range of scores, in widths of their bulk, above which standard deviations do not describe the bulk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinearFit(Fit):
-    """What training of weights and an offset found.
+    """Trained weights and offset.
 
     Attributes
     ----------
     offset : float
-        What is added, without the prior log odds.
+        Added to the weighted scores, without the prior log odds.
     """
 
     offset: float
@@ -442,33 +425,33 @@ def train(
     Parameters
     ----------
     columns : sequence of (n_trials,) arrays, or (n_trials, n_columns) array
-        Checked scores; infinite ones stand for certainty. A matrix whose rows lie together in memory is fastest.
+        Checked scores; infinite scores represent certainty. A matrix with contiguous rows is fastest.
     is_target : (n_trials,) bool array
         Both classes occur.
     weights : (n_trials,) array, optional
     alpha, beta, log_odds : float
         The rule, and the prior of the objective.
     ridge : float
-        Half of it times the squares of the standardized weights is added to the objective.
+        Half of it times the squared standardized weights is added to the objective.
     intercept : bool
-        Whether there is an offset.
+        Train an offset.
     base : (n_trials,) array, optional
-        What is added to the llr as it is.
+        Added to the llr without a factor.
     reach : float, optional
-        No number of the columns is farther from 0; infinite if that is not known yet.
+        Largest absolute number of the columns; infinite if unknown.
 
     Raises
     ------
     InputError
-        If the classes are separated, so that the best weights are infinite, if a system scores all trials alike, or
-        if an infinite score says the opposite of the truth.
+        If the classes are separated, so that the best weights are infinite; if a system gives all trials the same
+        score; or if an infinite score contradicts the true class.
     """
-    given = Trials.of(columns, is_target, weights=weights, base=base, reach=reach)
+    given = TrainingTrials.of(columns, is_target, weights=weights, base=base, reach=reach)
     return train_trials(given, alpha=alpha, beta=beta, log_odds=log_odds, ridge=ridge, intercept=intercept)
 
 
 def train_trials(
-    given: Trials | PartsOfTrials,
+    given: TrainingTrials | PartsOfTrials,
     alpha: float,
     beta: float,
     log_odds: float,
@@ -477,39 +460,39 @@ def train_trials(
     intercept: bool = True,
     called: Callable[[Sequence[int]], str] | None = None,
 ) -> LinearFit:
-    """`train` on trials, in memory or in parts, that have no class weights yet.
+    """Minimize the expected cost on trials, in memory or in batches, without class weights; see `train`.
 
     Parameters
     ----------
     called : function, optional
-        Gives the names of columns. With it, weights are refused that turn infinite scores into their contrary.
+        Returns the names of columns. If passed, weights that invert infinite scores raise an error.
     """
     trials: Any
     trials, lost = with_class_weights(given, alpha, beta, log_odds)
     n_columns = trials.n_columns
     nothing = np.zeros(1)
     at_zero = scoring_rule_cost((nothing, None), (nothing, None), log_odds, alpha, beta)
-    unit = at_zero if at_zero > 0.0 else 1.0  # squares of the objective of a very improbable class would underflow
+    unit = at_zero if at_zero > 0.0 else 1.0  # with a very improbable class, squares of the objective would underflow
     per_non, per_tar = trials.class_weights
     trials, lost, ridge = replace(trials, class_weights=(per_non / unit, per_tar / unit)), lost / unit, ridge / unit
     few = sample(trials, SAMPLE)
     center, width = _standard(trials, few, ridge=ridge, intercept=intercept)
-    stretch = np.sqrt(1.0 + ridge)  # of the parameters, or a large penalty would make all else look flat
+    stretch = np.sqrt(1.0 + ridge)  # scales parameters: next to a large penalty, all else would look flat
     width = width * stretch
     own = 1.0 / (1.0 + 1.0 / ridge) if ridge > 0.0 else 0.0
     penalty = np.append(np.full(n_columns, own), np.zeros(int(intercept)))
     objective = LinearObjective(trials, center, width, intercept, alpha, beta, log_odds, penalty, constant=lost)
     if len(few) < len(trials):
-        few = shortened(few, objective)
-    is_far = not penalty.any() and _far(trials, quartiles(thinned(few))[1]).any()
+        few = statistics.shortened(few, objective)
+    is_far = not penalty.any() and _far(trials, statistics.quartiles(statistics.thinned(few))[1]).any()
     objective, found = _next_to_far(objective, few) if is_far else (objective, descend(objective, few))
     found, infimum = with_steep_starts(objective, few, require_finite(objective, found))
     center, width = objective.center, objective.width
     inside = np.where(np.isfinite(width), found.polished[:n_columns], 0.0)
     with np.errstate(over="ignore", under="ignore"):
         raw = inside / width
-        standardized = inside / stretch if ridge > 0.0 else raw * widths(trials)
-    require_scales(raw, "scores")
+        standardized = inside / stretch if ridge > 0.0 else raw * statistics.widths(trials)
+    statistics.require_scales(raw, "scores")
     if called is not None and np.any(raw <= 0.0):
         _require_positive(raw, given.infinite_columns(), called)
     offset = float(found.polished[-1] - inside @ (center / width)) if intercept else 0.0
@@ -528,43 +511,41 @@ def train_trials(
 
 
 def _require_positive(weights: FloatArray, infinite: Sequence[bool], called: Callable[[Sequence[int]], str]) -> None:
-    """Refuse weights that turn infinite scores into their contrary."""
+    """Refuse weights that invert infinite scores."""
     for k in np.flatnonzero((weights <= 0.0) & np.array(infinite)).tolist():
         raise InputError(
             f"scores: the best weight of {called([k])} is {weights[k]:.3g}, but some of its scores are infinite: they "
-            "would be taken for certainty of the wrong class. Negate the scores if larger ones favour non-target, or "
+            "would become certainty of the wrong class. Negate the scores if larger scores favour non-target, or "
             "make infinite ones finite."
         )
 
 
-def _standard(trials: Any, few: Trials, *, ridge: float, intercept: bool) -> tuple[FloatArray, FloatArray]:
-    """Center and width of the columns: those that a penalty refers to, otherwise of a sample with equal classes.
+def _standard(trials: Any, few: TrainingTrials, *, ridge: float, intercept: bool) -> FloatPair:
+    """Return center and width of the columns, from all trials for a penalty, else from a sample with equal classes.
 
-    With the prior, the width could be next to nothing where one class is improbable and the other nearly constant.
+    With the prior, the width could be tiny if one class is improbable and the other nearly constant.
     """
-    center, width = moments(trials) if ridge > 0.0 else moments(equal_classes(few))
+    center, width = moments(trials) if ridge > 0.0 else moments(statistics.equal_classes(few))
     if len(few) < len(trials) and not np.all(width > 0.0):
-        center, width = moments(equal_classes(trials))
+        center, width = moments(statistics.equal_classes(trials))
     if not np.isfinite(width).all():
-        raise InputError("scores: their range does not fit a float. Divide them first.")
+        raise InputError("scores: their range exceeds double precision. Divide the scores by a constant first.")
     constant = np.flatnonzero(~(width > 0.0))
     if len(constant) and (len(constant) == len(width) or not intercept):
         value = few.columns[constant[0]][:1][0]
-        raise InputError(
-            f"scores: all {len(trials):,} of them are {value:g}. Scores that are all the same cannot be calibrated."
-        )
-    width = np.where(width > 0.0, width, np.inf)  # a constant system among others gets weight 0
+        raise InputError(f"scores: all {len(trials):,} are {value:g}. Constant scores cannot be calibrated.")
+    width = np.where(width > 0.0, width, np.inf)  # a constant system gets weight 0
     return (center if intercept else np.zeros_like(center)), width
 
 
-def _next_to_far(objective: LinearObjective, few: Trials) -> tuple[LinearObjective, Minimum]:
-    """Where the objective is least, and the form of it with the standardization that led there.
+def _next_to_far(objective: LinearObjective, few: TrainingTrials) -> tuple[LinearObjective, Minimum]:
+    """Return the standardized objective and its minimum, for scores that may have extreme outliers.
 
-    Next to scores that are too far away to be told from infinite ones, all others are the same in units of the
-    standard deviation. Far scores that are wrong decide on the optimum, which is best sought in these units; far ones
-    that are right do not matter to it, and are drawn near until its place is known.
+    Relative to the standard deviation, extreme outliers make all other scores look equal. If outliers are on the wrong
+    side, they determine the optimum, which is best searched in these units. If they are on the right side, they do not
+    matter; they are clipped until the optimum is located.
     """
-    center, width = quartiles(few)
+    center, width = statistics.quartiles(few)
     is_far = _far(objective.trials, width)
     whole = replace(objective, width=np.fmax(objective.width, moments(objective.trials)[1]))
     results = [(whole, minimize(whole, np.zeros(whole.n_parameters), **search_options(whole, PRECISE)))]
@@ -573,7 +554,7 @@ def _next_to_far(objective: LinearObjective, few: Trials) -> tuple[LinearObjecti
         center=np.where(is_far & objective.intercept, center, objective.center),
         width=np.where(is_far, width, objective.width),
     )
-    drawn_near = clipped(few, center, width)
+    drawn_near = statistics.clipped(few, center, width)
     near = replace(by_quartiles, trials=drawn_near)
     start = descend(near, drawn_near)
     if start.converged and not is_at_infinity(near, start):
@@ -582,7 +563,7 @@ def _next_to_far(objective: LinearObjective, few: Trials) -> tuple[LinearObjecti
     return min(results, key=lambda result: result[1].at.value)
 
 
-def _far(trials: Trials | TrialsInParts, width: FloatArray) -> BoolArray:
-    """Which columns reach far beyond their bulk."""
+def _far(trials: TrainingTrials | TrialsInParts, width: FloatArray) -> BoolArray:
+    """Return True for columns that extend far beyond their bulk."""
     with np.errstate(over="ignore"):
-        return (width > 0.0) & reaches(trials, np.where(width > 0.0, _FAR * width, np.inf))
+        return (width > 0.0) & statistics.reaches(trials, np.where(width > 0.0, _FAR * width, np.inf))

@@ -1,10 +1,11 @@
-"""The objective of calibration and fusion of many classes: the cross-entropy of an affine map, with derivatives.
+"""Objective of multiclass calibration and fusion: the cross-entropy of an affine map, with derivatives; its trials.
 
-With ``z = ln prior + b + sum_k a_k lam_k`` for the log-likelihoods ``lam_k`` (one number per class) of system k, it is
-``sum_i prior_i mean over class i of -ln softmax(z)_i`` (thesis 8.14, 8.16, 8.20), and optionally half the penalty times
-the squares of the parameters. With two classes it is the logarithmic rule of `deciban.core.training.linear_objective`.
+Let ``z = ln prior + b + sum_k a_k lam_k`` with the log-likelihoods ``lam_k`` (one number per class) of system k. The
+objective is ``sum_i prior_i mean over class i of -ln softmax(z)_i`` (thesis 8.14, 8.16, 8.20), plus optionally half the
+penalty times the squared parameters. With two classes it equals the logarithmic rule of
+`deciban.core.training.linear_objective`.
 
-Blocks hold one row per class: loops over many trials are fast, loops over a few classes are not.
+Blocks have one row per class: loops over many trials are fast, loops over a few classes are not.
 """
 
 from __future__ import annotations
@@ -15,33 +16,37 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from scipy.linalg import get_blas_funcs
 
+from deciban._validate.arrays import all_finite, refuse_trials
+from deciban._validate.classes import Names, called
 from deciban.core.classes.loglik import are_alike
+from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.linear_objective import dot
+from deciban.core.training.separation import reachable
 from deciban.core.training.sums import Ends, F, Sums, SumsUpTo
 from deciban.core.training.trust_region import SIZE, SUSPICIOUS, Derivatives
+from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
 _FEW = 16
-"""Classes that take about as much time as two."""
+"""Number of classes that take about as much time as two."""
 
 
 @dataclass(frozen=True, eq=False)
 class ClassTrials:
-    """Trials to train on.
+    """Multiclass training trials.
 
     Attributes
     ----------
     systems : (n_trials, n_systems, n_classes) array
-        Log-likelihoods; -inf stands for a class that is out of the question, +inf and NaN do not occur.
+        Log-likelihoods; -inf excludes a class, +inf and NaN do not occur.
     label : (n_trials,) int array
     class_weights : (n_classes,) array
-        What a trial of weight 1 contributes: ``prior_i / n_i``.
+        Contribution of a trial of weight 1: ``prior_i / n_i``.
     weights : (n_trials,) array, optional
         Weight of each trial.
     reach : float
-        No score is farther from 0, in units of the widths of systems; infinite if that is not known.
+        Largest absolute score, in units of the widths of systems; infinite if unknown.
     """
 
     systems: ScoreArray
@@ -55,34 +60,34 @@ class ClassTrials:
 
     @property
     def n_systems(self) -> int:
-        """How many systems there are."""
+        """Number of systems."""
         return int(self.systems.shape[1])
 
     @property
     def alike(self) -> BoolArray:
-        """Which systems score all trials in the same way, (n_systems,)."""
+        """True for systems that give all trials the same scores, (n_systems,)."""
         return np.array([are_alike(self.systems[:, k]) for k in range(self.n_systems)], np.bool_)
 
     @property
     def truth(self) -> IntArray:
-        """The class of each trial."""
+        """Class of each trial."""
         return self.label
 
     @property
     def has_weights(self) -> bool:
-        """Whether trials count differently."""
+        """True if trials have weights."""
         return self.weights is not None
 
     def each(self, look: Callable[[ClassTrials], F]) -> F:
-        """What a look at all of them finds; it can be sent to where trials are that do not fit in memory."""
+        """Return ``look(self)``; for trials in batches, the function is sent to the batches."""
         return look(self)
 
     def scaled(self, factor: FloatArray) -> ClassTrials:
-        """The same with the scores of each system multiplied, (n_systems,)."""
+        """Return the trials with the scores of each system multiplied by a factor, (n_systems,)."""
         return replace(self, systems=self.systems * factor[:, None])
 
     def joined(self, other: ClassTrials) -> ClassTrials:
-        """These and others, with the same class weights."""
+        """Return the union with other trials, with the same class weights."""
         own, more = self.weights, other.weights
         weights = None if own is None or more is None else np.concatenate((own, more))
         systems, label = np.concatenate((self.systems, other.systems)), np.concatenate((self.label, other.label))
@@ -90,66 +95,66 @@ class ClassTrials:
 
     @property
     def size(self) -> int:
-        """For how many trials of a few classes these count: they are as much work."""
+        """Equivalent number of trials with a few classes, by computing time."""
         return len(self) * max(len(self.class_weights) // _FEW, 1)
 
     @property
     def amounts(self) -> FloatArray:
-        """How much the trials of each class count, without class weights."""
+        """Number (or weight) of trials of each class, without class weights."""
         n = len(self.class_weights)
         return np.bincount(self.label, self.weights, minlength=n).astype(np.float64)
 
     def weight(self, rows: slice) -> FloatArray:
-        """What each of some trials contributes."""
+        """Return the weight of each of some trials, including class weights."""
         weight: FloatArray = self.class_weights[self.label[rows]]
         return weight if self.weights is None else weight * self.weights[rows]
 
     def take(self, rows: IntArray | slice) -> ClassTrials:
-        """Some of the trials, with the same class weights."""
+        """Return some of the trials, with the same class weights."""
         weights = None if self.weights is None else self.weights[rows]
         return replace(self, systems=self.systems[rows], label=self.label[rows], weights=weights)
 
     def stand_ins(self, few: ClassTrials) -> FloatArray:
-        """For how many of these trials each of a sample of them stands."""
+        """Return the number of these trials that each trial of a sample represents."""
         return (few.class_weights / self.class_weights)[few.label]
 
 
 NO_TRIALS = ClassTrials(np.zeros((0, 1, 1)), np.zeros(0, np.int64), np.zeros(1))
-"""In place of trials that are elsewhere."""
+"""Placeholder for trials that are elsewhere."""
 
 
 _BLOCK_BYTES = 1 << 20
-"""Bytes of the scores of a block: larger ones leave the cache, smaller ones make many calls."""
+"""Bytes of the scores of a block: larger blocks exceed the cache, smaller ones need many calls."""
 
 
 _FAR = 1e4
-"""Scores that reach farther than so many widths are compared with the largest of their trial."""
+"""Reach in widths above which scores are first shifted by the largest of their trial."""
 
 
 _SHARE = 0.02
-"""Largest share of all trials in a block: temporary memory is about ten times as much as its scores."""
+"""Largest share of all trials in a block; temporary memory is about ten times the size of its scores."""
 
 
 _LARGEST = 1e150
-"""Parameters beyond this are out of bounds: log-likelihoods could not be told from infinite ones."""
+"""Largest parameter within bounds: beyond it, log-likelihoods could not be distinguished from infinite ones."""
 
 
 @dataclass(frozen=True, eq=False)
 class ClassObjective:
-    """A function of parameters that decide on scales and offsets by an affine map.
+    """Objective as a function of the parameters that determine scales and offsets by an affine map.
 
     Attributes
     ----------
     trials : ClassTrials
     log_prior : (n_classes,) array
     fixed : (n_systems + n_classes,) array
-        Scales, then offsets, of parameters 0.
+        Scales, then offsets, at parameters 0.
     basis : (n_systems + n_classes, n_parameters) array
-        How they change with the parameters.
+        Derivatives of scales and offsets in the parameters.
     penalty : (n_parameters,) array
-        Half of it times the square of each parameter is added to the value.
+        Half of it times the square of each parameter is added to the objective.
     dtype : type
-        Float64, or float32 for a rough look at less than half the price.
+        Float64, or float32 for a rough search in less than half the time.
     """
 
     trials: ClassTrials
@@ -163,7 +168,7 @@ class ClassObjective:
     """No bound of the value at 0 is needed."""
 
     def __call__(self, parameters: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
-        """Value and gradient at a point, and the Hessian if none is given.
+        """Return the value and gradient at a point, and the Hessian unless one is passed.
 
         ``worst`` is the largest lead of a wrong class in a trial, negative if the right class always leads.
         """
@@ -176,19 +181,19 @@ class ClassObjective:
         total = found.sums.total
         value, gradient = float(total[0]), self.basis.T @ total[1:]
         if hessian is None:
-            with np.errstate(invalid="ignore", over="ignore"):  # what is infinite then is out of bounds
+            with np.errstate(invalid="ignore", over="ignore"):  # infinite values are out of bounds
                 hessian = found.seconds.along(self.basis) + np.diag(self.penalty)
         value += float(0.5 * self.penalty @ parameters**2)
         return Derivatives(value, gradient + self.penalty * parameters, hessian, float(found.largest.high))
 
     @property
     def form(self) -> ClassObjective:
-        """The same without the trials: what is sent to where they are."""
+        """The same objective without the trials, for workers that have their own."""
         return replace(self, trials=NO_TRIALS)
 
     @property
     def n_systems(self) -> int:
-        """How many systems there are."""
+        """Number of systems."""
         return len(self.basis) - len(self.log_prior)
 
     @property
@@ -198,19 +203,19 @@ class ClassObjective:
 
     @property
     def _moving(self) -> tuple[int, int]:
-        """How many scales and offsets change with the parameters: all or none."""
+        """Numbers of scales and of offsets that change with the parameters: all or none."""
         scales, offsets = self.basis[: self.n_systems], self.basis[self.n_systems :]
         return len(scales) * bool(scales.any()), len(offsets) * bool(offsets.any())
 
     def blocks(self, *, share: float = 1.0) -> list[slice]:
-        """All trials, cut into pieces whose temporaries are small."""
+        """Return slices of all trials that need little temporary memory."""
         _, k, n = self.trials.systems.shape
         in_cache = _BLOCK_BYTES // (np.dtype(self.dtype).itemsize * k * n)
         size = max(int(min(in_cache, share * _SHARE * len(self.trials))), 256)
         return [slice(i, i + size) for i in range(0, len(self.trials), size)]
 
     def slopes(self, parameters: FloatArray, rows: slice) -> tuple[AnyArray, None]:
-        """How much each trial of a block pulls at its log-likelihoods: its weight times the probability of an error."""
+        """Return the slope of each trial of a block: its weight times the probability of an error."""
         with np.errstate(all="ignore"):
             _, z, label = self.combined(self.fixed + self.basis @ parameters, rows)
             wrong = Errors.of(z, label).p_error
@@ -218,18 +223,18 @@ class ClassObjective:
             return wrong, None
 
     def move_bound(self, step: FloatArray) -> float:
-        """A bound of `largest_move` that needs no look at the trials; infinite if their reach is not known."""
+        """Return an upper bound of `largest_move` without a pass over trials; infinite if their reach is unknown."""
         change, k = self.basis @ step, self.n_systems
         by_scales = 0.0
         if np.any(change[:k]):
-            inverse = float(np.max(self.basis[:k]))  # of the least width, in which the reach is
+            inverse = float(np.max(self.basis[:k]))  # inverse of the least width, the unit of the reach
             by_scales = 2.0 * self.trials.reach / inverse * float(np.sum(np.abs(change[:k])))
         return by_scales + float(np.ptp(change[k:]))
 
     def largest_move(self, parameters: FloatArray, step: FloatArray) -> float:
-        """How far a step moves the log-likelihood of a class against that of the true one, at most in any trial.
+        """Return the largest change that a step makes in the log-likelihood of a class relative to the true class.
 
-        Where a bound that needs no look at the trials is low enough, it is that.
+        If a bound that needs no pass over the trials is low enough, this bound is returned.
         """
         if (bound := self.move_bound(step)) < SUSPICIOUS:
             return bound
@@ -237,22 +242,22 @@ class ClassObjective:
         return max(0.0, float(self.trials.each(partial(_moved, self.form, raw, change)).high))
 
     def is_apart(self, at: Derivatives) -> bool:
-        """Whether the right class leads in all trials, which proves that scales may grow forever.
+        """Return True if the right class leads in all trials, which proves that scales may grow forever.
 
-        It proves nothing where the prior decides, and offsets cannot make up for it; nor where there is no scale.
+        It proves nothing if the prior matters and there are no offsets to compensate for it, or if there is no scale.
         """
         scales, offsets = self.basis[: self.n_systems], self.basis[self.n_systems :]
         return bool(at.worst < 0.0 and scales.any() and (offsets.any() or np.ptp(self.log_prior) == 0.0))
 
     def has_no_minimum(self, _point: FloatArray, at: Derivatives) -> bool:
-        """Whether a point proves that there is none: without penalty nothing keeps the scales finite then."""
+        """Return True if there is provably no minimum: scales of separated classes grow without a penalty."""
         return not self.penalty.any() and self.is_apart(at)
 
     def combined(self, raw: FloatArray, rows: slice) -> tuple[AnyArray, AnyArray, IntArray]:
-        """The scores (n_systems, n_classes, n) of a block, their sum with prior and offsets (n_classes, n), labels."""
+        """Return the scores (n_systems, n_classes, n) of a block, their log posteriors (n_classes, n) and labels."""
         scores = self.trials.systems[rows]
         m, k, n = scores.shape
-        # A number that all classes of a trial share says nothing, and could be so large that digits get lost.
+        # A constant of all classes of a trial carries no information, and could be so large that digits are lost.
         if not self.trials.reach <= _FAR:
             scores = scores - np.max(scores, axis=2, keepdims=True)
         flat = scores.reshape(m, k * n).astype(self.dtype, copy=False)
@@ -268,13 +273,13 @@ class ClassObjective:
         return features, z, self.trials.label[rows]
 
     def _block(self, raw: FloatArray, rows: slice, seconds: SecondDerivatives | None) -> FloatArray:
-        """The largest lead of a wrong class in a block, and its share of value and gradient; adds its second ones."""
+        """Return the largest lead of a wrong class in a block, its value and gradient; add its second derivatives."""
         with np.errstate(all="ignore"):
             features, z, label = self.combined(raw, rows)
             weights = self.trials.weight(rows).astype(self.dtype)
             errors = Errors.of(z, label)
             column = np.arange(len(label))
-            pull = errors.posterior  # of the wrong classes
+            pull = errors.posterior  # posterior of the wrong classes
             if seconds is not None:
                 pull[label, column] = errors.p_true
                 seconds.add(features, label, pull, weights)
@@ -286,7 +291,7 @@ class ClassObjective:
 
 
 def _terms(form: ClassObjective, raw: FloatArray, with_hessian: bool, trials: ClassTrials) -> SumsUpTo:  # noqa: FBT001
-    """The largest lead of a wrong class, value and gradient, and second derivatives of raw parameters."""
+    """Return the largest lead of a wrong class, value and gradient, and second derivatives of raw parameters."""
     level = replace(form, trials=trials)
     seconds = SecondDerivatives(*level._moving, level.dtype)  # noqa: SLF001
     sums = [level._block(raw, rows, seconds if with_hessian else None) for rows in level.blocks()]  # noqa: SLF001
@@ -295,7 +300,7 @@ def _terms(form: ClassObjective, raw: FloatArray, with_hessian: bool, trials: Cl
 
 
 def _moved(form: ClassObjective, raw: FloatArray, change: FloatArray, trials: ClassTrials) -> Ends:
-    """Find how far a step moves a log-likelihood against that of the true class, at most."""
+    """Return the largest change that a step makes in a log-likelihood relative to the true class."""
     level = replace(form, trials=trials)
     with np.errstate(all="ignore"):
         parts = (level.combined(raw, rows) for rows in level.blocks())
@@ -304,20 +309,20 @@ def _moved(form: ClassObjective, raw: FloatArray, change: FloatArray, trials: Cl
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """What there is to know of the posterior of each trial of a block."""
+    """Posterior errors of the trials of a block."""
 
     posterior: AnyArray
-    """Of the classes (n_classes, n), 0 in place of the true one."""
+    """Posterior of the classes (n_classes, n), 0 in place of the true class."""
     p_true: AnyArray
     p_error: AnyArray
-    """Small ones, too, to all digits."""
+    """Probability of error of each trial, accurate even if it is tiny."""
     cost: AnyArray
     lead: AnyArray
-    """Of the best wrong class over the true one."""
+    """Lead of the best wrong class over the true one."""
 
     @classmethod
     def of(cls, z: AnyArray, label: IntArray) -> Errors:
-        """Overwrites ``z``, the log posterior but for a constant per trial."""
+        """Compute from ``z``, the log posterior up to a constant per trial, which is overwritten."""
         column = np.arange(len(label))
         own = z[label, column]
         z[label, column] = -np.inf
@@ -329,15 +334,15 @@ class Errors:
         wrong = z.sum(axis=0)
         inverse = 1.0 / (wrong + true)
         z *= inverse
-        # Where the true class leads, its exponential is 1: small costs keep their digits.
+        # If the true class leads, its exponential is 1: small costs keep their digits.
         cost = np.where(own >= other, np.log1p(wrong), (top - own) - np.log(inverse))
         return cls(z, true * inverse, wrong * inverse, cost, other - own)
 
 
 def farthest_move(moved: AnyArray, z: AnyArray, label: IntArray) -> float:
-    """The largest of moves (n_classes, n) of the log-likelihoods ``z`` of trials against those of their true classes.
+    """Return the largest change (n_classes, n) of log-likelihoods ``z`` relative to their true classes.
 
-    Moves are compared with a hundredth of the difference itself where that is large.
+    Changes are compared with a hundredth of the difference itself if this is large.
     """
     column = np.arange(len(label))
     relative = np.abs(moved - moved[label, column]) / (1.0 + SIZE * np.abs(z - z[label, column]))
@@ -345,7 +350,7 @@ def farthest_move(moved: AnyArray, z: AnyArray, label: IntArray) -> float:
 
 
 def _sum(features: AnyArray, raw: FloatArray) -> AnyArray:
-    """Scaled sum of systems, and offsets."""
+    """Return the scaled sum of systems plus offsets."""
     scales, offsets = raw[: len(features)], raw[len(features) :]
     z: AnyArray = features[0] * features.dtype.type(scales[0])
     for system, scale in zip(features[1:], scales[1:], strict=True):
@@ -355,18 +360,18 @@ def _sum(features: AnyArray, raw: FloatArray) -> AnyArray:
 
 
 class SecondDerivatives:
-    """Second derivatives by scales and offsets: ``sum w F' (diag p - p p') F`` for the features F of each trial.
+    """Second derivatives in scales and offsets: ``sum w F' (diag p - p p') F`` for the features F of each trial.
 
-    Those by parameters that stay what they are, which may be all scales or all offsets, are not computed. The products
-    of offsets are most of the work where there are many classes: they are symmetric, half of them is enough, and they
-    are added up where they are, as matrices of their size are larger than the blocks that they come from.
+    Derivatives in fixed parameters, which may be all scales or all offsets, are not computed. With a large number of
+    classes, the products of offsets are most of the work. They are symmetric, so that one half is computed. They are
+    added in place, because matrices of their size are larger than the blocks they come from.
 
     Parameters
     ----------
     n_systems, n_classes : int
-        0 where scales, or offsets, stay what they are.
+        0 if scales, or offsets, are fixed.
     dtype : type
-        Of the blocks.
+        Data type of the blocks.
     """
 
     def __init__(self, n_systems: int, n_classes: int, dtype: type[np.float64 | np.float32]) -> None:
@@ -374,23 +379,25 @@ class SecondDerivatives:
         self._products: AnyArray = np.zeros((n_classes, n_classes), dtype, order="F")
 
     def __add__(self, other: SecondDerivatives) -> SecondDerivatives:
-        """Those of both."""
+        """Add the second derivatives of other trials."""
         both = SecondDerivatives(len(self._scales), len(self._products), self._products.dtype.type)
         both._scales, both._mixed = self._scales + other._scales, self._mixed + other._mixed
         both._products = np.asfortranarray(self._products + other._products)
         return both
 
     def add(self, features: AnyArray, label: IntArray, posterior: AnyArray, weights: AnyArray) -> None:
-        """Add those of a block: features (n_systems, n_classes, n), true classes (n,), posterior, weights (n,)."""
+        """Add a block: features (n_systems, n_classes, n), true classes (n,), posterior, weights (n,)."""
         root = np.sqrt(weights)
         weighted = posterior * root
         if len(self._products):
+            from scipy.linalg import get_blas_funcs  # slow to import
+
             self._products = get_blas_funcs("syrk", dtype=self._products.dtype)(
                 1.0, weighted.T, 1.0, self._products, trans=1, overwrite_c=1
             )
         weighted *= root
         column = np.arange(len(label))
-        # Relative to the true class, so that nothing cancels where that is nearly certain.
+        # Relative to the true class, so that nothing cancels if it is nearly certain.
         relative = [system - system[label, column] for system in features[: len(self._scales)]]
         for i, system in enumerate(relative):
             deviation = system - np.einsum("cn,cn->n", posterior, system)
@@ -400,7 +407,7 @@ class SecondDerivatives:
             self._scales[i] += [dot(deviation.ravel(), other.ravel()) for other in relative]
 
     def along(self, basis: FloatArray) -> FloatArray:
-        """By parameters: ``basis`` (n_systems + n_classes, n_parameters) is how scales and offsets change with them."""
+        """Return second derivatives in the parameters; ``basis`` is the same as in the objective."""
         n_classes = len(self._products)
         hessian = np.zeros((len(basis), len(basis)))
         by_offset = slice(len(basis) - n_classes, None)
@@ -408,7 +415,228 @@ class SecondDerivatives:
         if n_classes:
             half = np.triu(self._products, 1).astype(np.float64)
             half += half.T
-            hessian[by_offset, by_offset] = np.diag(half.sum(axis=1)) - half  # probabilities add up to 1
+            hessian[by_offset, by_offset] = np.diag(half.sum(axis=1)) - half  # probabilities sum to 1
             hessian[: len(self._scales), by_offset] = self._mixed
             hessian[by_offset, : len(self._scales)] = self._mixed.T
         return np.asarray(basis.T @ hessian @ basis)
+
+
+class CountedClasses:
+    """Classes of positive prior.
+
+    Attributes
+    ----------
+    prior : (n_possible,) array
+        Priors, all positive.
+    is_possible : (n_classes,) bool array
+        True for classes with a positive prior.
+    names : tuple of str or None
+        Names of all classes.
+    """
+
+    prior: FloatArray
+    is_possible: BoolArray
+    names: Names
+
+    @property
+    def possible(self) -> IntArray:
+        """Indices of the classes of positive prior among all classes, (n_possible,)."""
+        return np.flatnonzero(self.is_possible)
+
+    def called(self, k: int) -> str:
+        """Return the name of a class for messages, given its position among the classes of positive prior."""
+        return called(int(self.possible[k]), self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class CountedTrials(CountedClasses):
+    """Trials of positive weight whose classes have a positive prior, restricted to these classes.
+
+    Attributes
+    ----------
+    trials : ClassTrials
+    prior, is_possible, names
+        See `CountedClasses`.
+    numbers : (n_counted,) int array, optional
+        Indices of the trials among all trials of the user; None if all trials count.
+    """
+
+    trials: ClassTrials
+    prior: FloatArray
+    is_possible: BoolArray
+    numbers: IntArray | None
+    names: Names = None
+
+    def __len__(self) -> int:
+        return len(self.trials)
+
+    @property
+    def amounts(self) -> FloatArray:
+        """Number (or weight) of trials of each class."""
+        return self.trials.amounts
+
+    @property
+    def n_alike(self) -> int:
+        """Number of trials if the first system gives all of them the same scores; else 0."""
+        return len(self.trials) if self.trials.alike[0] else 0
+
+    @property
+    def may_be_infinite(self) -> bool:
+        """True if some scores may be infinite."""
+        return True
+
+    @property
+    def left(self) -> ClassTrials:
+        """The trials that infinite scores do not decide."""
+        is_open = ~decided(self.trials)[0]
+        return self.trials if is_open.all() else self.trials.take(np.flatnonzero(is_open))
+
+    def each(self, look: Callable[[CountedTrials], F]) -> F:
+        """Return ``look(self)``."""
+        return look(self)
+
+    def each_by_unit(self, look: Callable[[CountedTrials, TrialUnits], F], units: TrialUnits) -> F:
+        """Return ``look(self, units)`` with the units of these trials, taken from the units of all trials."""
+        return look(self, units if self.numbers is None else units.take(self.numbers))
+
+    def undecided(self, *, offset: bool) -> tuple[ClassTrials, float]:
+        """Return the trials that training can affect, and the total cost of the others.
+
+        Parameters
+        ----------
+        offset : bool
+            Whether offsets are trained.
+
+        Raises
+        ------
+        InputError
+            If infinite scores rule out the truth, leave nothing to train on, or leave no limit to an offset.
+        """
+        trials = self.trials
+        if all_finite(trials.systems):
+            return trials, 0.0
+        left, costs = parted(self)
+        require_rivals(rivals_of(left), self.called, offset=offset)
+        return left, float(trials.class_weights @ costs)
+
+    @classmethod
+    def of(
+        cls, systems: ScoreArray, label: IntArray, prior: FloatArray, weights: FloatArray | None, names: Names = None
+    ) -> CountedTrials:
+        """Select from checked log-likelihoods (n_trials, n_systems, n_classes); each class of positive prior occurs."""
+        possible, numbers, counts = prior > 0.0, None, which_count(label, prior, weights)
+        if not counts.all():
+            numbers = np.flatnonzero(counts)
+            systems, label = systems[numbers], label[numbers]
+            weights = None if weights is None else weights[numbers]
+        if not possible.all():
+            systems, label, prior = systems[:, :, possible], (np.cumsum(possible) - 1)[label], prior[possible]
+        trials = ClassTrials(systems, label, np.zeros(len(prior)), weights)
+        with np.errstate(divide="ignore"):  # one batch may lack a class
+            class_weights = prior / trials.amounts
+        return cls(replace(trials, class_weights=class_weights), prior, possible, numbers, names)
+
+
+def which_count(label: IntArray, prior: FloatArray, weights: FloatArray | None) -> BoolArray:
+    """Return True for trials of positive weight of classes of positive prior, (n_trials,)."""
+    counts: BoolArray = (prior > 0.0)[label]
+    return counts if weights is None else counts & (weights > 0.0)
+
+
+def decided(trials: ClassTrials) -> tuple[BoolArray, BoolArray]:
+    """Return a mask of the trials that infinite scores decide, (n_trials,), and their winning classes.
+
+    The decision does not depend on scales and offsets. A class with +inf wins. If a system excludes all classes, it
+    prefers none, and the prior decides among all of them. The winning classes are a matrix (n_trials, n_classes), all
+    False for undecided trials.
+    """
+    certain = _any(trials.systems == np.inf, 1)
+    certain[_any(_excludes_all(trials), 1)] = True
+    return _any(certain, 1), certain
+
+
+def _any(array: BoolArray, axis: int) -> BoolArray:
+    return np.asarray(np.any(array, axis=axis))
+
+
+def _excludes_all(trials: ClassTrials) -> BoolArray:
+    """Return True for each trial and system that excludes all classes, (n_trials, n_systems)."""
+    return np.asarray(np.all(np.isneginf(trials.systems), axis=2))
+
+
+def ruled_out(trials: ClassTrials) -> BoolArray:
+    """Return True for trials (n_trials,) whose true class has infinite cost at every scale above 0."""
+    is_decided, certain = decided(trials)
+    rows = np.arange(len(trials))
+    excluded = _any(np.isneginf(trials.systems[rows, :, trials.label]) & ~_excludes_all(trials), 1)
+    return np.asarray(excluded | (is_decided & ~certain[rows, trials.label]))
+
+
+def refuse_ruled_out(counted: CountedTrials) -> None:
+    """Refuse trials whose true class infinite scores rule out.
+
+    Raises
+    ------
+    TrialError
+        If there are any.
+    """
+    trials = counted.trials
+    if all_finite(trials.systems):
+        return
+    wrong = ruled_out(trials)
+    words = "loglik: infinite scores rule out the true class of {n} trials, the first "
+    way = (
+        f", of {counted.called(int(trials.label[np.argmax(wrong)]))}: their cost is infinite at any scale and "
+        "offsets. Give them finite scores, or leave them out."
+    )
+    refuse_trials(wrong, words, way, counted.numbers)
+
+
+def parted(counted: CountedTrials) -> tuple[ClassTrials, FloatArray]:
+    """Return the trials that infinite scores do not decide, and the unweighted costs of the others by class.
+
+    Raises
+    ------
+    TrialError
+        If infinite scores are wrong.
+    """
+    trials, prior = counted.trials, counted.prior
+    refuse_ruled_out(counted)
+    is_decided, certain = decided(trials)
+    left, sure = (trials.take(np.flatnonzero(rows)) for rows in (~is_decided, is_decided))
+    # If several classes are certain, the prior decides between them.
+    costs = np.log(certain[is_decided] @ prior) - np.log(prior[sure.label])
+    weighted = costs if sure.weights is None else costs * sure.weights
+    return left, np.bincount(sure.label, weighted, minlength=len(prior)).astype(np.float64)
+
+
+def rivals_of(trials: ClassTrials) -> BoolArray:
+    """Return a matrix: ``[i, j]`` is True if some trial of class i leaves class j possible (j is a rival of i)."""
+    n = len(trials.class_weights)
+    left = ~_any(np.isneginf(trials.systems), 1)
+    rivals = np.array([_any(left[trials.label == k], 0) for k in range(n)])
+    np.fill_diagonal(rivals, val=False)
+    return rivals
+
+
+def require_rivals(rivals: BoolArray, called: Callable[[int], str], *, offset: bool) -> None:
+    """Refuse trials in which the rivalry of two classes is one-sided, because then an offset has no optimum.
+
+    Raises
+    ------
+    InputError
+        If there are such classes, or if no trial leaves its class any rival.
+    """
+    if not rivals.any():
+        raise InputError(
+            "loglik: infinite scores decide all trials correctly, so that no finite scores are left to train on. "
+            "Use them as they are, or give them finite scores."
+        )
+    one_way = np.argwhere(rivals & ~reachable(rivals).T) if offset else np.empty((0, 2))
+    if len(one_way):
+        ahead, behind = (called(int(k)) for k in one_way[0])
+        raise InputError(
+            f"loglik: infinite scores decide all trials of {behind} against {ahead}, but not those of {ahead} against "
+            f"{behind}: the objective falls forever as the offset of {ahead} grows. Give them finite scores, leave one "
+            "of these classes out, or train a scale without offsets."
+        )

@@ -1,7 +1,7 @@
-"""Train the scales and offsets of calibration and fusion of many classes, to the optimum or to the reason why not.
+"""Training of the scales and offsets of multiclass calibration and fusion, to the optimum or to an error.
 
-The way is that of two classes (`deciban.core.training.linear_training`): samples first, then all trials in float32,
-then in float64.
+The method is the same as with two classes (`deciban.core.training.linear_training`): samples first, then all trials in
+float32, then in float64.
 """
 
 from __future__ import annotations
@@ -11,25 +11,23 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import helmert
 
-from deciban.core.classes.certainty import CountedTrials
 from deciban.core.classes.counts import ordered_by_class
 from deciban.core.training import moments
 from deciban.core.training.batches import ClassTrialsInParts, PartsOfClassTrials
 from deciban.core.training.linear_objective import length_bound
-from deciban.core.training.linear_training import INFORMATIVE, LARGE, ROUGH, Fit, Way
+from deciban.core.training.linear_training import INFORMATIVE, LARGE, ROUGH, Fit, LevelSearch
 from deciban.core.training.moments import SAMPLE, drawn_near, require_scales, standardization, widths_near
-from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
+from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials, CountedTrials
 from deciban.core.training.separation import refuse_infinite
 from deciban.core.training.trust_region import PRECISE, Minimum
 from deciban.errors import InputError
-from deciban.types import FloatArray
+from deciban.types import FloatArray, FloatPair
 
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """Trials to train on, and what is found out about them once, however many maps are trained.
+    """Training trials, with properties that are computed once for any number of maps.
 
     Attributes
     ----------
@@ -40,31 +38,30 @@ class Survey:
 
     @cached_property
     def few(self) -> ClassTrials:
-        """An even sample, which are all trials where there are not many."""
+        """An even sample; all trials if there are few."""
         return sample(self.trials)
 
     @cached_property
-    def standard(self) -> tuple[FloatArray, FloatArray]:
-        """Center and width of each system, of a sample with equal classes.
+    def standard(self) -> FloatPair:
+        """Center and width of each system, from a sample with equal classes.
 
-        With the prior, the width could be next to nothing where one class is probable and nearly always scored the
-        same.
+        With the prior, the width could be tiny if one class is probable and its scores nearly constant.
         """
         center, width = moments.standardization(_equal_classes(self.few))
         if self.few is self.trials or np.all(width > 0.0):
             return center, width
-        # What is constant in a sample need not be so in all trials.
+        # A system may be constant in a sample only.
         return moments.standardization(_equal_classes(self.trials))
 
     @cached_property
     def center(self) -> FloatArray:
-        """Center of each system, of a sample with classes as the prior says."""
+        """Center of each system, from a sample with class priors."""
         amounts = self.few.class_weights * self.few.amounts
         is_flat = self.few is self.trials and np.ptp(amounts) <= _ROUNDING * amounts.max()
         return self.standard[0] if is_flat else moments.standardization(self.few)[0]
 
     def typical_spreads(self, width: FloatArray) -> FloatArray:
-        """`deciban.core.training.moments.typical_spreads` of a sample."""
+        """Return `deciban.core.training.moments.typical_spreads` of a sample."""
         return moments.typical_spreads(self._spreads, width)
 
     @cached_property
@@ -79,25 +76,25 @@ class Survey:
         return length_bound(trials.systems.reshape(len(trials), -1))
 
     def reach_in_widths(self, width: FloatArray) -> float:
-        """A bound of the size of all scores, in units of the least width."""
+        """Return an upper bound of all absolute scores, in units of the least width."""
         least = float(np.min(width[width > 0.0], initial=np.inf))
         return self._length / least if least < np.inf else np.inf
 
 
 _ROUNDING = 1e-14
-"""Priors of classes that are equal may differ by this fraction."""
+"""Relative difference up to which priors of classes count as equal."""
 
 
 def _equal_classes(trials: Any) -> Any:
-    """The trials at the flat prior."""
+    """Return the trials at the flat prior."""
     amounts = trials.amounts
     return replace(trials, class_weights=np.divide(1.0, amounts, out=np.zeros(len(amounts)), where=amounts > 0.0))
 
 
 def sample(trials: ClassTrials | ClassTrialsInParts) -> ClassTrials:
-    """About ``SAMPLE`` trials of each kind, evenly spread, with as many of each class as there may be.
+    """Return about ``SAMPLE`` evenly spaced trials of each kind, with as many of each class as possible.
 
-    Of trials in parts there is one sample, which was drawn at the first look.
+    Trials in batches have one sample, drawn in the first pass.
     """
     if isinstance(trials, ClassTrialsInParts):
         return trials.few
@@ -114,35 +111,35 @@ def sample(trials: ClassTrials | ClassTrialsInParts) -> ClassTrials:
     everything, amounts = trials.amounts, few.amounts
     if np.any((amounts == 0.0) & (everything > 0.0)):
         return trials
-    # Infinite scores may decide all trials of a class, so that none are left of it.
+    # Infinite scores may decide all trials of a class, so that none of them remain.
     stand_for = np.divide(everything, amounts, out=np.ones(n_classes), where=amounts > 0.0)
     return replace(few, class_weights=trials.class_weights * stand_for)
 
 
 _LAST = 3e-13
-"""How precise, relative to its value, the optimum of many trials must be: as with two classes, to the tenth digit."""
+"""Required relative precision of the optimum of many trials: as with two classes, to ten digits."""
 
 
 _TINY = 1e-30
-"""Class weights from which on float32 can hold them and their products."""
+"""Least class weight that float32 can represent, with its products."""
 
 
 _FAR = 1e4
-"""Nats of width from which on offsets of scores that keep their scale are measured by it."""
+"""Width in nats above which offsets of unscaled scores are measured in widths."""
 
 
 _EXTREME = 1e60
-"""Widths beyond this, or below its inverse, are brought near 1: products of several scores must fit a float."""
+"""Widths beyond this, or below its inverse, are rescaled to about 1, so that products of scores stay within float64."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassFit(Fit):
-    """What training of weights and an offset for each class found; its objective is in nats.
+    """Trained weights, and an offset for each class; the objective is in nats.
 
     Attributes
     ----------
     offsets : (n_classes,) array
-        What is added; their mean is 0, and so is that of a class of prior 0.
+        Added to the scores; their mean is 0, and so is the offset of a class of prior 0.
     """
 
     offsets: FloatArray
@@ -162,22 +159,22 @@ def train_counted(
     Parameters
     ----------
     counted : CountedTrials or PartsOfClassTrials
-        Those that count: every class of positive prior occurs, and infinite log-likelihoods stand for certainty.
+        Trials that count: every class of positive prior occurs, and infinite log-likelihoods represent certainty.
     survey : Survey, optional
-        What maps of the same trials share.
+        Shared properties of the trials, if several maps are trained.
     ridge : float
-        Half of it times the squares of the standardized weights is added to the objective.
+        Half of it times the squared standardized weights is added to the objective.
     scale, offset : bool
-        Whether these are trained; otherwise scales are 1, and offsets 0.
+        Train scales, or offsets; otherwise scales are 1, and offsets 0.
     has_optimum : bool
-        Whether that was proved elsewhere: then one that is very far away is not taken for one at infinity.
+        True if an optimum is known to exist: then a very distant optimum is not refused as infinite.
 
     Raises
     ------
     InputError
-        If the classes are separated, so that the best weights are infinite, if a system scores all classes alike, or
-        if infinite log-likelihoods say the opposite of the truth, leave nothing to train on, or leave no limit to an
-        offset.
+        If the classes are separated, so that the best weights are infinite; if a system gives all classes the same
+        scores; or if infinite log-likelihoods contradict the true classes, leave no trials to train on, or leave no
+        limit to an offset.
     """
     prior, is_possible = counted.prior, counted.is_possible
     trials, certain = counted.undecided(offset=offset)
@@ -185,15 +182,15 @@ def train_counted(
         survey = Survey(trials)
     form = {"ridge": ridge, "scale": scale, "offset": offset}
     center, width = survey.standard if ridge == 0.0 else standardization(trials)
-    if not offset and not width.any():  # the same scores in all trials that are not decided: they act like offsets
+    if not offset and not width.any():  # constant scores in all undecided trials: they act like offsets
         width = np.ptp(center, axis=1)
-    unit = survey.typical_spreads(width) if scale and ridge == 0.0 else width  # a penalty counts widths
+    unit = survey.typical_spreads(width) if scale and ridge == 0.0 else width  # a penalty is relative to widths
     factor = _moderate(unit) if scale else np.ones(len(width))
     if np.any(factor != 1.0):
         survey = Survey(trials.scaled(factor))
         width, unit = width * factor, unit * factor
     objective, found = _searched(survey, prior, width, unit, **form)
-    if not found.converged and np.any(unit != width):  # far scores are wrong, and decide
+    if not found.converged and np.any(unit != width):  # far scores are wrong, and determine the optimum
         objective, found = _searched(survey, prior, width, width, **form)
     if not has_optimum:
         found = _require_finite(objective, found)
@@ -219,9 +216,9 @@ def train_counted(
 def _searched(
     survey: Survey, prior: FloatArray, width: FloatArray, unit: FloatArray, **form: Any
 ) -> tuple[ClassObjective, Minimum]:
-    """The objective by scores divided by their unit, and where its search ended: on samples first, then on all trials.
+    """Return the objective of scores divided by their unit, and its minimum: on samples first, then on all trials.
 
-    Far scores are drawn near at first, if there are such.
+    If there are far scores, they are clipped in the first search.
     """
     trials, reach = survey.trials, survey.reach_in_widths(unit)
     all_of_them = replace(trials, reach=reach)
@@ -231,13 +228,13 @@ def _searched(
     objective = objective_of(all_of_them, prior, center, unit, **form)
     is_rough = not trials.has_weights and bool(np.all(trials.class_weights > _TINY))
     rough, n = replace(objective, dtype=np.float32) if is_rough else objective, len(trials)
-    way = Way(np.zeros(objective.basis.shape[1]))
+    way = LevelSearch(np.zeros(objective.basis.shape[1]))
     is_in_parts = isinstance(trials, ClassTrialsInParts)
     if near is not None:
         way.follow(replace(rough, trials=near), ROUGH[0])
     if few is not all_of_them:
         way.follow(replace(rough, trials=few), ROUGH[0])
-    if is_in_parts:  # a large sample spares passes
+    if is_in_parts:  # a large sample saves passes
         way.follow(replace(objective, trials=few), PRECISE)
     if trials.size < LARGE:
         return objective, way.follow(objective, PRECISE)
@@ -245,7 +242,7 @@ def _searched(
 
 
 def _moderate(width: FloatArray) -> FloatArray:
-    """Powers of two that bring extreme widths near 1, so that squares of scores fit a float; 1 for all others."""
+    """Return powers of two that rescale extreme widths to about 1; 1 for all others."""
     extreme = (width > 0.0) & ((width < 1.0 / _EXTREME) | (width > _EXTREME))
     exponents = -np.round(np.log2(np.where(extreme, width, 1.0)))
     return np.asarray(2.0 ** np.clip(exponents, -1022.0, 1022.0), np.float64)
@@ -261,46 +258,48 @@ def objective_of(
     scale: bool,
     offset: bool,
 ) -> ClassObjective:
-    """The objective by standardized parameters: the weights of systems, then offsets that have mean 0."""
+    """Return the objective in standardized parameters: the weights of systems, then offsets of mean 0."""
     n_systems, n_classes = center.shape
     fixed, basis = np.zeros(n_systems + n_classes), np.zeros((n_systems + n_classes, 0))
     if scale:
         if not np.any(width > 0.0):
-            raise InputError("loglik: every trial scores all classes in the same way, so that no scale can be trained.")
+            raise InputError("loglik: all trials have the same scores of all classes, so that no scale can be trained.")
         inverse = np.where(width > 0.0, 1.0 / np.where(width > 0.0, width, 1.0), 0.0)
         scales = np.vstack((np.diag(inverse), -(center * inverse[:, None]).T if offset else np.zeros(center.T.shape)))
         basis = np.hstack((basis, scales))
     else:
         fixed[:n_systems] = 1.0
     if offset:
-        # Next to scores that are far apart and keep their scale, a step of 1 nat would not be seen.
+        # Next to unscaled scores with large differences, a step of 1 nat would be invisible.
         stretch = 1.0 if scale else max(1.0, float(np.max(width)) / _FAR)
+        from scipy.linalg import helmert  # slow to import
+
         basis = np.hstack((basis, np.vstack((np.zeros((n_systems, n_classes - 1)), stretch * helmert(n_classes).T))))
     penalty = np.zeros(basis.shape[1])
     penalty[: n_systems * scale] = ridge
-    shrunk = 1.0 / np.sqrt(1.0 + penalty)  # or a large penalty would make all else look flat
+    shrunk = 1.0 / np.sqrt(1.0 + penalty)  # next to a large penalty, all else would look flat
     return ClassObjective(trials, np.log(prior), fixed, basis * shrunk, penalty * shrunk**2)
 
 
 def _require_finite(objective: ClassObjective, found: Minimum) -> Minimum:
-    """Refuse an answer where the best scales or offsets are infinite; a penalty only keeps scales finite.
+    """Refuse a result with infinite scales or offsets (a penalty keeps only scales finite).
 
-    Returns what was found, or where that leads.
+    Returns the result, or its continuation.
 
     Raises
     ------
     InputError
-        If they are.
+        If scales or offsets are infinite.
     """
     is_penalized = bool(objective.penalty.any())
     if not objective.basis[: objective.n_systems].any():
-        return found  # that no class is beyond the reach of offsets is known from the start
+        return found  # earlier checks ensure that offsets are finite
     separated = not is_penalized and (objective.is_apart(found.at) or _is_apart_at_last(objective, found))
     return refuse_infinite(objective, found, separated=separated, ridge_helps=not is_penalized)
 
 
 def _is_apart_at_last(objective: ClassObjective, found: Minimum) -> bool:
-    """Whether scores alone separate the classes where there is a prior that is not flat, but there are no offsets."""
+    """Return True if scores alone separate the classes, for a prior that is not flat and no offsets."""
     if objective.basis[objective.n_systems :].any() or np.ptp(objective.log_prior) == 0.0:
         return False
     alone = replace(objective, log_prior=np.zeros_like(objective.log_prior))

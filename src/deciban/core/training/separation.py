@@ -1,4 +1,4 @@
-"""Certificates that the best weights, scales and offsets are infinite."""
+"""Proofs that the best weights, scales and offsets are infinite."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ from scipy.special import expit
 
 from deciban._validate.arrays import all_finite
 from deciban.core.by_value import Additive
-from deciban.core.training.linear_objective import LinearObjective, Trials, amount
+from deciban.core.training.linear_objective import LinearObjective, TrainingTrials, amount
 from deciban.core.training.sums import Ends
 from deciban.core.training.trust_region import SUSPICIOUS, Minimum, pursued
 from deciban.errors import InputError, TrialError
-from deciban.types import BoolArray, FloatArray
+from deciban.types import BoolArray, FloatArray, FloatPair
 
 _BLOCK = 1 << 14
 
 
 _LARGE = 20.0
-"""Standardized parameters from which on the order of all trials is looked at: where it separates, they are larger."""
+"""Norm of standardized parameters above which the order of all trials is checked: separated classes exceed it."""
 
 
 _ROUNDING = 1e-9
-"""Log odds that differ by less than this, relative to the largest terms that they are made of, may be the same."""
+"""Relative difference, in units of the largest terms, below which log odds count as equal."""
 
 
 def is_at_infinity(function: Any, found: Minimum) -> bool:
-    """Return True if Newton's step still moves scores where it gains nothing any more: the minimum is at infinity.
+    """Return True if Newton's step still moves scores although it gains nothing: the minimum is at infinity.
 
-    The function has a ``largest_move`` of scores by a step, relative to their size; a bound will do where it is low.
+    The method ``largest_move`` of the function returns the relative change of scores by a step, or an upper bound if
+    this is low.
     """
     if found.falls:
         return True
@@ -41,26 +42,26 @@ def is_at_infinity(function: Any, found: Minimum) -> bool:
 
 
 def require_finite(objective: LinearObjective, found: Minimum) -> Minimum:
-    """Refuse an answer where the best weights are infinite, or all costs too large for a float.
+    """Refuse a result with infinite weights, or with costs beyond double precision.
 
     Returns
     -------
     Minimum
-        What was found, or where that leads.
+        The result, or its continuation.
 
     Raises
     ------
     InputError
-        If they are.
+        If weights or costs are infinite.
     """
     if not found.at.is_finite:
         raise InputError(
-            f"scores: wherever the search looked, the expected cost by the rule ({objective.alpha:g}, "
-            f"{objective.beta:g}) does not fit a float: some scores are far on the wrong side. Take a rule with alpha "
-            "and beta of at least 1, train a scale as well, or bring such scores near."
+            f"scores: everywhere in the search, the expected cost by the rule ({objective.alpha:g}, "
+            f"{objective.beta:g}) exceeds double precision: some scores are far on the wrong side. Use a rule with "
+            "alpha and beta of at least 1, train a scale as well, or clip these scores."
         )
     if objective.penalty[: len(objective.center)].all():
-        return found  # as it is without any column
+        return found  # or there is no column
     is_convex = objective.is_convex
     at_infinity = found.converged and is_at_infinity(objective, found)
     if at_infinity and is_convex and not found.falls:
@@ -68,31 +69,31 @@ def require_finite(objective: LinearObjective, found: Minimum) -> Minimum:
         found, at_infinity = (found, True) if final is None else (final, False)
     is_moderate = float(np.linalg.norm(found.point)) < _LARGE
     if is_convex and is_moderate and found.converged and not at_infinity and not objective.is_apart(found.at):
-        return found  # a convex function that has a minimum does not fall forever
+        return found  # a convex function with a minimum does not fall forever
     separated = objective.is_apart(found.at) or (
         _may_be_apart(objective, found) and _one_after_the_other(objective, found)
     )
-    # The scores of one system are in order, or a convex objective has a minimum: nothing is left to suspect.
+    # The scores of one system overlap, or a convex objective has a minimum: no reason to suspect infinity.
     is_suspicious = at_infinity and not (is_convex and len(objective.center) == 1)
     if not separated and not is_suspicious:
         return found
     one = len(objective.center) == 1
     if separated:
         what = "no target scores" if one else "there is a weighted sum of the systems in which no target is"
-        side = "above" if one and found.point[0] < 0.0 else "below"  # distances
+        side = "above" if one and found.point[0] < 0.0 else "below"  # scores are distances
         words = f"{what} {side} a non-target, so that the best scale is infinite (the classes are separated)"
     else:
         words = "the objective falls forever as the weights grow, so that the best scale is infinite"
-    pav = "use PAV with a bound" if one else "leave out the system that tells the classes apart"
-    ways = f"Add a penalty (ridge=1e-3, --ridge 1e-3), {pav}, or collect trials that are harder to tell"
+    pav = "use PAV with a bound" if one else "leave out the system that separates the classes"
+    ways = f"Add a penalty (ridge=1e-3, --ridge 1e-3), {pav}, or collect more difficult trials"
     if not separated and not is_convex:
-        words += ": with this rule some errors are given up for the sake of the other trials"
-        ways = f"Take a rule with alpha and beta of at most 1. {ways}"
+        words += ": this rule accepts some errors for lower costs of the other trials"
+        ways = f"Use a rule with alpha and beta of at most 1. {ways}"
     raise InputError(f"scores: {words}. {ways}.")
 
 
 def _may_be_apart(objective: LinearObjective, found: Minimum) -> bool:
-    """Whether the log odds that were seen leave it open that all targets score at least what all non-targets do."""
+    """Return True if the log odds seen so far allow all targets to score at least as high as all non-targets."""
     with np.errstate(all="ignore"):
         farthest = (objective.trials.reach + np.abs(objective.center)) / objective.width
         size = float(np.abs(found.point[: len(farthest)]) @ np.where(np.isfinite(objective.width), farthest, 0.0))
@@ -100,11 +101,11 @@ def _may_be_apart(objective: LinearObjective, found: Minimum) -> bool:
 
 
 def _one_after_the_other(objective: LinearObjective, found: Minimum) -> bool:
-    """Whether the combined scores of all targets are at least those of all non-targets, and not all the same."""
+    """Return True if the combined scores of all targets are at least those of all non-targets, and not all equal."""
     weights = found.point[: len(objective.center)]
     ends = objective.trials.each(partial(_combined, objective.form, weights))
     (non, tar) = zip(ends.low.tolist(), ends.high.tolist(), strict=True)
-    # Combined scores that differ by rounding alone, as those of weight 0, separate nothing.
+    # Combined scores that differ only by rounding, such as scores of weight 0, separate nothing.
     spread = max(tar[1], non[1]) - min(tar[0], non[0])
     differ = spread > 0.0 if len(weights) == 1 else spread > 1e-9 * np.linalg.norm(weights)
     if objective.intercept:
@@ -112,13 +113,13 @@ def _one_after_the_other(objective: LinearObjective, found: Minimum) -> bool:
     return bool(differ and tar[0] >= 0.0 >= non[1])
 
 
-def _combined(form: LinearObjective, weights: FloatArray, trials: Trials) -> Ends:
-    """A look at trials that finds the ends of the combined scores of non-targets and of targets."""
+def _combined(form: LinearObjective, weights: FloatArray, trials: TrainingTrials) -> Ends:
+    """Return the range of the combined scores of non-targets and of targets."""
     objective, ends = replace(form, trials=trials), [(np.inf, -np.inf), (np.inf, -np.inf)]
     without_offset = np.append(weights, np.zeros(int(objective.intercept)))
     with np.errstate(all="ignore"):
         for rows in (slice(i, i + _BLOCK) for i in range(0, len(trials), _BLOCK)):
-            if len(weights) == 1:  # no digit of the only column may get lost next to scores that are far away
+            if len(weights) == 1:  # keep all digits of the only column next to far scores
                 combined = np.sign(weights[0]) * np.asarray(trials.columns[0][rows], np.float64)
             else:
                 combined = objective.scores(rows).combined(without_offset)
@@ -130,29 +131,29 @@ def _combined(form: LinearObjective, weights: FloatArray, trials: Trials) -> End
 
 
 def refuse_infinite(function: Any, found: Minimum, *, separated: bool, ridge_helps: bool) -> Minimum:
-    """Refuse an answer where the best scales or offsets are infinite.
+    """Refuse a result with infinite scales or offsets.
 
     Parameters
     ----------
     function : ClassObjective or TransformObjective
-        What was minimized.
+        Minimized function.
     found : Minimum
-        Where its search ended.
+        Result of the search.
     separated : bool
-        Whether it is proved that scales may grow forever.
+        True if scales provably may grow forever.
     ridge_helps : bool
-        Whether scales have no penalty, so that one would keep them finite. If they have one, it is the offsets that
-        are infinite.
+        True if scales have no penalty, so that a penalty would keep them finite. If they have one, the offsets are
+        infinite.
 
     Returns
     -------
     Minimum
-        What was found, or where that leads.
+        The result, or its continuation.
 
     Raises
     ------
     InputError
-        If they are.
+        If scales or offsets are infinite.
     """
     if not separated:
         if not (found.converged and is_at_infinity(function, found)):
@@ -162,7 +163,7 @@ def refuse_infinite(function: Any, found: Minimum, *, separated: bool, ridge_hel
             return final
     if not ridge_helps:
         raise InputError(
-            "loglik: the objective falls forever as the offsets grow, so that the best ones are infinite: infinite "
+            "loglik: the objective falls forever as the offsets grow, so that the best offsets are infinite: infinite "
             "scores decide all trials of one class against another, but not the other way round. Give them finite "
             "scores, or leave one of these classes out."
         )
@@ -173,13 +174,11 @@ def refuse_infinite(function: Any, found: Minimum, *, separated: bool, ridge_hel
         )
     else:
         words = "the objective falls forever as the scales or offsets grow, so that the best ones are infinite"
-    raise InputError(
-        f"loglik: {words}. Add a penalty (ridge=1e-3, --ridge 1e-3), or collect trials that are harder to tell."
-    )
+    raise InputError(f"loglik: {words}. Add a penalty (ridge=1e-3, --ridge 1e-3), or collect more difficult trials.")
 
 
 def reachable(step: BoolArray) -> BoolArray:
-    """Which nodes can be reached from which by any number of steps, none included; a step leads from i to j."""
+    """Return True for pairs (i, j) of nodes if j can be reached from i in any number of steps, including none."""
     reach = step | np.eye(len(step), dtype=np.bool_)
     while not reach.all():
         farther = reach.astype(np.float32) @ reach.astype(np.float32) > 0.0
@@ -193,17 +192,17 @@ def reachable(step: BoolArray) -> BoolArray:
 class Escape:
     """A direction of scale and offsets in which the cross-entropy of one system falls forever, or stays level.
 
-    Along it the lead of a rival j over the true class i in a trial falls, unless ``level[i, j]`` holds and the lead is
-    as large as it ever is in trials of class i: then it stays. No direction makes more leads fall.
+    Along it, the lead of a rival j over the true class i in a trial falls. If ``level[i, j]`` is True and the lead is
+    as large as the largest in trials of class i, it stays level. No direction makes more leads fall.
 
     Attributes
     ----------
     scale : float
-        0 or 1; with 0 all leads of level pairs stay, not only the largest.
+        0 or 1; with 0, all leads of level pairs stay level, not only the largest.
     offsets : (n_classes,) array
     level : (n_classes, n_classes) bool array
     margin : (n_classes, n_classes) array
-        Leads that are less than the largest by no more than this are as large, but for rounding.
+        Leads that are below the largest by no more than this count as equal to it, because of rounding.
     """
 
     scale: float
@@ -213,20 +212,20 @@ class Escape:
 
     @classmethod
     def of(cls, leads: FloatArray, *, scale: bool, offset: bool) -> Escape | None:
-        """Find the direction from the largest leads alone; None if there is no use in any.
+        """Find the direction from the largest leads alone; return None if no direction helps.
 
-        With a scale that does not fall, the largest lead over class i in its trials is what limits class j: offsets are
-        to fulfil ``offset_i - offset_j >= scale * leads[i, j]``, a system of difference constraints. It has a solution
-        with scale 1 if no way from class to class and back adds up to more than 0, and equality is forced where one
-        adds up to 0 (Cormen and others, Introduction to Algorithms, on difference constraints). With scale 0 it always
-        has one, and equality is forced between classes that can be reached from one another.
+        For a scale that does not fall, only the largest lead of class j over class i in trials of class i matters.
+        Offsets must satisfy ``offset_i - offset_j >= scale * leads[i, j]``, a system of difference constraints. It has
+        a solution with scale 1 if no cycle of classes has a sum above 0, and equality is forced on cycles with sum 0
+        (Cormen and others, Introduction to Algorithms, on difference constraints). With scale 0 it always has a
+        solution, and equality is forced between classes that can be reached from each other.
 
         Parameters
         ----------
         leads : (n_classes, n_classes) array
-            How far class j is ahead of class i in trials of class i, at most; -inf if all exclude j, and for i itself.
+            Largest lead of class j over class i in trials of class i; -inf if all exclude j, and for i itself.
         scale, offset : bool
-            What may change, at least one of them. The scale may not fall.
+            Parameters that may change, at least one of them. The scale may not fall.
         """
         exact, compared = np.zeros(leads.shape), leads > -np.inf
         if not compared.any():
@@ -236,7 +235,7 @@ class Escape:
         ways = _greatest_ways(leads) if scale else None
         if ways is not None:
             sums, rounding = ways
-            # Each column solves the constraints; pairs on no way back that adds up to 0 have room in one of them.
+            # Each column solves the constraints; pairs outside cycles of sum 0 have slack in one of them.
             closed = leads + sums.T >= -rounding.T
             return cls(1.0, sums.mean(axis=1), closed & compared, rounding.T)
         reach = reachable(compared)
@@ -246,22 +245,22 @@ class Escape:
         return cls(0.0, reach.sum(axis=1).astype(np.float64), level, exact)
 
 
-def _greatest_ways(leads: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-    """The greatest sum of leads on any way from i to j, and its rounding; None if some way back to i is above 0.
+def _greatest_ways(leads: FloatArray) -> FloatPair | None:
+    """Return the greatest sum of leads on any path from i to j, and its rounding; None if a cycle is above 0.
 
-    Two classes are compared exactly. Ways through more add up, and what they add up to is rounded.
+    Two classes are compared exactly. Sums along longer paths are rounded.
     """
     n = len(leads)
     if np.any(leads + leads.T > 0.0):
         return None
     relative = 0.0 if n == 2 else 4.0 * n * float(np.finfo(np.float64).eps)
     largest, negative = float(leads.max()), -leads[np.isfinite(leads) & (leads < 0.0)]
-    # So far below the others that no way through it could lead back to 0; finite, so that sums keep their digits.
+    # Far enough below the others that no cycle through it could return to 0; finite, so that sums keep their digits.
     floor = (n + 1.0) * abs(largest) if largest != 0.0 else float(negative.min(initial=1.0))
     sums = np.maximum(leads, -floor)
     np.fill_diagonal(sums, 0.0)
     size = np.abs(sums)
-    for k in range(n):  # Floyd and Warshall
+    for k in range(n):  # Floyd-Warshall algorithm
         through = sums[:, k, None] + sums[k]
         better = through > sums
         sums = np.where(better, through, sums)
@@ -277,19 +276,19 @@ _FEW = 1 << 15
 
 
 Pair = tuple[float, float]
-"""Of non-targets and of targets."""
+"""Numbers of non-targets and of targets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amounts(Additive):
-    """How much trials count, of non-targets and of targets; amounts of more trials add up.
+    """Numbers of non-targets and targets by kind; ``a + b`` merges two sets of trials.
 
     Attributes
     ----------
     total : (float, float)
-        With their weights.
+        Number (or weight) of trials.
     wrong : (float, float)
-        Of those that infinite scores say the opposite of.
+        Number (or weight) of trials whose infinite scores contradict their class.
     left : (int, int)
         Trials that infinite scores do not decide.
     """
@@ -299,49 +298,49 @@ class Amounts(Additive):
     left: tuple[int, int]
 
     def class_weights(self, log_odds: float) -> Pair:
-        """What a non-target and a target of weight 1 contribute."""
+        """Return the contribution of a non-target and of a target of weight 1."""
         return float(expit(-log_odds)) / self.total[0], float(expit(log_odds)) / self.total[1]
 
     def lost(self, class_weights: Pair, alpha: float, beta: float) -> float:
-        """What the wrong ones cost, whatever the parameters are."""
+        """Return the cost of the wrong trials, which does not depend on the parameters."""
         limits = [_limit(own, alpha + beta) for own in (beta, alpha)]
         parts = zip(class_weights, limits, self.wrong, strict=True)
         return sum(weight * limit * wrong for weight, limit, wrong in parts if wrong)
 
 
 def with_class_weights(trials: Any, alpha: float, beta: float, log_odds: float) -> tuple[Any, float]:
-    """The trials whose cost depends on the parameters, with their class weights, and the cost of the others.
+    """Return the trials whose cost depends on the parameters, with class weights, and the cost of the others.
 
-    Infinite scores stand for certainty: a target at +inf costs nothing, whatever the parameters are, as long as the
-    weight of its system is positive.
+    Infinite scores represent certainty: a target at +inf costs nothing at any parameters, as long as the weight of its
+    system is positive.
 
     Parameters
     ----------
-    trials : Trials or PartsOfTrials
+    trials : TrainingTrials or PartsOfTrials
     alpha, beta, log_odds : float
 
     Raises
     ------
     TrialError, InputError
-        If an infinite score says the opposite of the truth, and the rule punishes that without limit; if systems
-        contradict each other; or if a class has no finite score.
+        If an infinite score contradicts the true class, and the rule has no limit for this cost; if systems contradict
+        each other; or if a class has no finite score.
     """
     left, amounts = undecided(trials, alpha, beta)
     if not min(amounts.left):
-        raise InputError("scores: one class has no finite score, so that nothing says where the other one begins.")
+        raise InputError("scores: one class has no finite score. Training needs finite scores of both classes.")
     class_weights = amounts.class_weights(log_odds)
     return replace(left, class_weights=class_weights), amounts.lost(class_weights, alpha, beta)
 
 
 def undecided(trials: Any, alpha: float, beta: float) -> tuple[Any, Amounts]:
-    """The trials that count and that infinite scores do not decide, and how many there are of which kind.
+    """Return the trials that count and that infinite scores do not decide, and the numbers of trials by kind.
 
     Raises
     ------
     TrialError
-        As `with_class_weights`.
+        See `with_class_weights`.
     """
-    if not isinstance(trials, Trials):
+    if not isinstance(trials, TrainingTrials):
         found: tuple[Any, Amounts] = trials.undecided(alpha, beta)
         return found
     if trials.weights is not None and not trials.weights.all():
@@ -354,8 +353,8 @@ def undecided(trials: Any, alpha: float, beta: float) -> tuple[Any, Amounts]:
         raise error if trials.numbers is None else error.among(trials.numbers) from None
 
 
-def _undecided(trials: Trials, alpha: float, beta: float) -> tuple[Trials, Amounts]:
-    """`undecided` of trials in memory that all count."""
+def _undecided(trials: TrainingTrials, alpha: float, beta: float) -> tuple[TrainingTrials, Amounts]:
+    """Do the same as `undecided` for trials in memory that all count."""
     is_target, verdict, total = trials.is_target, _verdict(trials), trials.amounts
     if verdict is None:
         return trials, Amounts(total, (0.0, 0.0), _counts(is_target))
@@ -365,7 +364,7 @@ def _undecided(trials: Trials, alpha: float, beta: float) -> tuple[Trials, Amoun
             raise TrialError(
                 f"scores: {rows.sum()} {name} trials score {sign}, the first ",
                 int(np.argmax(rows)),
-                ": whatever the scale and offset, their cost is infinite. Give them finite scores, or leave them out.",
+                ": their cost is infinite at any scale and offset. Give them finite scores, or leave them out.",
             )
     non, tar = (amount(rows, trials.weights) for rows in wrong)
     left = trials.take(verdict == 0)
@@ -373,7 +372,7 @@ def _undecided(trials: Trials, alpha: float, beta: float) -> tuple[Trials, Amoun
 
 
 def _limit(own: float, both: float) -> float:
-    """What certainty of the wrong class costs."""
+    """Return the cost of certainty of the wrong class."""
     return (both - 1.0) / (own - 1.0) if own > 1.0 else math.inf
 
 
@@ -382,8 +381,8 @@ def _counts(is_target: BoolArray) -> tuple[int, int]:
     return len(is_target) - n_tar, n_tar
 
 
-def _verdict(trials: Trials) -> FloatArray | None:
-    """Which trials are decided by an infinite score: +1, -1 or 0 for each; None if there is none."""
+def _verdict(trials: TrainingTrials) -> FloatArray | None:
+    """Return the decision of infinite scores for each trial: +1, -1 or 0; None if there are no infinite scores."""
     verdict = None
     if trials.base is None and trials.reach < math.inf:
         return None

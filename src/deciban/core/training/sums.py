@@ -1,7 +1,7 @@
-"""Sums, ranges and samples of trials that add up over batches.
+"""Sums, ranges and samples of trials that can be added over batches.
 
-Trials that fit in memory are looked at once. Others come in parts: each is looked at by itself, wherever it is, and
-what was found adds up, in any order.
+Trials in memory are processed at once. Other trials are processed in batches, in any order and on any machine, and the
+results are added.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from deciban.memory import Cost, rows_that_fit
 from deciban.types import AnyArray, FloatArray
 
 
-class Found(Protocol):
-    """What a look finds."""
+class Addable(Protocol):
+    """Result of processing a batch."""
 
     def __add__(self, other: Any, /) -> Self:
-        """What is found of both."""
+        """Merge with the result of another batch."""
 
 
-F = TypeVar("F", bound=Found)
+F = TypeVar("F", bound=Addable)
 
 
 Looking = Callable[[Callable[[Any], F]], F]
-"""What looks at every part of some trials, and gives the sum of what was found."""
+"""Function that applies a function to every batch and returns the sum of the results."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sums:
-    """Numbers that add up with their rounding errors, so that the order of many parts does not matter.
+    """Sums with their rounding errors, so that the order of many batches does not matter.
 
     Attributes
     ----------
     high, low : arrays
-        The sums, and what rounding took away from them.
+        The sums, and their rounding errors.
 
     Examples
     --------
@@ -57,19 +57,19 @@ class Sums:
 
     @classmethod
     def of(cls, numbers: ArrayLike) -> Sums:
-        """Of one part."""
+        """Create from the numbers of one batch."""
         high = np.asarray(numbers, np.float64)
         return cls(high, np.zeros(high.shape))
 
     def __add__(self, other: Sums) -> Sums:
-        """Add what is found of other trials."""
+        """Add the sums of other trials."""
         with np.errstate(invalid="ignore", over="ignore"):
             high, error = two_sum(self.high, other.high)
             return Sums(high, self.low + other.low + error)
 
     @property
     def total(self) -> FloatArray:
-        """The sums; where a number was not finite, neither is its sum."""
+        """The sums; not finite if a summand was not finite."""
         with np.errstate(invalid="ignore", over="ignore"):
             return np.where(np.isfinite(self.high), self.high + self.low, self.high)
 
@@ -90,27 +90,27 @@ class Ends:
 
     @classmethod
     def of(cls, low: ArrayLike, high: ArrayLike) -> Ends:
-        """Of one part."""
+        """Create from one batch."""
         return cls(np.asarray(low, np.float64), np.asarray(high, np.float64))
 
     @classmethod
     def up_to(cls, high: ArrayLike) -> Ends:
-        """Of one part, where only the largest numbers matter."""
+        """Create from one batch in which only the largest numbers matter."""
         return cls.of(np.full(np.shape(high), np.inf), high)
 
     def __add__(self, other: Ends) -> Ends:
-        """The ends of both."""
+        """Merge with the ends of other trials."""
         return Ends(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Deviations:
-    """Means and squared deviations of several columns in one class, which add up over parts of the trials.
+    """Means and squared deviations of several columns in one class, which can be merged over batches.
 
     Attributes
     ----------
     amount : float
-        How much the trials count.
+        Number (or weight) of trials.
     mean, squares : (n_columns,) arrays
         Weighted mean, and weighted sum of squared deviations from it.
 
@@ -127,7 +127,7 @@ class Deviations:
 
     @classmethod
     def of(cls, columns: Sequence[FloatArray], weights: FloatArray | None = None) -> Deviations:
-        """Take one part."""
+        """Compute from one batch."""
         total = float(len(columns[0]) if weights is None else weights.sum()) if len(columns) else 0.0
         mean, squares = np.zeros((2, len(columns)))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -138,7 +138,7 @@ class Deviations:
         return cls(total, mean, squares)
 
     def __add__(self, other: Deviations) -> Deviations:
-        """Add another part."""
+        """Merge with another batch."""
         total = self.amount + other.amount
         share = other.amount / total if total > 0.0 else 0.0
         with np.errstate(over="ignore", invalid="ignore"):
@@ -154,7 +154,7 @@ def mixed_variance(classes: Sequence[Deviations], class_weights: Sequence[float]
     ----------
     classes : sequence of Deviations
     class_weights : sequence of float
-        How much a trial of weight 1 counts in each class.
+        Contribution of a trial of weight 1 in each class.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def mixed_variance(classes: Sequence[Deviations], class_weights: Sequence[float]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SumsUpTo(Additive):
-    """Sums at a point, the largest of each of some numbers, and second derivatives where they are kept apart."""
+    """Sums at a point, the largest of some numbers, and second derivatives, if kept separately."""
 
     sums: Sums
     largest: Ends
@@ -182,21 +182,21 @@ class SumsUpTo(Additive):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitSums(Additive):
-    """Sums over trials: by unit, and in all; those of more trials add up.
+    """Sums over trials, by unit and in total; ``a + b`` merges two sets of trials.
 
-    Where every trial is a unit, so that there are very many, the rows of units are folded into their second moments:
-    nothing else is asked of them in the end, as what is made of a row does not depend on others.
+    If every trial is a unit, there are very many units. Then their rows are replaced by second moments, because
+    variances need nothing else.
 
     Attributes
     ----------
     by_unit : tuple of Sums
-        With a row for each unit.
+        One row for each unit.
     whole : tuple of Sums
-        Of all trials.
+        Sums over all trials.
     folded : Sums or None
-        Second moments of the rows of ``by_unit`` together; they have none then.
+        Second moments of the rows of ``by_unit`` together; then ``by_unit`` has no rows.
     seconds : SecondDerivatives or None
-        Of all trials, where they are kept apart.
+        Second derivatives over all trials, if kept separately.
     """
 
     by_unit: tuple[Sums, ...]
@@ -206,11 +206,11 @@ class UnitSums(Additive):
 
     @property
     def is_folded(self) -> bool:
-        """Whether rows do not stand for units, but have the second moments of those of all units."""
+        """True if second moments replace the rows of units."""
         return self.folded is not None
 
     def fold(self) -> UnitSums:
-        """The same with second moments in place of rows."""
+        """Return the sums with second moments in place of rows."""
         rows = np.hstack([one.total for one in self.by_unit])
         with np.errstate(over="ignore", invalid="ignore"):
             product = Sums.of(rows.T @ rows)
@@ -218,7 +218,7 @@ class UnitSums(Additive):
 
     @property
     def parts(self) -> tuple[FloatArray, ...]:
-        """The sums as numbers, by unit and then in all; what is folded has rows with the same second moments."""
+        """Sums as numbers, by unit and then in total; folded sums have rows with the same second moments."""
         found = [one.total for one in self.by_unit]
         if self.folded is not None:
             found = np.split(root_of(self.folded.total), np.cumsum([one.shape[1] for one in found])[:-1], axis=1)
@@ -226,7 +226,7 @@ class UnitSums(Additive):
 
 
 def root_of(moments: FloatArray) -> FloatArray:
-    """Rows with these second moments: ``R`` with ``R' R`` equal to a symmetric matrix that is not negative.
+    """Return rows with these second moments: ``R`` with ``R' R`` equal to a positive semidefinite matrix.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def root_of(moments: FloatArray) -> FloatArray:
     True
     """
     if not np.isfinite(moments).all():
-        return np.full(moments.shape, np.nan)  # which is refused where variances are made of it
+        return np.full(moments.shape, np.nan)  # variances of it are refused
     size = np.sqrt(np.diag(moments))
     unit = np.where(size > 0.0, size, 1.0)
     values, vectors = np.linalg.eigh(moments / unit / unit[:, None])
@@ -245,39 +245,39 @@ def root_of(moments: FloatArray) -> FloatArray:
 
 
 T = TypeVar("T")
-"""What a part is: `Trials` of two classes, `CountedTrials` of many."""
+"""Type of a batch: `Trials` for two classes, `CountedTrials` for multiclass."""
 
 
 Left = Callable[[Any], Any]
-"""Makes of a part the trials that are trained on; can be pickled."""
+"""Function that selects the training trials of a batch; can be pickled."""
 
 
 @dataclass(eq=False)
 class Parts(Generic[T]):
-    """Trials in parts, as a source gives them.
+    """Trials in batches, as a source provides them.
 
     Attributes
     ----------
     each : callable
-        Returns what a look at each part finds, added up: one pass. Looks can be pickled, and find None where there is
-        nothing.
+        Applies a function to each batch and returns the sum of the results: one pass. Functions can be pickled, and
+        return None if a batch has no result.
     each_by_unit : callable
-        The same of the trials that count, with their units; its second argument are all units, of no trial, as parts
-        know their own.
+        The same for trials that count, with their units. Its second argument is all units, without trials, because
+        batches have their own.
     """
 
     each: Callable[..., Any]
     each_by_unit: Callable[..., Any]
 
 
-class LooksAtParts(ABC):
-    """Looks at trials to train on, part by part; base of what stands for all of them.
+class BatchedTraining(ABC):
+    """Base of training trials in batches, processed in passes.
 
-    Of trials as a whole `each` calls the look once.
+    For trials in memory, `each` calls the function once.
     """
 
     size = 1
-    """Second derivatives cost next to nothing beside reading, as with few trials."""
+    """Second derivatives are cheap compared with reading, as with few trials."""
 
     given: Any
     """The `Parts`."""
@@ -285,34 +285,34 @@ class LooksAtParts(ABC):
     @property
     @abstractmethod
     def left_of(self) -> Left:
-        """Makes of a part the trials that are trained on."""
+        """Function that selects the training trials of a batch."""
 
     def each(self, look: Callable[[Any], F]) -> F:
-        """What a look at all of them finds: one pass."""
+        """Apply ``look`` to all batches and return the sum: one pass."""
         found: F = self.given.each(partial(_of_left, look, self.left_of))
         return found
 
 
 def _of_left(look: Callable[[Any], Any], left_of: Left, part: Any) -> Any:
-    """Look at the trials of a part that are trained on."""
+    """Apply ``look`` to the training trials of a batch."""
     left = left_of(part)
     return look(left) if len(left) else None
 
 
 _SEEN = 1 << 10
-"""Numbers of a part that say where lots begin."""
+"""Number of values of a batch that seed its random numbers."""
 
 
 def sample_size(most: int, memory: int | None, n_numbers: int) -> int:
-    """How many trials are drawn: as many as a sample is good for, or as a quarter of the memory holds.
+    """Return the sample size: up to ``most``, within a quarter of the memory.
 
     Parameters
     ----------
     most : int
     memory : int or None
-        Bytes that may be taken in all; None for any number.
+        Limit of total memory in bytes; None for no limit.
     n_numbers : int
-        What a trial has.
+        Number of values of a trial.
 
     Examples
     --------
@@ -323,32 +323,32 @@ def sample_size(most: int, memory: int | None, n_numbers: int) -> int:
 
 
 class Drawable(Protocol):
-    """Trials of two classes or of many."""
+    """Trials that can be sampled, two-class or multiclass."""
 
     @property
     def truth(self) -> AnyArray:
-        """The class of each."""
+        """Class of each trial."""
 
     def __len__(self) -> int: ...
 
     def take(self, rows: Any) -> Self:
-        """Some of them."""
+        """Return some of the trials."""
 
     def joined(self, other: Any) -> Self:
-        """These and others."""
+        """Return the union with other trials."""
 
 
 D = TypeVar("D", bound=Drawable)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn(Generic[D]):
-    """Trials drawn by lot, up to so many of each class: of two such draws, the one of all.
+class RandomSample(Generic[D]):
+    """Random sample with up to ``size`` trials of each class; ``a + b`` is the sample of both sets of trials.
 
     Attributes
     ----------
     lots : (n,) uint64 array
-        The lowest are drawn.
+        Random numbers; trials with the lowest are in the sample.
     trials : Trials or ClassTrials
     n_classes, size : int
     """
@@ -359,19 +359,19 @@ class Drawn(Generic[D]):
     size: int
 
     @classmethod
-    def of(cls, trials: D, n_classes: int, size: int, numbers: Iterable[Any]) -> Drawn[D]:
-        """Draw from one part, whose ``numbers`` say where the lots begin: nothing is left to chance."""
+    def of(cls, trials: D, n_classes: int, size: int, numbers: Iterable[Any]) -> RandomSample[D]:
+        """Draw from one batch; its ``numbers`` seed the random numbers, so that the result is reproducible."""
         seed = [zlib.crc32(np.ascontiguousarray(one[:_SEEN]).tobytes()) for one in numbers]
         lots = np.random.default_rng([len(trials), *seed]).integers(0, 1 << 63, len(trials), np.uint64)
         return cls(lots, trials, n_classes, size).lowest()
 
-    def __add__(self, other: Drawn[D]) -> Drawn[D]:
+    def __add__(self, other: RandomSample[D]) -> RandomSample[D]:
         """Draw from both."""
         lots = np.concatenate((self.lots, other.lots))
-        return Drawn(lots, self.trials.joined(other.trials), self.n_classes, self.size).lowest()
+        return RandomSample(lots, self.trials.joined(other.trials), self.n_classes, self.size).lowest()
 
-    def lowest(self) -> Drawn[D]:
-        """Those of each class with the lowest lots, no more than there may be."""
+    def lowest(self) -> RandomSample[D]:
+        """Return the trials of each class with the lowest random numbers, up to the limit."""
         truth, found = self.trials.truth, []
         counts = np.bincount(truth, minlength=self.n_classes)
         for k in range(self.n_classes):
@@ -381,4 +381,4 @@ class Drawn(Generic[D]):
             found.append(rows)
         rows = np.concatenate(found)
         rows = rows[np.argsort(self.lots[rows])]
-        return Drawn(self.lots[rows], self.trials.take(rows), self.n_classes, self.size)
+        return RandomSample(self.lots[rows], self.trials.take(rows), self.n_classes, self.size)

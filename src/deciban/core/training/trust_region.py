@@ -1,8 +1,8 @@
-"""Minimize a smooth function of few parameters by a trust region with exact second derivatives.
+"""Minimization of a smooth function of few parameters by a trust region with exact second derivatives.
 
-A step minimizes the quadratic model within a ball (Moré and Sorensen 1983), by the eigenvalues of the Hessian: it
-works where the Hessian is indefinite, as that of non-convex scoring rules is away from their optimum, and is Newton's
-step close to it. The matrices are small, so the eigenvalues cost nothing next to one pass over the trials.
+A step minimizes the quadratic model within a ball (Moré and Sorensen 1983), using the eigenvalues of the Hessian. This
+also works for indefinite Hessians, which non-convex scoring rules have far from their optimum. Near the optimum, it is
+Newton's step. The matrices are small, so that eigenvalues are cheap compared with one pass over the trials.
 """
 
 from __future__ import annotations
@@ -13,38 +13,37 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from scipy.linalg import cho_solve, lapack
 
 from deciban.errors import InputError
 from deciban.types import BoolArray, FloatArray
 
 _FLAT = 100.0
-"""Curvature, in units of rounding relative to the largest, below which a direction counts as flat: it tells nothing."""
+"""Curvature, in units of rounding relative to the largest, below which a direction counts as flat."""
 
 
 _MANY = 64
-"""Parameters from which on eigenvalues take longer than most passes over trials."""
+"""Number of parameters above which eigenvalues take longer than most passes over trials."""
 
 
 _BENT = 1e-10
-"""Least curvature, relative to the largest, of which it is certain that no direction is flat."""
+"""Least curvature, relative to the largest, at which certainly no direction is flat."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spectrum:
-    """The quadratic model at a point, by the eigenvalues of the Hessian."""
+    """Quadratic model at a point, by the eigenvalues of the Hessian."""
 
     eigenvalues: FloatArray
     vectors: FloatArray
     slopes: FloatArray
     """The gradient in the coordinates of the eigenvectors."""
     flat: BoolArray
-    """Directions in which neither curvature nor slope can be told from rounding."""
+    """Directions in which curvature and slope cannot be distinguished from rounding."""
     rounding: float
 
     @classmethod
     def of(cls, value: float, gradient: FloatArray, hessian: FloatArray, rounding: float) -> Spectrum:
-        """From the value and the derivatives at a point."""
+        """Create from the value and the derivatives at a point."""
         eigenvalues, vectors = np.linalg.eigh(hessian)
         slopes, tiny = vectors.T @ gradient, _FLAT * rounding
         largest = float(np.max(np.abs(eigenvalues), initial=0.0))
@@ -58,7 +57,7 @@ class Spectrum:
 
     @property
     def decrement(self) -> float:
-        """What Newton's step would gain; infinite where there is no minimum of the model."""
+        """Gain of Newton's step; infinite if the model has no minimum."""
         eigenvalues, slopes = self.eigenvalues[~self.flat], self.slopes[~self.flat]
         if np.any(eigenvalues <= 0.0):
             return math.inf
@@ -67,19 +66,19 @@ class Spectrum:
 
     @property
     def newton(self) -> FloatArray:
-        """The step to the minimum of the model."""
+        """Step to the minimum of the model."""
         steps: FloatArray = np.where(self.flat, 0.0, -self.slopes / np.where(self.flat, 1.0, self.eigenvalues))
         return self.vectors @ steps
 
     def within(self, radius: float) -> tuple[FloatArray, float]:
-        """The step to the minimum of the model in a ball, and what it gains by the model."""
+        """Return the step to the minimum of the model in a ball, and its gain in the model."""
         eigenvalues, slopes, moving = self.eigenvalues, self.slopes, ~self.flat
         step = np.zeros(len(slopes))
         step[moving] = _within(radius, eigenvalues[moving], slopes[moving], 0.1 * self.rounding)
         return self.vectors @ step, -float(slopes @ step + 0.5 * (eigenvalues * step) @ step)
 
     def way_back(self, point: FloatArray, limit: float) -> tuple[FloatArray, int]:
-        """The step along flat directions to the point closest to 0, and how many of them look flat all the way."""
+        """Return the step along flat directions to the point closest to 0, and the number of flat directions."""
         along = self.vectors.T @ point
         loss = np.abs(self.slopes * along) + 0.5 * np.abs(self.eigenvalues) * along**2
         flat = self.flat & (loss <= limit)
@@ -88,9 +87,9 @@ class Spectrum:
 
 @dataclass(frozen=True, slots=True)
 class Bowl:
-    """The quadratic model at a point whose Hessian is far from singular: Newton's step takes no eigenvalues.
+    """Quadratic model at a point with a clearly regular Hessian, without eigenvalues.
 
-    They take fifteen times as long as the triangular factor, which counts where there are many parameters.
+    Eigenvalues take fifteen times as long as a triangular factor, which matters with many parameters.
     """
 
     value: float
@@ -98,12 +97,14 @@ class Bowl:
     hessian: FloatArray
     rounding: float
     newton: FloatArray
-    """The step to the minimum of the model."""
+    """Step to the minimum of the model."""
     n_flat: ClassVar[int] = 0
 
     @classmethod
     def of(cls, value: float, gradient: FloatArray, hessian: FloatArray, rounding: float) -> Bowl | None:
-        """From the value and the derivatives at a point; None if the Hessian is not clearly positive definite."""
+        """Create from the value and derivatives at a point; None if the Hessian is not clearly positive definite."""
+        from scipy.linalg import cho_solve, lapack  # takes as long to import as a small calibration takes
+
         factor, failed = lapack.dpotrf(hessian)
         if failed:
             return None
@@ -114,25 +115,25 @@ class Bowl:
 
     @property
     def decrement(self) -> float:
-        """What Newton's step would gain."""
+        """Gain of Newton's step."""
         return -0.5 * float(self.gradient @ self.newton)
 
     def within(self, radius: float) -> tuple[FloatArray, float]:
-        """The step to the minimum of the model in a ball, and what it gains by the model."""
+        """Return the step to the minimum of the model in a ball, and its gain in the model."""
         if np.linalg.norm(self.newton) <= radius:
             return self.newton, self.decrement
         return Spectrum.of(self.value, self.gradient, self.hessian, self.rounding).within(radius)
 
 
 def model_of(value: float, gradient: FloatArray, hessian: FloatArray, rounding: float) -> Bowl | Spectrum:
-    """The quadratic model at a point, of a function whose relative rounding is known."""
+    """Return the quadratic model at a point, for a function of known relative rounding."""
     bowl = Bowl.of(value, gradient, hessian, rounding) if len(gradient) >= _MANY else None
     return bowl or Spectrum.of(value, gradient, hessian, rounding)
 
 
-@np.errstate(over="ignore", divide="ignore")  # where the function is nearly level, or very steep
+@np.errstate(over="ignore", divide="ignore")  # for a nearly level or very steep function
 def _within(radius: float, eigenvalues: FloatArray, slopes: FloatArray, tiny: float) -> FloatArray:
-    """The step that minimizes the model in a ball, in the coordinates of the eigenvectors."""
+    """Return the step that minimizes the model in a ball, in the coordinates of the eigenvectors."""
     largest = float(np.max(np.abs(eigenvalues), initial=0.0))
     lowest = float(eigenvalues[0])
     if lowest > tiny * largest:
@@ -140,13 +141,13 @@ def _within(radius: float, eigenvalues: FloatArray, slopes: FloatArray, tiny: fl
         if np.linalg.norm(step) <= radius:
             return step
     moving = np.abs(slopes) > 0.0
-    if not moving.any():  # a stationary point that is no minimum: leave it downhill
+    if not moving.any():  # a stationary point that is no minimum: move downhill
         return radius * np.eye(len(slopes))[0] if lowest < 0.0 else np.zeros(len(slopes))
 
     def length(shift: float) -> float:
         return float(np.linalg.norm(slopes[moving] / (eigenvalues[moving] + shift)))
 
-    # |step| falls with the shift; it lies between these two.
+    # |step| falls with the shift; the solution is between these two.
     steepest = float(np.linalg.norm(slopes)) / radius
     low = max(0.0, -lowest) + tiny * max(largest, steepest)
     high = low + steepest
@@ -168,44 +169,44 @@ def _within(radius: float, eigenvalues: FloatArray, slopes: FloatArray, tiny: fl
 
 
 _ALIKE = 1e-9
-"""Points whose values differ by less than this, relative to them, along flat directions count as equally good."""
+"""Relative difference of values along flat directions below which points count as equally good."""
 
 
 PRECISE = 1e-12
-"""What Newton's step can still gain, relative to the value, when the minimum counts as reached."""
+"""Gain of Newton's step, relative to the value, at which the minimum counts as reached."""
 
 
 ROUNDING = 1e-14
-"""How much a value may grow, relative to it, by rounding alone."""
+"""Relative growth of a value that rounding alone may cause."""
 
 
 _LOOSE = 300.0
-"""How much farther than ``precise`` the last of several steps with the same second derivatives may start, times the
-root of what the one before it could gain: they shrink what is missing by a rate, and do not square it."""
+"""Factor of ``precise`` for the start of the last of several steps with the same second derivatives, times the root of
+the gain of the previous step. These steps converge linearly, not quadratically."""
 
 
 _PURSUIT = 60
-"""How many of Newton's steps follow where the value has no digits left."""
+"""Limit of Newton's steps after the value has no more digits."""
 
 
 _LOST = 1e-14
-"""Curvature, relative to the largest, that is rounding."""
+"""Curvature, relative to the largest, that is due to rounding."""
 
 
 _HALVINGS = 20
-"""How often a bad start is drawn nearer before the search begins at 0."""
+"""Limit of halvings of a bad start before the search begins at 0."""
 
 
 _NEAR = 1e-3
-"""What Newton's step can gain, relative to the value, where second derivatives change so little that old ones do."""
+"""Gain of Newton's step, relative to the value, below which old second derivatives are good enough."""
 
 
 @dataclass(frozen=True, slots=True)
 class Derivatives:
-    """A function at a point: its value, gradient (d,) and Hessian (d, d), possibly that of a point nearby.
+    """A function at a point: its value, gradient (d,) and Hessian (d, d), possibly the Hessian of a nearby point.
 
-    ``worst`` and ``overlap`` are what an objective tells about its trials there, for whoever wants to stop the search;
-    see `deciban.core.training.linear_objective`.
+    ``worst`` and ``overlap`` are properties of the trials at this point, for stopping the search; see
+    `deciban.core.training.linear_objective`.
     """
 
     value: float
@@ -216,20 +217,20 @@ class Derivatives:
 
     @property
     def is_finite(self) -> bool:
-        """Whether a step can be made from here."""
+        """True if a step from here is possible."""
         return math.isfinite(self.value) and bool(np.isfinite(self.gradient).all() and np.isfinite(self.hessian).all())
 
 
 @dataclass(frozen=True, slots=True)
 class Minimum:
-    """Where a search ended.
+    """Result of a search.
 
-    ``at`` are the derivatives at ``point``. ``decrement`` is what Newton's step from there would still gain, half of
-    ``g' H^-1 g`` (infinite where the Hessian is not positive definite), in the unit of the value. ``polished`` is the
-    point where that step leads, if the search converged: its distance to the minimum is of the order of the square of
-    that of ``point``; where there are flat directions, the value is that of ``polished``, and nothing is left to gain.
-    ``flat`` is the number of directions in which the function does not change. ``falls`` tells that it does change in
-    directions that look flat where the search ended: it is higher nearer to 0, but not farther away.
+    ``at`` are the derivatives at ``point``. ``decrement`` is the expected gain of Newton's step from there, half of
+    ``g' H^-1 g``, in the unit of the value (infinite if the Hessian is not positive definite). ``polished`` is the
+    point after this step, if the search converged: its error is of the order of the squared error of ``point``. If
+    there are flat directions, ``at`` has the value at ``polished``, and nothing remains to gain. ``flat`` is the number
+    of directions in which the function does not change. ``falls`` is True if the function does change in directions
+    that look flat at the result: it is higher closer to 0, but not farther away.
     """
 
     point: FloatArray
@@ -244,17 +245,17 @@ class Minimum:
 
     @property
     def best(self) -> FloatArray:
-        """The best point that is known."""
+        """Best known point."""
         return self.polished if self.converged else self.point
 
     @property
     def least(self) -> float:
-        """The value there: Newton's step gains the decrement."""
+        """Value at the best point: Newton's step gains the decrement."""
         return self.at.value - (self.decrement if self.converged else 0.0)
 
     @property
     def course(self) -> dict[str, Any]:
-        """How the search went, under the names of `deciban.core.training.linear_training.Fit`."""
+        """Details of the search, under the names of `deciban.core.training.linear_training.Fit`."""
         with np.errstate(over="ignore"):
             gradient_norm = float(np.linalg.norm(self.at.gradient))
         return {
@@ -267,14 +268,14 @@ class Minimum:
 
 
 SUSPICIOUS = 0.1
-"""Newton's step at a minimum that lies at infinity moves some score by about 1, relative to its size; at any other
-minimum by next to nothing."""
+"""Relative change of a score by Newton's step above which a minimum may be at infinity. There the change is
+about 1, at any other minimum nearly 0."""
 
 SIZE = 1e-2
-"""Share of a score that adds to 1 nat in the size by which moves are divided."""
+"""Share of a score that is added to 1 nat in the divisor of relative changes."""
 
 Function: TypeAlias = Callable[[FloatArray, FloatArray | None], Derivatives]
-"""What is minimized: gives the derivatives at a point, with the Hessian that is given or else its own."""
+"""Minimized function: returns the derivatives at a point, with the passed Hessian or its own."""
 
 
 def minimize(
@@ -290,30 +291,30 @@ def minimize(
     after: Minimum | None = None,
     limit: float = math.inf,
 ) -> Minimum:
-    """Search the minimum of ``function`` from ``start`` on.
+    """Minimize ``function``, starting at ``start``.
 
     Parameters
     ----------
     function : callable
-        Gives the derivatives at a point; a value that is not finite means that the point is out of bounds. A Hessian
-        that it is passed is good enough, and need not be computed.
+        Returns the derivatives at a point; a value that is not finite means that the point is out of bounds. If a
+        Hessian is passed, it is good enough and need not be computed.
     start : (d,) array
     reuse : bool
-        Near the minimum, use second derivatives again where they are still good: more steps, but cheaper ones.
+        Near the minimum, reuse second derivatives as long as they are good: more steps, but cheaper ones.
     radius : float
         Length of the longest first step; parameters should be scaled so that 1 is a sensible step.
     precise : float
-        The search has converged when Newton's step gains less than this, relative to the value.
+        The search converges when the gain of Newton's step is below this, relative to the value.
     rounding : float
         Relative error of the value.
     max_evaluations : int
-        When to give up.
+        Limit of evaluations.
     stop : callable, optional
-        Ends the search at a new point when it returns True, for example because the minimum turned out to be infinite.
+        Stops the search at a new point if it returns True, for example because the minimum is at infinity.
     after : Minimum, optional
-        The minimum of nearly the same function, whose last step led to ``start``: its second derivatives will do there.
+        Minimum of nearly the same function whose last step led to ``start``; its second derivatives are used there.
     limit : float
-        The value at 0: where that at ``start`` is higher, or not finite, the search begins nearer to 0.
+        Value at 0. If the value at ``start`` is higher or not finite, the search begins closer to 0.
 
     Returns
     -------
@@ -327,7 +328,7 @@ def minimize(
         return Minimum(point, point, at, math.inf, 0, n_evaluations, converged=False, flat=0)
     n_steps, stopped = 0, stop is not None and stop(point, at)
     before = math.inf if after is None else after.decrement
-    is_own = after is None  # whether the Hessian is that of the point
+    is_own = after is None  # True if the Hessian belongs to this point
     while True:
         model = model_of(at.value, at.gradient, at.hessian, rounding)
         decrement = model.decrement
@@ -364,18 +365,18 @@ def minimize(
 
 
 def pursued(function: Function, found: Minimum, is_far: Callable[[Minimum], bool]) -> Minimum | None:
-    """Where a search leads of which the value has no digits left to tell: its minimum, or None if there is none.
+    """Continue a search after the value has lost its digits; return its minimum, or None if there is none.
 
-    Where few trials that hardly count have yet to come to rest, Newton's steps go on without a look at the value, until
-    they move nothing any more, or the second derivatives have no digits left either.
+    If a few trials of low weight have not settled, Newton's steps continue without checking the value. They stop when
+    nothing moves any more, or when the second derivatives have lost their digits, too.
 
     Parameters
     ----------
     function : callable
-        Convex.
+        Convex function.
     found : Minimum
     is_far : callable
-        Whether Newton's step from a point still moves something.
+        Returns True if Newton's step from a point still moves something.
     """
     point = found.polished
     for n in range(1, _PURSUIT + 1):
@@ -396,7 +397,7 @@ def pursued(function: Function, found: Minimum, is_far: Callable[[Minimum], bool
 
 
 def _updated(hessian: FloatArray, step: FloatArray, change: FloatArray) -> FloatArray:
-    """Second derivatives that explain how the gradient changed along a step (the formula of Broyden and others)."""
+    """Return second derivatives that match the change of the gradient along a step (the BFGS formula)."""
     along, seen = hessian @ step, float(step @ change)
     expected = float(step @ along)
     if not 0.5 * expected < seen < 2.0 * expected:
@@ -405,10 +406,10 @@ def _updated(hessian: FloatArray, step: FloatArray, change: FloatArray) -> Float
 
 
 def _settled(function: Function, found: Minimum, back: FloatArray, flat: int, rounding: float) -> Minimum:
-    """Of points that differ along flat directions the one closest to 0, if the function is as low there.
+    """Return the point closest to 0 among points that differ in flat directions, if the function is as low there.
 
-    Far out, all directions are flat in which the costs of all trials are as good as constant. Where that is so only far
-    out, the function is higher nearer to 0; and it falls forever unless it is higher farther away, too.
+    Far out, all directions look flat in which the costs of all trials are nearly constant. If a direction is flat only
+    far out, the function is higher closer to 0; and it falls forever unless it is also higher farther away.
     """
     if flat == 0:
         return replace(found, flat=0)
@@ -429,22 +430,22 @@ def _settled(function: Function, found: Minimum, back: FloatArray, flat: int, ro
 
 
 _LEVEL = 1e-12
-"""Curvature, relative to the largest, below which a direction counts as flat: the data say nothing of it."""
+"""Curvature, relative to the largest, below which a direction counts as flat: the data do not determine it."""
 
 
 def steep(hessian: FloatArray) -> FloatArray:
-    """Return coordinates in which a Hessian is the identity, as columns, for all directions that are not flat.
+    """Return coordinates, as columns, in which a Hessian is the identity, for all directions that are not flat.
 
     Raises
     ------
     InputError
-        If the curvature is negative in some direction, or derivatives are no numbers.
+        If the curvature is negative in some direction, or derivatives are not finite.
     """
     if not np.isfinite(hessian).all():
-        raise InputError("the derivatives of the objective do not fit a float.")
+        raise InputError("the derivatives of the objective exceed double precision.")
     values, vectors = np.linalg.eigh(0.5 * hessian + 0.5 * hessian.T)
     largest = float(np.max(np.abs(values), initial=0.0))
     if np.any(values < -_LEVEL * largest):
-        raise InputError("the parameters are no minimum of the objective, but a saddle.")
+        raise InputError("the parameters are a saddle of the objective, not a minimum.")
     is_steep = values > _LEVEL * largest
     return np.asarray(vectors[:, is_steep] / np.sqrt(values[is_steep]))

@@ -1,1 +1,1 @@
-"""Evaluation of many classes."""
+"""Multiclass evaluation."""

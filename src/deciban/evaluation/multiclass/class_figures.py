@@ -1,6 +1,6 @@
-"""Metrics of many classes as sums of class means of what trials cost, with their errors from sums over batches.
+"""Multiclass metrics as sums of class means of trial costs, with standard errors from sums over batches.
 
-Best decisions (maps, thresholds) are held fixed, as the derivative of a minimum with respect to its place is zero.
+The best decisions (maps, thresholds) are held fixed, because a minimum has derivative zero with respect to them.
 """
 
 from __future__ import annotations
@@ -17,17 +17,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy.special import expit, logit
 
-from deciban.core.classes.counts import chosen
-from deciban.core.classes.subsets import least_llr, mean_costs_of_trials
-from deciban.core.resampling.class_sums import Block, CostSums
-from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread, UnitDesign
+from deciban.core.classes.counts import chosen, least_llr, mean_costs_of_trials
+from deciban.core.resampling.class_sums import CostBlock, CostSums
+from deciban.core.resampling.clusters import ClassGroups, ClusterDesign, Spread, UnitDesign
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, RateSum, Scale
 from deciban.core.resampling.units import TrialUnits
 from deciban.evaluation.multiclass.problem_sums import TargetErrors, critical_priors_of
 from deciban.evaluation.summary import Resampling
 from deciban.evaluation.uncertainty import KEPT_CURVES, Bootstrap, CurveInfluences, Figure, Uncertainty, bounded_by_cllr
-from deciban.multiclass.costs import calibrated_surprises, trial_quadratic_costs, trial_surprises
-from deciban.multiclass.tables import Detectors, ScoredClasses
+from deciban.multiclass import tables
 from deciban.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -35,49 +33,49 @@ if TYPE_CHECKING:
     from deciban.evaluation.multiclass.summary import ClassSummary
 
 MOST_KEPT = 1 << 24
-"""Influences that are kept if nothing else is asked for."""
+"""Influences that are kept by default, at most."""
 
 NO_COSTS = np.zeros(0)
-"""Of figures whose squares were found elsewhere."""
+"""Placeholder for the costs of metrics whose squares were computed elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassFigure:
-    """A figure that is a sum of class means.
+    """A metric that is a sum of class means.
 
     Attributes
     ----------
     name : Figure
     value : float
     costs : (n_trials,) array
-        What each trial adds to the mean of its class.
-    groups : Groups
-        Of classes, on which the figure depends.
+        Contribution of each trial to the mean of its class.
+    groups : ClassGroups
+        Classes on which the metric depends.
     scale : {"log", "logit", "identity", "complement"}
     nothing_seen : NothingSeen or None
-        What is known if no unit moves the figure.
+        Interval of the metric if no unit moves it.
     limits : (float, float)
-        What the figure cannot leave.
+        Bounds of the metric.
     shift : float or None
-        What to add for new units, if it was found as a minimum and that is known.
+        Correction of a minimum for new units, if known.
     n_candidates : int
-        So many were there, of which this one was picked.
+        Number of candidates from which this one was selected.
     most : (n_groups,) array or None
-        Of a sum of error rates: what each group adds if all of its trials are wrong.
+        For sums of error rates: contribution of each group if all of its trials are wrong.
     are_graded : bool
-        Whether trials may be wrong in part.
+        True if trials can be partly wrong.
     fixed : (n_trials,) array or None
-        Of minima, where costs are by decisions that were made without the unit: costs by the best decisions.
+        For minima: costs by the best decisions, if ``costs`` are by decisions that were made without the unit.
     is_minimum : bool
-        Whether the best decisions, or the best map, for these trials are part of the figure.
+        True if the metric includes the best decisions or the best map for these trials.
     is_refused : bool
-        Whether there is no interval: classes are perfectly separated, so that no error shows how costly one would be.
+        True if there is no interval: classes are perfectly separated, so that the cost of an error is unknown.
     """
 
     name: Figure
     value: float
     costs: FloatArray
-    groups: Groups
+    groups: ClassGroups
     scale: Scale = "log"
     nothing_seen: NothingSeen | None = None
     limits: tuple[float, float] = (0.0, math.inf)
@@ -95,10 +93,10 @@ class ClassFigure:
         Parameters
         ----------
         spread : Spread
-            Of this metric, by the best decisions.
+            Spread of this metric, by the best decisions.
         design : ClusterDesign
         held_out : float, optional
-            Sum of squares of the influences by decisions that were made without units.
+            Sum of squares of the influences by decisions that were made without the unit.
         """
         if self.is_refused or not design.has_enough(self.groups, self.most):
             return None
@@ -122,31 +120,31 @@ class ClassFigure:
 
 
 @dataclass(frozen=True, eq=False)
-class AtHand:
-    """Trials in memory, all or those of a batch, with what is asked of their scores.
+class LoadedTrials:
+    """Trials in memory, all or one batch, with costs of their scores.
 
-    Arrays are of the trials that count, class by class.
+    Arrays contain only trials that count, sorted by class.
 
     Attributes
     ----------
     summary : ClassSummary
-        What is asked for.
+        Summary with the requested metrics.
     found : ClassEvaluation
-        Of all trials.
+        Evaluation of all trials.
     trials : ScoredClasses
-        A batch may lack classes.
+        A batch can lack classes.
     units : TrialUnits or None
-        Of the trials in their order; None where every trial is one.
+        Units of the trials, in their order; None if every trial is a unit.
     stratum : (n_trials,) int array or None
-        What has a mean of its own, ascending within each class; None if this is the class.
+        Groups of trials with separate means, ascending within each class; by default, the classes.
     """
 
     summary: ClassSummary
     found: ClassEvaluation
-    trials: ScoredClasses
+    trials: tables.ScoredClasses
     units: TrialUnits | None
     stratum: IntArray | None
-    _detectors: dict[int, Detectors] = field(default_factory=dict)
+    _detectors: dict[int, tables.Detectors] = field(default_factory=dict)
 
     @cached_property
     def order(self) -> IntArray:
@@ -164,63 +162,66 @@ class AtHand:
         return self.trials.label[self.order]
 
     @cached_property
-    def block(self) -> Block:
+    def block(self) -> CostBlock:
         """The trials as a batch."""
         stratum = self.label if self.stratum is None else self.stratum[self.order]
         units = None if self.units is None else self.units.take(self.order)
-        return Block(stratum, self.trials.weights_of(self.order), units)
+        return CostBlock(stratum, self.trials.weights_of(self.order), units)
 
     @cached_property
     def costs(self) -> FloatArray:
-        """Logarithmic cost at the flat prior and at the prior, in nats, quadratic cost, and class that was decided for.
+        """Costs of trials, (4, n_trials), and their decisions.
 
-        A matrix (4, n_trials).
+        The rows are the logarithmic costs at the flat prior and at the prior, in nats, the quadratic cost, and the
+        decided class.
         """
         trials, prior, n_classes = self.trials, self.summary.prior, self.trials.n_classes
         flat = np.full(n_classes, 1.0 / n_classes)
-        surprise = trial_surprises(trials, flat)
-        other = surprise if np.array_equal(prior, flat) else trial_surprises(trials, prior)
+        surprise = tables.trial_surprises(trials, flat)
+        other = surprise if np.array_equal(prior, flat) else tables.trial_surprises(trials, prior)
         decided = chosen(trials.loglik, prior)[self.order].astype(np.float64)
-        return np.stack((surprise, other, trial_quadratic_costs(trials, prior), decided))
+        return np.stack((surprise, other, tables.trial_quadratic_costs(trials, prior), decided))
 
     @cached_property
     def least(self) -> FloatArray | None:
-        """Logarithmic cost after the best scale and offsets, at the flat prior; None where these were not trained."""
+        """Logarithmic cost after the best scale and offsets, at the flat prior; None if these were not trained."""
         best = self.found.calibration
-        return calibrated_surprises(self.trials, best.scale, best.offset) if math.isfinite(best.scale) else None
+        return tables.calibrated_surprises(self.trials, best.scale, best.offset) if math.isfinite(best.scale) else None
 
-    def detectors(self, at: int) -> Detectors:
-        """Each class against the rest, by one of the priors of the rivals."""
+    def detectors(self, at: int) -> tables.Detectors:
+        """Return each class against the rest, at one of the priors of the rivals."""
         if at not in self._detectors:
             self._detectors.clear()
-            self._detectors[at] = Detectors.of(self.trials, self.summary.figures.rivals(self.trials.n_classes)[at])
+            self._detectors[at] = tables.Detectors.of(
+                self.trials, self.summary.figures.rivals(self.trials.n_classes)[at]
+            )
         return self._detectors[at]
 
 
 STEP = 7
-"""Every so many priors of the curve have a standard error of their own; those between lie on straight lines."""
+"""Step between priors of the curve with computed standard errors; others are interpolated linearly."""
 
 
 Portion: TypeAlias = tuple[str, int]
-"""Figures of all classes, of subsets, places of the curve, rates, figures of a detector, or of a class and those before
-it."""
+"""Kind and number of a group of metrics: all classes, subsets, places of the curve, rates, a detector, or the pairs of
+a class with those before it."""
 
 KINDS = ALL, SUBSETS, CURVE, RATES, DETECTOR, PAIRS = "all", "subsets", "curve", "rates", "detector", "pairs"
-"""Kinds of portions, in the order in which results have them; places of the curve are named after theirs."""
+"""Kinds of portions, in the order of results; places of the curve have its name."""
 
 
 def axis_of(summary: ClassSummary) -> FloatArray:
-    """Log odds of the places."""
+    """Return the log odds of the places."""
     return summary.places[::STEP]
 
 
-def curve_figures(at_hand: AtHand) -> Iterator[ClassFigure]:
-    """Return the cost of each trial at each place of the curve of average costs."""
+def curve_figures(at_hand: LoadedTrials) -> Iterator[ClassFigure]:
+    """Yield the cost of each trial at each place of the curve of average costs."""
     axis, llrs, found = axis_of(at_hand.summary), at_hand.detectors(0).llrs, at_hand.found
     p_out_of_set = found.p_out_of_set
-    thresholds, groups = -axis, Groups.apart(len(llrs.lengths))
+    thresholds, groups = -axis, ClassGroups.apart(len(llrs.lengths))
     if p_out_of_set is not None:
-        # A target is accepted from its critical prior on: at each place as if its negative were an llr.
+        # A target is accepted at or above its critical prior, so minus this prior acts like an llr.
         llrs = replace(llrs, values=-critical_priors_of(at_hand.trials, p_out_of_set))
         thresholds = -expit(axis)
     values = np.asarray(found.curves.c_avg)[::STEP]
@@ -231,20 +232,20 @@ def curve_figures(at_hand: AtHand) -> Iterator[ClassFigure]:
 
 
 _MANY = 100
-"""Classes up to which every rate of the confusions has an interval."""
+"""Largest number of classes for which every rate of the confusion matrix has an interval."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CalibratedWithout:
-    """What the best maps cost that were trained without each group of units in turn, from the best of all on.
+    """Costs of the best maps that were trained without each group of units in turn, starting from the best map of all.
 
     Attributes
     ----------
     shift : float
-        What to add to the least Cllr for new units, in bits.
+        Correction of min Cllr for new units, in bits.
     costs : (n_trials,) array
-        Logarithmic costs of trials, class by class, by the map that was trained without the group of their unit, in
-        nats; of two units, the mean of both. Trials that take part in the choice of a map cost less than others.
+        Logarithmic costs of trials, sorted by class, in nats. The map was trained without the group of the unit; with
+        two units, costs are the mean of both. Trials that are used for the choice of a map cost less.
     """
 
     shift: float
@@ -252,32 +253,32 @@ class CalibratedWithout:
 
 
 class ClassFigureCosts:
-    """Figures of an evaluation of many classes, but for detectors and pairs, with what each trial costs.
+    """Multiclass metrics with the cost of each trial, except metrics of detectors and pairs.
 
     Parameters
     ----------
-    trials : AtHand
+    trials : LoadedTrials
         All trials, or some.
     design : ClusterDesign
-        Of all trials.
+        Design of all trials.
     without : CalibratedWithout, optional
         The best maps without each group of units, if minima are corrected.
     """
 
-    def __init__(self, trials: AtHand, design: ClusterDesign, without: CalibratedWithout | None = None) -> None:
+    def __init__(self, trials: LoadedTrials, design: ClusterDesign, without: CalibratedWithout | None = None) -> None:
         self.without = without
         self.found, self.trials, self.seen = trials.found, trials, design.effective
-        self.groups = Groups.apart(self.found.n_classes)
+        self.groups = ClassGroups.apart(self.found.n_classes)
         self.label, self.values = trials.label, trials.costs
         self.prior = self.found.prior[self.label]
 
     def nothing(self, heaviest: FloatArray, ceiling: float = math.inf) -> NothingSeen:
-        """Of a figure that is 0 without errors: what it rises by if all trials of a class are wrong, class by class."""
+        """Return the rise of a metric that is 0 without errors if all trials of one class are wrong."""
         few = int(self.seen.min())
         return NothingSeen(few, float(np.max(heaviest * few / self.seen)), ceiling=ceiling)
 
     def rules(self) -> Iterator[ClassFigure]:
-        """Means of soft decisions."""
+        """Yield means of costs of soft decisions."""
         found, n, few, groups = self.found, self.found.n_classes, int(self.seen.min()), self.groups
         unbounded, top, lost = NothingSeen(few, math.inf), found.reference, are_separated(found)
         bits = self.values[0] / (n * math.log(2))
@@ -293,9 +294,9 @@ class ClassFigureCosts:
             entropy = NothingSeen(few, is_entropy=True, ceiling=top) if found.min_cllr <= ROUNDING else None
             how: Any = {"shift": shift, "fixed": fixed, "is_minimum": True}
             yield ClassFigure("min_cllr", found.min_cllr, least, groups, "log", entropy, (0.0, top), **how)
-            back, told = None if shift is None else -shift, found.information_at[0].available or 0.0
+            back, available = None if shift is None else -shift, found.information_at[0].available or 0.0
             how |= {"shift": back, "fixed": None if fixed is None else -fixed}
-            yield ClassFigure(("available", 0), told, -least, groups, "complement", None, (0.0, top), **how)
+            yield ClassFigure(("available", 0), available, -least, groups, "complement", None, (0.0, top), **how)
             if math.isfinite(found.cllr):
                 loss = self._loss(bits, least, back, unbounded)
                 yield loss if fixed is None else replace(loss, fixed=bits - fixed)
@@ -310,25 +311,25 @@ class ClassFigureCosts:
         )
 
     def _loss(self, bits: FloatArray, least: FloatArray, shift: float | None, unbounded: NothingSeen) -> ClassFigure:
-        """Return what calibration loses."""
+        """Return the calibration loss."""
         how: Any = {"shift": shift, "is_minimum": True, "is_refused": are_separated(self.found)}
         loss, lost = self.found.calibration_loss, bits - least
         return ClassFigure("calibration_loss", loss, lost, self.groups, "identity", unbounded, **how)
 
     def decisions(self) -> Iterator[ClassFigure]:
-        """The rate of wrong decisions."""
+        """Yield the rate of wrong decisions."""
         rate, wrong = self.found.error_rate, self.prior * (self.values[3] != self.label)
         yield ClassFigure("error_rate", rate, wrong, self.groups, limits=(0.0, 1.0), most=self.found.prior)
 
     def rate_rows(self) -> Iterator[FloatArray]:
-        """Which trials are wrong and, where there are not many classes, which were taken for each of these: 0 or 1."""
+        """Yield masks (0 or 1): wrong decisions, then decisions for each class unless there are many classes."""
         decided = self.values[3]
         yield (decided != self.label).astype(np.float64)
         for j in range(rows_of_rates(self.found.n_classes) - 1):
             yield (decided == j).astype(np.float64)
 
     def rate_figures(self) -> Iterator[list[ClassFigure]]:
-        """For each of these and each class what its trials make of it: error rates, and rates of confusions."""
+        """Yield the metrics of each class for these masks: error rates, and rates of confusions."""
         found = self.found
         confused = found.confusion / found.confusion.sum(axis=1, keepdims=True)
         names: list[Figure] = [("class_error_rates", name) for name in found.classes]
@@ -338,23 +339,21 @@ class ClassFigureCosts:
             yield [self._rate(name, k, float(confused[k, j])) for k, name in enumerate(names)]
 
     def _rate(self, name: Figure, k: int, value: float) -> ClassFigure:
-        groups = Groups.of([k], self.found.n_classes)
+        groups = ClassGroups.of([k], self.found.n_classes)
         return ClassFigure(name, value, NO_COSTS, groups, limits=(0.0, 1.0), most=np.ones(1))
 
 
 def are_separated(found: ClassEvaluation) -> bool:
-    """Return whether no decision is wrong, or each class scores higher as a target than any other trial."""
+    """Return True if no decision is wrong, or each class has higher detection scores than all other trials."""
     return found.error_rate == 0.0 or all(one["eer"] <= ROUNDING for one in found.detectors.values())
 
 
 def remarks_on_classes(found: ClassEvaluation) -> tuple[str, ...]:
-    """Return the notes on intervals that are refused."""
+    """Return the notes on refused intervals."""
     separated = [name for name, one in found.detectors.items() if one["eer"] <= ROUNDING]
     if are_separated(found):
         words = "The classes are perfectly separated: no confidence intervals for means of costs (Cllr, information, "
-        return (
-            f"{words}Brier score, calibration loss), as no error was seen that could show how costly one would be.",
-        )
+        return (f"{words}Brier score, calibration loss), because no error shows how much an error costs.",)
     if separated:
         names = ", ".join(separated[:_NAMED]) + (
             "" if len(separated) <= _NAMED else f" and {len(separated) - _NAMED} more"
@@ -365,60 +364,56 @@ def remarks_on_classes(found: ClassEvaluation) -> tuple[str, ...]:
 
 
 _NAMED = 3
-"""Classes that a note names."""
+"""Number of classes that a note names."""
 
 
 def rows_of_rates(n_classes: int) -> int:
-    """How many rows there are of `ClassFigureCosts.rate_rows`."""
+    """Return the number of rows of `ClassFigureCosts.rate_rows`."""
     return 1 + (n_classes if n_classes <= _MANY else 0)
 
 
-def subset_figures(at_hand: AtHand) -> Iterator[ClassFigure]:
-    """What each trial costs in subsets of the classes, as far as tables and JSON show them.
+def subset_figures(at_hand: LoadedTrials) -> Iterator[ClassFigure]:
+    """Yield metrics of subsets of the classes with the cost of each trial, as tables and JSON have them.
 
-    The hardest and the easiest are picked for what they got. Their intervals are about these classes, whichever would
-    be picked among new units, and so wide that those of all subsets would hold at once.
+    The hardest and the easiest subset are selected by their cost. Their intervals are for these subsets, even if new
+    units would select others. They are so wide that intervals of all subsets would hold simultaneously.
     """
     found, trials, p_target = at_hand.found.subsets, at_hand.trials, at_hand.summary.figures.p_target[0]
     if found is None or len(found) == 1:
         return
     for word, at in (("hardest", int(np.argmax(found.value))), ("easiest", int(np.argmin(found.value)))):
         members = list(found.members(at))
-        errors = _errors_in(trials, members, p_target)
-        part, groups = np.zeros(at_hand.n_trials), Groups.of(members, trials.n_classes)
+        # Return errors in a subset of the classes, as a separate evaluation without trials of other classes
+        prior = np.zeros(trials.n_classes)
+        prior[members] = 1.0 / len(members)
+        threshold = least_llr(len(members), float(np.exp(logit(p_target))))
+        errors = TargetErrors.of(tables.Detectors.of(trials, prior).llrs, p_target, threshold, None)
+        part, groups = np.zeros(at_hand.n_trials), ClassGroups.of(members, trials.n_classes)
         part[np.isin(at_hand.label, members)] = errors.costs
         how: Any = {"n_candidates": len(found), "limits": (0.0, 1.0), "most": errors.most, "are_graded": True}
         yield ClassFigure(("subset_c_avg", word), float(found.value[at]), part, groups, **how)
     rows = [trials.rows(k) for k in range(trials.n_classes)]
-    groups, most = Groups.apart(trials.n_classes), np.full(trials.n_classes, 1.0 / trials.n_classes)
+    groups, most = ClassGroups.apart(trials.n_classes), np.full(trials.n_classes, 1.0 / trials.n_classes)
     costs = mean_costs_of_trials(trials.loglik, rows, float(np.exp(logit(p_target))))
     for (size, mean), of_size in zip(found.mean_by_size.items(), costs, strict=True):
         how = {"limits": (0.0, 1.0), "most": most, "are_graded": True}
         yield ClassFigure(("subset_mean_by_size", str(size)), mean, of_size, groups, **how)
 
 
-def _errors_in(trials: ScoredClasses, members: list[int], p_target: float) -> TargetErrors:
-    """A subset as an evaluation of its own; trials of other classes are none of its."""
-    prior = np.zeros(trials.n_classes)
-    prior[members] = 1.0 / len(members)
-    threshold = least_llr(len(members), float(np.exp(logit(p_target))))
-    return TargetErrors.of(Detectors.of(trials, prior).llrs, p_target, threshold, None)
-
-
-class Gathered:
-    """Metrics with their errors, as sums of what trials cost become known.
+class CollectedMetrics:
+    """Metrics with their standard errors, collected from sums of costs.
 
     Parameters
     ----------
     design : UnitDesign
-        Of all trials.
+        Design of all trials.
     kept : set of str
-        Kinds of portions on whose metrics the influences of units are kept.
+        Kinds of portions for which influences of units are kept.
 
     Attributes
     ----------
     names : mapping of Portion to list of Figure
-        Metrics in the order in which they came.
+        Metrics in the order in which they were added.
     """
 
     def __init__(self, design: UnitDesign, kept: AbstractSet[str]) -> None:
@@ -427,7 +422,7 @@ class Gathered:
         self.estimates: dict[Figure, Estimate] = {}
         self.influences: dict[Figure, FloatArray] = {}
         self.still: set[Figure] = set()
-        """Metrics that are 0 whatever is drawn."""
+        """Metrics that are 0 in every replicate."""
         self.places: list[tuple[Spread, FloatArray]] = []
         self.on_curve: list[FloatArray] = []
         self._largest: dict[Figure, float] = {}
@@ -435,21 +430,21 @@ class Gathered:
     def add(
         self, portion: Portion, figures: Sequence[ClassFigure], sums: CostSums, held_out: CostSums | None = None
     ) -> None:
-        """Add metrics whose costs were summed up.
+        """Add metrics with the sums of their costs.
 
         Parameters
         ----------
         portion : Portion
         figures : sequence of ClassFigure
         sums : CostSums
-            Of all trials, by the best decisions: a row for each metric, or for the rates of all classes.
+            Over all trials, by the best decisions: a row for each metric, or for the rates of all classes.
         held_out : CostSums, optional
             By decisions that were made without the unit.
         """
         self.names[portion] += [one.name for one in figures]
         if portion[0] == RATES:
             n_classes = self.design.n_classes
-            spread = sums.spread(slice(None), Groups.apart(n_classes))
+            spread = sums.spread(slice(None), ClassGroups.apart(n_classes))
             for at, one in enumerate(figures):
                 self._add(one, spread[at // n_classes].only(at % n_classes))
             return
@@ -467,7 +462,7 @@ class Gathered:
     def _add(
         self, one: ClassFigure, spread: Spread, influences: FloatArray | None = None, *, keep: bool = False
     ) -> None:
-        """Add a metric whose spread is known."""
+        """Add a metric with known spread."""
         if _is_curve(one):
             assert one.most is not None  # noqa: S101  # places are sums of error rates
             self.places.append((spread, one.most))
@@ -485,7 +480,7 @@ class Gathered:
 
     @property
     def _loses_nothing(self) -> bool:
-        """Whether the scores are those of the best map: no trial costs more, compared with the most that one costs."""
+        """True if the scores are calibrated by the best map: no trial costs more, relative to the largest cost."""
         return self._largest["calibration_loss"] <= ROUNDING * self._largest["cllr"]
 
     def uncertainty(
@@ -495,9 +490,9 @@ class Gathered:
         found: ClassEvaluation,
         rates: Mapping[Figure, tuple[FloatArray, RateSum]],
         asked: Resampling,
-        bootstrap_of: Callable[[Gathered, Resampling], Bootstrap | None],
+        bootstrap_of: Callable[[CollectedMetrics, Resampling], Bootstrap | None],
     ) -> Uncertainty:
-        """Return what is known of an evaluation; ``rates`` are those of the curves of detectors."""
+        """Return the uncertainty of an evaluation; ``rates`` are from the curves of detectors."""
         bootstrap = bootstrap_of(self, asked)
         curve = self._curve(summary, found) if self.places else {}
         error_rates = {**curve.pop("error_rates", {}), **rates}
@@ -506,7 +501,7 @@ class Gathered:
 
     def _curve(self, summary: ClassSummary, found: ClassEvaluation) -> dict[str, Any]:
         """Return standard errors, error rates and influences of C_avg over the priors of its curve."""
-        axis, design, groups = axis_of(summary), self.design.clusters, Groups.apart(self.design.n_classes)
+        axis, design, groups = axis_of(summary), self.design.clusters, ClassGroups.apart(self.design.n_classes)
         names = ("total", "fourth", "by_group", "means", "alone")
         spread = Spread(*(np.stack([getattr(one, name) for one, _ in self.places], axis=-1) for name in names))
         most = np.stack([of_class for _, of_class in self.places], axis=-1)
@@ -527,7 +522,7 @@ class Gathered:
     def known(
         self, units: TrialUnits, names: Sequence[str], level: float, bootstrap: Bootstrap | None = None
     ) -> Uncertainty:
-        """Return what is known of metrics that are no curves; ``names`` are those of the classes."""
+        """Return the uncertainty of metrics without curves; ``names`` are the names of the classes."""
         about, design = (units.noun, units.source, units.keys), self.design.clusters
         in_order = chain(*(self.names[one] for one in sorted(self.names, key=lambda one: KINDS.index(one[0]))))
         estimates: dict[Any, Estimate] = bounded_by_cllr(
@@ -544,10 +539,10 @@ def _is_curve(one: ClassFigure) -> bool:
 
 
 def is_known(one: ClassFigure) -> bool:
-    """Return whether there is something to say of a figure."""
+    """Return True if a metric is finite or on a curve."""
     return math.isfinite(one.value) or _is_curve(one)
 
 
 def keeps_curve(n_units: int, n_places: int, keep: bool | None) -> bool:  # noqa: FBT001  # as Resampling has it
-    """Return whether the influences of units on a curve are kept."""
+    """Return True if the influences of units on a curve are kept."""
     return keep is not False and n_places * n_units <= (MOST_KEPT if keep else KEPT_CURVES)

@@ -1,4 +1,4 @@
-"""What trials cost in two-class problems: one class against the rest, and against another one."""
+"""Costs of trials in two-class problems: one class against the rest, and pairs of classes."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from scipy.special import expit, logit
 
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import default_error
-from deciban.core.resampling.class_sums import DealtUnits, Part, Shares, SharesBelow
-from deciban.core.resampling.clusters import ClassRate, ClusterDesign, Groups, correlation_of_sums
+from deciban.core.resampling.class_sums import CostPart, GroupedUnits, Shares, SharesBelow
+from deciban.core.resampling.clusters import ClassGroups, ClassRate, ClusterDesign, correlation_of_sums
 from deciban.core.resampling.intervals import ROUNDING, NothingSeen, RatePart, RateSum, Scale
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts, bits_at, cells_of, crossing_slopes
 from deciban.core.resampling.replicates import LeftOut
 from deciban.core.rules.proper import softplus
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure, chosen_without, crossing_of, shifts_of
-from deciban.evaluation.multiclass.class_figures import NO_COSTS, AtHand, ClassFigure
+from deciban.evaluation.multiclass.class_figures import NO_COSTS, ClassFigure, LoadedTrials
 from deciban.evaluation.multiclass.problem_sums import TargetErrors
 from deciban.evaluation.uncertainty import Figure
 from deciban.metrics import SortedScores
@@ -35,27 +35,27 @@ if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
 
 Minimal: TypeAlias = tuple[FloatArray, float | None]
-"""What each trial adds to a minimum, and what to add to that for new units if it is known."""
+"""Contribution of each trial to a minimum, and the correction of the minimum for new units if known."""
 
 
 def block_of(pav: Pav, scores: AnyArray) -> IntArray:
-    """The PAV block of each score of the trials that it was made of."""
+    """Return the PAV block of each score; PAV was fitted to these trials."""
     return np.maximum(np.searchsorted(pav.low, scores, side="right") - 1, 0)
 
 
 @dataclass(frozen=True, eq=False)
 class BestOfDetector:
-    """What is best for all trials of a detector: costs of targets and of non-targets by the PAV block of their score.
+    """The best decisions for all trials of a detector: costs of targets and of non-targets by PAV block.
 
     Attributes
     ----------
     pav : Pav
     costs : tuple of (2, n_blocks) arrays
-        Of the equal error rate, of the least Cllr, and of the least cost at each prior.
+        Costs for the equal error rate, for min Cllr, and for the minimum cost at each prior.
     crossing : tuple of ClassRate
-        Both error rates, as they add up to the equal error rate; empty if they do not.
+        Both error rates with the weights that give the equal error rate; empty if it is no such sum.
     slopes : (float, float)
-        How much false alarms fall and misses rise around it.
+        Slopes of false alarms (falling) and misses (rising) around the equal error rate.
     """
 
     pav: Pav
@@ -64,7 +64,7 @@ class BestOfDetector:
     slopes: tuple[float, float]
 
     def rejected(self, log_odds: FloatArray) -> IntArray:
-        """Return how many PAV blocks the best thresholds at prior log odds reject."""
+        """Return the number of PAV blocks below the best thresholds at prior log odds."""
         return np.asarray(self._decisions.positions(log_odds)[0])
 
     @cached_property
@@ -73,7 +73,7 @@ class BestOfDetector:
 
     @classmethod
     def of(cls, scores: SortedScores, log_odds: FloatArray, n_units: tuple[int, int]) -> BestOfDetector:
-        """From the scores of a detector, at prior log odds of a target; ``n_units`` are those of both classes."""
+        """Create from the scores of a detector, at prior log odds of a target; ``n_units`` are for both classes."""
         best, pav = BestDecisions.of(scores.pav.n_tar, scores.pav.n_non), scores.pav
         _, *slopes = crossing_slopes(scores.rocch, 1.0, n_units)
         _, crossing = crossing_of(scores.rocch, 1.0, n_units)
@@ -82,7 +82,7 @@ class BestOfDetector:
 
 
 def minima_of(log_odds: FloatArray, slopes: tuple[float, float]) -> list[LinearFigure]:
-    """EER, around which rates have these slopes, least Cllr, and least costs at each prior."""
+    """Return EER with these slopes of rates around it, min Cllr, and minimum costs at each prior."""
     figures = [LinearFigure("eer", 0.0, 0.0, least=lambda best: best.crossing(1.0, slopes))]
     figures.append(
         LinearFigure("min_cllr", 0.0, 0.0, least=partial(BestDecisions.cost_of, costs=bits_at(0.0)), rate=OF_MAPS)
@@ -91,22 +91,22 @@ def minima_of(log_odds: FloatArray, slopes: tuple[float, float]) -> list[LinearF
 
 
 def _least_cost(log_odds: float, best: BestDecisions) -> FloatArray:
-    """Detection costs at the best threshold, not normalized."""
+    """Return detection costs at the best threshold, not normalized."""
     return np.asarray(best.dcf(log_odds) * default_error(np.array(log_odds)))
 
 
 class OneDetector:
-    """One class against the rest: what trials cost.
+    """Costs of trials in the detection of one class against the rest.
 
     Parameters
     ----------
     detectors : Detectors
-        Of the trials.
+        Detectors of the trials.
     target : int
     log_odds : (n_points,) array
-        Of priors of the target.
+        Prior log odds of the target.
     best : BestOfDetector
-        Of all trials, of which these may be some.
+        Best decisions for all trials, which can be more than these.
     """
 
     def __init__(self, detectors: Detectors, target: int, log_odds: FloatArray, best: BestOfDetector) -> None:
@@ -120,18 +120,18 @@ class OneDetector:
         self.is_target[self.own] = True
 
     def of_trials(self, costs: FloatArray, place: IntArray) -> FloatArray:
-        """What each trial adds to the mean of its class, from costs (2, n_places) and the place of each trial."""
+        """Return the contribution of each trial to the mean of its class, from costs (2, n_places) and places."""
         found: FloatArray = costs[1][place] * self.share
         found[self.own] = costs[0][place[self.own]]
         return found
 
     def cllr(self) -> FloatArray:
-        """What each trial adds to Cllr."""
+        """Return the contribution of each trial to Cllr."""
         found: FloatArray = softplus(np.where(self.is_target, -self.llr, self.llr)) * self.share / (2.0 * math.log(2))
         return found
 
     def cost(self, at: int) -> FloatArray:
-        """What each trial adds to the detection cost at the Bayes threshold of one of the priors."""
+        """Return the contribution of each trial to the detection cost at the Bayes threshold of one of the priors."""
         log_odds = float(self.log_odds[at])
         costs = np.array([[float(expit(log_odds)), 0.0], [0.0, float(expit(-log_odds))]])
         return self.of_trials(costs, (self.llr >= -log_odds).astype(np.int64))
@@ -142,28 +142,28 @@ class OneDetector:
         return block_of(self.best.pav, self.llr)
 
     def minima(self) -> list[Minimal]:
-        """EER, least Cllr, and least costs at each prior: what is best for all trials costs so much."""
+        """Return the contribution of each trial to EER, min Cllr, and minimum costs at each prior."""
         return [(self.of_trials(costs, self.block), None) for costs in self.best.costs]
 
     def minima_without(
         self, left_out: LeftOut, scores: SortedScores, thresholds: FloatArray, n_units: int
     ) -> list[Minimal]:
-        """Return EER, least Cllr, and least costs at each prior, by what is best without the group of the unit.
+        """Return EER, min Cllr, and minimum costs at each prior, by the best decisions without the group of the unit.
 
-        Trials that take part in the choice of a threshold or map cost less than others.
+        Trials that are used for the choice of a threshold or map cost less than others.
 
         Parameters
         ----------
         left_out : LeftOut
         scores : SortedScores
-            Of this detector, on all trials.
+            Scores of this detector on all trials.
         thresholds : (n,) array
-            Further thresholds, beside those of its priors, at which trials are separated.
+            Additional thresholds at which trials are separated.
         n_units : int
         """
         cells = cells_of(scores.table, scores.pav, np.concatenate((-self.log_odds, thresholds)), n_units)
         linear, cell = LinearCosts(scores.tar, scores.non, scores.pav, scores.rocch, cells), cells.of(self.llr)
-        # Targets and non-targets in cells without each group; trials count as they do in the scores.
+        # Targets and non-targets in cells without each group; trials have the same weights as in the scores.
         place, shape = cell + cells.n_cells * self.is_target, (left_out.n_groups, 2, cells.n_cells)
         tables = left_out.tables(place, 2 * cells.n_cells, self.share, makes_up=True).reshape(shape)
         kept = left_out.tables(self.is_target.astype(np.int64), 2, self.share, makes_up=False)
@@ -176,14 +176,14 @@ class OneDetector:
         return list(zip(per_trial.T, shifts.tolist(), strict=True))
 
 
-def detector_groups(prior: FloatArray, target: int) -> Groups:
-    """Return a target, and its rivals as this prior weighs them."""
+def detector_groups(prior: FloatArray, target: int) -> ClassGroups:
+    """Return two groups: the target, and its rivals with their weights by this prior."""
     rivals = prior.copy()
     rivals[target] = 0.0
-    return Groups(np.stack((np.eye(len(prior))[target], rivals / rivals.sum())))
+    return ClassGroups(np.stack((np.eye(len(prior))[target], rivals / rivals.sum())))
 
 
-def effective_of(design: ClusterDesign, groups: Groups) -> tuple[int, int]:
+def effective_of(design: ClusterDesign, groups: ClassGroups) -> tuple[int, int]:
     """Return the effective numbers of units of both groups, rounded down."""
     tar, non = (max(math.floor(size.n_clusters + 1e-9), 1) for size in design.group_sizes(groups))
     return tar, non
@@ -195,31 +195,31 @@ class DetectorBands:
     Parameters
     ----------
     found : ClassEvaluation
-    units : DealtUnits
+    units : GroupedUnits
     rivals : (n_classes,) array
         Prior of the classes as rivals.
 
     Attributes
     ----------
     rates : dict of ("detectors", class, curve) to (places, RateSum)
-        Of detectors whose target and rivals have enough units.
+        Only detectors whose target and rivals have enough units.
     """
 
-    def __init__(self, found: ClassEvaluation, units: DealtUnits, rivals: FloatArray) -> None:
+    def __init__(self, found: ClassEvaluation, units: GroupedUnits, rivals: FloatArray) -> None:
         self.found, self.units, self.rivals = found, units, rivals
         self._axis = found.curves.detector_log_odds[:: Bands.STEP]
         p_target = expit(self._axis)
         self.weights = np.stack((p_target, 1.0 - p_target))[:, ::-1]
-        self.thresholds = -np.asarray(logit(p_target))[::-1]  # as the curves have them, to the last digit
+        self.thresholds = -np.asarray(logit(p_target))[::-1]  # identical to the thresholds of the curves
         self.rates: dict[Figure, tuple[FloatArray, RateSum]] = {}
 
     def empty(self, target: int) -> SharesBelow:
-        """Return the shares of a detector below thresholds, without a trial."""
+        """Return empty counts for the shares of a detector below thresholds."""
         is_target = self.units.design.home == target
         return SharesBelow(self.units, is_target, 2, len(self.thresholds))
 
     def count(self, one: OneDetector, own: Shares, below: SharesBelow, lock: Any) -> None:
-        """Add what some trials contribute to the shares of a detector, by actual and by least errors."""
+        """Add trials to the shares of a detector, by actual and by minimum errors."""
         actual = np.searchsorted(self.thresholds, one.llr, side="right")
         least = np.searchsorted(one.best.rejected(-self.thresholds), one.block, side="right")
         for table, found in below.counted(own, one.share, [actual, least]):
@@ -227,7 +227,7 @@ class DetectorBands:
                 np.add(table, found, out=table)
 
     def add(self, target: int, below: SharesBelow) -> None:
-        """Add a detector whose trials were all counted."""
+        """Add a detector after all of its trials were counted."""
         design, groups = self.units.design.clusters, detector_groups(self.rivals, target)
         if not design.has_enough(groups):
             return
@@ -248,29 +248,29 @@ class DetectorBands:
 POINT_FIGURES = ("c_avg", "normalized", "min_c_avg", "normalized_min")
 
 DETECTOR_FIGURES = ("eer", "cost", "min_cost", "cllr", "min_cllr", "calibration_loss")
-"""Names of figures, in the order in which results have them."""
+"""Names of metrics, in the order of results."""
 
 
 class DetectorInfluences:
-    """What each trial costs in detectors, one after the other, and on average at each prior of a target.
+    """Costs of trials in all detectors, and average costs at each prior of a target.
 
     Parameters
     ----------
-    trials : AtHand
+    trials : LoadedTrials
         All trials, or some of them.
     design : ClusterDesign
-        Of all trials.
+        Design of all trials.
     bests : sequence of sequences of BestOfDetector
-        What is best for all trials, detector by detector at each prior of the rivals.
+        Best decisions for all trials, for each prior of the rivals and each detector.
     bands : DetectorBands
-        Of these detectors.
+        Bands of these detectors.
     left_out : LeftOut, optional
-        Possible groups of units, where minima are corrected.
+        Groups of units, if minima are corrected.
     """
 
     def __init__(
         self,
-        trials: AtHand,
+        trials: LoadedTrials,
         design: ClusterDesign,
         bests: Sequence[Sequence[BestOfDetector]],
         bands: DetectorBands,
@@ -286,9 +286,9 @@ class DetectorInfluences:
         self._values = self.found.detectors
 
     def of(self, targets: AbstractSet[int], *, averages: bool) -> Iterator[tuple[OneDetector, list[ClassFigure]]]:
-        """Yield some detectors with their figures; `points` are complete afterwards if averages are wanted."""
+        """Yield some detectors with their metrics; `points` is complete afterwards if averages are requested."""
         p_out_of_set = self.found.p_out_of_set
-        # For each of the priors of rivals, the points at which it is used.
+        # Points that use each of the priors of rivals.
         everywhere = list(range(len(self.p_target)))
         for first, places in enumerate([everywhere] if p_out_of_set is None else [[k] for k in everywhere]):
             detectors, log_odds = self.trials.detectors(first), logit(self.p_target[places])
@@ -348,9 +348,9 @@ class DetectorInfluences:
         return [replace(figure, name=("detectors", name, what), value=values[what]) for what, figure in found.items()]
 
     def points(self) -> Iterator[ClassFigure]:
-        """Average costs at each prior of a target and their means, once all detectors were there."""
+        """Yield average costs at each prior of a target and their means, after all detectors."""
         kept: dict[str, list[ClassFigure]] = {name: [] for name in POINT_FIGURES}
-        groups, is_corrected = Groups.apart(self.found.n_classes), self.left_out is not None
+        groups, is_corrected = ClassGroups.apart(self.found.n_classes), self.left_out is not None
         for k, point in enumerate(self.found.points):
             for name, value in point.costs.items():
                 is_least, factor = "min" in name, 1.0 / point.default_cost if name.startswith("normalized") else 1.0
@@ -381,13 +381,13 @@ PAIR_FIGURES = ("cllr", "min_cllr", "calibration_loss")
 
 
 _FEWEST_OF_PAIR = 10
-"""Effective units of each class of a pair below which its min Cllr has no interval: with six, intervals held 79 %."""
+"""Least effective units of each class of a pair for an interval of min Cllr: with six, the coverage was 79 %."""
 
 
 def pair_parts(
     leads: ByClass, pavs: Mapping[tuple[int, int], Pav], rows: Mapping[tuple[int, int], int]
-) -> Iterator[Part]:
-    """Yield what the trials of each class cost in pairs, whose figures begin at these rows."""
+) -> Iterator[CostPart]:
+    """Yield costs of the trials of each class in pairs; the metrics of each pair begin at its row."""
     of_class = defaultdict[int, list[tuple[int, int]]](list)
     for (i, j), row in rows.items():
         of_class[i].append((j, row))
@@ -397,11 +397,11 @@ def pair_parts(
             first = np.array([row for _, row in of_class[k]])
             places = (first[:, None] + np.arange(len(PAIR_FIGURES))).ravel()
             costs = [_pair_costs(leads, k, j, pavs[max(k, j), min(k, j)]) for j, _ in of_class[k]]
-            yield Part(places, own, np.concatenate(costs))
+            yield CostPart(places, own, np.concatenate(costs))
 
 
 def _pair_costs(leads: ByClass, k: int, j: int, pav: Pav) -> FloatArray:
-    """Return costs of the trials of a class when it is compared with another one, (3, n_trials)."""
+    """Return costs of the trials of a class in comparison with another one, (3, n_trials)."""
     lead = leads.values[j, leads.slices[k]]
     llr = pav.llr[block_of(pav, lead)] if k > j else -pav.llr[block_of(pav, -lead)]
     act, least = softplus(-lead) / math.log(2), softplus(-llr) / math.log(2)
@@ -418,10 +418,10 @@ def pair_figures(
     others: IntArray,
     shifts: FloatArray | None = None,
 ) -> Iterator[ClassFigure]:
-    """Figures of a class and each of some others, pair by pair."""
+    """Yield metrics of a class with each of some others."""
     values = {what: getattr(found, what) for what in PAIR_FIGURES}
     for at, j in enumerate(others.tolist()):
-        groups = Groups.of([i, j], len(classes))
+        groups = ClassGroups.of([i, j], len(classes))
         few = int(min(seen[i], seen[j]))
         unbounded, entropy = NothingSeen(few, math.inf), NothingSeen(few, is_entropy=True, ceiling=1.0)
         for what in PAIR_FIGURES:
@@ -440,7 +440,7 @@ def pair_figures(
 
 
 def shifts_of_pairs(pairs: Pairs, left_out: LeftOut, whole: FloatArray, i: int, others: IntArray) -> FloatArray:
-    """What to add to the least Cllr of a class and each of some others for new units."""
+    """Return corrections of min Cllr of a class with each of some others, for new units."""
     parts = np.empty((left_out.n_groups, len(others)))
     for number in range(left_out.n_groups):
         stays = left_out.stays(number) > 0.0

@@ -1,4 +1,4 @@
-"""Evaluation of the scores of one system for many classes, or for groups of classes."""
+"""Evaluation of multiclass scores of one system, by class or by group of classes."""
 
 from __future__ import annotations
 
@@ -11,24 +11,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import classes as _validate_classes
-from deciban._validate.classes import Groups, Prior, prior_of
-from deciban._validate.probabilities import LIKE_POSTERIORS
+from deciban._validate.classes import LIKE_POSTERIORS, Groups, Prior, prior_of
 from deciban.core.classes.counts import tally
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.ranks.operating import WORSE_THAN_NONE
 from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError
-from deciban.evaluation.multiclass.figures import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassFigures
+from deciban.errors import InputError, Note, counted
+from deciban.evaluation.multiclass.problem_sums import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.result import ClassEvaluation
-from deciban.evaluation.multiclass.summary import ClassSummary, InTurn, ScoreChecks, detection_costs, units_of_trials
+from deciban.evaluation.multiclass.summary import ClassSummary, LazyProblems, ScoreChecks, detection_costs
 from deciban.evaluation.reliability import beyond, far_off, no_log_likelihoods
 from deciban.evaluation.summary import Resampling
-from deciban.messages import Note, counted
 from deciban.multiclass import ClassCalibration, PairwiseAnalysis
 from deciban.multiclass.analysis import confusion_of, rates_of
-from deciban.multiclass.costs import mixed
-from deciban.multiclass.tables import Grouping, ScoredClasses
+from deciban.multiclass.tables import Grouping, ScoredClasses, mixed
 from deciban.types import CountArray, FloatArray, IntArray, Names, Units, Weights
 
 
@@ -38,22 +35,22 @@ def class_notes(found: ClassEvaluation, checks: ScoreChecks) -> tuple[str, ...]:
     notes, no_logliks = list[str](), _no_log_likelihoods(found, checks)
     if says_nothing:
         notes.append(
-            "All trials have the same scores, but for what is added to all classes of a trial: they say nothing of the "
-            "class. Is this the right file, and are these the right columns?"
+            "The scores carry no information: up to a constant per trial, all trials have the same scores. Check the "
+            "file and its columns."
         )
     elif has_more_errors:
         notes.append(
-            "More errors than the prior alone makes: is the order of the classes that of the columns, and do larger "
-            "scores favour the class?"
+            "More errors than with the prior alone: check that columns have the order of the classes, and that larger "
+            "scores favour the class."
         )
     notes += [*no_logliks, *_infinite(found, checks)]
     if not no_logliks:
         notes += _badly_calibrated(found)
     if checks.are_log_posteriors:
-        words = "These look like log posteriors. They are log-likelihoods only if the prior that is in them was flat:"
-        notes.append(f"{words} otherwise name it (--posterior-prior, posterior_prior).")
+        words = "These scores look like log posteriors. They are log-likelihoods only if their prior was flat;"
+        notes.append(f"{words} otherwise give the prior (--posterior-prior, posterior_prior).")
     if math.isnan(found.min_cllr):
-        notes.append("Trials were summed up in parts: what calibration would gain is not known, it needs all at once.")
+        notes.append("min Cllr and calibration loss are unknown: they need all trials at once, not merged summaries.")
     return (*notes, *_few(found))
 
 
@@ -88,7 +85,7 @@ def _badly_calibrated(found: ClassEvaluation) -> list[str]:
 
 
 def _infinite(found: ClassEvaluation, checks: ScoreChecks) -> list[str]:
-    """Effects of infinite scores, and the trials in which they are wrong."""
+    """Return the note on infinite scores, with the trials in which they are wrong."""
     if checks.n_wrong:
         words = f"Cllr is infinite: infinite scores rule out the true class of {counted(checks.n_wrong, 'trial')}"
         if checks.first_wrong is None:
@@ -109,31 +106,31 @@ def _few(found: ClassEvaluation) -> list[str]:
     if scarce:
         shown = ", ".join(scarce[:5]) + (f" and {len(scarce) - 5} more" if len(scarce) > 5 else "")
         notes.append(
-            f"Fewer than {FEW_ERRORS} trials of {shown}: figures of such a class are rough, and weigh like others."
+            f"Fewer than {FEW_ERRORS} trials of {shown}: metrics of such classes are rough, but have full weight."
         )
     n_errors = float(found.confusion.sum() - np.trace(found.confusion))
     if n_errors < FEW_ERRORS:
-        words = f"Rule of {FEW_ERRORS}: all in all {n_errors:g} errors; the error rate is rough."
+        words = f"Rule of {FEW_ERRORS}: only {n_errors:g} errors in total, so the error rate is rough."
         notes.append(Note(words, "few-errors"))
     return notes
 
 
 _ROUNDING = 1e-12
-"""Shares of classes that are equal may differ by this fraction."""
+"""Relative tolerance for equal shares of classes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassTotals:
-    """Numbers of trials of each class, and their weights; ``a + b`` covers the trials of both.
+    """Numbers and weights of trials of each class; ``a + b`` covers the trials of both.
 
     Attributes
     ----------
     n_trials : (n_classes,) int array
-        Those of weight 0, too.
+        Includes trials of weight 0.
     totals : (n_classes,) array
         Sums of weights.
     low, high : (n_classes,) arrays
-        Lowest and highest weight; infinite of no trial.
+        Lowest and highest weight; infinite without trials.
     has_weights : bool
     """
 
@@ -145,7 +142,7 @@ class ClassTotals:
 
     @classmethod
     def of(cls, label: IntArray, weights: CountArray | None, n_classes: int) -> ClassTotals:
-        """From checked trials."""
+        """Count checked trials."""
         n_trials = np.bincount(label, minlength=n_classes)
         low, high = np.full(n_classes, np.inf), np.full(n_classes, -np.inf)
         for k in np.flatnonzero(n_trials):
@@ -154,7 +151,7 @@ class ClassTotals:
         return cls(n_trials, tally(label, n_classes, weights), low, high, weights is not None)
 
     def __add__(self, other: ClassTotals) -> ClassTotals:
-        """Add the facts of other trials."""
+        """Add the counts of other trials."""
         return ClassTotals(
             self.n_trials + other.n_trials,
             self.totals + other.totals,
@@ -166,23 +163,23 @@ class ClassTotals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupedProblem:
-    """A group that takes the place of classes.
+    """An evaluation of groups of classes.
 
     Attributes
     ----------
     grouping : Grouping
     titles : tuple of str
-        Names of the groups, or what they are called by their classes.
+        Names of the groups, by default composed of the names of their classes.
     figures : ClassFigures
-        Asked of the groups as if they were classes.
+        Requested metrics, with groups as classes.
     counts : (n_groups,) array
-        Trials of each, or the sums of their own weights.
+        Number or total weight of the trials of each group.
     has_weights : bool
-        Whether trials count differently, be it to balance the classes of a group.
+        True if trials have unequal weights, also to balance the classes of a group.
     uneven : str
-        Why there are no costs of subsets, if trials do not count alike.
+        Reason for missing costs of subsets, if trials have unequal weights.
     note : str
-        Which classes are in which group.
+        Note with the classes of each group.
     """
 
     grouping: Grouping
@@ -195,12 +192,12 @@ class GroupedProblem:
 
     @classmethod
     def of(cls, figures: ClassFigures, groups: Groups, names: tuple[str, ...], totals: ClassTotals) -> GroupedProblem:
-        """From what is asked, and the trials of each class.
+        """Create from the requested metrics, and the trials of each class.
 
         Raises
         ------
         InputError
-            If the groups are no partition, the prior is none, or subsets are asked for and impossible.
+            If the groups are no partition, the prior is invalid, or subsets are requested but impossible.
         """
         checked = None if figures.prior is None else prior_of(figures.prior, names)
         prior = _validate_classes.prior(checked, len(names))
@@ -212,27 +209,27 @@ class GroupedProblem:
         ends = np.concatenate([grouping.weight[kept] * one[kept] for one in (totals.low, totals.high)])
         has_weights = not _are_alike(ends)
         uneven = _why_uneven(totals.n_trials, checked) if has_weights else ""
-        # Here, as the evaluation would say that weights make the difference, whatever does.
+        # Before the evaluation, which would always name weights as the reason.
         figures.why_no_subsets(len(titles), uneven)
         words = "; ".join(f"{title} = {', '.join(some)}" for title, some in zip(titles, called, strict=True))
-        note = f"Groups of classes: {words}. Within a group each class weighs as its prior says, not by its segments."
+        note = f"Groups of classes: {words}. Within a group, classes are weighted by the prior, not by their segments."
         counts = np.array([totals.totals[some].sum() for some in grouping.members])
         asked = figures.of_groups(grouping.prior_of_groups)
         return cls(grouping, titles, asked, counts, has_weights, uneven, note)
 
     def finished(self, found: ClassEvaluation, checks: ScoreChecks, counted: CountArray) -> ClassEvaluation:
-        """An evaluation with counts that are sums of the users' own weights, and confusions that add up to them.
+        """Return the evaluation with counts and confusions from the original weights of the trials.
 
-        The weights of the partition also balance the classes of a group. Where they have nothing to balance, confusions
-        are whole numbers if those of the user are.
+        The weights of the groups also balance the classes of a group. Without anything to balance, confusions are whole
+        numbers if the original weights are.
 
         Parameters
         ----------
         found : ClassEvaluation
-            Of the groups.
+            Evaluation of the groups.
         checks : ScoreChecks
         counted : (n_groups, n_groups) array
-            Confusions by the own weights of trials.
+            Confusions by the original weights of trials.
         """
         is_even = np.array([_are_alike(self.grouping.weight[some]) for some in self.grouping.members])
         if not is_even.all():
@@ -245,12 +242,12 @@ class GroupedProblem:
 
 
 def _are_alike(values: FloatArray) -> bool:
-    """Return True if values are equal, apart from the rounding of a prior."""
+    """Return True if values are equal, up to the rounding of a prior."""
     return bool(np.ptp(values) <= _ROUNDING * values.max())
 
 
 def _why_uneven(counts: IntArray, prior: FloatArray | None) -> str:
-    """Why trials do not count alike: for the prior, however the user weighs them, or for these weights alone."""
+    """Return the reason for unequal weights of trials: the prior, or only the weights of the user."""
     share = np.ones(len(counts)) if prior is None else prior
     possible = (share > 0) & (counts > 0)
     return WEIGHTED if _are_alike(share[possible] / counts[possible]) else UNEVEN
@@ -276,50 +273,50 @@ def evaluate_classes(
     bootstrap: int = 0,
     seed: int = 0,
 ) -> ClassEvaluation:
-    """Evaluate the scores of one system for many classes: every number and curve of a report.
+    """Evaluate the multiclass scores of one system: all metrics and curves.
 
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Natural-log likelihoods; what is added to all of a trial changes nothing, so log posteriors by a flat prior will
-        do as well. Infinite values are legal: ``-inf`` excludes a class.
+        Natural-log likelihoods, up to a constant for each trial, so that log posteriors with a flat prior are valid.
+        Infinite values are allowed: ``-inf`` excludes a class.
     label : (n_trials,) array_like
         True classes: positions from 0, or names if ``classes`` are given.
     classes : sequence of str, optional
-        Names of the columns; ``0``, ``1``, ... when left out.
+        Names of the columns; ``0``, ``1``, ... by default.
     name : str
-        What tables and legends call the system.
+        Name of the system in tables and legends.
     prior : (n_classes,) array_like, or mapping of class to float, optional
-        Prior of cross-entropy, Brier cost, error rate and confusion; flat when left out. No class has prior 0: leave
-        out its column and trials instead.
+        Prior of cross-entropy, Brier cost, error rate and confusion; flat by default. No class can have prior 0: remove
+        its column and trials instead.
     p_target : float or sequence of float
-        Priors of a target in the average detection cost. One that is given twice is one point.
+        Priors of a target in the average detection cost. Repeated priors count once.
     p_out_of_set : float, optional
-        The last class is out of set: no target, and with this prior among the non-targets.
+        Prior of the last class among the non-targets, if this class is out of set. It is no target then.
     subsets : bool, optional
-        Whether to evaluate C_avg on every subset of the classes; by default if there are at most 10 of them, and
-        possible for up to 20. Subsets are of the closed set, and of trials without weights.
+        Evaluate C_avg on every subset of the classes; by default if there are at most 10 classes, possible for up to
+        20. Subsets need a closed set and trials without weights.
     groups : mapping or sequence, optional
-        Groups of classes to evaluate in place of the classes: see `evaluate_groups`.
+        Groups of classes to evaluate instead of the classes: see `evaluate_groups`.
     pairs : bool, optional
-        Whether to evaluate all pairs of classes; by default if there are at most 20 classes.
+        Evaluate all pairs of classes; by default if there are at most 100 classes.
     capacity : bool, optional
-        Whether to look for the prior at which most is told after the best scale and offsets, by many passes.
+        Search for the prior with the most information after the best scale and offsets. This takes many passes.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0; whole numbers count like copies.
     units : (n_trials,) or (n_trials, 2) array_like, optional
-        Which speaker, source or other unit each trial is of, or which two: names or whole numbers. With them every
-        figure has an interval.
+        Speaker, source or other unit of each trial, or two of them: names or whole numbers. With units, metrics have
+        intervals.
     level : float
-        Of these intervals.
+        Level of the intervals.
     optimism : bool, optional
-        Whether minima are corrected for having been found on the same trials, by a jackknife over groups of units. Left
-        out, they are not, as this takes longer than the evaluation.
+        Correct minima for the choice of maps and thresholds on the same trials, by a jackknife over groups of units.
+        By default, they are not corrected, because this takes longer than the evaluation.
     bootstrap : int
-        Number of replicates by units, from which intervals are taken then, but for those of pairs, of subsets and of
-        rates of single classes; see `deciban.evaluation.Bootstrap`. Trained maps and best thresholds stay as they are.
+        Number of bootstrap replicates for the intervals, except those of pairs, of subsets and of rates of single
+        classes; see `deciban.evaluation.Bootstrap`. Trained maps and best thresholds stay fixed.
     seed : int
-        From which replicates are drawn; the same seed draws the same.
+        Seed of the replicates.
 
     Returns
     -------
@@ -328,8 +325,8 @@ def evaluate_classes(
     Raises
     ------
     InputError
-        If there is NaN, a label is no class, a class has no trial, a prior is out of range, subsets of too many
-        classes, of an open set or of weighted trials are asked for, or units do not fit.
+        If a score is NaN, a label is no class, a class has no trial, a prior is out of range, units do not fit, or
+        subsets are requested for too many classes, an open set or weighted trials.
 
     Examples
     --------
@@ -351,17 +348,34 @@ def evaluate_classes(
     more: dict[str, Any] = {"subsets": subsets, "groups": groups, "pairs": pairs, "capacity": capacity}
     figures = ClassFigures(prior=prior, p_target=p_target, p_out_of_set=p_out_of_set, **more)
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
-    resampling = Resampling(units_of_trials(units, len(trials.label)), level, optimism, None, bootstrap, seed)
+    resampling = Resampling(TrialUnits.checked(units, len(trials.label)), level, optimism, None, bootstrap, seed)
     return evaluate_trials(trials, figures, name=name, resampling=resampling)
 
 
 def evaluate_trials(
     trials: ScoredClasses, figures: ClassFigures, *, name: str, resampling: Resampling | None = None
 ) -> ClassEvaluation:
-    """Evaluate checked trials: which class, or which of the groups that are asked for; see `evaluate_classes`."""
+    """Evaluate checked trials by class, or by the requested groups; see `evaluate_classes`."""
     asked = resampling or Resampling()
     if figures.groups is not None:
-        return _evaluate_grouped(trials, figures, figures.groups, name=name, resampling=asked)
+        names = trials.classes or tuple(map(str, range(trials.n_classes)))
+        units = asked.units
+        if units is not None:  # each class has a separate mean in its group
+            trials, units, _ = _ordered(trials, units, trials.label)
+        trials.require(None if figures.prior is None else prior_of(figures.prior, names) > 0)
+        problem = GroupedProblem.of(
+            figures, figures.groups, names, ClassTotals.of(trials.label, trials.weights, trials.n_classes)
+        )
+        part, kept = problem.grouping.of_trials(trials), problem.grouping.prior[trials.label] > 0
+        grouped = ScoredClasses(
+            part.loglik, part.label, part.sample_weight if problem.has_weights else None, problem.titles
+        )
+        of_trials = {"units": None if units is None else units.take(kept), "stratum": trials.label[kept]}
+        summary = ClassSummary.of(grouped, problem.figures, whole=True, **of_trials)  # type: ignore[arg-type]
+        own = None if trials.weights is None else trials.weights[kept]
+        counted = confusion_of(ScoredClasses(part.loglik, part.label, own, None), part.prior)
+        found = class_evaluation_of(summary, name=name, resampling=asked)
+        return problem.finished(found, summary.checks, counted)
     trials.require()
     units, stratum = asked.units, None
     if asked.strata is not None:
@@ -374,7 +388,7 @@ def evaluate_trials(
 def _ordered(
     trials: ScoredClasses, units: TrialUnits | None, stratum: IntArray
 ) -> tuple[ScoredClasses, TrialUnits | None, IntArray]:
-    """Return trials in the order of what has a mean of its own, with their units and that."""
+    """Return trials sorted by stratum, with their units and strata."""
     order = np.argsort(stratum, kind="stable")
     found = replace(trials, loglik=trials.loglik[order], label=trials.label[order], weights=trials.weights_of(order))
     return found, None if units is None else units.take(order), stratum[order]
@@ -383,22 +397,22 @@ def _ordered(
 def class_evaluation_of(
     summary: ClassSummary, *, name: str = "system", resampling: Resampling | None = None
 ) -> ClassEvaluation:
-    """Evaluate what is known of the scores of one system for many classes: every number, curve and note.
+    """Evaluate a summary of multiclass scores of one system: all metrics, curves and notes.
 
     Parameters
     ----------
     summary : ClassSummary
-        Of all trials: see `summarize_classes` and `merged_classes`.
+        Summary of all trials: see `summarize_classes` and `merged_classes`.
     name : str
-        What tables and legends call the system.
+        Name of the system in tables and legends.
     resampling : Resampling, optional
-        What is asked of intervals, beside the units that the summary has.
+        Options of intervals; the units are in the summary.
 
     Returns
     -------
     ClassEvaluation
-        Of merged summaries without what needs all trials at once: minima of Cllr are NaN, there are no subsets and
-        no sample, and a note says so.
+        For merged summaries without results that need all trials at once: minima of Cllr are NaN, there are no subsets
+        and no sample, and a note states this.
 
     Raises
     ------
@@ -416,7 +430,7 @@ def class_evaluation_of(
     missing = np.flatnonzero(summary.counts == 0)
     if len(missing):
         called = _validate_classes.called(int(missing[0]), summary.classes)
-        raise InputError(f"summary: holds no trial of {called}. Every class is averaged by itself and needs one.")
+        raise InputError(f"summary: no trials of {called}. Every class is averaged separately and needs at least one.")
     n_classes, prior, flat = len(summary.classes), summary.prior, np.full(len(summary.counts), 1 / len(summary.counts))
     costs, detection, curves = detection_costs(summary)
     rates, pairs = rates_of(summary.confusion), summary.problems.pairs()
@@ -449,15 +463,15 @@ def class_evaluation_of(
         decided=summary.decided,
     )
     noted = replace(result, notes=class_notes(result, summary.checks))
-    if not isinstance(summary.problems, InTurn) or summary.problems.units is None:
+    if not isinstance(summary.problems, LazyProblems) or summary.problems.units is None:
         return noted
-    from deciban.evaluation.multiclass.portions import class_uncertainty_of  # most evaluations of arrays do without
+    from deciban.evaluation.multiclass.portions import class_uncertainty_of  # loads on request
 
     return replace(noted, uncertainty=class_uncertainty_of(summary, noted, resampling or Resampling()))
 
 
 def _calibration(summary: ClassSummary, surprise: float) -> ClassCalibration:
-    """What calibration analysis found; of merged trials only what needs no training."""
+    """Return the calibration analysis; for merged trials only the parts without training."""
     if summary.whole is not None and summary.whole.calibration is not None:
         return summary.whole.calibration
     n_classes = len(summary.classes)
@@ -469,33 +483,33 @@ def _calibration(summary: ClassSummary, surprise: float) -> ClassCalibration:
 def evaluate_groups(
     loglik: ArrayLike, label: ArrayLike, groups: Groups, *, classes: Sequence[str], **asked: Any
 ) -> ClassEvaluation:
-    """Evaluate how well the scores for classes tell groups of classes (paper 001 section 2.2).
+    """Evaluate how well the scores of classes distinguish groups of classes (paper 001 section 2.2).
 
     Parameters
     ----------
     loglik, label
-        As in `evaluate_classes`, of the classes.
+        As in `evaluate_classes`, for the classes.
     groups : mapping from names of groups to sequences of classes, or sequence of such sequences
         A partition: every class, by name or position, is in exactly one group, or has prior 0. Groups without names
-        are called by their classes.
+        are named after their classes.
     classes : sequence of str
         Names of the columns.
     **asked
-        All other arguments of `evaluate_classes`. ``prior`` is that of the classes; the prior of a group is the sum of
-        those of its classes, and within a group each class weighs as it says, however many trials it has. ``p_target``,
-        ``p_out_of_set``, ``subsets``, ``pairs`` and ``capacity`` are of the groups: the last group may be out of set.
+        All other arguments of `evaluate_classes`. ``prior`` is for the classes. The prior of a group is the sum over
+        its classes, and within a group classes are weighted by the prior, for any numbers of trials. ``p_target``,
+        ``p_out_of_set``, ``subsets``, ``pairs`` and ``capacity`` are for the groups: the last group can be out of set.
 
     Returns
     -------
     ClassEvaluation
-        Of the groups. ``counts`` are trials, or sums of their weights. A row of ``confusion`` has the shares of the
-        decisions, in which each class weighs as its prior says, times the count of the group. The first of ``notes``
-        says which classes are in which group.
+        Evaluation of the groups. ``counts`` are numbers or total weights of trials. A row of ``confusion`` contains the
+        shares of the decisions, with classes weighted by the prior, multiplied by the count of the group. The first of
+        ``notes`` lists the classes of each group.
 
     Raises
     ------
     InputError
-        As in `evaluate_classes`, or if the groups are no partition.
+        As in `evaluate_classes`, or if the groups are not a partition.
 
     Examples
     --------
@@ -506,24 +520,3 @@ def evaluate_groups(
     (('land', 'sea'), array([2, 2]), 0.551)
     """
     return evaluate_classes(loglik, label, groups=groups, classes=classes, **asked)
-
-
-def _evaluate_grouped(
-    trials: ScoredClasses, figures: ClassFigures, groups: Groups, *, name: str, resampling: Resampling
-) -> ClassEvaluation:
-    names = trials.classes or tuple(map(str, range(trials.n_classes)))
-    units = resampling.units
-    if units is not None:  # each class has a mean of its own in its group
-        trials, units, _ = _ordered(trials, units, trials.label)
-    trials.require(None if figures.prior is None else prior_of(figures.prior, names) > 0)
-    problem = GroupedProblem.of(figures, groups, names, ClassTotals.of(trials.label, trials.weights, trials.n_classes))
-    part, kept = problem.grouping.of_trials(trials), problem.grouping.prior[trials.label] > 0
-    grouped = ScoredClasses(
-        part.loglik, part.label, part.sample_weight if problem.has_weights else None, problem.titles
-    )
-    of_trials = {"units": None if units is None else units.take(kept), "stratum": trials.label[kept]}
-    summary = ClassSummary.of(grouped, problem.figures, whole=True, **of_trials)  # type: ignore[arg-type]
-    own = None if trials.weights is None else trials.weights[kept]
-    counted = confusion_of(ScoredClasses(part.loglik, part.label, own, None), part.prior)
-    found = class_evaluation_of(summary, name=name, resampling=resampling)
-    return problem.finished(found, summary.checks, counted)

@@ -1,6 +1,6 @@
-"""Uncertainty of multiclass metrics: their portions with the costs of trials, all in memory or block by block.
+"""Uncertainty of multiclass metrics, from costs of trials in memory or in batches.
 
-What was best for all trials (maps, PAV blocks) stays as it is.
+Decisions that are the best for all trials (maps, PAV blocks) are held fixed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from scipy.linalg import helmert
 from scipy.special import logit
 
 from deciban.core.ranks.hull import Pav
-from deciban.core.resampling.class_sums import Block, ClassMeans, CostSums, DealtUnits, Part, centre_of
+from deciban.core.resampling.class_sums import ClassMeans, CostBlock, CostPart, CostSums, GroupedUnits, centre_of
 from deciban.core.resampling.clusters import UnitDesign
 from deciban.core.resampling.replicates import BLOCK, LeftOut, poisson_weights
 from deciban.core.resampling.units import Keys, TrialUnits
@@ -34,11 +34,11 @@ from deciban.evaluation.multiclass.class_figures import (
     PAIRS,
     RATES,
     SUBSETS,
-    AtHand,
     CalibratedWithout,
     ClassFigure,
     ClassFigureCosts,
-    Gathered,
+    CollectedMetrics,
+    LoadedTrials,
     Portion,
     axis_of,
     curve_figures,
@@ -61,53 +61,52 @@ from deciban.evaluation.multiclass.detector_costs import (
     shifts_of_pairs,
 )
 from deciban.evaluation.multiclass.result import ClassEvaluation
-from deciban.evaluation.multiclass.summary import ClassSummary, InTurn
+from deciban.evaluation.multiclass.summary import ClassSummary, LazyProblems
 from deciban.evaluation.summary import N_GROUPS, Resampling
 from deciban.evaluation.uncertainty import Bootstrap, Figure, Uncertainty
 from deciban.memory import Cost, rows_that_fit
 from deciban.metrics import SortedScores
-from deciban.multiclass.costs import calibrated_surprises
-from deciban.multiclass.tables import Pairs, ScoredClasses, scores_of
+from deciban.multiclass.tables import Pairs, ScoredClasses, calibrated_surprises, scores_of
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
 DRAWN = (ALL, DETECTOR)
-"""Portions whose figures have replicates."""
+"""Portions whose metrics have replicates."""
 
 _AT_ONCE = 1 << 18
-"""Costs of trials that are handled at once: many trials take one figure after the other."""
+"""Costs of trials that are processed at once: with many trials, metrics are processed one by one."""
 
 _PAIR_SUMS = 1 << 21
-"""Sums of costs by unit that pairs take at once."""
+"""Sums of costs by unit that are in memory at once for pairs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Told:
-    """Some figures of a portion, with what trials cost in them.
+class CostedFigures:
+    """Some metrics of a portion, with costs of trials.
 
     Attributes
     ----------
     portion : Portion
     figures : list of ClassFigure
-    parts : list of Part
+    parts : list of CostPart
         Costs by the best decisions for all trials; rates of all classes share a row.
     n_rows : int
-        Of these costs.
+        Number of rows of the costs.
     held_out : (n_rows, n_trials) array or None
-        Costs by decisions that were made without the unit, where minima are corrected.
+        Costs by decisions that were made without the unit, if minima are corrected.
     detector : OneDetector or None
-        Whose figures these are.
+        The detector of the metrics.
     """
 
     portion: Portion
     figures: list[ClassFigure]
-    parts: list[Part]
+    parts: list[CostPart]
     n_rows: int
     held_out: FloatArray | None = None
     detector: OneDetector | None = None
 
     @classmethod
-    def of(cls, portion: Portion, figures: Iterable[ClassFigure], detector: OneDetector | None = None) -> Told:
-        """From figures that have their costs; those that are not finite are left out."""
+    def of(cls, portion: Portion, figures: Iterable[ClassFigure], detector: OneDetector | None = None) -> CostedFigures:
+        """Create from metrics with costs, without metrics that are not finite."""
         some = [one for one in figures if is_known(one)]
         held_out = None
         if any(one.fixed is not None for one in some):
@@ -117,13 +116,13 @@ class Told:
         return cls(portion, some, parts, len(some), held_out, detector)
 
     @classmethod
-    def in_turn(cls, portion: Portion, figures: Iterator[ClassFigure], at_once: int) -> Iterator[Told]:
-        """Yield so many figures at once."""
+    def in_turn(cls, portion: Portion, figures: Iterator[ClassFigure], at_once: int) -> Iterator[CostedFigures]:
+        """Yield ``at_once`` metrics at a time."""
         while some := list(islice(figures, at_once)):
             yield cls.of(portion, some)
 
-    def sums(self, block: Block, design: UnitDesign, costs: FloatArray | None = None) -> CostSums:
-        """Add up over all trials; of other costs, if some are given."""
+    def sums(self, block: CostBlock, design: UnitDesign, costs: FloatArray | None = None) -> CostSums:
+        """Add up costs over all trials; by default, the costs of the metrics."""
         parts = self.parts if costs is None else [_part(costs)]
         found = CostSums.empty(centre_of(parts, block, (self.n_rows, len(design.home))), design)
         for part in parts:
@@ -131,28 +130,28 @@ class Told:
         return found
 
 
-def _part(costs: FloatArray) -> Part:
-    return Part(np.arange(len(costs)), slice(0, costs.shape[1]), costs)
+def _part(costs: FloatArray) -> CostPart:
+    return CostPart(np.arange(len(costs)), slice(0, costs.shape[1]), costs)
 
 
 @dataclass(frozen=True, eq=False)
 class Portions:
-    """Figures of an evaluation, portion by portion. Can be pickled.
+    """Metrics of an evaluation in portions; the object is picklable.
 
     Attributes
     ----------
     summary : ClassSummary
-        What was asked for; see `of`.
+        Summary without trials; see `of`.
     found : ClassEvaluation
     design : UnitDesign
-        Of all trials.
+        Design of all trials.
     bests : tuple of tuples of BestOfDetector
-        Of each target, for each prior of the rivals.
+        Best decisions for each prior of the rivals and each target.
     pavs : mapping of (int, int) to Pav
-        Of every class and those before it, where they are known; else all trials are at hand.
+        PAV of every class with those before it; empty if all trials are in memory.
     bands : DetectorBands
     left_out : LeftOut or None
-        Possible groups of units, where minima are corrected.
+        Groups of units, if minima are corrected.
     without : CalibratedWithout or None
     """
 
@@ -175,7 +174,7 @@ class Portions:
         detectors: Callable[[int], Iterable[SortedScores]],
         pavs: Mapping[tuple[int, int], Pav],
     ) -> Portions:
-        """From a summary, its evaluation, all units, and the detectors for each prior of the rivals."""
+        """Create from a summary, its evaluation, all units, and the detectors for each prior of the rivals."""
         figures, log_odds = summary.figures, np.asarray(logit(np.array(summary.figures.p_target)))
         places = [log_odds] if figures.p_out_of_set is None else [log_odds[k : k + 1] for k in range(len(log_odds))]
         rivals = figures.rivals(len(summary.classes))
@@ -187,47 +186,47 @@ class Portions:
             )
             for at, prior in enumerate(rivals)
         )
-        bands = DetectorBands(found, DealtUnits.of(design, units, Bands.MOST_UNITS), rivals[0])
-        bare = replace(summary, problems=InTurn.empty(summary.classes), accepted=None, whole=None)
+        bands = DetectorBands(found, GroupedUnits.of(design, units, Bands.MOST_UNITS), rivals[0])
+        bare = replace(summary, problems=LazyProblems.empty(summary.classes), accepted=None, whole=None)
         return cls(bare, found, design, bests, pavs, bands)
 
     @property
     def names(self) -> list[Portion]:
-        """All of them."""
+        """Names of all portions."""
         pairs = [(PAIRS, i) for i in range(1, self.found.n_classes)] if self.found.pairwise is not None else []
         detectors = [(DETECTOR, k) for k in range(len(self.bests[0]))]
         return [(ALL, 0), (SUBSETS, 0), (CURVE, 0), (RATES, 0), *detectors, *pairs]
 
-    def at_hand(self, trials: ScoredClasses, units: TrialUnits | None, stratum: IntArray | None) -> AtHand:
-        """Trials of which costs are asked; see `AtHand`."""
-        return AtHand(self.summary, self.found, trials, units, stratum)
+    def at_hand(self, trials: ScoredClasses, units: TrialUnits | None, stratum: IntArray | None) -> LoadedTrials:
+        """Return trials for the computation of costs; see `LoadedTrials`."""
+        return LoadedTrials(self.summary, self.found, trials, units, stratum)
 
-    def told(self, names: Collection[Portion], at_hand: AtHand) -> Iterator[Told]:
-        """Yield figures of some portions with their costs, always in the same order; a portion may come in parts."""
+    def costed(self, names: Collection[Portion], at_hand: LoadedTrials) -> Iterator[CostedFigures]:
+        """Yield metrics of portions with costs, always in the same order; a portion can be split."""
         clusters, at_once = self.design.clusters, max(_AT_ONCE // max(at_hand.n_trials, 1), 1)
         costs = ClassFigureCosts(at_hand, clusters, self.without)
         if (CURVE, 0) in names:
-            yield from Told.in_turn((CURVE, 0), curve_figures(at_hand), at_once)
+            yield from CostedFigures.in_turn((CURVE, 0), curve_figures(at_hand), at_once)
         detectors = DetectorInfluences(at_hand, clusters, self.bests, self.bands, self.left_out)
         targets = {at for what, at in names if what == DETECTOR}
         for one, figures in detectors.of(targets, averages=(ALL, 0) in names):
-            yield Told.of((DETECTOR, one.target), figures, one)
+            yield CostedFigures.of((DETECTOR, one.target), figures, one)
         if (ALL, 0) in names:
-            yield Told.of((ALL, 0), [*costs.rules(), *costs.decisions(), *detectors.points()])
+            yield CostedFigures.of((ALL, 0), [*costs.rules(), *costs.decisions(), *detectors.points()])
         if (SUBSETS, 0) in names:
-            yield from Told.in_turn((SUBSETS, 0), subset_figures(at_hand), at_once)
+            yield from CostedFigures.in_turn((SUBSETS, 0), subset_figures(at_hand), at_once)
         if (RATES, 0) in names:
             for row, figures in zip(costs.rate_rows(), costs.rate_figures(), strict=True):
-                yield Told((RATES, 0), figures, [_part(row[None])], 1)
+                yield CostedFigures((RATES, 0), figures, [_part(row[None])], 1)
         if of_pairs := [at for what, at in names if what == PAIRS]:
             pairs = Pairs.of(at_hand.trials)
             for i in of_pairs:
                 yield from self._pairs(i, pairs)
 
-    def _pairs(self, i: int, pairs: Pairs) -> Iterator[Told]:
-        """Figures of a class and those before it."""
+    def _pairs(self, i: int, pairs: Pairs) -> Iterator[CostedFigures]:
+        """Yield metrics of a class with those before it."""
         found, n, at_once = self.found.pairwise, len(PAIR_FIGURES), i
-        assert found is not None  # noqa: S101  # it is a portion
+        assert found is not None  # noqa: S101  # since the portion exists
         if self.design.weights.by_unit is not None:
             at_once = max(_PAIR_SUMS // (n * self.design.n_pairs), 1)
         for first in range(0, i, at_once):
@@ -239,29 +238,29 @@ class Portions:
                 shifts = shifts_of_pairs(pairs, self.left_out, found.min_cllr[i, others], i, others)
             figures = pair_figures(self.summary.classes, found, self.design.clusters.effective, i, others, shifts)
             parts = list(pair_parts(pairs.leads, pavs, {pair: n * k for k, pair in enumerate(names)}))
-            yield Told((PAIRS, i), list(figures), parts, n * len(others))
+            yield CostedFigures((PAIRS, i), list(figures), parts, n * len(others))
 
     def kept(self, n_units: int, keep: bool | None) -> set[str]:  # noqa: FBT001  # as Resampling has it
-        """Return of which kinds of portions the influences of units are kept."""
-        n_of_all = 16 + (len(self.found.points) + 1) * len(POINT_FIGURES)  # at most so many are about all classes
+        """Return the kinds of portions whose influences of units are kept."""
+        n_of_all = 16 + (len(self.found.points) + 1) * len(POINT_FIGURES)  # upper bound of metrics of all classes
         numbers = {ALL: n_of_all, DETECTOR: n_of_all + len(self.bests[0]) * len(DETECTOR_FIGURES)}
         found = {what for what, n in numbers.items() if (n * n_units <= MOST_KEPT if keep is None else keep)}
         return found | ({CURVE} if keeps_curve(n_units, len(axis_of(self.summary)), keep) else set())
 
 
 _PRECISE = 1e-6
-"""What a step more would gain, relative to the value; it is taken into account."""
+"""Relative gain of another step at which training stops; the result includes this gain."""
 
 
-def calibrated_without(at_hand: AtHand, left_out: LeftOut) -> CalibratedWithout | None:
-    """Train without each group; None where infinite scores or a scale of 0 decide, or nothing was trained.
+def calibrated_without(at_hand: LoadedTrials, left_out: LeftOut) -> CalibratedWithout | None:
+    """Train without each group in turn; return None if scores are infinite, the scale is 0, or there is no training.
 
     Parameters
     ----------
-    at_hand : AtHand
+    at_hand : LoadedTrials
         All trials, with units.
     left_out : LeftOut
-        Possible groups.
+        Groups of units.
     """
     found, trials, order = at_hand.found, at_hand.trials, at_hand.order
     calibration, n = found.calibration, found.n_classes
@@ -293,7 +292,7 @@ def calibrated_without(at_hand: AtHand, left_out: LeftOut) -> CalibratedWithout 
 def _objective(
     trials: ScoredClasses, order: IntArray, weights: FloatArray, fixed: FloatArray, basis: FloatArray
 ) -> ClassObjective:
-    """Cllr in nats of trials in an order, with what each contributes to the mean of its class, around a map."""
+    """Return Cllr in nats as a function of a map, with weights of trials in the means of their classes."""
     some, n = np.flatnonzero(weights), trials.n_classes
     rows, prior = order[some], np.full(n, 1.0 / n)
     few = ClassTrials(trials.loglik[rows][:, None, :], trials.label[rows], prior, weights[some])
@@ -301,15 +300,15 @@ def _objective(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Alike:
-    """Sets of trials that have the same units and the same stratum: they count alike in every replicate.
+class EqualWeightSets:
+    """Sets of trials with the same units and the same stratum, which have equal weight in every replicate.
 
     Attributes
     ----------
     stratum : (n_sets,) int array
         Ascending.
     codes : tuple of (n_sets,) int arrays
-        Positions of their units, or of the two of each.
+        Positions of their units; two arrays if trials have two units.
     place : (n_trials,) int array
         The set of each trial.
     keys : (n_units,) uint64 array
@@ -321,8 +320,8 @@ class Alike:
     keys: Keys
 
     @classmethod
-    def of(cls, stratum: IntArray, units: TrialUnits) -> Alike:
-        """Those of some trials."""
+    def of(cls, stratum: IntArray, units: TrialUnits) -> EqualWeightSets:
+        """Group trials by units and stratum."""
         used = units.only_used()
         key = stratum.astype(np.int64)
         for side in used.codes:
@@ -331,15 +330,15 @@ class Alike:
         return cls(stratum[first], tuple(side[first] for side in used.codes), place, used.keys)
 
     def summed(self, costs: FloatArray, weights: CountArray | None) -> FloatArray:
-        """Costs (n_figures, n_trials), times weights of the trials, summed up by set: (n_sets, n_figures)."""
-        from scipy.sparse import csr_matrix  # few need it
+        """Return costs (n_figures, n_trials), times weights of the trials, summed by set: (n_sets, n_figures)."""
+        from scipy.sparse import csr_matrix  # loads on request
 
         own, n = np.ones(len(self.place)) if weights is None else weights.astype(np.float64), len(self.place)
         members = csr_matrix((own, (self.place, np.arange(n))), shape=(len(self.stratum), n))
         return np.asarray(members @ costs.T)
 
     def weights(self, seed: int, numbers: range) -> FloatArray:
-        """How often each set counts in some replicates, (n_sets, n_replicates): a unit on both sides counts once."""
+        """Return the weight of each set in replicates, (n_sets, n_replicates); a unit on both sides counts once."""
         drawn = poisson_weights(self.keys, seed, np.array(numbers))
         found = drawn[self.codes[0]].astype(np.float64)
         for other in self.codes[1:]:
@@ -347,7 +346,7 @@ class Alike:
         return found
 
     def runs(self) -> Iterator[tuple[int, slice]]:
-        """Strata, and which sets are in each."""
+        """Yield strata, with the range of their sets."""
         begins = np.flatnonzero(np.diff(self.stratum, prepend=-1))
         for first, last in zip(begins, np.append(begins[1:], len(self.stratum)), strict=True):
             yield int(self.stratum[first]), slice(int(first), int(last))
@@ -358,11 +357,11 @@ _WEIGHTS = 1 << 21
 
 
 class Replicates:
-    """Figures in some replicates: costs times the weights of units, by figure, stratum and replicate.
+    """Metrics in some replicates: costs times the weights of units, by metric, stratum and replicate.
 
-    Weights follow from seed, replicate and key of a unit, so that nothing is shared between batches. Trained maps and
-    best thresholds stay as they are: a replicate is what the same decisions cost on the trials that it draws. A class
-    keeps its weight, and so does each class of a group.
+    Weights are a function of seed, replicate and key of a unit, so that batches share nothing. Trained maps and best
+    thresholds are held fixed: a replicate is the cost of the same decisions on its trials. The weight of a class, and
+    of each class of a group, is fixed.
 
     Parameters
     ----------
@@ -370,27 +369,27 @@ class Replicates:
     n_strata : int
     seed : int
     numbers : range
-        Of the replicates.
+        Numbers of the replicates.
     """
 
     def __init__(self, names: Mapping[Portion, Sequence[Figure]], n_strata: int, seed: int, numbers: range) -> None:
         self.names, self.seed, self.numbers = names, seed, numbers
         sizes = [len(some) for some in names.values()]
         self.begins = dict(zip(names, np.cumsum([0, *sizes]).tolist(), strict=False))
-        # The last figure are the weights themselves; the first replicate are the trials as they are.
+        # The last metric contains the weights themselves; the first replicate contains the original trials.
         self.sums = np.zeros((sum(sizes) + 1, n_strata, len(numbers) + 1))
 
     def __iadd__(self, other: Replicates) -> Self:
         self.sums += other.sums
         return self
 
-    def add(self, block: Block, told: Iterable[Told], lock: Any) -> None:
-        """Add the trials of a batch, with the figures that are drawn."""
-        assert block.units is not None  # noqa: S101  # they were asked for
-        alike = Alike.of(block.stratum, block.units)
+    def add(self, block: CostBlock, costed: Iterable[CostedFigures], lock: Any) -> None:
+        """Add the trials of a batch, with the metrics that have replicates."""
+        assert block.units is not None  # noqa: S101  # a bootstrap needs units
+        alike = EqualWeightSets.of(block.stratum, block.units)
         rows = [np.array([len(self.sums) - 1])]
         summed = [alike.summed(np.ones((1, len(block.stratum))), block.weights)]
-        for one in told:
+        for one in costed:
             for part in one.parts:
                 rows.append(self.begins[one.portion] + part.figures)
                 summed.append(alike.summed(part.costs if one.held_out is None else one.held_out, block.weights))
@@ -409,7 +408,7 @@ class Replicates:
             multiply(alike.weights(self.seed, some), slice(1 + first, 1 + first + len(some)))
 
     def drawn(self, design: UnitDesign) -> tuple[dict[Figure, FloatArray], BoolArray]:
-        """Return the figures, those of the trials as they are first, and which replicates have all of them."""
+        """Return the metrics, with the original trials first, and a mask of replicates with trials of all strata."""
         totals, weight = design.weights.totals, self.sums[-1]
         there, shares = totals > 0.0, totals * design.share
         has_all = np.asarray((weight > 0.0)[there].all(axis=0))[1:]
@@ -419,19 +418,19 @@ class Replicates:
 
 
 Draw: TypeAlias = Callable[[Mapping[Portion, Sequence[Figure]], range], Replicates]
-"""Adds up some figures in some replicates over all trials."""
+"""Function that adds up some metrics in some replicates over all trials."""
 
 
-def bootstrap_of(memory: float, draw: Draw, gathered: Gathered, asked: Resampling) -> Bootstrap | None:
-    """Draw replicates of sums of class means, by decisions that are the best for all trials; None if nobody asks.
+def bootstrap_of(memory: float, draw: Draw, gathered: CollectedMetrics, asked: Resampling) -> Bootstrap | None:
+    """Draw replicates of sums of class means, by the best decisions for all trials; None without a bootstrap.
 
     Parameters
     ----------
     memory : float
-        Bytes that sums of replicates may take.
+        Bytes for sums of replicates.
     draw : Draw
-    gathered : Gathered
-        All figures.
+    gathered : CollectedMetrics
+        All metrics.
     asked : Resampling
     """
     if not asked.bootstrap:
@@ -457,7 +456,7 @@ def bootstrap_of(memory: float, draw: Draw, gathered: Gathered, asked: Resamplin
 
 
 def together(sizes: Mapping[Portion, float], room: float) -> Iterator[list[Portion]]:
-    """Yield portions for which there is room at once, and one at least."""
+    """Yield groups of portions that fit in memory together (at least one)."""
     some, taken = list[Portion](), 0.0
     for name, size in sizes.items():
         if some and taken + size > room:
@@ -469,55 +468,55 @@ def together(sizes: Mapping[Portion, float], room: float) -> Iterator[list[Porti
 
 
 _KEPT = 1 << 16
-"""Trials of which all costs are kept until replicates are drawn: those of more trials are found again."""
+"""Trials whose costs are kept for replicates, at most; costs of more trials are computed again."""
 
 MEMORY = 1 << 28
-"""Bytes that sums of replicates may take where all trials are in memory."""
+"""Bytes for sums of replicates if all trials are in memory."""
 
 
 def drawn_at_hand(
-    block: Block,
-    told: Callable[[Collection[Portion]], Iterable[Told]],
+    block: CostBlock,
+    costed: Callable[[Collection[Portion]], Iterable[CostedFigures]],
     n_strata: int,
     seed: int,
     names: Mapping[Portion, Sequence[Figure]],
     numbers: range,
 ) -> Replicates:
-    """Return replicates of trials in memory: a `Draw`, once the trials, figures and seed are known."""
+    """Return replicates of trials in memory: a `Draw` after the first four arguments are bound."""
     found = Replicates(names, n_strata, seed, numbers)
-    found.add(block, told(names), nullcontext())
+    found.add(block, costed(names), nullcontext())
     return found
 
 
 def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampling: Resampling) -> Uncertainty | None:
-    """Return the uncertainty of a multiclass evaluation; None if no class has two units, or units are not known.
+    """Return the uncertainty of a multiclass evaluation; None if no class has two units, or units are unknown.
 
     Parameters
     ----------
     summary : ClassSummary
-        Of trials in memory.
+        Summary of trials in memory.
     found : ClassEvaluation
-        Of this summary.
+        Evaluation of this summary.
     resampling : Resampling
     """
     trials, units = summary.in_turn.trials, summary.in_turn.units
     if units is None:
         return None
-    at_hand = AtHand(summary, found, trials, units, summary.in_turn.stratum)
+    at_hand = LoadedTrials(summary, found, trials, units, summary.in_turn.stratum)
     means = ClassMeans.of(at_hand.label, at_hand.block.stratum, at_hand.block.weights, units.take(at_hand.order))
     design, block = means.design, means.block
     if design.n_units < 2:
         return None
     portions = Portions.of(summary, found, design, units, at_hand.detectors, {})
-    if resampling.optimism:  # unasked not: it takes longer than the rest
+    if resampling.optimism:  # off by default, because it takes longer than the rest
         left_out = LeftOut(means, N_GROUPS)
         if left_out.is_possible:
             without = calibrated_without(at_hand, left_out)
             portions = replace(portions, left_out=left_out, without=without)
-    gathered, bands = Gathered(design, portions.kept(units.n_units, resampling.keep)), portions.bands
+    gathered, bands = CollectedMetrics(design, portions.kept(units.n_units, resampling.keep)), portions.bands
     shares, no_lock = bands.units.shares(block), nullcontext()
-    kept = list[Told]()
-    for one in portions.told(portions.names, at_hand):
+    kept = list[CostedFigures]()
+    for one in portions.costed(portions.names, at_hand):
         if resampling.bootstrap and one.portion[0] in DRAWN and at_hand.n_trials <= _KEPT:
             kept.append(one)
         held_out = None if one.held_out is None else one.sums(block, design, one.held_out)
@@ -527,8 +526,8 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
             bands.count(one.detector, shares, below, no_lock)
             bands.add(one.detector.target, below)
 
-    def told(names: Collection[Portion]) -> Iterable[Told]:
-        return [one for one in kept if one.portion in names] or portions.told(names, at_hand)
+    def costed(names: Collection[Portion]) -> Iterable[CostedFigures]:
+        return [one for one in kept if one.portion in names] or portions.costed(names, at_hand)
 
-    draw = partial(drawn_at_hand, block, told, len(design.home), resampling.seed)
+    draw = partial(drawn_at_hand, block, costed, len(design.home), resampling.seed)
     return gathered.uncertainty(units, summary, found, bands.rates, resampling, partial(bootstrap_of, MEMORY, draw))

@@ -1,37 +1,274 @@
-"""Two-class problems within multiclass trials, and decisions at a grid of priors.
+"""Requested multiclass metrics, two-class problems within multiclass trials, and decisions at a grid of priors.
 
-Detectors and pairs of trials in memory are scores (`deciban.multiclass.tables`). Those of other trials are sorted one
-after the other, and `CountedProblems` answers the same questions by what is counted then.
+For trials in memory, detectors and pairs are scores (`deciban.multiclass.tables`). For larger data, scores are sorted
+one problem at a time, and `CountedProblems` has the same methods with counted results.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
+from deciban._validate import arrays as _validate
+from deciban._validate import classes as _validate_classes
+from deciban._validate.classes import Groups, Prior, prior_of
 from deciban.core.by_value import ByValue
 from deciban.core.classes import loglik as kernels
 from deciban.core.classes.counts import chosen, log_weights, non_target_priors, tally
 from deciban.core.classes.loglik import critical_priors, relative, row_blocks
+from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.rules.expected import ErrorCounts
+from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
-from deciban.evaluation.multiclass.figures import ClassFigures
 from deciban.evaluation.reliability import PooledOdds
 from deciban.evaluation.summary import Summary
 from deciban.metrics import SortedScores
+from deciban.multiclass.analysis import MOST_CLASSES, checked_out_of_set, out_of_set_prior
 from deciban.multiclass.tables import ByClass, ScoredClasses, Side, weighted_by
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray
+from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, IntArray
+
+P_TARGET = 0.5
+"""Default prior of a target in C_avg, as in the language recognition evaluations."""
+
+_QUICK = 10
+"""Largest number of classes with costs of all subsets by default."""
+
+_MANY = 100
+"""Largest number of classes with all pairs by default, since pairs grow with the square."""
+
+_OPEN = (
+    "they need a closed set, but the last class is out of set. Leave out p_out_of_set (--out-of-set, a preset of "
+    "an open set) or the subsets."
+)
+WEIGHTED = (
+    "their costs need trials of equal weight, but these have weights. Leave out the weights (sample_weight, --weights) "
+    "or the subsets."
+)
+IN_PARTS = "they need all trials at once, but summaries were merged."
+"""Reason for missing subsets of merged summaries."""
+UNEVEN = (
+    "their costs need trials of equal weight, but in these groups trials of rare classes have more weight, because "
+    "classes are weighted by the prior. Leave out the groups (--group) or the subsets."
+)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class ClassFigures(ByValue):
+    """Requested multiclass metrics, checked at creation and passed as one object.
+
+    Parameters
+    ----------
+    prior : (n_classes,) array_like, or mapping of class to float, optional
+        Prior of cross-entropy, Brier cost, error rate and confusion; flat by default.
+    p_target : float or sequence of float
+        Priors of a target in the average detection cost. Repeated priors count once.
+    p_out_of_set : float, optional
+        Prior of the last class among the non-targets, if this class is out of set. It is no target then.
+    subsets : bool, optional
+        Evaluate C_avg on every subset of the classes; by default if there are at most 10 classes.
+    groups : mapping or sequence of sequences of classes, optional
+        Evaluate groups of classes instead of the classes: see `evaluate_groups`.
+    pairs : bool, optional
+        Evaluate all pairs of classes; by default if there are at most 100 classes.
+    capacity : bool, optional
+        Search for the prior with the most information, which takes many passes over the trials.
+
+    Raises
+    ------
+    InputError
+        If a prior of a target or of the out-of-set class is not inside (0, 1), there is no prior of a target, or priors
+        are not numbers or have the wrong shape.
+
+    Examples
+    --------
+    >>> ClassFigures(p_target=[0.5, 0.1, 0.5]).p_target
+    (0.5, 0.1)
+    >>> ClassFigures() == ClassFigures(p_target=0.5)
+    True
+    """
+
+    prior: Prior | None
+    p_target: tuple[float, ...]
+    p_out_of_set: float | None
+    subsets: bool | None
+    groups: Groups | None
+    pairs: bool | None
+    capacity: bool | None
+
+    def __init__(
+        self,
+        *,
+        prior: Prior | ArrayLike | None = None,
+        p_target: float | Sequence[float] = P_TARGET,
+        p_out_of_set: float | None = None,
+        subsets: bool | None = None,
+        groups: Groups | None = None,
+        pairs: bool | None = None,
+        capacity: bool | None = None,
+    ) -> None:
+        out_of_set = None if p_out_of_set is None else out_of_set_prior(p_out_of_set)
+        kept = {"prior": _listed(prior), "p_target": _points(p_target), "p_out_of_set": out_of_set}
+        more = {"subsets": subsets, "groups": _frozen(groups), "pairs": pairs, "capacity": capacity or None}
+        for name, value in {**kept, **more}.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def thresholds(self) -> list[float]:
+        """Bayes thresholds of the priors of a target, in nats."""
+        return [OperatingPoint(p).threshold for p in self.p_target]
+
+    def prior_of(self, classes: Sequence[str]) -> FloatArray:
+        """Return the prior of these classes, which is positive.
+
+        Raises
+        ------
+        InputError
+            If it does not fit the classes, or a class has prior 0.
+        """
+        checked = prior_of("flat" if self.prior is None else self.prior, classes)
+        zero = np.flatnonzero(checked == 0.0)
+        if len(zero):
+            raise InputError(
+                f"prior: {_validate_classes.called(int(zero[0]), tuple(classes))} has prior 0. Evaluations need "
+                "positive priors: remove its column and its trials, or give it a small prior."
+            )
+        return checked
+
+    def of_groups(self, prior: FloatArray) -> ClassFigures:
+        """Return the requests for groups, as classes with this prior."""
+        kept = {name: getattr(self, name) for name in ("p_target", "p_out_of_set", "subsets", "pairs", "capacity")}
+        return ClassFigures(prior=prior, **kept)
+
+    def out_of_set(self, n_classes: int) -> float | None:
+        """Return the prior of the last class if it is out of set.
+
+        Raises
+        ------
+        InputError
+            If it leaves no prior for the other non-targets, or there are too few classes.
+        """
+        if self.p_out_of_set is None:
+            return None
+        return checked_out_of_set(self.p_out_of_set, np.array(self.p_target), n_classes)
+
+    def rivals(self, n_classes: int) -> tuple[FloatArray, ...]:
+        """Return the priors of detectors: a flat one for all points, or one for each if a class is out of set.
+
+        With an out-of-set class, the other non-targets have equal shares of the rest.
+        """
+        share = self.out_of_set(n_classes)
+        if share is None:
+            return (np.full(n_classes, 1.0 / n_classes),)
+        found = []
+        for p_target in self.p_target:
+            prior = np.full(n_classes, (1.0 - p_target - share) / (n_classes - 2))
+            prior[-1] = share
+            found.append(np.asarray(prior / prior.sum()))
+        return tuple(found)
+
+    def why_no_subsets(self, n_classes: int, uneven: str = "") -> str:
+        """Return the reason for missing costs of subsets; empty if there are costs.
+
+        Parameters
+        ----------
+        n_classes : int
+        uneven : str
+            Reason for unequal weights of trials, if they are unequal.
+
+        Raises
+        ------
+        InputError
+            If they are requested but impossible.
+
+        Examples
+        --------
+        >>> ClassFigures().why_no_subsets(3)
+        ''
+        >>> ClassFigures().why_no_subsets(21)
+        '21 classes have too many; at most 20 classes are possible.'
+        """
+        obstacle = uneven if self.p_out_of_set is None else _OPEN
+        if n_classes > MOST_CLASSES and not obstacle:
+            obstacle = f"{n_classes} classes have too many; at most {MOST_CLASSES} classes are possible."
+        if obstacle and self.subsets:
+            raise InputError(f"subsets: {obstacle}")
+        if obstacle or self.subsets or (self.subsets is None and n_classes <= _QUICK):
+            return obstacle
+        return "they were not requested. Pass subsets=True to evaluate_classes (--subsets)."
+
+    def why_no_pairs(self, n_classes: int) -> str:
+        """Return the reason for missing pairs; empty if there are pairs.
+
+        Examples
+        --------
+        >>> ClassFigures().why_no_pairs(200)
+        '200 classes have 19,900 pairs. Pass pairs=True to evaluate_classes.'
+        >>> ClassFigures(pairs=True).why_no_pairs(200)
+        ''
+        """
+        if self.pairs or (self.pairs is None and n_classes <= _MANY):
+            return ""
+        many = f"{n_classes} classes have {n_classes * (n_classes - 1) // 2:,} pairs"
+        return f"{many if self.pairs is None else 'they were not requested'}. Pass pairs=True to evaluate_classes."
+
+    def require_parts(self) -> None:
+        """Refuse requests that need many passes over all trials if trials are in batches.
+
+        Raises
+        ------
+        InputError
+        """
+        if self.capacity:
+            raise InputError(
+                "capacity: this search needs all trials in memory. Leave out capacity (--capacity), or evaluate a part "
+                "of the trials that fits in memory."
+            )
+
+    def __str__(self) -> str:
+        kept = {field.name: getattr(self, field.name) for field in fields(self)}
+        return ", ".join(f"{name} {value}" for name, value in kept.items() if value is not None)
+
+
+def _points(p_target: float | Sequence[float]) -> tuple[float, ...]:
+    """Return the distinct priors of a target."""
+    given = np.atleast_1d(_validate.finite(p_target, "p_target"))
+    if given.ndim > 1:
+        raise InputError(f"p_target: expected a prior of a target or a list of them, got shape {given.shape}.")
+    points = tuple(dict.fromkeys(given.tolist()))
+    if not points:
+        raise InputError("p_target: none given. Name at least one prior of a target, such as 0.5.")
+    for point in points:
+        OperatingPoint(point)  # raises if this is not a prior
+    return points
+
+
+def _listed(prior: Prior | ArrayLike | None) -> Any:
+    """Return a prior of classes as an immutable object; it is validated later, with the classes."""
+    if prior is None or isinstance(prior, str | Mapping):
+        return _frozen(prior)
+    given = _validate.finite(prior, "prior")
+    if given.ndim != 1:
+        raise InputError(f"prior: shape {given.shape}. Give one probability per class, in a list or by name.")
+    return tuple(given.tolist())
+
+
+def _frozen(value: Any) -> Any:
+    """Return an immutable copy."""
+    if isinstance(value, Mapping):
+        return {name: _frozen(one) for name, one in value.items()}
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
 
 
 def odds_of(trials: ScoredClasses, prior: FloatArray, share: FloatArray | None) -> tuple[Side, Side]:
-    """Return posterior log odds of the recognized class against all others together, of all trials that count.
+    """Return posterior log odds of the recognized class against all others, for all trials that count.
 
-    Trials that were not of the recognized class come first.
+    Wrongly recognized trials come first.
 
     Parameters
     ----------
@@ -52,34 +289,34 @@ def odds_of(trials: ScoredClasses, prior: FloatArray, share: FloatArray | None) 
 
 
 def odds_share(prior: FloatArray, totals: CountArray) -> FloatArray | None:
-    """Return what a trial of each class weighs among posteriors: classes weigh as the prior says. None stands for 1."""
+    """Return weights of trials in each class that give the classes their prior; None if all are equal."""
     share = prior / totals
     return share if np.any(share != share[0]) else None
 
 
 def _log_odds(block: FloatArray, weights: FloatArray, decision: IntArray) -> FloatArray:
-    """From a relative block: infinite where all others are excluded."""
+    """Return log odds of the decisions in a relative block; infinite if all other classes are excluded."""
     weighted = block + weights[:, None]
     columns = np.arange(block.shape[1])
     with np.errstate(under="ignore", divide="ignore"):
         others = np.exp(weighted - weighted[decision, columns])
         others[decision, columns] = 0.0
-        others.sort(axis=0)  # which class is which must not show: equal posteriors stay equal
+        others.sort(axis=0)  # independent of the order of classes, so that equal posteriors stay equal
         return np.asarray(-np.log(others.sum(axis=0)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
-    """What is asked of the problems of a summary.
+class ProblemRequest:
+    """Requests for the problems of a summary.
 
     Attributes
     ----------
     prior : (n_classes,) array
-        Of decisions about classes.
+        Prior of decisions about classes.
     rivals : tuple of (n_classes,) arrays
-        Priors of the detectors: one for all points, or one for each where a class is out of set.
+        Priors of the detectors: one for all points, or one for each if a class is out of set.
     thresholds : tuple of arrays
-        Ascending, on the llrs of each of these.
+        Ascending thresholds on the llrs of each of these.
     has_pairs : bool
     """
 
@@ -89,8 +326,8 @@ class Asked:
     has_pairs: bool
 
     @classmethod
-    def of(cls, figures: ClassFigures, classes: Sequence[str], places: FloatArray) -> Asked:
-        """From the figures that are asked for, of so many classes; ``places`` are those at which C_avg is drawn."""
+    def of(cls, figures: ClassFigures, classes: Sequence[str], places: FloatArray) -> ProblemRequest:
+        """Create from requested metrics and classes; ``places`` are log odds of the curve of C_avg."""
         points, axis = np.array(figures.p_target), expit(prior_axis(figures.thresholds))
         first = [points, axis]
         if figures.out_of_set(len(classes)) is None:
@@ -102,18 +339,18 @@ class Asked:
 
 
 class CountedProblem(SortedScores):
-    """Sorted scores that are no longer there: their PAV blocks, Cllr, and decisions at thresholds known before."""
+    """Results of sorted scores that were discarded: PAV blocks, Cllr, and decisions at predefined thresholds."""
 
     def __init__(self, summary: Summary, thresholds: FloatArray) -> None:
         self.pav = summary.pav
         self._cllr, self._errors = summary.cllr, summary.errors(thresholds)
 
     def cllr(self) -> float:
-        """See `SortedScores.cllr`."""
+        """Return `SortedScores.cllr`."""
         return self._cllr
 
     def error_counts(self, thresholds: FloatArray) -> ErrorCounts:
-        """See `SortedScores.error_counts`; these are thresholds at which decisions were counted."""
+        """Return `SortedScores.error_counts`, for predefined thresholds only."""
         known = self._errors.thresholds
         at = np.minimum(np.searchsorted(known, thresholds), len(known) - 1)
         if not np.array_equal(known[at], thresholds):
@@ -123,20 +360,20 @@ class CountedProblem(SortedScores):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountedPairs:
-    """Each class against each other one, counted.
+    """Counted results of each pair of classes.
 
     Attributes
     ----------
     n_classes : int
     scores : mapping of (int, int) to CountedProblem
-        Of every class and those before it.
+        Results of every class with those before it.
     """
 
     n_classes: int
     scores: Mapping[tuple[int, int], CountedProblem]
 
-    def cllr(self) -> tuple[FloatArray, FloatArray]:
-        """See `deciban.multiclass.tables.Pairs.cllr`."""
+    def cllr(self) -> FloatPair:
+        """Return `deciban.multiclass.tables.Pairs.cllr`."""
         actual, minimum = np.ones((2, self.n_classes, self.n_classes))
         for (i, j), one in self.scores.items():
             actual[i, j] = actual[j, i] = one.cllr()
@@ -146,14 +383,14 @@ class CountedPairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountedProblems:
-    """Problems of trials that are nowhere in memory.
+    """Counted problems of trials that are not in memory.
 
     Attributes
     ----------
     of_targets : tuple of tuples of CountedProblem
-        Of each target against the rest, for each prior of the rivals.
+        Each target against the rest, for each prior of the rivals.
     of_pairs : CountedPairs or None
-        None if pairs are not asked for.
+        None if pairs are not requested.
     odds : PooledOdds
     """
 
@@ -162,38 +399,38 @@ class CountedProblems:
     odds: PooledOdds
 
     def detectors(self, at: int) -> tuple[CountedProblem, ...]:
-        """Each class against the rest, by one of the priors of the rivals."""
+        """Return each class against the rest, at one of the priors of the rivals."""
         return self.of_targets[at]
 
     def pairs(self) -> CountedPairs | None:
-        """Each class against each other one, if that is asked for."""
+        """Return each pair of classes, if requested."""
         return self.of_pairs
 
 
-MOST_CLASSES = 30
-"""Classes up to which decisions are counted: counts grow with their third power."""
+MOST_DECIDED = 30
+"""Largest number of classes for counts of decisions, which grow with its third power."""
 
 
 _LOW = [0.5, 0.2, 0.1, 0.01, *(float(f"{p:.3g}") for p in expit(np.arange(-20, 0) * 0.4))]
 
 
 PRIORS = np.unique(np.round([*_LOW, *(1.0 - p for p in _LOW)], 10))
-"""Priors of the chosen class, ascending."""
+"""Ascending priors of the chosen class."""
 
 
 @dataclass(frozen=True, eq=False)
 class DecidedAt(ByValue):
-    """Decisions as the prior of one class changes and the others keep their shares of the rest; parts add up.
+    """Decisions as the prior of one class changes and the others keep their shares of the rest; summaries can be added.
 
     Attributes
     ----------
     prior : (n_classes,) array
         The shares; positive.
     counts : (n_classes, n_priors + 1, n_classes, n_classes) array
-        For each class whose prior is chosen: trials by the first of `PRIORS` at which they are taken for it, by their
-        class, and by the class that they are taken for before. Whole numbers take as few bytes as hold them.
+        For each class whose prior changes: trials by the first of `PRIORS` at which this class is decided, by their
+        class, and by the class that is decided before. Whole numbers have the smallest sufficient type.
     quadratic : (n_classes, n_priors, n_classes) array
-        For each class whose prior is chosen: sums of the quadratic costs of the trials of each class, by prior.
+        For each class whose prior changes: sums of the quadratic costs of the trials of each class, by prior.
 
     Examples
     --------
@@ -206,11 +443,11 @@ class DecidedAt(ByValue):
 
     prior: FloatArray
     counts: CountArray
-    quadratic: FloatArray = field(compare=False)  # sums of rounded numbers depend on their order
+    quadratic: FloatArray = field(compare=False)  # rounding depends on the order of trials
 
     @classmethod
     def of(cls, trials: ScoredClasses, prior: FloatArray) -> DecidedAt | None:
-        """Count; None for more than `MOST_CLASSES` classes or a class of prior 0.
+        """Count decisions; return None for more than `MOST_DECIDED` classes or a class of prior 0.
 
         Parameters
         ----------
@@ -218,7 +455,7 @@ class DecidedAt(ByValue):
         prior : (n_classes,) array
         """
         n = trials.n_classes
-        if n > MOST_CLASSES or np.any(prior <= 0.0):
+        if n > MOST_DECIDED or np.any(prior <= 0.0):
             return None
         n_places = len(PRIORS) + 1
         counts: list[CountArray] = [np.zeros(n_places * n * n, np.uint8)] * n
@@ -231,7 +468,7 @@ class DecidedAt(ByValue):
             rest = block.copy()
             rest[top, columns] = -math.inf
             second = np.argmax(rest, axis=0)
-            second = np.where(second == top, np.where(top == 0, 1, 0), second)  # all others are excluded
+            second = np.where(second == top, np.where(top == 0, 1, 0), second)  # all other classes are excluded
             beside = rest[second, columns]
             some = None if trials.weights is None else trials.weights[rows]
             for k in range(n):
@@ -251,18 +488,18 @@ class DecidedAt(ByValue):
         return replace(self, counts=counts, quadratic=self.quadratic + other.quadratic)
 
     def prior_at(self, k: int, p: float) -> FloatArray:
-        """The prior of all classes where class ``k`` has prior ``p``."""
+        """Return the prior of all classes if class ``k`` has prior ``p``."""
         found = self.prior * ((1.0 - p) / (1.0 - self.prior[k]))
         found[k] = p
         return np.asarray(found)
 
     def confusion(self, k: int, p: float) -> CountArray:
-        """Trials of each class (rows) by the class that they are taken for.
+        """Return the trials of each class (rows) by decision (columns).
 
         Parameters
         ----------
         k : int
-            Class whose prior is chosen.
+            Class whose prior changes.
         p : float
             One of `PRIORS`.
         """
@@ -273,12 +510,12 @@ class DecidedAt(ByValue):
         return np.asarray(found)
 
     def by_first(self, k: int, places: IntArray) -> CountArray:
-        """Counts by the first of some of `PRIORS`, from those by the first of all.
+        """Return counts by the first of some of `PRIORS`, instead of all.
 
         Parameters
         ----------
         k : int
-            Class whose prior is chosen.
+            Class whose prior changes.
         places : (n_kept,) int array
             Positions in `PRIORS`, ascending.
         """
@@ -286,14 +523,14 @@ class DecidedAt(ByValue):
         return np.asarray(np.add.reduceat(self.counts[k], starts, axis=0, dtype=_total(self.counts)))
 
     def brier(self, k: int, n_trials: CountArray) -> FloatArray:
-        """Brier scores at all `PRIORS` of a class, as `deciban.multiclass.brier` has them.
+        """Return Brier scores at all `PRIORS` of a class, as in `deciban.multiclass.brier`.
 
         Parameters
         ----------
         k : int
-            Class whose prior is chosen.
+            Class whose prior changes.
         n_trials : (n_classes,) array
-            Trials of each class, or sums of their weights.
+            Number or total weight of trials of each class.
 
         Examples
         --------
@@ -308,12 +545,12 @@ class DecidedAt(ByValue):
 
 
 def _total(counts: CountArray) -> Any:
-    """Return the type of sums of counts, which are kept in fewer bytes."""
+    """Return the type for sums of counts, which are stored in smaller types."""
     return counts.dtype if counts.dtype.kind == "f" else np.int64
 
 
 def _short(counts: CountArray) -> CountArray:
-    """Return counts in as few bytes as hold them: there are many, and most are small."""
+    """Return counts in the smallest sufficient type, since there are many, and most are small."""
     return counts if counts.dtype.kind == "f" else counts.astype(np.min_scalar_type(int(counts.max())))
 
 
@@ -322,11 +559,11 @@ def _sum(first: CountArray, second: CountArray) -> CountArray:
 
 
 _AT_ONCE = 1024
-"""Trials whose costs are in memory at all priors: so few stay near the processor."""
+"""Trials whose costs at all priors are in memory at once, few enough for the cache."""
 
 
 def _quadratic_sums(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
-    """Sums of quadratic costs by class whose prior is chosen, prior, and class."""
+    """Return sums of quadratic costs by class whose prior changes, prior, and class of the trials."""
     n = trials.n_classes
     found = np.zeros((n, len(PRIORS), n))
     for y in range(n):
@@ -341,10 +578,10 @@ def _quadratic_sums(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
 
 
 def _quadratic_costs(likely: FloatArray, y: int, k: int, share: float, weights: FloatArray) -> FloatArray:
-    """Sums of the quadratic costs of trials of class ``y`` at all priors of class ``k``.
+    """Return sums of the quadratic costs of trials of class ``y`` at all priors of class ``k``.
 
-    With ``c`` the posterior of all classes but ``k``, and ``r`` the shares that they have of it, a trial costs
-    ``c^2 (1 + sum r^2)``, and unless ``y`` is ``k``, ``2 - 2 c (1 + r_y)`` more (paper 001 eq. 13).
+    With ``c`` the posterior of all classes but ``k``, and ``r`` their shares of ``c``, a trial costs
+    ``c^2 (1 + sum r^2)``, plus ``2 - 2 c (1 + r_y)`` unless ``y`` is ``k`` (paper 001 eq. 13).
     """
     others = np.delete(likely, k, axis=0)
     total = others.sum(axis=0)
@@ -361,19 +598,19 @@ def _quadratic_costs(likely: FloatArray, y: int, k: int, share: float, weights: 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TargetErrors:
-    """Trials that are missed, or accepted as another class, at the Bayes thresholds of all targets.
+    """Missed and falsely accepted trials at the Bayes thresholds of all targets.
 
     Attributes
     ----------
     p_target : float
     rivals : (n_classes,) array
-        Of each class as a non-target: the share of each of them in what a target leaves.
+        Share of each class in the prior that a target leaves to non-targets.
     n_targets : int
-        The first so many classes are targets.
+        Number of targets, which are the first classes.
     label : (n_trials,) int array
     missed : (n_trials,) bool array
     n_accepted : (n_trials,) array
-        How many other targets accept each trial.
+        Number of other targets that accept each trial.
     """
 
     p_target: float
@@ -385,15 +622,15 @@ class TargetErrors:
 
     @classmethod
     def of(cls, llrs: ByClass, p_target: float, threshold: float, p_out_of_set: float | None) -> TargetErrors:
-        """Decisions at a prior of a target: accepted are those that are not below the threshold.
+        """Decide at a prior of a target: llrs at or above the threshold are accepted.
 
         Parameters
         ----------
         llrs : ByClass
-            Detection llrs of targets, or whatever orders trials as these do.
+            Detection llrs of targets, or other values with the same order of trials.
         p_target, threshold : float
         p_out_of_set : float or None
-            The prior of the last class, if it is out of set.
+            Prior of the last class, if it is out of set.
         """
         label, n, is_open = llrs.label, len(llrs.lengths), p_out_of_set is not None
         rivals = np.full(n, 1.0 / (n - 1))
@@ -409,20 +646,20 @@ class TargetErrors:
 
     @property
     def costs(self) -> FloatArray:
-        """What each trial adds to the mean of its class in C_avg: `deciban.multiclass.c_avg` as a sum over classes."""
+        """Contribution of each trial to the mean of its class; the sum over classes is `deciban.multiclass.c_avg`."""
         misses, false_alarms = self.p_target * self.missed, (1.0 - self.p_target) * self.rivals[self.label]
         return np.asarray((misses + false_alarms * self.n_accepted) / self.n_targets)
 
     @property
     def most(self) -> FloatArray:
-        """What each class adds to C_avg if all of its trials are missed and accepted as all others, (n_classes,)."""
+        """Contribution of each class to C_avg if all its trials are missed and accepted as all others, (n_classes,)."""
         is_target = np.arange(len(self.rivals)) < self.n_targets
         false_alarms = (1.0 - self.p_target) * self.rivals * (self.n_targets - is_target)
         return np.asarray((self.p_target * is_target + false_alarms) / self.n_targets)
 
 
 def critical_priors_of(trials: ScoredClasses, p_out_of_set: float) -> FloatArray:
-    """Priors of a target from which trials, class by class, are accepted, (n_targets, n_trials), of an open set."""
+    """Return the least priors of targets at which trials, sorted by class, are accepted, (n_targets, n_trials)."""
     order = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
     found = np.empty((trials.n_classes - 1, len(order)))
     for rows in row_blocks(len(order), trials.n_classes):

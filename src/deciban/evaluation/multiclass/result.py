@@ -1,4 +1,4 @@
-"""What an evaluation of many classes found: frozen numbers with their counts and conventions."""
+"""Results of multiclass evaluations: frozen numbers with their counts and conventions."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from deciban.evaluation.requested import InformationAt
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
+from deciban.multiclass.analysis import f1_of
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
 CLASS_CONVENTIONS = {
     "scores": "natural-log likelihoods of the classes, up to a constant for each segment",
-    "averages": "each class by itself, weighted by the prior; class proportions never count",
-    "cllr": "bits, flat prior; log2 of the number of classes for scores that say nothing",
+    "averages": "each class separately, weighted by the prior; class proportions have no effect",
+    "cllr": "bits, flat prior; log2 of the number of classes for scores without information",
     "min_cllr": "after the best common scale and the best offset for each class, on the same segments",
     "decisions": "class of greatest posterior probability at the prior, the first one in a tie",
     "c_avg": "fractions, not normalized; mean over targets at the Bayes threshold of detection log-likelihood ratios",
     "normalized_c_avg": "divided by the better of accepting and rejecting everything",
-    "minima of detectors and pairs": "after PAV, for each by itself: bounds that no single recognizer need reach",
+    "minima of detectors and pairs": "after separate PAV for each: bounds that no single recognizer has to reach",
     "error_rates": "fractions in [0, 1]",
     "confusion": "rows are true classes, columns are decisions; counts or sums of weights (of groups: shares of these)",
 }
@@ -47,7 +48,7 @@ class ClassPoint:
     normalized : float
         The same divided by ``default_cost``.
     min_c_avg : float
-        ``c_avg`` with the best threshold for each target by itself.
+        ``c_avg`` with a separate best threshold for each target.
     """
 
     p_target: float
@@ -56,12 +57,12 @@ class ClassPoint:
     min_c_avg: float
 
     def __str__(self) -> str:
-        """Name the operating point, as tables and legends call it."""
+        """Return the name of the operating point in tables and legends."""
         return str(OperatingPoint(self.p_target))
 
     @property
     def default_cost(self) -> float:
-        """The cost of the better of accepting and rejecting everything."""
+        """Cost of the better of accepting and rejecting everything."""
         return OperatingPoint(self.p_target).default_cost
 
     @property
@@ -71,35 +72,36 @@ class ClassPoint:
 
     @property
     def costs(self) -> dict[str, float]:
-        """All of its figures by name."""
+        """All metrics by name."""
         names = ("c_avg", "normalized", "min_c_avg", "normalized_min")
         return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassCurves(ByValue):
-    """What plots draw.
+    """Points of plots.
 
     Attributes
     ----------
     prior_log_odds : (m,) array
         Log odds of the prior of a target, in nats.
     c_avg : (m,) array
-        At each of these priors, not normalized. Where the last class is out of set it is so here too, and priors end
-        before they leave nothing for the other non-targets.
+        C_avg at each of these priors, not normalized. If the last class is out of set, priors stop before the other
+        non-targets have prior 0.
     detector_log_odds : (d,) array
-        Log odds of the prior of a target, in nats, for the two that follow.
+        Log odds of the prior of a target, in nats, for the next two.
     act_error, min_error : (n_targets, d) arrays
-        Bayes error rate of each target of the detection analysis against the rest, as it is and at the best threshold;
-        not normalized.
+        Actual and minimum Bayes error rate of each target of the detection analysis against the rest; not normalized.
+    detector_rates : (n_targets, 4, d) array
+        Miss rate and false-alarm rate of each target at the Bayes threshold, then both at the best threshold.
     reliability : Reliability
-        Posteriors of the recognized class against what PAV makes of them, at the prior.
+        Posteriors of the recognized class and their recalibration by PAV, at the prior.
     sample : ((n, n_classes) array, (n,) array), optional
-        Log-likelihoods in nats and true classes of some trials, evenly chosen, of three classes to twelve;
-        in pieces, of three.
+        Log-likelihoods in nats and true classes of some trials, evenly chosen; for 3 to 12 classes, with data larger
+        than memory for 3.
     c_avg_at : (n_priors,) array, optional
-        ``c_avg`` at the priors of `deciban.evaluation.multiclass.problem_sums`; None where decisions were counted at
-        fewer places, or a class is out of set.
+        ``c_avg`` at the priors of `deciban.evaluation.multiclass.problem_sums`; None if decisions were counted at fewer
+        places, or a class is out of set.
     """
 
     prior_log_odds: FloatArray
@@ -107,6 +109,7 @@ class ClassCurves(ByValue):
     detector_log_odds: FloatArray
     act_error: FloatArray
     min_error: FloatArray
+    detector_rates: FloatArray
     reliability: Reliability
     sample: tuple[ScoreArray, IntArray] | None = None
     c_avg_at: FloatArray | None = None
@@ -114,9 +117,9 @@ class ClassCurves(ByValue):
 
 @dataclass(frozen=True, eq=False)
 class ClassEvaluation(OneSystem):
-    """Everything a table, a plot or a report says about the scores of one system for many classes.
+    """All results for the multiclass scores of one system.
 
-    Two of the same scores, name and figures are equal, and so are their hashes.
+    Evaluations with the same scores, name and requests are equal and have equal hashes.
 
     Attributes
     ----------
@@ -127,13 +130,13 @@ class ClassEvaluation(OneSystem):
     n_infinite : int
         Segments with an infinite score.
     prior : (n_classes,) array
-        Prior of the figures that depend on one: ``cross_entropy``, ``brier``, ``error_rate``, ``confusion``.
+        Prior of the metrics that depend on one: ``cross_entropy``, ``brier``, ``error_rate``, ``confusion``.
     cross_entropy, prior_entropy : float
-        In bits: what is still unknown of the class after and before the scores are seen.
+        In bits: uncertainty about the class after and before the scores are known.
     brier, default_brier : float
-        Quadratic cost, and that of scores that say nothing.
+        Quadratic cost, and its value for scores without information.
     error_rate, default_error_rate : float
-        Fractions of wrong decisions at the prior, and of those that the prior alone makes.
+        Fractions of wrong decisions at the prior, and of wrong decisions by the prior alone.
     class_error_rates : (n_classes,) array
     confusion : (n_classes, n_classes) array
         True class of the row, decision of the column; rows sum to ``counts``.
@@ -141,21 +144,21 @@ class ClassEvaluation(OneSystem):
         Cllr with its discrimination and calibration parts, in bits at the flat prior.
     points : tuple of ClassPoint
     p_out_of_set : float or None
-        Prior of the last class where it is out of set; it is no target then.
+        Prior of the last class if it is out of set; then it is no target.
     detection : DetectionAnalysis
         Each target against the rest, costs at the first of ``points``.
     pairwise : PairwiseAnalysis or None
     subsets : SubsetCosts or None
         C_avg of every subset of classes.
     notes : tuple of str
-        What a reader must know before quoting the numbers.
+        Warnings to read before quoting the numbers.
     curves : ClassCurves
     no_subsets, no_pairs : str
-        Why ``subsets`` or ``pairwise`` is None.
+        Reason why ``subsets`` or ``pairwise`` is None.
     capacity : Capacity or None
-        The most that is told at any prior after the best scale and offsets, where it was asked for.
+        Maximum information over priors after the best scale and offsets, if requested.
     decided : DecidedAt or None
-        Decisions as the prior of one class changes; None for many classes, groups, and summaries of shards.
+        Decisions as the prior of one class changes; None for many classes, groups, and merged summaries.
     """
 
     name: str
@@ -181,7 +184,7 @@ class ClassEvaluation(OneSystem):
     curves: ClassCurves = dataclasses.field(repr=False)
     no_subsets: str = dataclasses.field(default="", repr=False)
     no_pairs: str = dataclasses.field(default="", repr=False)
-    capacity: Any = None  # deciban.rules.Capacity, whose module searches: only for who asks
+    capacity: Any = None  # deciban.rules.Capacity, whose module loads on request
     uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
     decided: DecidedAt | None = dataclasses.field(default=None, repr=False, compare=False)
 
@@ -205,7 +208,7 @@ class ClassEvaluation(OneSystem):
 
     @property
     def reference(self) -> float:
-        """Cllr of scores that say nothing: log2 of the number of classes, in bits."""
+        """Cllr of scores without information: log2 of the number of classes, in bits."""
         return math.log2(self.n_classes)
 
     @property
@@ -215,7 +218,7 @@ class ClassEvaluation(OneSystem):
 
     @property
     def min_cllr(self) -> float:
-        """The same after the best scale and offsets: discrimination loss."""
+        """Cllr after the best scale and offsets: discrimination loss."""
         return self.calibration.minimum
 
     @property
@@ -230,13 +233,13 @@ class ClassEvaluation(OneSystem):
 
     @property
     def information_at(self) -> tuple[InformationAt, ...]:
-        """How much the scores tell, in bits: at the flat prior, and at the prior if that is another one."""
+        """Information that the scores deliver, in bits: at the flat prior, and at the prior if it differs."""
         flat, least = 1.0 / self.n_classes, self.min_cllr
         available = None if math.isnan(least) else max(self.reference - least, 0.0)
         found = [InformationAt((flat,) * self.n_classes, self.reference, self.information, available)]
         if not self.has_flat_prior:
-            told = self.prior_entropy - self.cross_entropy
-            found.append(InformationAt(tuple(self.prior.tolist()), self.prior_entropy, told, None))
+            information = self.prior_entropy - self.cross_entropy
+            found.append(InformationAt(tuple(self.prior.tolist()), self.prior_entropy, information, None))
         return tuple(found)
 
     @property
@@ -246,12 +249,12 @@ class ClassEvaluation(OneSystem):
 
     @property
     def mean_costs(self) -> dict[str, float]:
-        """Means over the points, by the names that figures have there; ``normalized`` is the ``C_primary`` of plans."""
+        """Means over the points, by metric; ``normalized`` is the ``C_primary`` of evaluation plans."""
         found = [point.costs for point in self.points]
         return {name: math.fsum(costs[name] for costs in found) / len(found) for name in found[0]}
 
     def frequent_confusions(self, most: int) -> list[tuple[str, str, float, float]]:
-        """True class, wrong decision, how many segments (or their weight) and which share of the class; most first."""
+        """Return true class, wrong decision, number (or weight) and share of the segments; the largest shares first."""
         rates = self.confusion / self.confusion.sum(axis=1, keepdims=True)
         np.fill_diagonal(rates, 0.0)
         pairs = [divmod(at, self.n_classes) for at in np.argsort(-rates, axis=None, kind="stable")[:most].tolist()]
@@ -271,7 +274,7 @@ class ClassEvaluation(OneSystem):
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
         figures = ("name", "classes", "counts", "n_infinite", "cllr", "reference", "information", "min_cllr")
         at_prior = ("prior", "cross_entropy", "prior_entropy", "brier", "default_brier", "error_rate")
-        errors = ("default_error_rate", "class_error_rates", "confusion")
+        errors = ("default_error_rate", "class_error_rates", "macro_f1", "confusion")
         pairs = self.pairwise
         fields: dict[str, Any] = {
             "kind": self.kind,
@@ -293,13 +296,18 @@ class ClassEvaluation(OneSystem):
         return with_intervals(plain(fields), self.uncertainty)
 
     @property
+    def macro_f1(self) -> float:
+        """Mean F1 score of the classes; it changes with their shares in the data."""
+        return float(f1_of(self.confusion).mean())
+
+    @property
     def has_flat_prior(self) -> bool:
-        """Whether all classes are equally likely at the prior."""
+        """True if all classes have the same prior."""
         return bool(np.ptp(self.prior) == 0.0)
 
     @property
     def detectors(self) -> dict[str, dict[str, float]]:
-        """Figures of each target against the rest, by its name: a class that is out of set has none."""
+        """Metrics of each target against the rest, by its name, without a class that is out of set."""
         found = self.detection
         names = ("eer", "cost", "min_cost", "cllr", "min_cllr", "calibration_loss")
         rows = zip(*(getattr(found, name).tolist() for name in names), strict=True)
@@ -307,7 +315,7 @@ class ClassEvaluation(OneSystem):
         return {target: dict(zip(names, figures, strict=True)) for target, figures in zip(targets, rows, strict=True)}
 
     def subset_summary(self) -> dict[str, Any] | None:
-        """The extremes, and the mean for each size: all would be a long list. None if there is one subset."""
+        """Return the extremes, and the mean for each size; None if there is only one subset."""
         found = self.subsets
         if found is None or len(found) == 1:
             return None

@@ -1,7 +1,7 @@
-"""The summary of one system's scores for many classes: everything that tables, curves and notes are made of.
+"""Mergeable summary of the multiclass scores of one system: the source of all tables, curves and notes.
 
-Counts, sums of costs and trials of parts add up. What needs all trials at once (trained optima, costs of subsets, a
-sample to draw) is made while they are there and is not part of what adds up: see `WholeOnly`.
+Counts, sums of costs and trials can be added. Results that need all trials at once (trained optima, costs of subsets, a
+sample for plots) are computed separately and are lost in a sum: see `WholeOnly`.
 """
 
 from __future__ import annotations
@@ -17,26 +17,24 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit, logsumexp
 
 from deciban._validate.arrays import all_finite
-from deciban._validate.probabilities import like_posteriors
-from deciban.core.classes.certainty import ruled_out
-from deciban.core.classes.counts import Shown, accepted_open_set
+from deciban._validate.classes import like_posteriors
+from deciban.core.classes.counts import ClassSample, accepted_open_set
 from deciban.core.classes.loglik import are_alike, relative
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.unit_counts import joined_units, merged_units
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import MeanCost
-from deciban.core.training.multiclass_objective import ClassTrials
+from deciban.core.training.multiclass_objective import ClassTrials, ruled_out
 from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
-from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
-from deciban.evaluation.multiclass.problem_sums import PRIORS, CountedProblems, DecidedAt, odds_of, odds_share
+from deciban.evaluation.multiclass import problem_sums
+from deciban.evaluation.multiclass.problem_sums import ClassFigures, CountedProblems
 from deciban.evaluation.multiclass.result import ClassCurves, ClassPoint
 from deciban.evaluation.reliability import PooledOdds, reliability_of_classes
 from deciban.multiclass import DetectionAnalysis
 from deciban.multiclass.analysis import SubsetCosts, confusion_of, detection_analysis_of, open_set_cost, subset_c_avg_of
-from deciban.multiclass.costs import mixed, quadratic_costs, surprises
 from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
-from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses, scores_of
+from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses, mixed, quadratic_costs, scores_of, surprises
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, Names, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
 
 
 _LOOKED_AT = 1000
-"""Trials that tell what scores look like."""
+"""Trials that are checked for the scale of the scores."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,13 +52,13 @@ class ScoreChecks:
     Attributes
     ----------
     are_probabilities, are_log_posteriors : bool
-        Whether rows sum to 1, as they are or as exponentials; judged by some trials of each part.
+        True if rows sum to 1, directly or as exponentials; checked on some trials of each part.
     alike : (n_classes,) array or None
-        The log-likelihoods of all trials, but for what is added to all classes of one; None if they differ.
+        The log-likelihoods of all trials, up to a constant for each trial; None if they differ.
     n_wrong : int
-        Trials whose true class infinite scores rule out.
+        Trials whose true class is excluded by infinite scores.
     first_wrong : (int, int) or None
-        Position and class of the first of them; not known of merged trials.
+        Position and class of the first of them; unknown for merged trials.
     """
 
     are_probabilities: bool
@@ -71,7 +69,7 @@ class ScoreChecks:
 
     @classmethod
     def of(cls, trials: ScoredClasses) -> ScoreChecks:
-        """Look at checked trials."""
+        """Check trials."""
         alike = relative(trials.loglik, slice(0, 1))[:, 0] if are_alike(trials.loglik) else None
         return cls(*_units(trials.loglik), alike, *_wrong(trials))
 
@@ -105,19 +103,19 @@ def _wrong(trials: ScoredClasses) -> tuple[int, tuple[int, int] | None]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class InTurn:
-    """Problems of trials in memory: each is made when it is asked for and goes when it has been used.
+class LazyProblems:
+    """Problems of trials in memory, which are created on request and not stored.
 
     Attributes
     ----------
     trials : ScoredClasses
     rivals : tuple of (n_classes,) arrays
-        Priors of the detectors: one for all points, or one for each where a class is out of set.
+        Priors of the detectors: one for all points, or one for each if a class is out of set.
     has_pairs : bool
     units : TrialUnits or None
-        Of the trials in their order.
+        Units of the trials, in their order.
     stratum : (n_trials,) int array or None
-        What has a mean of its own, ascending within each class; None if this is the class.
+        Groups of trials with separate means, ascending within each class; by default, the classes.
     """
 
     trials: ScoredClasses
@@ -127,34 +125,32 @@ class InTurn:
     stratum: IntArray | None = None
 
     @classmethod
-    def empty(cls, classes: tuple[str, ...]) -> InTurn:
-        """Return those of no trial."""
+    def empty(cls, classes: tuple[str, ...]) -> LazyProblems:
+        """Return problems without trials."""
         return cls(
             ScoredClasses(np.zeros((0, len(classes))), np.zeros(0, np.int64), None, classes), (), has_pairs=False
         )
 
     def detectors(self, at: int) -> Detectors:
-        """Each class against the rest, by one of the priors."""
+        """Return each class against the rest, at one of the priors."""
         return Detectors.of(self.trials, self.rivals[at])
 
     def pairs(self) -> Pairs | None:
-        """Each class against each other one, if that is asked for."""
+        """Return each pair of classes, if requested."""
         return Pairs.of(self.trials) if self.has_pairs else None
 
     @classmethod
-    def merged(cls, parts: Sequence[InTurn]) -> InTurn:
-        """The problems of the trials of all parts, of which none has strata.
+    def merged(cls, parts: Sequence[LazyProblems]) -> LazyProblems:
+        """Merge the trials of parts without strata.
 
         Raises
         ------
         InputError
-            If units are known of some parts only.
+            If only some parts have units.
         """
         all_trials, known = [part.trials for part in parts], [part.units for part in parts if part.units is not None]
         if known and len(known) < len(parts):
-            raise InputError(
-                "summaries: units are known of some, not of others. Name the units of all parts, or of none."
-            )
+            raise InputError("summaries: only some parts have units. Give the units of all parts, or of none.")
         weights = None
         if any(one.weights is not None for one in all_trials):
             own = (np.ones(len(one.label), np.int64) if one.weights is None else one.weights for one in all_trials)
@@ -166,26 +162,26 @@ class InTurn:
         )
 
 
-Problems: TypeAlias = InTurn | CountedProblems
-"""How a summary has them."""
+Problems: TypeAlias = LazyProblems | CountedProblems
+"""Problems of a summary."""
 
 
 def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], DetectionAnalysis, ClassCurves]:
-    """Average costs at each point, the detectors at the first one, and the curves of both.
+    """Return average costs at each point, the detectors at the first one, and the curves of both.
 
-    Detectors are sorted once for all points and curves, of which average costs are means. Where a class is out of set,
-    the shares of the rivals depend on the prior of the target: curves of detectors have those of the first point, and
-    each further point needs detectors of its own for its least costs.
+    Detectors are sorted once for all points and curves; average costs are means over them. If a class is out of set,
+    the shares of the rivals depend on the prior of the target. Then curves of detectors have the shares of the first
+    point, and each further point needs additional detectors for its minimum costs.
     """
     points, axis = summary.figures.p_target, prior_axis(summary.figures.thresholds)
-    parts, c_avg_at = [np.array(points), expit(axis), expit(summary.places), PRIORS], None
+    parts, c_avg_at = [np.array(points), expit(axis), expit(summary.places), problem_sums.PRIORS], None
     n, upto = len(points), np.cumsum([len(one) for one in parts])
     found = _analysis(summary, 0, np.concatenate(parts if summary.accepted is None else parts[:2]))
     each = [found.at(k) for k in range(n)]
     if summary.accepted is None:
         costs, _, c_avg, c_avg_at = np.split(found.cost.mean(axis=0), upto[:-1])
     else:
-        assert summary.figures.p_out_of_set is not None  # noqa: S101  # then decisions were counted
+        assert summary.figures.p_out_of_set is not None  # noqa: S101  # decisions are counted for open sets
         priors = np.concatenate((parts[0], parts[2]))
         both = open_set_cost(summary.accepted, summary.counts, priors, summary.figures.p_out_of_set)
         costs, c_avg = both[:n], both[n:]
@@ -196,6 +192,7 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
         detector_log_odds=axis,
         act_error=found.cost[:, n : upto[1]],
         min_error=found.min_cost[:, n : upto[1]],
+        detector_rates=found.rates[..., n : upto[1]],
         reliability=reliability_of_classes(summary.pooled_odds, summary.prior),
         sample=None if summary.whole is None else summary.whole.sample,
         c_avg_at=c_avg_at,
@@ -208,58 +205,40 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
 
 
 def _analysis(summary: ClassSummary, at: int, p_target: FloatArray) -> DetectionAnalysis:
-    """Return what one set of detectors says at some priors, without that of a class that is out of set."""
+    """Return the analysis of detectors at some priors, without an out-of-set class."""
     n_classes, log_odds = len(summary.classes), np.asarray(logit(p_target))
     detectors = summary.problems.detectors(at)
     found = detection_analysis_of(detectors, p_target, log_odds, np.ones(n_classes), summary.classes)
     if summary.figures.p_out_of_set is None:
         return found
-    names = ("target", "cost", "min_cost", "eer", "cllr", "min_cllr")
+    names = ("target", "cost", "min_cost", "eer", "cllr", "min_cllr", "rates")
     arrays = {name: getattr(found, name)[:-1] for name in names}
     return replace(found, classes=summary.classes[:-1], **arrays)
 
 
-def units_of_trials(units: Units, n_trials: int) -> TrialUnits | None:
-    """Units as they were given, for so many trials; None if there are none.
-
-    Raises
-    ------
-    InputError
-        If they are not as many as trials, or no units.
-    """
-    if units is None:
-        return None
-    found = units if isinstance(units, TrialUnits) else TrialUnits.of(units)
-    if found.n_trials != n_trials:
-        raise InputError(
-            f"units: of {found.n_trials} trials for {n_trials} rows of loglik. Give one row for each trial."
-        )
-    return found
-
-
 DRAWN = 1000
-"""Trials of a class, at most, that a plot shows one by one."""
+"""Maximum number of trials of a class in a plot."""
 
 _PLACES = 141
-"""Priors of a target at which C_avg is drawn."""
+"""Number of priors of a target on the curve of C_avg."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WholeOnly:
-    """What needs all trials at once: it is lost when summaries are merged.
+    """Results that need all trials at once, and are lost if summaries are merged.
 
     Attributes
     ----------
     calibration : ClassCalibration or None
-        The optima of calibration analysis, which are trained; None where trials are read in pieces and none is best.
+        The trained optima of calibration analysis; None if trials are read in batches and there is no optimum.
     subsets : SubsetCosts or None
         Costs of all subsets.
     sample : ((n, n_classes) array, (n,) array) or None
-        Log-likelihoods and classes of trials to draw, of three classes to twelve.
+        Log-likelihoods and classes of trials for plots of 3 to 12 classes.
     capacity : Capacity or None
-        The most that is told at any prior, where it was asked for.
+        Maximum information over priors, if requested.
     """
 
     calibration: ClassCalibration | None
@@ -270,36 +249,36 @@ class WholeOnly:
 
 @dataclass(frozen=True, eq=False)
 class ClassSummary:
-    """What is known of the scores of one system for many classes.
+    """Summary of the multiclass scores of one system.
 
-    ``a + b`` gives the summary of the trials of both: counts to the bit, sums of costs to about 1e-16. It has no
-    ``whole``. A part may lack a class; an evaluation needs all.
+    ``a + b`` returns the summary of the trials of both: counts are identical to the bit, sums of costs to about 1e-16.
+    It has no ``whole``. A part can lack a class; an evaluation needs all.
 
     Attributes
     ----------
     figures : ClassFigures
-        What was asked for.
+        Requested metrics.
     classes : tuple of str
     prior : (n_classes,) array
-        Of the figures that depend on one.
+        Prior of the metrics that depend on one.
     counts : (n_classes,) array
-        Trials of each class, or their weight.
+        Number or total weight of trials of each class.
     n_infinite : int
         Trials with an infinite score.
     surprise, flat_surprise, quadratic : tuple of MeanCost
-        Costs of each class: the logarithmic one at the prior and at the flat prior, in nats, and the quadratic one.
+        Costs of each class: logarithmic at the prior and at the flat prior, in nats, and quadratic.
     confusion : (n_classes, n_classes) array
         Decisions at the prior.
-    problems : InTurn or CountedProblems
-        Each class against the rest, and pairs; counted by passes of their own where trials do not fit in memory.
+    problems : LazyProblems or CountedProblems
+        Each class against the rest, and pairs; counted in separate passes if trials do not fit in memory.
     accepted : (n_priors, n_targets, n_classes) array or None
-        Trials accepted at the points and at the priors of the curve, where a class is out of set.
+        Trials accepted at the points and at the priors of the curve, if a class is out of set.
     checks : ScoreChecks
-        What the scores look like.
+        Checks of the range and scale of scores.
     is_weighted : bool
     whole : WholeOnly or None
     decided : DecidedAt or None
-        Decisions as the prior of one class changes; None of many classes.
+        Decisions as the prior of one class changes; None for many classes.
     """
 
     figures: ClassFigures
@@ -316,7 +295,7 @@ class ClassSummary:
     checks: ScoreChecks
     is_weighted: bool
     whole: WholeOnly | None = None
-    decided: DecidedAt | None = None
+    decided: problem_sums.DecidedAt | None = None
 
     @classmethod
     def of(
@@ -329,29 +308,29 @@ class ClassSummary:
         stratum: IntArray | None = None,
         only_sums: bool = False,
     ) -> ClassSummary:
-        """From checked trials; ``whole`` says that these are all there are.
+        """Summarize checked trials; ``whole`` is True if these are all trials.
 
-        ``only_sums`` leaves out detectors, pairs and posteriors, which grow with the trials: who does so counts them.
+        ``only_sums`` leaves out detectors, pairs and posteriors, which grow with the trials and are counted elsewhere.
 
-        Units are those of the trials; ``stratum`` tells what has a mean of its own within each class, in which it
-        ascends: the class, when it is left out.
+        ``stratum`` defines groups of trials with separate means, ascending within each class; by default, the classes.
         """
         classes = trials.classes or tuple(map(str, range(trials.n_classes)))
         prior, flat = figures.prior_of(classes), np.full(len(classes), 1.0 / len(classes))
-        out_of_set, uneven = figures.out_of_set(len(classes)), "" if trials.weights is None else WEIGHTED
-        lacking = figures.why_no_subsets(len(classes), uneven)  # refuses subsets that are impossible
+        out_of_set, uneven = figures.out_of_set(len(classes)), "" if trials.weights is None else problem_sums.WEIGHTED
+        lacking = figures.why_no_subsets(len(classes), uneven)  # raises if requested subsets are impossible
         flat_surprise = surprises(trials, flat)
         all_at_once = None
         if whole:
             calibration = calibration_analysis_of(trials, flat, mixed(flat_surprise, flat))
+            shown = shown_of(trials)
             all_at_once = WholeOnly(
                 calibration,
                 None if lacking else subset_c_avg_of(trials, figures.p_target[0]),
-                drawn_of(trials),
+                None if shown is None else (shown.loglik, shown.label),
                 _capacity(trials, calibration) if figures.capacity else None,
             )
         has_pairs = not figures.why_no_pairs(len(classes))
-        in_turn = InTurn(trials, figures.rivals(len(classes)), has_pairs, units, stratum)
+        in_turn = LazyProblems(trials, figures.rivals(len(classes)), has_pairs, units, stratum)
         return cls(
             figures=figures,
             classes=classes,
@@ -362,41 +341,41 @@ class ClassSummary:
             flat_surprise=flat_surprise,
             quadratic=quadratic_costs(trials, prior),
             confusion=confusion_of(trials, prior),
-            problems=InTurn.empty(classes) if only_sums else in_turn,
+            problems=LazyProblems.empty(classes) if only_sums else in_turn,
             accepted=None if out_of_set is None else _accepted(trials, figures, out_of_set),
             checks=ScoreChecks.of(trials),
             is_weighted=trials.weights is not None,
             whole=all_at_once,
-            decided=DecidedAt.of(trials, prior),
+            decided=problem_sums.DecidedAt.of(trials, prior),
         )
 
     @property
     def places(self) -> FloatArray:
-        """Log odds of the priors of a target at which C_avg is drawn."""
+        """Log odds of the priors of a target on the curve of C_avg."""
         return c_avg_places(self.figures)
 
     @property
     def pooled_odds(self) -> PooledOdds:
-        """Posteriors of the recognized class of all trials together."""
+        """Pooled posteriors of the recognized classes of all trials."""
         if isinstance(self.problems, CountedProblems):
             return self.problems.odds
         trials = self.problems.trials
-        return PooledOdds.of(scores_of(odds_of(trials, self.prior, odds_share(self.prior, trials.totals()))))
+        return PooledOdds.of(
+            scores_of(problem_sums.odds_of(trials, self.prior, problem_sums.odds_share(self.prior, trials.totals())))
+        )
 
     @property
-    def in_turn(self) -> InTurn:
-        """The problems of trials in memory.
+    def in_turn(self) -> LazyProblems:
+        """Problems of trials in memory.
 
         Raises
         ------
         InputError
             If they were counted.
         """
-        if isinstance(self.problems, InTurn):
+        if isinstance(self.problems, LazyProblems):
             return self.problems
-        raise InputError(
-            "summaries: one is of trials whose detectors were counted, and no longer adds up. Merge first."
-        )
+        raise InputError("summaries: the detectors of one summary were counted, so it cannot be merged. Merge first.")
 
     def __add__(self, other: object) -> ClassSummary:
         return merged_classes([self, other]) if isinstance(other, ClassSummary) else NotImplemented
@@ -411,7 +390,7 @@ def summarize_classes(
     sample_weight: Weights = None,
     units: Units = None,
 ) -> ClassSummary:
-    """Summarize a part of the trials, to be merged with others.
+    """Summarize a part of the trials, for `merged_classes`.
 
     Parameters
     ----------
@@ -420,13 +399,13 @@ def summarize_classes(
     label : (n_trials,) array_like
         True classes: positions from 0, or names if ``classes`` are given. A part may lack classes.
     figures : ClassFigures, optional
-        What is asked for; the same for all parts. Groups and subsets are of all trials: they are refused here.
+        Requested metrics; the same for all parts. Groups and subsets need all trials and are refused here.
     classes : sequence of str, optional
-        Names of the columns; ``0``, ``1``, ... when left out.
+        Names of the columns; ``0``, ``1``, ... by default.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0.
     units : (n_trials,) or (n_trials, 2) array_like, optional
-        Speakers or other units that trials share: see `deciban.evaluation.evaluate_classes`.
+        Speakers or other units of the trials: see `deciban.evaluation.evaluate_classes`.
 
     Returns
     -------
@@ -435,7 +414,7 @@ def summarize_classes(
     Raises
     ------
     InputError
-        If there is NaN, a label is no class, or something is asked for that needs all trials.
+        If a score is NaN, a label is no class, or a request needs all trials.
 
     Examples
     --------
@@ -448,13 +427,13 @@ def summarize_classes(
     asked.require_parts()
     if asked.groups is not None or asked.subsets:
         what = "groups" if asked.groups is not None else "subsets"
-        raise InputError(f"{what}: these need all trials at once, and parts do not have them. Leave {what} out.")
+        raise InputError(f"{what}: need all trials at once, not a part of them. Leave out {what}.")
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
-    return ClassSummary.of(trials, asked, whole=False, units=units_of_trials(units, len(trials.label)))
+    return ClassSummary.of(trials, asked, whole=False, units=TrialUnits.checked(units, len(trials.label)))
 
 
 def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
-    """Summarize the trials of all parts, without what needs all of them at once.
+    """Summarize the trials of all parts, without results that need all trials at once.
 
     Parameters
     ----------
@@ -468,7 +447,7 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
     Raises
     ------
     InputError
-        If there is none, or they have other classes, were asked for different things, or only some have units.
+        If there is no summary, they have different classes or requests, or only some have units.
 
     Examples
     --------
@@ -485,8 +464,8 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
             one, other = getattr(first, what), getattr(part, what)
             if one != other:
                 raise InputError(
-                    f"summaries: the {what} of the first are {one}, those at index {at} are {other}. Sums of different "
-                    "things do not add up: make all parts alike."
+                    f"summaries: the {what} of the first one are {one}, those at index {at} are {other}. Use the same "
+                    f"{what} for all parts."
                 )
 
     return replace(
@@ -497,7 +476,7 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
         flat_surprise=_sums([part.flat_surprise for part in parts]),
         quadratic=_sums([part.quadratic for part in parts]),
         confusion=_total([part.confusion for part in parts]),
-        problems=InTurn.merged([part.in_turn for part in parts]),
+        problems=LazyProblems.merged([part.in_turn for part in parts]),
         accepted=None
         if first.accepted is None
         else _total([part.accepted for part in parts if part.accepted is not None]),
@@ -508,10 +487,10 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
     )
 
 
-def _decided(parts: Sequence[DecidedAt | None]) -> DecidedAt | None:
-    """Of all parts together, unless one does not know."""
+def _decided(parts: Sequence[problem_sums.DecidedAt | None]) -> problem_sums.DecidedAt | None:
+    """Return the sum over all parts, or None if a part has no counts."""
     known = [part for part in parts if part is not None]
-    return functools.reduce(DecidedAt.__add__, known) if len(known) == len(parts) else None
+    return functools.reduce(problem_sums.DecidedAt.__add__, known) if len(known) == len(parts) else None
 
 
 def _total(counts: Sequence[CountArray]) -> CountArray:
@@ -519,21 +498,21 @@ def _total(counts: Sequence[CountArray]) -> CountArray:
 
 
 def _sums(parts: Sequence[tuple[T, ...]]) -> tuple[T, ...]:
-    """Of each class, what all parts add up to."""
+    """Return the sum over all parts, for each class."""
     return tuple(functools.reduce(operator.add, of_class) for of_class in zip(*parts, strict=True))
 
 
 def c_avg_places(figures: ClassFigures) -> FloatArray:
-    """Log odds at which C_avg is drawn: where a class that is out of set leaves something for other non-targets."""
+    """Return log odds for C_avg, at which an out-of-set class leaves a positive prior for other non-targets."""
     axis = prior_axis(figures.thresholds, _PLACES)
     if figures.p_out_of_set is None:
         return axis
     kept = axis[1.0 - expit(axis) > figures.p_out_of_set]
-    return kept if len(kept) else -np.array(figures.thresholds[:1])  # a prior that is too extreme for plots
+    return kept if len(kept) else -np.array(figures.thresholds[:1])  # the prior is too extreme for plots
 
 
 def _capacity(trials: ScoredClasses, calibration: ClassCalibration) -> Capacity:
-    from deciban.rules.delivered import calibrated_capacity_of  # which searches: only for who asks
+    from deciban.rules.delivered import calibrated_capacity_of  # searches, so only on request
 
     return calibrated_capacity_of(trials, calibration.scale, calibration.offset)
 
@@ -544,21 +523,15 @@ def _accepted(trials: ScoredClasses, figures: ClassFigures, p_out_of_set: float)
 
 
 _MOST_SHOWN = 12
-"""Classes of which trials are kept for pictures of three of them."""
+"""Largest number of classes whose trials are kept for plots of three classes."""
 
 
-def shown_of(trials: ScoredClasses) -> Shown | None:
-    """Trials of all kinds that a plot has room for, whatever the order in which they came; those of parts add up.
+def shown_of(trials: ScoredClasses) -> ClassSample | None:
+    """Return trials of all kinds for plots, for any order of the trials; results of parts can be added.
 
-    None for two classes, and for more than `_MOST_SHOWN`.
+    Return None for two classes, and for more than `_MOST_SHOWN`.
     """
     if not 3 <= trials.n_classes <= _MOST_SHOWN:
         return None
     rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
-    return Shown.of(trials.loglik[rows], trials.label[rows], 3 * DRAWN // trials.n_classes)
-
-
-def drawn_of(trials: ScoredClasses) -> tuple[ScoreArray, IntArray] | None:
-    """The same as log-likelihoods and classes."""
-    shown = shown_of(trials)
-    return None if shown is None else (shown.loglik, shown.label)
+    return ClassSample.of(trials.loglik[rows], trials.label[rows], 3 * DRAWN // trials.n_classes)

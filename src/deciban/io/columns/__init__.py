@@ -1,1 +1,1 @@
-"""Tables with named columns: what the columns mean, and tables of trials made out of them."""
+"""Tables with named columns: meaning of the columns, and conversion to tables of trials."""

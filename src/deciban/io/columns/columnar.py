@@ -1,16 +1,15 @@
-"""Tables with typed columns (Parquet, Arrow, data frames): which columns are read, and what they mean.
+"""Tables with typed columns (Parquet, Arrow, data frames): choice and meaning of columns.
 
-The columns are those of text tables with a header (`deciban.io.columns.headers`): ``enroll`` and ``test`` (with
-``side``) or ``trial``, or other common names of them; every ``score`` or ``llr`` column is a system; ``label`` holds
-booleans, 1 and 0, or words; ``class`` the true class; the others are kept as conditions. Read as class scores, every
-other column of numbers is a class. The schema metadata may have a key ``deciban`` with a JSON object, which decides
-instead::
+The columns are the same as in text tables with a header (`deciban.io.columns.headers`): ``enroll`` and ``test`` (with
+``side``) or ``trial``, or other common names for them; each ``score`` or ``llr`` column is a system; ``label`` contains
+booleans, 1 and 0, or words; ``class`` contains the true class; the others are kept as conditions. In class scores, each
+other column of numbers is a class. A key ``deciban`` in the schema metadata, with a JSON object, overrides this::
 
     {"roles": {"trial": "trial", "sysA": "score", "sysB": "score", "age": "=age"}, "log10": false}
 
-``roles`` says of every column which of the above it is (``=NAME``: a condition), ``log10`` whether scores are common
-logarithms, ``is_from_lr`` (true) that they are natural logarithms of likelihood ratios that an input held,
-``class_scores`` (true) that the score columns are classes, and ``classes`` lists all classes of a class key.
+``roles`` maps each column to its role (``=NAME``: a condition). ``log10`` is true for common logarithms, ``is_from_lr``
+for natural logarithms of likelihood ratios in an input, and ``class_scores`` if the score columns are classes.
+``classes`` lists all classes of a class key.
 """
 
 from __future__ import annotations
@@ -25,64 +24,41 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
-from deciban.io.columns.headers import (
-    CONDITION,
-    IDENTITY,
-    IGNORED,
-    MOST_SHOWN,
-    ROLES,
-    compared,
-    could_hold,
-    fits_label,
-    identity_of,
-    label_names_classes,
-    named_roles,
-    names_row,
-    of_headers,
-    parse_columns,
-    roles_of,
-    some_of,
-    unit_in_words,
-    with_classes_of_label,
-    with_only_score,
-    without_other_numbers,
-)
-from deciban.io.columns.rows import Rows, RowTable, place_in, places_in, refuse_equal_names, table_of_all
-from deciban.io.columns.values import assemble, plain, refuse_missing, same_names, settled
-from deciban.io.contents import ContentKind, Contents, RowError, Written, only_format_errors
-from deciban.io.formats import Options
+from deciban.io.columns import headers as naming
+from deciban.io.columns import values as cells
+from deciban.io.formats import ContentKind, Contents, InputOptions, RowError, WrittenContents, only_format_errors
 from deciban.trials import ClassKey, Origin
 from deciban.trials.frames import as_table, column_of, description, is_text_or_bytes, of_strings, to_arrow
 from deciban.types import ScoreUnit
 
 READS: tuple[ContentKind, ...] = ("scores", "key", "index", "class-scores", "class-key")
-"""What these formats hold, reading and writing."""
+"""Kinds of tables that these formats can contain, for reading and writing."""
 
 _HARMLESS = 1 << 25
-"""Values that a file may hold whatever its size."""
+"""Number of values that is accepted for any file size."""
 
 _RATIO = 1000
-"""Values, or characters of conditions, per byte of the file above that: equal values take next to no room."""
+"""Largest number of values, or characters of conditions, per byte of the file: equal values take almost no space."""
 
 
 def check_size(n_rows: int, n_columns: int, size: int, name: str) -> None:
-    """Refuse a file that promises more than it can mean.
+    """Raise if a file declares an implausible number of values.
 
     Raises
     ------
     FormatError
-        If it promises more than 1000 values per byte, and more than 2**25 of them.
+        If it declares more than 1000 values per byte, and more than 2**25 values.
     """
     if n_rows < 0 or n_rows * max(n_columns, 1) > max(_HARMLESS, _RATIO * size):
         raise FormatError(
-            f"{name}: promises {n_rows:,} rows of {n_columns} columns in {size:,} bytes. The file is damaged, or made "
-            "to exhaust the memory. If it is right, write it again in parts."
+            f"{name}: declares {n_rows:,} rows of {n_columns} columns in {size:,} bytes. The file is damaged, or made "
+            "to exhaust the memory. If it is correct, write it again as several files."
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Roles:
-    """What the columns of one table mean.
+    """The meaning of the columns of one table.
 
     Attributes
     ----------
@@ -91,30 +67,31 @@ class Roles:
     pair : pair of str, optional
         Columns whose equality is the label.
     units : mapping of str to unit
-        The units that the columns of scores had in the input.
+        The units of the columns of scores in the input.
     ratios : frozenset of str
-        The columns of likelihood ratios that are no logarithms yet.
+        The columns of likelihood ratios that are not logarithms yet.
     """
 
-    table: RowTable
+    table: cells.RowTable
     by_column: Mapping[str, str]
     pair: tuple[str, str] | None
     units: Mapping[str, ScoreUnit]
     ratios: frozenset[str]
 
     @classmethod
-    def of(cls, table: RowTable, options: Options) -> Roles:
-        """Find the roles of all columns.
+    def of(cls, table: cells.RowTable, options: InputOptions) -> Roles:
+        """Return the roles of all columns.
 
         Raises
         ------
         FormatError, InputError
             As in `schema_roles`.
         """
-        refuse_equal_names(table.schema.names, table.name)
+        cells.refuse_equal_names(table.schema.names, table.name)
         free, options = free_columns(table), as_told(table, options)
-        found = dict(zip(free.names, schema_roles(free, options, table.name), strict=True))
-        found |= {name: CONDITION + name for name in table.partitions}
+        roles = schema_roles(free, options, table.name, partial(outer_rows, table))
+        found = dict(zip(free.names, roles, strict=True))
+        found |= {name: naming.CONDITION + name for name in table.partitions}
         described, units = description(table.schema), dict[str, ScoreUnit]()
         if options.need != "class-scores" and described.get("class_scores") is not True:
             by_name = declared_by_metadata(options, table.schema, table.name)
@@ -130,91 +107,90 @@ class Roles:
         return tuple(name for name, role in self.by_column.items() if role == "score")
 
     def with_classes(self, classes: Sequence[str] | None) -> Roles:
-        """Return the roles where the user has named the classes: other columns of numbers are conditions."""
+        """Return the roles if the user has named the classes: other columns of numbers become conditions."""
         if classes is None or not set(classes) < set(self.scores):
             return self
-        others = {name: CONDITION + name for name in self.scores if name not in classes}
+        others = {name: naming.CONDITION + name for name in self.scores if name not in classes}
         return replace(self, by_column={**self.by_column, **others})
 
     def column(self, role: str) -> str | None:
-        """The column of a role, if there is one."""
+        """Return the column of a role, or None."""
         return next((name for name, own in self.by_column.items() if own == role), None)
 
     @property
     def sides(self) -> dict[str, str]:
-        """The columns that name trials, by side."""
-        found = {side: name for side in IDENTITY if (name := self.column(side)) is not None}
-        return found if identity_of(list(found)) else {}
+        """The columns that identify trials, by side."""
+        found = {side: name for side in naming.IDENTITY if (name := self.column(side)) is not None}
+        return found if naming.identity_of(list(found)) else {}
 
     def columns_in_words(self, columns: Iterable[str]) -> str:
-        """Describe some columns: the role of each, or that it is a condition."""
+        """Return a text with the roles of some columns."""
         label = "" if self.pair is None else f", target if {' is '.join(map(repr, self.pair))}"
         roles = {name: self.by_column[name] for name in columns}
-        named = [f"{'condition' if role[0] == CONDITION else role}={name!r}" for name, role in roles.items()]
-        shown = some_of(named, most=MOST_SHOWN)
-        unit = unit_in_words(self.units.values())
+        named = [f"{'condition' if role[0] == naming.CONDITION else role}={name!r}" for name, role in roles.items()]
+        shown = naming.some_of(named, most=naming.MOST_SHOWN)
+        unit = naming.unit_in_words(self.units.values())
         unit = "" if unit in self.table.reading else unit
-        return f"{'' if self.table.told else ' ' + shown}{unit}{label}"  # what was parsed names its columns
+        return f"{'' if self.table.told else ' ' + shown}{unit}{label}"  # parsed files name their columns
 
     @property
     def words(self) -> str:
-        """How the table was understood."""
-        shown = [name for name, role in self.by_column.items() if role != IGNORED]
+        """The text on how the table was read."""
+        shown = [name for name, role in self.by_column.items() if role != naming.IGNORED]
         return f"{self.table.reading}{self.columns_in_words(shown)}   {self.table.n_rows:,} rows"
 
 
-def free_columns(table: RowTable) -> pa.Schema:
-    """The columns of a table whose names decide what they are."""
+def free_columns(table: cells.RowTable) -> pa.Schema:
+    """Return the columns of a table whose names decide their roles."""
     fields = [field for field in table.schema if field.name not in (*table.partitions, table.target)]
     return pa.schema(fields, metadata=table.schema.metadata)
 
 
-def as_told(table: RowTable, options: Options) -> Options:
-    """Without what was said of columns, if the table knows it."""
+def as_told(table: cells.RowTable, options: InputOptions) -> InputOptions:
+    """Return options without columns if the table determines their roles."""
     if not table.told:
         return options
-    is_declared = "roles" in description(table.schema)  # by the metadata of what was parsed before
+    is_declared = "roles" in description(table.schema)  # in the metadata of an earlier parser
     return replace(options, columns=None, unit=None if is_declared else options.unit)
 
 
 @dataclass(frozen=True, eq=False)
-class ReadAs:
-    """How rows of a table become tables of trials, all batches in the same way.
+class TableRules:
+    """Rules to convert rows of a table to tables of trials, the same for all batches.
 
     Attributes
     ----------
     roles : Roles
-        What the columns mean.
-    options : Options
+    options : InputOptions
     read : mapping of str to str
         The roles of the columns that are read.
     notes : tuple of str
-        Which columns are not read, in words.
+        Notes on columns that are not read.
     classes : tuple of str, optional
-        All classes, where the metadata list them.
+        All classes, if the metadata list them.
     """
 
     roles: Roles
-    options: Options
+    options: InputOptions
     read: Mapping[str, str]
     notes: tuple[str, ...]
     classes: tuple[str, ...] | None
 
     @classmethod
-    def of(cls, table: RowTable, options: Options, *, of_folders: bool = False) -> ReadAs:
-        """Find out how a table is read.
+    def of(cls, table: cells.RowTable, options: InputOptions, *, of_folders: bool = False) -> TableRules:
+        """Return the rules for a table.
 
         Parameters
         ----------
         table : RowTable
-        options : Options
+        options : InputOptions
         of_folders : bool
-            Whether what names of folders say are columns, too.
+            True if values in folder names are columns, too.
 
         Raises
         ------
         FormatError, InputError
-            If ``options`` do not fit.
+            If ``options`` do not match the table.
         """
         if table.told:
             options = replace(as_told(table, options), vocabulary=Vocabulary.of(None))
@@ -224,12 +200,12 @@ class ReadAs:
         plain = {one: role for one, role in there.items() if _is_plain(table.schema.field(one), role, name)}
         if not plain:
             raise FormatError(
-                f"{name}: holds no column that could be read; there are {', '.join(table.schema.names) or 'none'}."
+                f"{name}: contains no column that can be read; there are {', '.join(table.schema.names) or 'none'}."
             )
         notes = tuple(
             f"column {one} ({table.schema.field(one).type}) was not read."
             for one, role in there.items()
-            if role != IGNORED and one not in plain
+            if role != naming.IGNORED and one not in plain
         )
         options = replace(options, name=options.name or table.system)
         if described.get("class_scores") is True and options.need is None:
@@ -240,67 +216,68 @@ class ReadAs:
         return cls(roles, declared_by_metadata(options, table.schema, name), plain, notes, classes)
 
     @property
-    def table(self) -> RowTable:
+    def table(self) -> cells.RowTable:
         """The table."""
         return self.roles.table
 
-    def settled(self) -> ReadAs:
-        """The same for batches, each of which may lack words of labels or classes that others have."""
+    def settled(self) -> TableRules:
+        """Return the rules for batches: the words of labels and the classes are collected from all batches."""
         vocabulary, classes = self.options.vocabulary, self.classes
         label, column = self.roles.column("label"), self.roles.column("class")
         if label is not None:
-            vocabulary = settled(vocabulary, label, self.table.rows)
+            vocabulary = cells.settled(vocabulary, label, self.table.rows)
         if column is not None and classes is None and is_text_or_bytes(_plain_type(self.table.schema.field(column))):
             names: dict[str, None] = {}
-            for piece in self.table.rows:
-                found = pc.unique(plain(piece.table([column]).column(column))).drop_null()
+            for partition in self.table.rows:
+                found = pc.unique(cells.plain(partition.table([column]).column(column))).drop_null()
                 names |= dict.fromkeys(pc.cast(found, pa.string()).to_pylist())
             classes = tuple(sorted(names))
         return replace(self, options=replace(self.options, vocabulary=vocabulary), classes=classes)
 
-    def contents(self, parts: Sequence[Rows], name: str) -> Contents:
-        """What some neighbouring rows hold.
+    def contents(self, parts: Sequence[cells.Rows], name: str) -> Contents:
+        """Return the contents of some neighbouring rows.
 
         Parameters
         ----------
         parts : sequence of Rows
         name : str
-            What messages call them.
+            Name of the rows for messages.
 
         Raises
         ------
         FormatError, OSError
-            If something cannot be read, or stand where it stands; the message names file and place.
+            If something cannot be read, or is not allowed in its place; the message contains the file and the place.
         """
-        with only_format_errors(name, "a table", partial(place_in, parts)):
-            return self.made(parts, Origin(name, self.table.reading, places=partial(places_in, parts)))
+        with only_format_errors(name, "a table", partial(cells.place_in, parts)):
+            return self.made(parts, Origin(name, self.table.reading, places=partial(cells.places_in, parts)))
 
     def whole(self) -> Contents:
-        """What all rows hold; raises as `contents`."""
+        """Return the contents of all rows; raises as `contents`."""
         return self.contents(self.table.rows, self.table.name)
 
-    def made(self, parts: Sequence[Rows], origin: Origin) -> Contents:
-        """What some neighbouring rows hold.
+    def made(self, parts: Sequence[cells.Rows], origin: Origin) -> Contents:
+        """Return the contents of some neighbouring rows.
 
         Raises
         ------
         RowError, FormatError, InputError
-            If something cannot stand where it stands.
+            If a value is not allowed in its place.
         """
         name, roles, size = origin.name, [*self.read.values()], sum(one.n_bytes for one in parts)
-        table = table_of_all(parts, list(self.read)) if parts else self.table.schema.empty_table()
+        table = cells.table_of_all(parts, list(self.read)) if parts else self.table.schema.empty_table()
         check_size(len(table), len(roles), size, name)
         if not len(table):
-            raise FormatError(f"{name}: holds no trial, only the names of columns.")
+            raise FormatError(f"{name}: contains no trial, only the names of columns.")
         columns = [_prepared(table.column(column), column, role, size, name) for column, role in self.read.items()]
         headers, pair = [*self.read], self.roles.pair
         origin = replace(origin, reading=origin.reading + self.roles.columns_in_words(headers))
         if pair is not None:
             one, other = (columns[headers.index(column)] for column in pair)
-            columns, roles, headers = [*columns, same_names(one, other, pair)], [*roles, "label"], [*headers, "label"]
+            columns = [*columns, cells.same_names(one, other, pair)]
+            roles, headers = [*roles, "label"], [*headers, "label"]
         system = self.options.name or "system"
         how: Any = {"origin": origin, "system": system, "options": self.options, "classes": self.classes}
-        contents = assemble(columns, roles, headers, **how)
+        contents = cells.assemble(columns, roles, headers, **how)
         if description(self.table.schema).get("is_from_lr") is True:
             contents = replace(contents, systems=tuple(replace(one, is_from_lr=True) for one in contents.systems))
         if self.classes is not None and "class" in roles and contents.index is not None:
@@ -309,20 +286,20 @@ class ReadAs:
         return replace(contents, notes=contents.notes + self.notes)
 
 
-def contents_of(table: RowTable, options: Options) -> Contents:
-    """Tables of trials out of a table that is read as a whole.
+def contents_of(table: cells.RowTable, options: InputOptions) -> Contents:
+    """Return the contents of a table that is read as a whole.
 
     Raises
     ------
     FormatError, OSError
-        As `ReadAs.contents`.
+        As `TableRules.contents`.
     """
-    with only_format_errors(table.name, "a table", partial(place_in, table.rows)):
-        return ReadAs.of(table, options, of_folders=True).whole()
+    with only_format_errors(table.name, "a table", partial(cells.place_in, table.rows)):
+        return TableRules.of(table, options, of_folders=True).whole()
 
 
-def declared_by_metadata(options: Options, schema: pa.Schema, name: str) -> Options:
-    """Return the options with the unit that the metadata of a table declare; these name the roles of columns, too.
+def declared_by_metadata(options: InputOptions, schema: pa.Schema, name: str) -> InputOptions:
+    """Return the options with the unit that the metadata of a table declare.
 
     Raises
     ------
@@ -332,33 +309,33 @@ def declared_by_metadata(options: Options, schema: pa.Schema, name: str) -> Opti
     described = description(schema)
     if described.get("is_from_lr") is True and options.unit is not None:
         raise FormatError(
-            f"{name}: holds natural logarithms of likelihood ratios by its metadata, but {options.unit} was declared. "
-            f"Leave it out (--{options.unit})."
+            f"{name}: its metadata declare natural logarithms of likelihood ratios, but you declared {options.unit}. "
+            f"Leave the option out (--{options.unit})."
         )
     if described.get("log10") is True:
         return options.declaring("log10", name)
     return replace(options, unit="nats") if options.unit is None and "roles" in described else options
 
 
-def compared_columns(options: Options, headers: Sequence[str], name: str) -> tuple[str, str] | None:
-    """The columns whose equality is the label, if the user said so.
+def compared_columns(options: InputOptions, headers: Sequence[str], name: str) -> tuple[str, str] | None:
+    """Return the columns whose equality is the label, if the user named two.
 
     Raises
     ------
     FormatError
         As in `deciban.io.columns.headers.compared`.
     """
-    chosen = None if options.columns is None else parse_columns(of_headers(options.columns, headers))
-    pair = compared(chosen, headers, name) if isinstance(chosen, Mapping) else None
+    chosen = None if options.columns is None else naming.parse_columns(naming.of_headers(options.columns, headers))
+    pair = naming.compared(chosen, headers, name) if isinstance(chosen, Mapping) else None
     return None if pair is None else (headers[pair[0]], headers[pair[1]])
 
 
 SAMPLED = 200
-"""Rows that are shown to whoever asks what the columns could be."""
+"""Number of rows in a sample for guessing what the columns are."""
 
 
 def rows_of(table: pa.Table | pa.RecordBatch) -> list[list[str]]:
-    """The names of columns, and the first rows as text; columns that hold no plain values are left empty.
+    """Return the names of columns, and the first rows as text; nested columns are left empty.
 
     Examples
     --------
@@ -374,8 +351,21 @@ def rows_of(table: pa.Table | pa.RecordBatch) -> list[list[str]]:
     return [list(table.schema.names), *map(list, zip(*columns, strict=True))]
 
 
+def ends_of(*parts: pa.Table | pa.RecordBatch) -> list[list[str]]:
+    """Return the column names, the first rows of the first table and the last rows of the last, as text.
+
+    Examples
+    --------
+    >>> ends_of(pa.table({"y": [1, 1]}), pa.table({"y": [0]}))
+    [['y'], ['1'], ['1'], ['0']]
+    """
+    first, last = parts[0], parts[-1]
+    rows, start = rows_of(first), max(len(last) - SAMPLED, 0 if len(parts) > 1 else SAMPLED)
+    return rows + rows_of(last.slice(start))[1:]
+
+
 def table_of(contents: Contents) -> pa.Table:
-    """All tables of trials of an input as one Arrow table.
+    """Return all tables of trials of an input as one Arrow table.
 
     Raises
     ------
@@ -385,59 +375,98 @@ def table_of(contents: Contents) -> pa.Table:
     return to_arrow(*contents.tables)
 
 
-def written_of(contents: Contents, table: pa.Table) -> Written:
-    """What of an input the table holds that was made of it."""
+def written_of(contents: Contents, table: pa.Table) -> WrittenContents:
+    """Return the parts of an input that are in a table made from it."""
     roles = description(table.schema)["roles"].values()
-    conditions = frozenset(role.removeprefix(CONDITION) for role in roles if role.startswith(CONDITION))
-    return Written(frozenset(contents.kinds) & frozenset(READS), conditions)
+    conditions = frozenset(role.removeprefix(naming.CONDITION) for role in roles if role.startswith(naming.CONDITION))
+    return WrittenContents(frozenset(contents.kinds) & frozenset(READS), conditions)
 
 
-def schema_roles(schema: pa.Schema, options: Options, name: str) -> Sequence[str]:
-    """The role of every column, as the user, the metadata or its name and type say.
-
-    Raises
-    ------
-    FormatError, InputError
-        If ``options.columns`` does not fit, or two columns could play one role.
-    """
-    headers = schema.names
-    if options.columns is not None:
-        chosen = parse_columns(of_headers(options.columns, headers))
-        if isinstance(chosen, Mapping):
-            return named_roles(chosen, headers, name)
-        if len(chosen) != len(headers):
-            raise FormatError(f"{name}: --columns names {len(chosen)} columns, there are {len(headers)}.")
-        return chosen
-    recorded = description(schema).get("roles")
-    if isinstance(recorded, dict) and _are_roles([recorded.get(header) for header in headers]):
-        return [recorded[header] for header in headers]
-    roles = roles_of(headers, name)
-    numeric = [_is_number(field.type) for field in schema]
-    if options.need in (None, "scores"):
-        return with_only_score(roles, headers, numeric)
-    labelled = with_classes_of_label(roles) if options.need in ("class-scores", "class-key") else roles
-    if options.need != "class-scores":
-        return labelled
-    # What has no other meaning and is a number is the score of a class.
-    free = [is_number and not names_row(header) for is_number, header in zip(numeric, headers, strict=True)]
-    taken = (*identity_of(roles), "class")
-    found = ["score" if free[at] and role not in taken else role for at, role in enumerate(labelled)]
-    return found if labelled == roles else without_other_numbers(found, headers)
+def outer_rows(table: cells.RowTable, column: str) -> list[list[str]]:
+    """Return the first and the last rows of a column, as `ends_of` does; empty for an empty table."""
+    if not table.rows:
+        return []
+    first, last = table.rows[0], table.rows[-1]
+    return ends_of(*(rows.table([column]) for rows in ((first,) if first is last else (first, last))))
 
 
-def kinds_of(
-    schema: pa.Schema, options: Options, name: str, sampled: Callable[[str], Sequence[Sequence[str]]] | None = None
-) -> tuple[ContentKind, ...]:
-    """What kinds of tables a file of this schema could be read as.
+def schema_roles(
+    schema: pa.Schema, options: InputOptions, name: str, sampled: Callable[[str], Sequence[Sequence[str]]] | None = None
+) -> Sequence[str]:
+    """Return the role of each column, from the options, the metadata, or its name and type.
 
     Parameters
     ----------
     schema : pyarrow.Schema
-    options : Options
+    options : InputOptions
     name : str
         File name for messages.
     sampled : function, optional
-        The first rows of the column of this name, as `rows_of` returns them; without them, a label names targets.
+        Takes the name of a column and returns its first and last rows, as `ends_of` does. A column of classes whose
+        words mean target and non-target is read as the label.
+
+    Raises
+    ------
+    FormatError, InputError
+        If ``options.columns`` does not match the table, or two columns could have one role.
+    """
+    headers = schema.names
+    if options.columns is not None:
+        chosen = naming.parse_columns(naming.of_headers(options.columns, headers))
+        if isinstance(chosen, Mapping):
+            return naming.named_roles(chosen, headers, name)
+        if len(chosen) != len(headers):
+            raise FormatError(f"{name}: --columns contains {len(chosen)} columns, the table has {len(headers)}.")
+        return chosen
+    recorded = description(schema).get("roles")
+    if isinstance(recorded, dict) and _are_roles([recorded.get(header) for header in headers]):
+        return [recorded[header] for header in headers]
+    numeric = [_is_number(field.type) for field in schema]
+    roles = _with_label(naming.roles_of(headers, name), headers, numeric, options, sampled)
+    if options.need in (None, "scores"):
+        return naming.with_only_score(roles, headers, numeric)
+    labelled = naming.with_classes_of_label(roles) if options.need in ("class-scores", "class-key") else roles
+    if options.need != "class-scores":
+        return labelled
+    # A number without another meaning is the score of a class.
+    free = [is_number and not naming.names_row(header) for is_number, header in zip(numeric, headers, strict=True)]
+    taken = (*naming.identity_of(roles), "class")
+    found = ["score" if free[at] and role not in taken else role for at, role in enumerate(labelled)]
+    return found if labelled == roles else naming.without_other_numbers(found, headers)
+
+
+def _with_label(
+    roles: Sequence[str],
+    headers: Sequence[str],
+    numeric: Sequence[bool],
+    options: InputOptions,
+    sampled: Callable[[str], Sequence[Sequence[str]]] | None,
+) -> Sequence[str]:
+    """Return roles in which a column is the label if its words mean target and non-target."""
+    candidate = naming.label_candidate(roles, headers)
+    if candidate is None or sampled is None:
+        return roles
+    labelled = ["label" if at == candidate else role for at, role in enumerate(roles)]
+    if roles[candidate] == "class" and naming.with_only_score(labelled, headers, numeric).count("score") != 1:
+        return roles
+    words = {word for (word,) in sampled(headers[candidate])[1:]}
+    return naming.with_label_by_words(roles, headers, numeric, words, options.vocabulary)
+
+
+def kinds_of(
+    schema: pa.Schema, options: InputOptions, name: str, sampled: Callable[[str], Sequence[Sequence[str]]] | None = None
+) -> tuple[ContentKind, ...]:
+    """Return the kinds of tables as which a file with this schema can be read.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+    options : InputOptions
+    name : str
+        File name for messages.
+    sampled : function, optional
+        Takes the name of a column and returns its first and last rows, as `ends_of` does. Without it, labels are
+        assumed to be of two classes.
 
     Raises
     ------
@@ -448,19 +477,20 @@ def kinds_of(
         return ("class-scores", "class-key")
     kinds: tuple[ContentKind, ...] = ("scores", "key", "class-key", "class-scores")
     made = () if compared_columns(options, schema.names, name) is None else ("label",)
-    roles = {kind: (*schema_roles(schema, replace(options, need=kind), name), *made) for kind in kinds}
-    held = tuple(kind for kind in kinds if could_hold(roles[kind], kind))
+    roles = {kind: (*schema_roles(schema, replace(options, need=kind), name, sampled), *made) for kind in kinds}
+    held = tuple(kind for kind in kinds if naming.could_hold(roles[kind], kind))
     of_classes = None
     if options.columns is None and "label" in roles["key"] and "roles" not in description(schema):
-        numeric, own = [_is_number(field.type) for field in schema], roles_of(schema.names, name)
+        numeric = [_is_number(field.type) for field in schema]
+        own = _with_label(naming.roles_of(schema.names, name), schema.names, numeric, options, sampled)
         rows = () if sampled is None else sampled(schema.names[own.index("label")])
         words = {word for (word,) in rows[1:]} or {"0", "1"}
-        of_classes = label_names_classes(own, schema.names, numeric, words, options.vocabulary)
-    return tuple(kind for kind in held if fits_label(kind, roles["key"], of_classes))
+        of_classes = naming.label_names_classes(own, schema.names, numeric, words, options.vocabulary)
+    return tuple(kind for kind in held if naming.fits_label(kind, roles["key"], of_classes))
 
 
 def _are_roles(roles: Sequence[object]) -> bool:
-    known = all(isinstance(role, str) and (role in ROLES or role.startswith(CONDITION)) for role in roles)
+    known = all(isinstance(role, str) and (role in naming.ROLES or role.startswith(naming.CONDITION)) for role in roles)
     single = [role for role in roles if role != "score"]
     return known and len(set(single)) == len(single)
 
@@ -474,34 +504,34 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _is_plain(field: pa.Field, role: str, name: str) -> bool:
-    """Whether a column holds one plain value per row; one that matters has to."""
+    """Return True if a column contains one plain value per row; raise if a needed column does not."""
     kind = _plain_type(field)
     plain = is_text_or_bytes(kind) or _is_number(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
-    if not plain and role != IGNORED and not role.startswith(CONDITION):
+    if not plain and role != naming.IGNORED and not role.startswith(naming.CONDITION):
         raise FormatError(
-            f"{name}: column {field.name}, the {role}, holds {field.type} values. Expected one plain value per row."
+            f"{name}: column {field.name}, the {role}, contains {field.type} values. Expected one plain value per row."
         )
-    return bool(plain) and role != IGNORED
+    return bool(plain) and role != naming.IGNORED
 
 
 def _prepared(column: pa.ChunkedArray, header: str, role: str, size: int, name: str) -> pa.ChunkedArray:
-    """A column with one kind of text, and no missing value where each row needs one."""
+    """Return a column with one type of text, and without missing values unless it is a condition."""
     if pa.types.is_dictionary(column.type):
         column = of_strings(column) if is_text_or_bytes(column.type.value_type) else column
         values = column.type.value_type
         has_gaps = any(chunk.dictionary.null_count for chunk in column.chunks)
-        if role.startswith(CONDITION) or role == "score" or not is_text_or_bytes(values) or has_gaps:
+        if role.startswith(naming.CONDITION) or role == "score" or not is_text_or_bytes(values) or has_gaps:
             _check_length(column, header, size, name)
             column = pc.cast(column, values)
     if is_text_or_bytes(column.type) and column.type != pa.string():
         column = pc.cast(column, pa.string())
-    if not role.startswith(CONDITION):
-        refuse_missing(column, header, role)
+    if not role.startswith(naming.CONDITION):
+        cells.refuse_missing(column, header, role)
     return column
 
 
 def _check_length(column: pa.ChunkedArray, header: str, size: int, name: str) -> None:
-    """Refuse long text that a few bytes repeat in every row, before it is spread out."""
+    """Raise if a few bytes would become very long text in all rows."""
     n_bytes = 0
     for chunk in column.chunks:
         if is_text_or_bytes(chunk.dictionary.type) and len(chunk.dictionary):
@@ -509,12 +539,12 @@ def _check_length(column: pa.ChunkedArray, header: str, size: int, name: str) ->
             n_bytes += pc.sum(lengths.take(chunk.indices)).as_py() or 0
     if n_bytes > max(8 * _HARMLESS, _RATIO * size):
         raise FormatError(
-            f"{name}: column {header} would be {n_bytes:,} bytes long. Leave it out when writing the file."
+            f"{name}: column {header} would be {n_bytes:,} bytes long. Leave it out when you write the file."
         )
 
 
 ColumnsByRole: TypeAlias = Mapping[str, str | Sequence[str] | None]
-"""The column of each role, several for scores; None for one that is not there."""
+"""The column of each role (several for scores), or None."""
 
 
 _LABELS = "labels={'target': 'WORD', 'nontarget': 'WORD'}"
@@ -530,23 +560,23 @@ def contents_of_frame(
     system: str = "system",
     unit: ScoreUnit | None = None,
 ) -> Contents:
-    """Tables of trials out of a data frame, by the names of its columns.
+    """Return the contents of a data frame, given the names of its columns.
 
     Parameters
     ----------
     frame : pandas.DataFrame, polars.DataFrame, pyarrow.Table or RecordBatch, mapping of str to arrays
-        Or anything else that hands out its columns by ``__arrow_c_stream__``.
+        Or another object with ``__arrow_c_stream__``.
     roles : mapping of role to column, or to several columns for ``score``
-        The roles are those of files: ``enroll``, ``test``, ``side``, ``trial``, ``score``, ``label``, ``class``. All
-        other columns are kept as conditions.
+        The roles are the same as in files: ``enroll``, ``test``, ``side``, ``trial``, ``score``, ``label``, ``class``.
+        All other columns are kept as conditions.
     need : {"scores", "class-scores"}
-        What the columns of scores are: of systems, or of classes.
+        Whether the columns of scores are systems or classes.
     labels : mapping, optional
         Words for ``target`` and ``nontarget``, as in `deciban.read_key`.
     name : str
-        What messages call it.
+        Name of the frame for messages.
     system : str
-        What to call a single system.
+        Name of a single system.
     unit : {"nats", "log10", "lr"}, optional
         The unit of the scores; if None, the names of their columns may declare it.
 
@@ -557,9 +587,9 @@ def contents_of_frame(
     Raises
     ------
     InputError
-        If this is no data frame, a column is not there, or one is to play two roles.
+        If the argument is not a data frame, a column does not exist, or a column has two roles.
     FormatError
-        If something cannot stand where it stands; says in which row.
+        If a value is not allowed in its place; the message contains the row.
 
     Examples
     --------
@@ -575,25 +605,25 @@ def contents_of_frame(
         for column in columns_named(role, given):
             column_of(table, column)
             if column in own:
-                raise InputError(f"{role}: column {column!r} is the {own[column]} already. Name another one.")
+                raise InputError(f"{role}: column {column!r} is already the {own[column]}. Name another one.")
             own[column] = role
-    sides = [role for role in own.values() if role in IDENTITY]
-    if sides and not identity_of(sides):
+    sides = [role for role in own.values() if role in naming.IDENTITY]
+    if sides and not naming.identity_of(sides):
         raise InputError(
             f"{', '.join(sides)}: trials are identified by enroll and test (and side), or by trial. Name these columns."
         )
-    listed = [own.get(column, CONDITION + column if column else IGNORED) for column in table.column_names]
-    options = Options(need=need, columns=listed, vocabulary=Vocabulary.of(labels), name=system, unit=unit)
-    held = RowTable.of_table(table, name, "data frame", max(table.nbytes, 1))
+    listed = [own.get(column, naming.CONDITION + column if column else naming.IGNORED) for column in table.column_names]
+    options = InputOptions(need=need, columns=listed, vocabulary=Vocabulary.of(labels), name=system, unit=unit)
+    held = cells.RowTable.of_table(table, name, "data frame", max(table.nbytes, 1))
     try:
-        return ReadAs.of(held, options).made(held.rows, Origin(name, "data frame"))
+        return TableRules.of(held, options).made(held.rows, Origin(name, "data frame"))
     except RowError as error:
         words = str(error).replace("--labels target=WORD,nontarget=WORD", _LABELS)
         raise FormatError(f"{held.rows[0].where(error.row)}: {words}.") from error
 
 
 def of_one_system(frame: Any, systems: Mapping[str, Sequence[str]], name: str, classes: Sequence[str]) -> pa.Table:
-    """The columns of one of several systems, called by the classes, and those that are no scores.
+    """Return the table of one of several systems: its columns renamed to classes, and columns that are not scores.
 
     Parameters
     ----------
@@ -601,13 +631,13 @@ def of_one_system(frame: Any, systems: Mapping[str, Sequence[str]], name: str, c
     systems : mapping of str to sequence of str
         The columns of each system, in the order of the classes.
     name : str
-        Which of them.
+        The system.
     classes : sequence of str
 
     Raises
     ------
     InputError
-        If a column is not there, or there is not one for each class.
+        If a column does not exist, or there is not one column for each class.
 
     Examples
     --------
@@ -618,12 +648,12 @@ def of_one_system(frame: Any, systems: Mapping[str, Sequence[str]], name: str, c
     table = as_table(frame)
     own = columns_named("score", systems[name])
     if len(own) != len(classes):
-        raise InputError(f"score: {name} has {len(own)} columns, but there are {len(classes)} classes. Name one each.")
+        raise InputError(f"score: {name} has {len(own)} columns for {len(classes)} classes. Name one for each class.")
     scores = {column for columns in systems.values() for column in columns_named("score", columns)}
     others = [column for column in table.column_names if str(column) not in scores]
     twice = [one for one in classes if one in others]
     if twice:
-        raise InputError(f"classes: the column {twice[0]!r} is none of the scores of {name}. Rename it.")
+        raise InputError(f"classes: {twice[0]!r} is another column, not a score of {name}. Rename it.")
     return pa.table(
         [*(column_of(table, column) for column in own), *(table.column(column) for column in others)],
         [*classes, *others],
@@ -631,12 +661,12 @@ def of_one_system(frame: Any, systems: Mapping[str, Sequence[str]], name: str, c
 
 
 def columns_named(role: str, given: Any) -> list[str]:
-    """The columns that were named for a role: one, or several for scores.
+    """Return the columns that were named for a role: one, or several for scores.
 
     Raises
     ------
     InputError
-        If these are no names.
+        If the argument is not a name or a list of names.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Meaning of columns by their names and by what stands beside a label; the same for text, Parquet, Arrow and frames."""
+"""Meaning of columns by their names and by their neighbours; the same for text, Parquet, Arrow and data frames."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IDENTITY = ("enroll", "test", "side", "trial")
 ROLES = (*IDENTITY, "score", "label", "class")
 IGNORED = "-"
 CONDITION = "="
-"""A role that begins with this sign is a condition column of the name that follows."""
+"""A role that begins with this character is a condition; the name of the condition follows."""
 
 UNIT_WORDS: Mapping[ScoreUnit, str] = {"nats": "", "log10": ", log10", "lr": ", likelihood ratios (not logarithms)"}
 """The end of the message on how a file was read, by the unit of its scores."""
@@ -26,7 +26,7 @@ UNIT_WORDS: Mapping[ScoreUnit, str] = {"nats": "", "log10": ", log10", "lr": ", 
 _SHOWN = 10
 
 MOST_SHOWN = 12
-"""Columns that are named where it is said how a file was read."""
+"""Largest number of columns in the message on how a file was read."""
 
 Columns: TypeAlias = str | Sequence[str] | Mapping[str, str]
 
@@ -54,9 +54,9 @@ _RATIO_ALONE = re.compile(rf"((ln|log|log10)[-_. ]?)?{_RATIO}([-_. ]?log10)?")
 
 @functools.lru_cache(maxsize=1 << 17)
 def role_of(header: str) -> str:
-    """The role that the name of a column suggests; a condition of that name if none.
+    """Return the role that the name of a column suggests; by default a condition with this name.
 
-    >>> role_of("sysA_llr"), role_of("llr_low")   # the bound of an interval is the score of no system
+    >>> role_of("sysA_llr"), role_of("llr_low")   # the bound of an interval is not a score
     ('score', '=llr_low')
     """
     name = _folded(header)
@@ -67,12 +67,12 @@ def role_of(header: str) -> str:
 
 
 def _folded(header: str) -> str:
-    """Return a header in small letters, with blanks in place of brackets: ``log10(LR)`` is ``log10 lr``."""
+    """Return a header in lower case, with blanks in place of brackets: ``log10(LR)`` is ``log10 lr``."""
     return _BRACKETS.sub(" ", header).strip().casefold()
 
 
 def declared_unit(header: str) -> ScoreUnit | None:
-    """Return the unit that the name of a column of scores declares; None if it declares none.
+    """Return the unit that the name of a column of scores declares, or None.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def declared_unit(header: str) -> ScoreUnit | None:
 
 
 def unit_in_words(units: Iterable[ScoreUnit | None]) -> str:
-    """Return the end of the message on how a file was read, by the units of its columns of scores.
+    """Return the end of the message on how a file was read, given the units of its scores.
 
     Examples
     --------
@@ -99,12 +99,12 @@ def unit_in_words(units: Iterable[ScoreUnit | None]) -> str:
 
 
 def roles_of(headers: Sequence[str], name: str) -> tuple[str, ...]:
-    """The roles of named columns; several may be scores, each of another system.
+    """Return the roles of named columns; several may be scores, one for each system.
 
     Raises
     ------
     FormatError
-        If two columns could both be the same side or label of a trial.
+        If two columns could have the same role, except scores.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def roles_of(headers: Sequence[str], name: str) -> tuple[str, ...]:
     else:
         spare = "side"
         roles = ["trial" if role in ("enroll", "test") else role for role in roles]
-    several = roles.count("trial") > 1  # a plain id names trials only where nothing else does
+    several = roles.count("trial") > 1  # a column called id names trials only if there is no other such column
     roles = [
         CONDITION + header if role == spare or (several and header.strip().casefold() == "id") else role
         for role, header in zip(roles, headers, strict=True)
@@ -135,15 +135,15 @@ def roles_of(headers: Sequence[str], name: str) -> tuple[str, ...]:
 
 
 def named_roles(columns: Mapping[str, str], headers: Sequence[str], name: str) -> tuple[str, ...]:
-    """The roles of columns that the user named: ``{"trial": "utt", "score": "sysA|sysB"}``, by header or number from 1.
+    """Return the roles of columns in a mapping ``{"trial": "utt", "score": "sysA|sysB"}``, by header or number from 1.
 
-    Columns that are not named are kept as conditions where there is a header; so are the two columns of a label
-    ``"ONE==OTHER"`` (`compared`).
+    Other columns are kept as conditions if there is a header; so are the two columns of a label ``"ONE==OTHER"``
+    (`compared`).
 
     Raises
     ------
     FormatError
-        If there is no such column.
+        If a column does not exist.
     """
     numbered, places = by_number(columns), places_of(columns, headers)
     roles = [IGNORED if numbered or not header else CONDITION + header for header in headers]
@@ -161,12 +161,12 @@ def named_roles(columns: Mapping[str, str], headers: Sequence[str], name: str) -
 
 
 def by_number(columns: Mapping[str, str]) -> bool:
-    """Whether all columns are named by their numbers, so that nothing says that there is a header."""
+    """Return True if all columns are named by their numbers, so that there may be no header."""
     return all(part.isdigit() for column in columns.values() for part in re.split(r"\||==", column))
 
 
 def places_of(columns: Mapping[str, str], headers: Sequence[str]) -> dict[str, int]:
-    """The positions of columns by their headers, and by their numbers from 1 where none is called so.
+    """Return the indices of columns by their headers, and by their numbers from 1 unless a header is this number.
 
     Examples
     --------
@@ -179,25 +179,25 @@ def places_of(columns: Mapping[str, str], headers: Sequence[str]) -> dict[str, i
 
 
 EQUAL = "=="
-"""What stands between the two columns."""
+"""Separator of the two columns."""
 
 
 def compared(columns: Mapping[str, str], headers: Sequence[str], name: str) -> tuple[int, int] | None:
-    """The positions of the two columns whose equality is the label; None if one column is, or none.
+    """Return the indices of the two columns whose equality is the label; None if the label is a single column.
 
     Parameters
     ----------
     columns : mapping of str to str
-        What the user named: the column of each role.
+        The column of each role, as in the option.
     headers : sequence of str
-        What the columns are called.
+        Names of the columns.
     name : str
-        What messages call the file.
+        Name of the file for messages.
 
     Raises
     ------
     FormatError
-        If there is no such column, or it is compared with itself.
+        If a column does not exist, or is compared with itself.
 
     Examples
     --------
@@ -219,12 +219,12 @@ def compared(columns: Mapping[str, str], headers: Sequence[str], name: str) -> t
 
 
 def shown_headers(headers: Sequence[str]) -> str:
-    """The names of columns, for messages; of those without one, their number."""
+    """Return the names of columns for messages, and the numbers of columns without a name."""
     return some_of([header or f"one without a name (number {at + 1})" for at, header in enumerate(headers)], ", ")
 
 
 def some_of(words: Sequence[str], separator: str = " ", most: int = _SHOWN) -> str:
-    """All words, or of more than ``most`` the first ones and how many more there are.
+    """Return all words, or, if there are more than ``most``, the first ones and the number of the others.
 
     Examples
     --------
@@ -237,12 +237,12 @@ def some_of(words: Sequence[str], separator: str = " ", most: int = _SHOWN) -> s
 
 
 def parse_columns(columns: Columns) -> dict[str, str] | list[str]:
-    """Columns as a list of roles in order, or as roles with the header name (or number) of their column.
+    """Parse columns to a list of roles in order, or to a mapping of roles to header names or numbers.
 
     Raises
     ------
     InputError
-        If a role is unknown or given twice.
+        If a role is unknown or occurs twice.
     """
     if isinstance(columns, str):
         parts = [part.strip() for part in columns.split(",")]
@@ -262,15 +262,15 @@ def parse_columns(columns: Columns) -> dict[str, str] | list[str]:
         if doubled or (role not in ROLES and not free):
             raise InputError(
                 f"columns: {role!r} is {'given twice' if doubled else 'unknown'}. The roles are {', '.join(ROLES)}, "
-                "- for a column to ignore, and =NAME for one to keep under that name."
+                "- to ignore a column, and =NAME to keep it as a condition with this name."
             )
     return dict(columns) if isinstance(columns, Mapping) else list(columns)
 
 
 def of_headers(columns: Columns, headers: Sequence[str]) -> Columns:
-    """Return columns by role where a user listed names of columns in place of roles; other columns as they are.
+    """Return columns by role if the user listed names of columns instead of roles; otherwise unchanged.
 
-    The only name of unknown meaning is that of the score. Columns that name trials, or hold the label, stay.
+    The only name of unknown meaning is the score. Columns that identify trials, or contain the label, are added.
 
     Raises
     ------
@@ -294,24 +294,24 @@ def of_headers(columns: Columns, headers: Sequence[str]) -> Columns:
     if len(free) > 1 or (free and scores != free):
         known = ",".join(f"{role}={header}" for role, header in found.items())
         raise InputError(
-            f"columns: {' and '.join(free)} could be scores, or something else. Name the role of each column: "
+            f"columns: {' and '.join(free)} could be scores or something else. Name the role of each column: "
             f"--columns {known + ',' if known else ''}score={'|'.join(dict.fromkeys([*scores, *free]))}."
         )
     return found | ({"score": "|".join(scores)} if scores else {})
 
 
 def _require_words(columns: Any) -> None:
-    """Refuse columns that are neither roles in order nor a mapping of roles to names or numbers of columns."""
+    """Raise if columns are neither roles in order nor a mapping of roles to names or numbers of columns."""
     listed = [*columns, *columns.values()] if isinstance(columns, Mapping) else columns
     if not isinstance(listed, Iterable) or not all(isinstance(word, str) for word in listed):
         raise InputError(
-            f"columns: got {columns!r}. Write the roles in order, as 'enroll,test,score', or the column of each role, "
+            f"columns: got {columns!r}. Write the roles in order ('enroll,test,score'), or the column of each role, "
             "by name or number: {'trial': 'utt', 'score': '3'}."
         )
 
 
 def _merged(named: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Roles with their columns; several scores may be written as score=A|B or as score=A,score=B."""
+    """Return roles with their columns; several scores may be written as score=A|B or as score=A,score=B."""
     columns: dict[str, str] = {}
     for role, column in named:
         if role in columns and role != "score":
@@ -321,27 +321,30 @@ def _merged(named: Sequence[Sequence[str]]) -> dict[str, str]:
 
 
 def identity_of(roles: Sequence[str]) -> tuple[str, ...]:
-    """The columns that identify a trial; none if there are no such columns."""
+    """Return the roles that identify a trial; empty if they are incomplete."""
     sides = tuple(role for role in IDENTITY if role in roles)
     return sides if sides in (("enroll", "test"), ("enroll", "test", "side"), ("trial",)) else ()
 
 
 NEEDED_ROLE: dict[str | None, str] = {"scores": "score", "class-scores": "score", "key": "label", "class-key": "class"}
-"""The column without which a table does not hold what it should; for an index the names are enough."""
+"""The role that a kind of table needs; for an index the names are enough."""
 
 
 def could_hold(roles: Sequence[str], kind: str) -> bool:
-    """Whether columns of these roles could be read as a kind of table; several scores are those of classes, too."""
+    """Return True if columns of these roles could be a kind of table; several scores may also belong to classes."""
     if kind == "class-scores":
         return len(identity_of(roles)) < 2 and roles.count("score") > 1
     return NEEDED_ROLE[kind] in roles
 
 
+_MAYBE_LABELS = frozenset(("target", "targets", "y"))
+"""Names of columns that are labels if their words mean target and non-target, or are names of other columns."""
+
 _MEASURE = re.compile(
     r"(.*[-_. ])?(dur|duration|snr|db|age|weights?|length|len|seconds?|secs?|time|frames?|year|month|day|fold|split|"
     r"session|rate|height|width|size|number|num|n|count|channel|yaw|pitch|roll|quality)([-_. ].*)?"
 )
-"""Names of columns that describe trials, and are no scores where another column of numbers may be one."""
+"""Names of columns that describe trials; they are not scores if another column of numbers may be the score."""
 
 _ROW_NAME = re.compile(r"__index_level_\d+__|unnamed: ?\d+|(.*[-_. ])?(id|idx|index|row|nr|no|#)")
 """Names of columns that name or count rows."""
@@ -349,29 +352,29 @@ _ROW_NAME = re.compile(r"__index_level_\d+__|unnamed: ?\d+|(.*[-_. ])?(id|idx|in
 _NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)")
 
 _OF_TWO = re.compile(r"(.*[-_. ])?class[-_. ]?0")
-"""Names of the first of two numbered columns that are the scores of classes 0 and 1, and not of two systems."""
+"""Names of the first of two numbered columns that are the scores of classes 0 and 1, not of two systems."""
 
 _WHOLE = re.compile(r"(0|[1-9]\d*)\.0")
 
 MOST_WORDS = 4
-"""Different values of a column that may be the words of a label."""
+"""Largest number of different values of a column that may contain labels."""
 
 USUAL_WORDS = Vocabulary.of(None)
 
 _FEWEST = 3
-"""Columns of numbers beside a label that are taken for the scores of as many classes."""
+"""Smallest number of columns of numbers besides a label that count as scores of classes."""
 
 
 def with_only_score(roles: Sequence[str], headers: Sequence[str], numeric: Sequence[bool]) -> tuple[str, ...]:
-    """Return roles in which the only column of numbers beside a label is the score, whatever it is called.
+    """Return roles in which the only column of numbers besides a label is the score, whatever its name.
 
-    Columns that count or name rows are no candidates. Neither are measures of a trial, such as its duration or age,
-    where trials have names or another column of numbers is there: such a table may be a key.
+    Columns that count or name rows are excluded. Measures of a trial, such as its duration or age, are excluded if
+    trials have names or there is another column of numbers, because the table may be a key.
 
     Parameters
     ----------
     roles, headers : sequence of str
-        By column; nothing changes if a column is the score already, or none is the label.
+        By column. Nothing changes if there is already a score, or if there is no label.
     numeric : sequence of bool
         True for columns of numbers.
 
@@ -388,38 +391,80 @@ def with_only_score(roles: Sequence[str], headers: Sequence[str], numeric: Seque
     return tuple("score" if [at] == chosen else role for at, role in enumerate(roles))
 
 
-def with_label_of_class(
+def may_be_label(header: str) -> bool:
+    """Return True if a column with this name can be the label, depending on its words.
+
+    >>> may_be_label("target"), may_be_label("prob")
+    (True, False)
+    """
+    return _folded(header) in _MAYBE_LABELS
+
+
+def label_candidate(roles: Sequence[str], headers: Sequence[str]) -> int | None:
+    """Return the position of the column that could be the label; None if there is a label, or no such column.
+
+    It is the column of the true class, or a single column called ``target`` or ``y``.
+
+    Examples
+    --------
+    >>> label_candidate(["=y", "=prob"], ["y", "prob"]), label_candidate(["label", "=y"], ["label", "y"])
+    (0, None)
+    """
+    if "label" in roles:
+        return None
+    if "class" in roles:
+        return roles.index("class")
+    found = [at for at, role in enumerate(roles) if role.startswith(CONDITION) and may_be_label(headers[at])]
+    return found[0] if len(found) == 1 else None
+
+
+def with_label_by_words(
     roles: Sequence[str],
     headers: Sequence[str],
     numeric: Sequence[bool],
     words: Collection[str],
     vocabulary: Vocabulary,
 ) -> tuple[str, ...]:
-    """Return roles in which a true class is the label, where its words mean target and non-target beside one score.
+    """Return roles in which the candidate is the label, if its words and the other columns allow it.
+
+    Either its words mean target and non-target, and there is one score; or it is not called a class, and its words
+    are names of the other columns of numbers.
 
     Parameters
     ----------
     roles, headers, numeric
-        By column; `roles` as the headers suggest.
+        By column; ``roles`` as the headers suggest.
     words : collection of str
-        Words of the class that were seen.
+        Words of the candidate (`label_candidate`) in a sample.
     vocabulary : Vocabulary
 
     Examples
     --------
     >>> table, known = (["class", "=logit"], ["class", "logit"], [True, True]), Vocabulary.of(None)
-    >>> with_label_of_class(*table, ["0", "1"], known), with_label_of_class(*table, ["0", "2"], known)
+    >>> with_label_by_words(*table, ["0", "1"], known), with_label_by_words(*table, ["0", "2"], known)
     (('label', 'score'), ('class', '=logit'))
     """
-    known = vocabulary.within(words)
-    if "class" not in roles or "label" in roles or {known.meaning(word) for word in words} != {True, False}:
+    candidate = label_candidate(roles, headers)
+    if candidate is None:
         return tuple(roles)
-    found = with_only_score(["label" if role == "class" else role for role in roles], headers, numeric)
-    return found if found.count("score") == 1 else tuple(roles)
+    labelled = tuple("label" if at == candidate else role for at, role in enumerate(roles))
+    known = vocabulary.within(words)
+    if {known.meaning(word) for word in words} == {True, False}:
+        found = with_only_score(labelled, headers, numeric)
+        if found.count("score") == 1:
+            return found
+    if roles[candidate] != "class" and label_names_classes(labelled, headers, numeric, words, vocabulary):
+        scores = [headers[at] for at, role in enumerate(labelled) if role == "score"]
+        columns = scores + [headers[at] for at in _free_numbers(labelled, headers, numeric)]
+        named = {*words} <= words_of_columns(columns, in_order=False).keys()
+        in_order = {plain_word(word) for word in words} == set(map(str, range(len(columns))))
+        if named or in_order or _are_of_two(columns) or _numbered(columns):
+            return labelled
+    return tuple(roles)
 
 
 def with_classes_of_label(roles: Sequence[str]) -> tuple[str, ...]:
-    """Return roles in which the label is the true class, where no other column is and trials have one name or none.
+    """Return roles in which the label becomes the true class, if there is no class and trials have at most one name.
 
     Examples
     --------
@@ -432,7 +477,7 @@ def with_classes_of_label(roles: Sequence[str]) -> tuple[str, ...]:
 
 
 def without_other_numbers(roles: Sequence[str], headers: Sequence[str]) -> tuple[str, ...]:
-    """Return roles in which numbered columns alone are the scores of classes, if some scores are numbered throughout.
+    """Return roles in which only numbered columns are scores of classes, if some scores are numbered without gaps.
 
     Examples
     --------
@@ -456,14 +501,14 @@ def label_names_classes(
     words: Collection[str],
     vocabulary: Vocabulary,
 ) -> bool | None:
-    """Return True if a label names one of many classes, False if targets and non-targets, None if no label decides.
+    """Return True if a label names one of several classes, False if targets and non-targets, None if undecided.
 
     Parameters
     ----------
     roles, headers, numeric
-        By column; `roles` as the headers suggest.
+        By column; ``roles`` as the headers suggest.
     words : collection of str
-        Words of the label that were seen; there may be others.
+        Words of the label in a sample.
     vocabulary : Vocabulary
 
     Examples
@@ -492,14 +537,14 @@ def label_names_classes(
 
 
 def _are_of_two(columns: Sequence[str]) -> bool:
-    """Whether columns are called like the scores of classes 0 and 1, as ``class_0`` and ``class_1`` are."""
+    """Return True for the names of the scores of classes 0 and 1, such as ``class_0`` and ``class_1``."""
     return len(columns) == 2 and bool(_OF_TWO.fullmatch(_folded(columns[0]))) and columns[1] == f"{columns[0][:-1]}1"
 
 
 def fits_label(kind: str, roles: Sequence[str], of_classes: bool | None) -> bool:  # noqa: FBT001
-    """Return True if a table can be read as a kind, given what its label names (`label_names_classes`).
+    """Return True if a table can be read as a kind, given the result of `label_names_classes`.
 
-    Two or more columns that are called scores may be those of classes all the same, with another file as their key.
+    Two or more columns called scores may still be scores of classes, with another file as their key.
     """
     if of_classes is None or (kind == "class-scores" and roles.count("score") > 1):
         return True
@@ -507,15 +552,16 @@ def fits_label(kind: str, roles: Sequence[str], of_classes: bool | None) -> bool
 
 
 def words_of_columns(columns: Sequence[str], *, in_order: bool) -> dict[str, int]:
-    """Return the words that name the class of each column, with its position.
+    """Return words for the class of each column, with the index of the column.
 
-    A class is called as its column, also without what all columns share: ``prob_eng``, ``prob_fra`` are eng and fra.
+    A class has the name of its column, also without the parts that all columns share: ``prob_eng`` and ``prob_fra`` are
+    eng and fra.
 
     Parameters
     ----------
     columns : sequence of str
     in_order : bool
-        Whether numbers from 0 stand for the columns in order, where no column has a number for its name.
+        If True, numbers from 0 are also words for the columns in order, unless the name of a column is a number.
 
     Examples
     --------
@@ -531,7 +577,7 @@ def words_of_columns(columns: Sequence[str], *, in_order: bool) -> dict[str, int
 
 
 def counts_columns(headers: Sequence[str]) -> bool:
-    """Return True if columns are called by their numbers from 0 or 1, and are no data.
+    """Return True if columns are called by their numbers from 0 or 1, so that the line is a header.
 
     >>> counts_columns(["0", "1", "2"]), counts_columns(["0.5", "1"])
     (True, False)
@@ -540,13 +586,13 @@ def counts_columns(headers: Sequence[str]) -> bool:
 
 
 def plain_word(word: str) -> str:
-    """Return a whole number without the decimals that data frames write (``3.0`` is 3); other words as they are."""
+    """Remove the decimals that data frames write for an integer (``3.0`` becomes 3); return other words unchanged."""
     whole = _WHOLE.fullmatch(word)
     return word if whole is None else whole[1]
 
 
 def _without_shared(columns: Sequence[str]) -> list[str]:
-    """Columns without the words that they all begin or end with; numbers stay whole."""
+    """Return names of columns without the parts that all begin or end with; numbers are kept whole."""
     numbered = _numbered(columns)
     if numbered and len(numbered) == len(columns):
         return [_NUMBERED.fullmatch(name)[2] for name in columns]  # type: ignore[index]
@@ -558,12 +604,12 @@ def _without_shared(columns: Sequence[str]) -> list[str]:
 
 
 def _shared_start(words: Sequence[str]) -> str:
-    """The characters that all words begin with."""
-    return os.path.commonprefix(list(words))  # noqa: RUF071  # these are no paths
+    """Return the characters that all words begin with."""
+    return os.path.commonprefix(list(words))  # noqa: RUF071  # these are not paths
 
 
 def _numbered(headers: Sequence[str]) -> frozenset[str]:
-    """The columns of the largest group that is numbered from 0 or 1 throughout; none if it is too small."""
+    """Return the largest group of columns that are numbered from 0 or 1 without gaps; empty if it is too small."""
     groups: dict[str, dict[int, str]] = defaultdict(dict)
     for header in headers:
         parts = _NUMBERED.fullmatch(header)
@@ -577,7 +623,7 @@ def _numbered(headers: Sequence[str]) -> frozenset[str]:
 
 
 def _free_numbers(roles: Sequence[str], headers: Sequence[str], numeric: Sequence[bool]) -> list[int]:
-    """Columns of numbers without another meaning that do not name or count rows."""
+    """Return the indices of columns of numbers that have no other meaning and do not name or count rows."""
     free = [at for at, role in enumerate(roles) if role.startswith(CONDITION) and role != CONDITION and numeric[at]]
     return [at for at in free if not names_row(headers[at])]
 
@@ -592,7 +638,7 @@ def names_row(header: str) -> bool:
 
 
 def names_measure(header: str) -> bool:
-    """Return True for a column that is called like a measure of trials, such as their duration.
+    """Return True for a column whose name is a measure of trials, such as their duration.
 
     >>> names_measure("duration_s"), names_measure("prob")
     (True, False)
@@ -601,9 +647,9 @@ def names_measure(header: str) -> bool:
 
 
 def words_in_options(words: Sequence[str]) -> list[str]:
-    """Return options that define which of some words mean target, one for each way; none if there are too many words.
+    """Return options that define which words mean target, one for each possibility; empty if there are too many words.
 
-    Words with known meanings keep these: the option that turns the truth round is never offered.
+    Words with known meanings keep them, so no option reverses the truth.
 
     Examples
     --------
@@ -629,6 +675,6 @@ def words_in_options(words: Sequence[str]) -> list[str]:
 
 
 def unknown_label(word: str, known: Vocabulary, place: str = "") -> str:
-    """Return the message on a label without a meaning; ``place`` follows the word."""
-    words = f"unknown label {word!r}{place}; known are {known}"
-    return f"{words}. Say what your words mean: --labels target=WORD,nontarget=WORD"
+    """Return the message about a label without a meaning; ``place`` follows the word."""
+    define = "Define your words: --labels target=WORD,nontarget=WORD"
+    return f"unknown label {word!r}{place}. {define}. Known words: {known}"

@@ -1,9 +1,16 @@
-"""Checks of the values of columns (names, scores, truth, weights), and tables of trials from columns."""
+"""Tables whose rows are read on demand, checks of the values of columns, and tables of trials from columns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import json
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,18 +19,311 @@ from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import InputError
+from deciban.errors import DecibanError, FormatError, InputError, TrialError, counted
 from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of, unknown_label
-from deciban.io.columns.rows import Rows
-from deciban.io.contents import Contents, RowError
-from deciban.io.formats import Options
-from deciban.io.text.one_line import NO_NAN, is_number
-from deciban.messages import counted
+from deciban.io.formats import Contents, InputOptions, RowError
+from deciban.io.text import NO_NAN, is_number
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
-from deciban.trials.frames import is_text_or_bytes, of_strings
+from deciban.trials.frames import METADATA, description, is_text_or_bytes, of_strings
 from deciban.trials.lists import ROW, SINGLE, as_text
 from deciban.trials.names import encode
-from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
+
+
+class Rows(ABC):
+    """Some rows of a table. Can be pickled.
+
+    Attributes
+    ----------
+    name : str
+        The file and the place in it, for messages.
+    n_rows : int
+        An upper bound for matrices, because some cells may not be trials.
+    n_bytes : int
+        Size of the file, to check the sizes that it declares.
+    """
+
+    name: str
+    n_rows: int
+    n_bytes: int = 0
+
+    @abstractmethod
+    def table(self, columns: Sequence[str]) -> pa.Table:
+        """Read columns, in this order.
+
+        Raises
+        ------
+        FormatError, OSError
+            If they cannot be read, or the file has changed since it was opened.
+        """
+
+    def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
+        """Return the place of a row, or of all rows, as text; ``columns`` are the columns that a message is about."""
+        del columns  # all columns are in one table
+        return self.name if row is None else f"{self.name}, row {row}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldRows(Rows):
+    """Rows in memory.
+
+    Attributes
+    ----------
+    name : str
+    held : pyarrow.Table
+    n_bytes : int
+    """
+
+    name: str
+    held: pa.Table
+    n_bytes: int = 0
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """See `Rows`."""
+        return len(self.held)
+
+    def table(self, columns: Sequence[str]) -> pa.Table:
+        """See `Rows.table`."""
+        table = self.held.select(list(columns))
+        table.validate(full=True)
+        return table
+
+
+@dataclass(frozen=True, slots=True)
+class RowsWithin(Rows):
+    """Consecutive rows of other rows, from ``start`` on."""
+
+    name: str
+    n_rows: int
+    rows: Rows
+    start: int
+    n_bytes: int = 0
+
+    def table(self, columns: Sequence[str]) -> pa.Table:
+        """See `Rows.table`."""
+        return self.rows.table(columns).slice(self.start, self.n_rows)
+
+    def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
+        """See `Rows.where`."""
+        return self.rows.where(row if row is None else self.start + row, columns)
+
+
+def table_of_all(parts: Sequence[Rows], columns: Sequence[str]) -> pa.Table:
+    """Read columns of several parts as one table; different types are promoted."""
+    tables = [one.table(columns) for one in parts]
+    if len(tables) == 1:
+        return tables[0]
+    return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
+
+
+def place_in(parts: Sequence[Rows], row: int | None, columns: Sequence[str] = ()) -> str:
+    """Return the place of a row of several parts as text; for None, the names of the parts."""
+    if row is None:
+        return " and ".join(one.where(None, columns) for one in parts)
+    starts = [*accumulate((one.n_rows for one in parts[:-1]), initial=0)]
+    at = bisect_right(starts, row) - 1
+    return parts[at].where(row - starts[at], columns)
+
+
+def places_in(parts: Sequence[Rows], rows: Sequence[int]) -> list[str]:
+    """Return the places of rows of several parts as text."""
+    return [place_in(parts, row) for row in rows]
+
+
+@dataclass(frozen=True, eq=False)
+class RowTable:
+    """A table whose rows are read on demand.
+
+    Attributes
+    ----------
+    name : str
+        The name of the table, for messages.
+    schema : pyarrow.Schema
+        With the combined metadata of all files.
+    rows : tuple of Rows
+    reading : str
+        How the table was read, for messages.
+    partitions : tuple of str
+        Columns that are conditions, whatever their names.
+    system : str
+        The name of the system, if there is only one.
+    is_double : frozenset of str
+        Columns of floats that are float64 in at least one file.
+    paths : tuple
+        Paths that the user gave.
+    kept : object
+        An object that must exist as long as the table.
+    told : bool
+        True if only the metadata determine the roles of columns; options about columns and words are ignored.
+    target : str, optional
+        The column with the truth, if targets and non-targets came from two files.
+    """
+
+    name: str
+    schema: pa.Schema
+    rows: tuple[Rows, ...]
+    reading: str
+    partitions: tuple[str, ...] = ()
+    system: str = "system"
+    is_double: frozenset[str] = frozenset()
+    paths: tuple[Any, ...] = ()
+    kept: Any = None
+    told: bool = False
+    target: str | None = None
+
+    @classmethod
+    def of_table(cls, table: pa.Table, name: str, reading: str, n_bytes: int) -> RowTable:
+        """Return a table that is in memory."""
+        return cls(name, table.schema, (HeldRows(name, table, n_bytes),), reading)
+
+    @property
+    def n_rows(self) -> int:
+        """Total number of rows."""
+        return sum(one.n_rows for one in self.rows)
+
+    def places(self, rows: Sequence[int]) -> list[str]:
+        """Return the places of rows as text."""
+        return places_in(self.rows, rows)
+
+
+@contextmanager
+def placed(rows: Rows, columns: Sequence[str], taken: AnyArray | None = None) -> Iterator[None]:
+    """Add the place to errors; ``taken`` are the indices of the rows, if only some were read."""
+
+    def place(row: int | None) -> str:
+        return rows.where(row if row is None or taken is None else int(taken[row]), columns)
+
+    try:
+        yield
+    except RowError as error:
+        raise error.kind(f"{place(error.row)}: {error}.") from error
+    except TrialError as error:
+        raise FormatError(f"{place(error.index)}: {error.before}here{error.after}") from error
+    except DecibanError as error:
+        raise type(error)(f"{rows.where(None, columns)}: {error}") from error
+    except pa.ArrowInvalid as error:  # bytes that were read as text may not be valid UTF-8
+        raise FormatError(
+            f"{rows.where(None, columns)}: a column of {', '.join(columns)} contains values that cannot be read "
+            f"({error}). Write the file again, with text in UTF-8."
+        ) from error
+
+
+def refuse_equal_names(names: Sequence[str], name: str) -> None:
+    """Raise if a table has two columns of the same name.
+
+    Raises
+    ------
+    FormatError
+    """
+    if len(set(names)) < len(names):
+        twice, _ = Counter(names).most_common(1)[0]
+        raise FormatError(f"{name}: two columns are called {twice!r}. Rename one.")
+
+
+def table_schema(
+    schemas: Sequence[tuple[str, pa.Schema]], partitions: Sequence[str], options: InputOptions
+) -> pa.Schema:
+    """Return the schema of files that are read as one table, with a text column for each partition column.
+
+    Parameters
+    ----------
+    schemas : sequence of (str, pyarrow.Schema)
+        The name of each file, for messages, and its schema.
+    partitions : sequence of str
+        Columns whose values are in the names of folders.
+    options : InputOptions
+
+    Raises
+    ------
+    FormatError
+        If a file has other columns than the first one, or different metadata.
+    """
+    first_name, whole = schemas[0]
+    refuse_equal_names(whole.names, first_name)
+    for name, schema in schemas:
+        require_alike(schema, whole, name, first_name)
+    whole = _without_nulls(whole, [schema for _, schema in schemas])
+    for name in partitions:
+        if name in whole.names:
+            raise FormatError(f"{first_name}: {name} is a column and a partition. Leave out one of them.")
+        whole = whole.append(pa.field(name, pa.string()))
+    return described_together(whole, schemas, options)
+
+
+def _without_nulls(whole: pa.Schema, schemas: Sequence[pa.Schema]) -> pa.Schema:
+    """Return the schema with types from other files for columns without values in the first file."""
+    for at, field in enumerate(whole):
+        if pa.types.is_null(field.type):
+            kinds = (own.field(field.name).type for own in schemas)
+            found = next((kind for kind in kinds if not pa.types.is_null(kind)), field.type)
+            whole = whole.set(at, field.with_type(found))
+    return whole
+
+
+def require_alike(schema: pa.Schema, first: pa.Schema, name: str, first_name: str) -> None:
+    """Raise if a file has other columns than the first one, or another kind of values in a column.
+
+    Raises
+    ------
+    FormatError
+    """
+    if sorted(schema.names) != sorted(first.names):
+        raise FormatError(
+            f"{name}: has the columns {', '.join(schema.names)}, the first file {', '.join(first.names)} "
+            f"({first_name}). Files that are read as one table must have the same columns."
+        )
+    for field in schema:
+        there, expected = _family(field.type), _family(first.field(field.name).type)
+        if there != expected and "null" not in (there, expected):
+            raise FormatError(
+                f"{name}: column {field.name} contains {there} ({field.type}), in {first_name} it contains {expected} "
+                f"({first.field(field.name).type}). Files that are read as one table must agree: write one again."
+            )
+
+
+def _family(kind: pa.DataType) -> str:
+    """Return the kind of a type, in which the files of a table must agree."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if is_text_or_bytes(kind):
+        return "text"
+    is_number = pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)
+    return "numbers" if is_number else str(kind)
+
+
+def described_together(whole: pa.Schema, parts: Sequence[tuple[str, pa.Schema]], options: InputOptions) -> pa.Schema:
+    """Return a schema with the combined metadata of files that are read as one table.
+
+    Parameters
+    ----------
+    whole : pyarrow.Schema
+    parts : sequence of (str, pyarrow.Schema)
+        The name of each file, for messages, and its schema.
+    options : InputOptions
+
+    Raises
+    ------
+    FormatError
+        If the metadata contradict each other.
+    """
+    described = [description(schema) for _, schema in parts]
+    first, first_name = described[0], parts[0][0]
+    for (name, _), other in zip(parts, described, strict=True):
+        for word in ("roles", "log10", "is_from_lr", "class_scores"):
+            overruled = options.columns is not None if word == "roles" else word == "log10" == options.unit
+            if not overruled and (first.get(word) or None) != (other.get(word) or None):
+                raise FormatError(
+                    f"{name}: its metadata contain {word} = {other.get(word)}, but {first_name} {first.get(word)}. "
+                    "Files that are read as one table must agree: write one of them again."
+                )
+        if ("classes" in first) != ("classes" in other):
+            with_list, without = (name, first_name) if "classes" in other else (first_name, name)
+            raise FormatError(f"{with_list} lists all classes, {without} does not. Write one of them again.")
+    listed = [one["classes"] for one in described if isinstance(one.get("classes"), list)]
+    if not listed:
+        return whole
+    classes = list(dict.fromkeys(str(name) for names in listed for name in names))
+    return whole.with_metadata({**(whole.metadata or {}), METADATA: json.dumps(first | {"classes": classes}).encode()})
 
 
 def assemble(
@@ -33,10 +333,10 @@ def assemble(
     *,
     origin: Origin,
     system: str,
-    options: Options,
+    options: InputOptions,
     classes: Sequence[str] | None = None,
 ) -> Contents:
-    """Make tables of trials out of columns.
+    """Return tables of trials, made from columns.
 
     Parameters
     ----------
@@ -45,11 +345,11 @@ def assemble(
     roles : sequence of str
         One for each column; see `deciban.io.columns.headers`.
     headers : sequence of str, optional
-        The names of the columns, from which several systems take their names.
+        The names of the columns; several systems get their names from them.
     origin : Origin
     system : str
-        The name of the system, if there is one score column.
-    options : Options
+        The name of the system if there is one score column.
+    options : InputOptions
     classes : sequence of str, optional
         All classes, if the rows may lack some of them.
 
@@ -65,7 +365,7 @@ def assemble(
         ]
         origin = replace(origin, sides=tuple(named))
     if options.need in ("scores", "key", "index") and headers is not None:
-        # Where classes are not needed, the class of a trial is a condition like others.
+        # If classes are not needed, the class of a trial is a condition.
         roles = [CONDITION + header if role == "class" else role for role, header in zip(roles, headers, strict=True)]
     by_role = dict(zip(roles, columns, strict=True))
     conditions = {role[1:]: by_role[role] for role in by_role if role.startswith(CONDITION)}
@@ -89,7 +389,7 @@ def assemble(
     class_key = None
     if "class" in by_role and trials.sides in (SINGLE, ROW):
         label = by_role["class"]
-        class_key = ClassKey.of(trials, _digits(label) if classes is None else label, classes=classes)
+        class_key = ClassKey.of(trials, digits_of(label) if classes is None else label, classes=classes)
     class_scores = None
     if are_classes:
         matrix = np.column_stack([one.score for one in systems])
@@ -107,24 +407,47 @@ def assemble(
 
 
 def _names(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return names as text; whole numbers become their digits."""
-    return _digits(column.unify_dictionaries() if isinstance(column, pa.ChunkedArray) else column)
+    """Return names as text; integers become their digits."""
+    return _whole_as_text(column.unify_dictionaries() if isinstance(column, pa.ChunkedArray) else column)
 
 
-def _digits(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Return a column, with whole numbers as their digits."""
+def digits_of(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Convert classes that are integers, also if stored as floats, to text.
+
+    Raises
+    ------
+    RowError
+        If a number is not an integer.
+
+    Examples
+    --------
+    >>> digits_of(pa.array([3.0, 0.0])).to_pylist()
+    ['3', '0']
+    """
+    if pa.types.is_floating(column.type):
+        values = to_numpy(column.cast(pa.float64()))
+        wrong = ~((np.abs(values) < 2**53) & (values == np.floor(values)))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise RowError(f"class {values[row]:g} is neither an integer nor a name", row)
+        column = pc.cast(column, pa.int64())
+    return _whole_as_text(column)
+
+
+def _whole_as_text(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Return a column in which integers are replaced by their digits."""
     return pc.cast(column, pa.string()) if pa.types.is_integer(column.type) else column
 
 
 def scores_of(column: pa.Array | pa.ChunkedArray, *, incomplete: bool = False) -> ScoreArray:
-    """Return scores as floats; NaN is refused unless it marks a missing score."""
+    """Return scores as floats; raise for NaN unless it marks a missing score."""
     if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type) or pa.types.is_decimal(column.type)):
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         raise RowError(f"the scores are {kind}, expected numbers", None)
     kind = pa.float32() if column.type in (pa.float16(), pa.float32()) else pa.float64()
     try:
         score: ScoreArray = to_numpy(column if column.type == kind else column.cast(kind))
-    except pa.ArrowInvalid as error:  # whole numbers from 2**53 on
+    except pa.ArrowInvalid as error:  # integers from 2**53 on
         raise RowError(f"a score cannot be represented as float64 ({error}). Write scores as floats", None) from error
     if len(score) and not incomplete and np.isnan(np.max(score)):
         row = int(np.argmax(np.isnan(score)))
@@ -133,12 +456,12 @@ def scores_of(column: pa.Array | pa.ChunkedArray, *, incomplete: bool = False) -
 
 
 def truth_of(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> tuple[BoolArray, dict[str, bool]]:
-    """Return whether each label means target, and the meaning of each word.
+    """Return True for each label that means target, and the meaning of each word.
 
     Raises
     ------
     RowError
-        At a word that is not in the vocabulary.
+        If a word is not in the vocabulary.
     """
     if pa.types.is_boolean(column.type):
         values: BoolArray = to_numpy(column)
@@ -148,7 +471,7 @@ def truth_of(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> tupl
             column = pc.cast(column, pa.int64()).cast(pa.string())
         codes, words = encode(column, "label")
     except (InputError, pa.ArrowInvalid) as error:
-        raise RowError(f"labels are words, booleans, or 0 and 1 ({error})", None) from error
+        raise RowError(f"labels must be words, booleans, or 0 and 1 ({error})", None) from error
     vocabulary = vocabulary.within(words.to_pylist())
     meanings = {word: vocabulary.meaning(word) for word in words.to_pylist()}
     unknown = [word for word, meaning in meanings.items() if meaning is None]
@@ -165,7 +488,7 @@ def same_names(one: pa.ChunkedArray, other: pa.ChunkedArray, called: tuple[str, 
     Parameters
     ----------
     one, other : pyarrow arrays
-        Of text (dictionaries or plain), or of whole numbers.
+        Text (dictionaries or plain) or integers.
     called : pair of str
         The names of the columns, for messages.
 
@@ -176,7 +499,7 @@ def same_names(one: pa.ChunkedArray, other: pa.ChunkedArray, called: tuple[str, 
     Raises
     ------
     RowError
-        If a name is missing, or a column holds no names.
+        If a name is missing, or a column does not contain names.
 
     Examples
     --------
@@ -188,15 +511,15 @@ def same_names(one: pa.ChunkedArray, other: pa.ChunkedArray, called: tuple[str, 
         empty = pc.fill_null(pc.equal(column, constant("")), fill_value=True)
         if pc.any(empty).as_py():
             row = pc.index(empty, value=True).as_py()
-            raise RowError(f"{name} is empty, so that nothing says whether this is a target", row)
+            raise RowError(f"{name} is empty, but it is needed to decide whether this is a target", row)
     return pc.equal(*names)
 
 
 def _as_digits(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """Names as text, whole numbers by their digits."""
+    """Return names as text; integers become their digits."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)):
-        raise RowError(f"column {name} holds {kind}, but the label compares names", None)
+        raise RowError(f"column {name} contains {kind}, but the label compares names", None)
     return pc.cast(column, pa.string())
 
 
@@ -210,7 +533,7 @@ def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def refuse_missing(column: pa.ChunkedArray, header: str, role: str) -> None:
-    """Refuse a column without a value in each row.
+    """Raise if a column lacks a value in some row.
 
     Raises
     ------
@@ -223,13 +546,14 @@ def refuse_missing(column: pa.ChunkedArray, header: str, role: str) -> None:
 
 
 _PAIRED = frozenset(("1", "-1", "1.0", "0.0", "-1.0", "t", "f", "ss", "ds"))
-"""Words that mean something only beside another one."""
+"""Words that have a meaning only together with another word."""
 
 
 def settled(vocabulary: Vocabulary, label: str, batches: Sequence[Rows]) -> Vocabulary:
-    """Return what words mean in all batches, some of which mean something only beside others.
+    """Return the vocabulary for all batches, in which some words have a meaning only together with others.
 
-    Batches are read until it is clear: one alone may hold nothing but ``-1``, which means non-target beside ``1``.
+    Batches are read until the meaning is certain: a batch may contain only ``-1``, which means non-target if ``1`` also
+    occurs.
 
     Parameters
     ----------
@@ -249,14 +573,14 @@ def settled(vocabulary: Vocabulary, label: str, batches: Sequence[Rows]) -> Voca
         if not seen <= _PAIRED:
             return vocabulary
         within = vocabulary.within(seen)
-        if within is not vocabulary:  # both of a pair: no other word may come
+        if within is not vocabulary:  # both words of a pair occur, so no other word may follow
             known = {word: meaning for word in seen if (meaning := within.meaning(word)) is not None}
             return Vocabulary(known, folded=True)
     return vocabulary
 
 
 def _words(column: pa.ChunkedArray) -> list[str]:
-    """Labels that occur, as `truth_of` sees them; none where it refuses them."""
+    """Return the labels that occur, as `truth_of` reads them; an empty label if it would refuse them."""
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         try:
             column = pc.cast(column, pa.int64()).cast(pa.string())
@@ -274,7 +598,7 @@ def names_in(column: pa.Array | pa.ChunkedArray, name: str, role: str) -> tuple[
     column : pyarrow array
     name : str
     role : str
-        What the column does, in words for messages: "says ...".
+        Contents of the column, for messages: "contains the weights of trials".
 
     Raises
     ------
@@ -296,13 +620,13 @@ def names_in(column: pa.Array | pa.ChunkedArray, name: str, role: str) -> tuple[
 
 
 def coded_column(values: pa.Array) -> tuple[IntArray, pa.Array]:
-    """Return a code for each row of a column, and the distinct values; the code after the last one is for no value."""
+    """Return a code for each row of a column, and the distinct values; the next code means a missing value."""
     coded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
     return with_gaps(coded.indices, len(coded.dictionary)), coded.dictionary
 
 
 def refuse_gaps(bad: BoolArray, name: str, role: str) -> None:
-    """Refuse rows without a value in a column that has to say something of every trial.
+    """Raise if some rows of a column have no value.
 
     Raises
     ------
@@ -318,16 +642,16 @@ def _refuse(bad: BoolArray, words: str, advice: str = "") -> None:
         raise RowError(f"{words} ({n}){advice}", int(np.argmax(bad)))
 
 
-_WEIGHS = "says how much trials count"
+_WEIGHS = "contains the weights of trials"
 
 
 def weights_of(column: pa.Array | pa.ChunkedArray, name: str) -> FloatArray:
-    """Weights of trials from a column of numbers, or of text that reads as numbers.
+    """Return weights of trials from a column of numbers, or of text that can be parsed as numbers.
 
     Raises
     ------
     RowError
-        If a value is missing, no number, or no weight.
+        If a value is missing, not a number, or not a valid weight.
 
     Examples
     --------
@@ -339,12 +663,12 @@ def weights_of(column: pa.Array | pa.ChunkedArray, name: str) -> FloatArray:
         if column.null_count:
             refuse_gaps(to_numpy(column.is_null()), name, _WEIGHS)
         weight: FloatArray = to_numpy(pc.cast(column, pa.float64(), safe=False))
-    else:  # a text that occurs often is read once
+    else:  # parse each distinct text once
         codes, texts = names_in(column, name, _WEIGHS)
         words: list[str] = texts.to_pylist()
         bad = np.array([not is_number(text) for text in words], np.bool_)[codes]
         shown = words[int(codes[np.argmax(bad)])][:40] if bad.any() else ""
-        _refuse(bad, f"{shown!r} in column {name!r}, which {_WEIGHS}, is no number")
+        _refuse(bad, f"{shown!r} in column {name!r}, which {_WEIGHS}, is not a number")
         weight = np.array([float(text) for text in words], np.float64)[codes]
     for bad, rule in _validate.weight_rules(weight):
         if bad.any():

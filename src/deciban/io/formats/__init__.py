@@ -1,51 +1,323 @@
-"""The file formats: what one is; ``formats.toml`` lists them, and modules do what no table can say."""
+"""Contents of inputs, errors of reading, and file formats with their registry in ``formats.toml``.
+
+Modules of this package implement what the registry cannot express.
+"""
 
 from __future__ import annotations
 
 import importlib
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from traceback import walk_tb
+from typing import IO, Any, Literal, TypeAlias, get_args
 
 import pyarrow as pa
 
 from deciban._validate.arrays import Vocabulary
-from deciban._validate.probabilities import logarithms_of_ratios
-from deciban.errors import FormatError, InputError, TrialError
-from deciban.io.columns.headers import declared_unit
-from deciban.io.contents import ContentKind, Contents, RowError, Written
-from deciban.io.source import unpacked_name
-from deciban.trials import Scores, Trials
+from deciban._validate.classes import logarithms_of_ratios
+from deciban.errors import DecibanError, FormatError, InputError, Message, TrialError
+from deciban.io.columns.headers import Columns, declared_unit
+from deciban.io.source import Source, several_systems, unpacked_name
+from deciban.trials import (
+    ClassKey,
+    ClassScores,
+    IdMap,
+    Index,
+    Key,
+    Origin,
+    Quality,
+    Scores,
+    SegmentQuality,
+    Trials,
+    TrialTable,
+)
+from deciban.trials.frames import check_same_trials
 from deciban.types import ScoreArray, ScoreUnit
 
-if TYPE_CHECKING:
-    from deciban.io.columns.headers import Columns
-    from deciban.io.source import Source
+ContentKind: TypeAlias = Literal[
+    "index", "key", "scores", "class-scores", "class-key", "quality", "segment-quality", "id-map"
+]
+Item: TypeAlias = Index | Key | Scores | ClassScores | ClassKey | Quality | SegmentQuality | IdMap
+
+SUMMARY = b"deciban-summary"
+"""Name of the metadata of summary files."""
+
+KIND_OF: dict[type, ContentKind] = {
+    Scores: "scores",
+    Key: "key",
+    ClassScores: "class-scores",
+    ClassKey: "class-key",
+    Quality: "quality",
+    SegmentQuality: "segment-quality",
+    IdMap: "id-map",
+    Index: "index",
+}
+"""Names of the kinds of tables, the most detailed first."""
+
+
+def field_of(kind: ContentKind) -> str:
+    """Return the attribute of `Contents` for a kind of table."""
+    return "systems" if kind == "scores" else kind.replace("-", "_")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Contents:
+    """Contents of one input; missing tables are None or empty.
+
+    Attributes
+    ----------
+    origin : Origin
+        Name of the input, and in ``reading`` the text on how it was read.
+    index : Index or None
+        The trials, if there are any.
+    key : Key or None
+    systems : tuple of Scores
+        One for each score column, all on the trials of ``index``.
+    class_scores : ClassScores or None
+    class_key : ClassKey or None
+    quality : Quality or None
+    segment_quality : SegmentQuality or None
+    id_map : IdMap or None
+    words : mapping of str to bool
+        The label words that occur: True for words that mean target.
+    notes : tuple of str or Message
+        Notes for the user on this input.
+    from_probabilities : bool
+        True if the scores are log-likelihood ratios that were converted from probabilities.
+    """
+
+    origin: Origin
+    index: Index | None = None
+    key: Key | None = None
+    systems: tuple[Scores, ...] = ()
+    class_scores: ClassScores | None = None
+    class_key: ClassKey | None = None
+    quality: Quality | None = None
+    segment_quality: SegmentQuality | None = None
+    id_map: IdMap | None = None
+    words: Mapping[str, bool] = field(default_factory=dict)
+    notes: tuple[str | Message, ...] = ()
+    from_probabilities: bool = False
+
+    @classmethod
+    def of(cls, item: Item, *more: Item) -> Contents:
+        """Combine tables as the input of a writer, for example scores with their key.
+
+        All tables get the conditions of each table.
+
+        Raises
+        ------
+        InputError
+            If an argument is not a table, there are two of one kind other than scores, or the trials differ.
+        """
+        fields: dict[str, Any] = {}
+        conditions: dict[str, pa.Array] = {}
+        trials: Trials | None = None
+        for one in (item, *more):
+            kind = KIND_OF.get(type(one))
+            if kind is None:
+                accepted = ", ".join(known.__name__ for known in get_args(Item))
+                raise InputError(f"a {type(one).__name__} cannot be written as a table. Expected one of {accepted}.")
+            if kind != "scores" and field_of(kind) in fields:
+                raise InputError(f"there are two tables that are {kind}, but one is the maximum. Write two files.")
+            fields[field_of(kind)] = (*fields.get("systems", ()), one) if kind == "scores" else one
+            if isinstance(one, TrialTable):
+                trials = one.trials if trials is None else trials
+                check_same_trials(trials, one.trials)
+                _add_conditions(conditions, one.trials)
+        if trials is None:
+            return cls(origin=Origin("data"), **fields)
+        made = cls(origin=trials.origin, **({"index": Index(trials)} | fields))
+        if all(table.trials.conditions.keys() == conditions.keys() for table in made.tables):
+            return made
+        return made.with_trials(lambda own: replace(own, conditions=conditions))
+
+    @property
+    def kinds(self) -> tuple[ContentKind, ...]:
+        """The kinds of tables that are present, the most detailed first."""
+        return tuple(kind for kind in KIND_OF.values() if getattr(self, field_of(kind)) not in (None, ()))
+
+    @property
+    def tables(self) -> tuple[TrialTable, ...]:
+        """The tables of trials, the index last."""
+        held = (*self.systems, self.key, self.class_scores, self.class_key, self.index)
+        return tuple(table for table in held if table is not None)
+
+    def with_trials(self, change: Callable[[Trials], Trials]) -> Contents:
+        """Change the trials of all tables with a function."""
+        made = {id(table.trials): change(table.trials) for table in self.tables}
+
+        def changed(table: Any) -> Any:
+            return None if table is None else replace(table, trials=made[id(table.trials)])
+
+        held = {name: changed(getattr(self, name)) for name in ("index", "key", "class_scores", "class_key")}
+        return replace(self, systems=tuple(map(changed, self.systems)), **held)
+
+    @property
+    def scores(self) -> Scores:
+        """The scores of the only system.
+
+        Raises
+        ------
+        FormatError
+            If there is no system, or more than one.
+        """
+        if len(self.systems) == 1:
+            return self.systems[0]
+        if not self.systems:
+            raise FormatError(f"{self.origin.name}: contains no scores. It was read as {self.origin.reading}.")
+        raise several_systems(self.origin.name, [system.name for system in self.systems])
+
+    @property
+    def label_counts(self) -> str:
+        """The numbers of targets and non-targets, with their words."""
+        if self.key is None:
+            return "no labels"
+        return labels_in_words(self.words, self.key.n_tar, self.key.n_non)
+
+
+def labels_in_words(words: Mapping[str, bool], n_tar: int, n_non: int) -> str:
+    """Return the numbers of targets and non-targets, with their words, as text.
+
+    Examples
+    --------
+    >>> labels_in_words({"same": True, "other": False}, 2, 1000)
+    '2 target (same) · 1,000 non-target (other)'
+    """
+    by_side = {side: sorted(word for word, means in words.items() if means == side) for side in (True, False)}
+    if not words or by_side == {True: ["target"], False: ["nontarget"]}:
+        return f"{n_tar:,} target · {n_non:,} non-target"
+    target, nontarget = (" (" + ", ".join(by_side[side]) + ")" for side in (True, False))
+    return f"{n_tar:,} target{target} · {n_non:,} non-target{nontarget}".replace(" ()", "")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenContents:
+    """The part of the contents that a writer put into a file.
+
+    Attributes
+    ----------
+    kinds : frozen set of kinds
+    conditions : frozen set of str
+        Names of the condition columns.
+    reordered : bool
+        True if the order of the trials was changed.
+    """
+
+    kinds: frozenset[ContentKind]
+    conditions: frozenset[str] = frozenset()
+    reordered: bool = False
+
+
+def _add_conditions(conditions: dict[str, pa.Array], trials: Trials) -> None:
+    """Add the conditions of trials; raise if a known condition has other values."""
+    for name, values in trials.conditions.items():
+        known = conditions.setdefault(name, values)
+        if known is not values and not known.equals(values):
+            raise InputError(
+                f"{trials.origin.name}: condition {name!r} has other values than in another table of the same trials. "
+                "Leave one of the two out."
+            )
+
+
+def require(contents: Contents, kinds: Sequence[ContentKind], format_name: str) -> None:
+    """Raise if a format cannot contain any of the tables.
+
+    Raises
+    ------
+    FormatError
+    """
+    if not set(kinds) & set(contents.kinds):
+        raise FormatError(
+            f"{format_name} contains {' or '.join(kinds)}, but {contents.origin.name} is "
+            f"{' and '.join(contents.kinds)}. Choose another format (--to)."
+        )
+
+
+class RowError(FormatError):
+    """A fault in a row; the reader converts it to an error of ``kind`` with the place of the row."""
+
+    def __init__(self, message: str, row: int | None, kind: type[DecibanError] = FormatError) -> None:
+        super().__init__(message)
+        self.row = row
+        self.kind = kind
+
+
+_OBJECT = re.compile(r"<[\w.]+ object at 0x[0-9a-fA-F]+>")
+"""Default ``repr`` of a Python object, whose address is useless in a message."""
+
+
+def is_own_fault(error: Exception) -> bool:
+    """Return True for a wrong name, attribute or type in the code of this package, not in a library that it calls."""
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    module = str(frame.f_globals.get("__name__"))
+    return isinstance(error, (NameError, AttributeError, TypeError)) and module.startswith("deciban.")
+
+
+@contextmanager
+def only_format_errors(name: str, kind: str, where: Callable[[int], str] | None = None) -> Iterator[None]:
+    """Convert errors of libraries in this block to `FormatError` with the name of the file first.
+
+    Faults of this program (`is_own_fault`) pass unchanged.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file for messages.
+    kind : str
+        The expected format, for messages.
+    where : function, optional
+        Returns the place of a row as text; by default the name and the row.
+
+    Examples
+    --------
+    >>> with only_format_errors("dev.npy", "npy"):
+    ...     raise KeyError("shape")
+    Traceback (most recent call last):
+    deciban.errors.FormatError: dev.npy: damaged, or not npy (KeyError: 'shape'). Write the file again.
+    """
+    try:
+        yield
+    except RowError as error:
+        row = error.row
+        place = name if row is None else f"{name}, row {row}" if where is None else where(row)
+        raise FormatError(f"{place}: {error}.") from error
+    except DecibanError as error:
+        message = str(error)
+        raise FormatError(message if message.startswith(name) else f"{name}: {message}") from error
+    # Libraries for binary files raise errors of any type when a file is damaged.
+    except Exception as error:
+        if is_own_fault(error):
+            raise
+        words = _OBJECT.sub("an object", f"{type(error).__name__}: {error}")
+        reason = " ".join(words.split())[:300]
+        raise FormatError(f"{name}: damaged, or not {kind} ({reason}). Write the file again.") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What a user said about an input; what is None was not said.
+class InputOptions:
+    """Options of the user for an input; None means not given.
 
     Attributes
     ----------
     need : kind of table
-        What the input must hold; None: whatever there is.
+        The kind of table that the input must contain; None for any.
     columns : str, sequence or mapping
-        What the columns are.
+        The roles of the columns.
     vocabulary : Vocabulary
         Words for target and non-target.
     name : str
-        What to call the system.
+        Name of the system.
     unit : {"nats", "log10", "lr"}, optional
-        The unit of the scores; if None, the name of their column may declare it, and else they are natural logarithms.
+        The unit of the scores. If None, the name of their column may declare it; otherwise they are natural logarithms.
     of_key : bool
-        Whether this is the key beside score files, which has options of its own.
+        True for the key of score files, which has its own options.
     """
 
     need: ContentKind | None = None
@@ -66,44 +338,44 @@ class Options:
         return "--key-format" if self.of_key else "--format"
 
     def unit_of(self, header: str | None) -> ScoreUnit:
-        """Return the unit of a column of scores: the one that its name declares, or that of the input.
+        """Return the unit of a column of scores, from its name or from the options.
 
         Raises
         ------
         RowError
-            If the name declares another unit than the user.
+            If the name and the user declare different units.
         """
         named = None if header is None or self.unit == "nats" else declared_unit(header)
         if named is None or self.unit in (None, named):
             return named or self.unit or "nats"
-        raise RowError(self._contradiction(named, f"column {header!r} holds", "by its name"), None)
+        raise RowError(self._contradiction(named, f"column {header!r} contains", "by its name"), None)
 
-    def declaring(self, unit: ScoreUnit, holder: str) -> Options:
+    def declaring(self, unit: ScoreUnit, holder: str) -> InputOptions:
         """Return the options with the unit that a format or metadata declare.
 
         Raises
         ------
         FormatError
-            If the user declared another unit.
+            If the user declared a different unit.
         """
         if self.unit not in (None, unit):
-            raise FormatError(self._contradiction(unit, f"{holder} holds", "as it declares") + ".")
+            raise FormatError(self._contradiction(unit, f"{holder} contains", "as it declares") + ".")
         return replace(self, unit=unit)
 
     def _contradiction(self, unit: ScoreUnit, holds: str, why: str) -> str:
         words = {"nats": "natural logarithms", "log10": "common logarithms (log10)", "lr": "likelihood ratios (lr)"}
-        assert self.unit is not None  # noqa: S101  # otherwise nothing contradicts
+        assert self.unit is not None  # noqa: S101  # otherwise there is no contradiction
         return (
-            f"{holds} {words[unit]} {why}, but {words[self.unit]} were declared: leave {self.unit} out (--{self.unit})"
+            f"{holds} {words[unit]} {why}, but you declared {words[self.unit]}: leave {self.unit} out (--{self.unit})"
         )
 
     def system(self, trials: Trials, score: ScoreArray, name: str, header: str | None = None) -> Scores:
-        """Return the scores of one system; likelihood ratios become natural logarithms.
+        """Return the scores of one system; likelihood ratios are converted to natural logarithms.
 
         Raises
         ------
         RowError
-            If a likelihood ratio is negative or NaN, or the name of the column declares another unit than the user.
+            If a likelihood ratio is negative or NaN, or the name of the column and the user declare different units.
         """
         unit = self.unit_of(header)
         if unit != "lr":
@@ -116,23 +388,22 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseFormat:
-    """What every format has.
+    """Fields of all formats.
 
     Attributes
     ----------
     name : str
-        What users call it.
     summary : str
-        What it holds and where, in one line of the documentation.
+        Description in one line, for the documentation.
     reads, writes : tuple of kinds
     endings : tuple of str
-        File endings that choose this format for writing, ``.h5`` for example.
+        File endings that choose this format for writing, for example ``.h5``.
     verified : bool
-        Whether the layout was seen in the code or the files of the tool, not only remembered.
+        True if the layout was seen in the code or the files of the tool; False if it is from memory.
     detection_llr : bool
-        Whether class scores are detection llrs in files: they are log-likelihoods once they are read.
+        True if files contain detection llrs of classes; they are converted to log-likelihoods when read.
     interval : pair of str
-        What the columns of the bounds of llrs are called, where there is room for more columns.
+        Names of the columns of the bounds of llrs, if the format can contain more columns.
     """
 
     name: str
@@ -151,64 +422,63 @@ class BinaryFormat(BaseFormat):
 
     Attributes
     ----------
-    found_in : tuple of str
-        Kinds of files that may be in this format (`deciban.io.source.Source.kind`); none for formats that are read only
-        when they are asked for.
+        Kinds of files that may have this format (`deciban.io.source.Source.kind`); empty for formats that must be
+        named.
     signs : function, optional
-        Whether a file of such a kind is in this format, where its kind does not say so; looks at little.
+        Returns True if a file of these kinds has this format, if the kind alone is not sufficient; reads little.
     read : function
     holds : function, optional
-        Which of the kinds that the format has room for a source could be read as, by a header or a schema.
+        Returns the kinds of tables as which a source can be read, by its header or schema.
     sample : function, optional
-        Names of columns and the first rows, as text: for messages that offer options.
+        Returns names of columns and the first rows, as text, for messages with options.
     write : function or None
-        Writes the contents to a binary stream, which is a new seekable file, and returns what of them it wrote.
+        Writes contents to a new seekable binary stream, and returns the part that it wrote.
     """
 
-    read: Callable[[Source, Options], Contents]
+    read: Callable[[Source, InputOptions], Contents]
     found_in: tuple[str, ...] = ()
     signs: Callable[[Source], bool] | None = None
-    holds: Callable[[Source, Options], tuple[ContentKind, ...]] | None = None
+    holds: Callable[[Source, InputOptions], tuple[ContentKind, ...]] | None = None
     sample: Callable[[Source], list[list[str]]] | None = None
-    write: Callable[[Contents, IO[bytes]], Written] | None = None
+    write: Callable[[Contents, IO[bytes]], WrittenContents] | None = None
 
     def recognizes(self, source: Source) -> bool:
-        """Whether a source is in this format."""
+        """Return True if a source has this format."""
         return source.kind in self.found_in and (self.signs is None or self.signs(source))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextFormat(BaseFormat):
-    """A format of one trial per line.
+    """A format with one trial per line.
 
     Attributes
     ----------
     lines : tuple of str
-        The columns, in the ways in which they may come: ``("enroll test score", "enroll test label")``. The roles are
-        enroll, test, side, trial, score, label, class, ``-`` (ignored) and ``=NAME`` (kept as condition NAME). Where
-        there is a header, ``*`` stands for all other columns, written as they were kept, and ``classes`` for one column
-        of scores per class. No lines: the header names the columns freely.
+        The possible lists of columns: ``("enroll test score", "enroll test label")``. The roles are enroll, test, side,
+        trial, score, label, class, ``-`` (ignored) and ``=NAME`` (kept as condition NAME). With a header, ``*`` means
+        all other columns, written as they were kept, and ``classes`` one column of scores per class. Without lines, the
+        header names the columns freely.
     header : mapping of role to str
-        Header of the column of each role, for formats that have one; their columns may come in any order. ``|``
-        separates the headers of several systems, and for other roles headers of which one is enough.
+        Header of the column of each role, for formats with a header; columns may be in any order. ``|`` separates the
+        headers of several systems, and alternative headers of other roles.
     titled : bool
-        Whether the first line is a header that may say anything: columns are known by their order.
+        True if the first line is a header with any text: columns are identified by their order.
     delimiter : str
         A blank (any white space), a tab or a comma.
     words : pair of str
         Words for target and non-target when writing.
     derive : function, optional
-        Makes roles out of others: called with the columns by role and returns them changed (Bob: label from two names).
+        Computes roles from others: receives the columns by role and returns them changed (Bob: label from two names).
     undo : function, optional
         The reverse of ``derive``, before writing.
     plausible : function, optional
-        A further check of sampled rows (lists of fields) before this format is assumed.
+        An additional check of sampled rows (lists of fields) before this format is assumed.
     log10 : bool
-        Whether the scores are common logarithms of likelihood ratios.
+        True if the scores are common logarithms of likelihood ratios.
     note_on_key : str, optional
-        What a user should be told about every key in this format.
+        A note for the user on each key in this format.
     guessed : bool
-        Whether a file may be taken for this format without being told; never if it is not verified.
+        True if the format may be recognized without being named; never if it is not verified.
     """
 
     lines: tuple[str, ...]
@@ -233,24 +503,24 @@ SILENT_ENDINGS = frozenset(
         *(".trl", ".trial", ".trials", ".ndx", ".index", ".idx", ".labels", ".quality", ".idmap"),
     )
 )
-"""Endings that say nothing of the format."""
+"""Endings that do not determine the format."""
 
 READ_ONLY_ENDINGS = frozenset((".xlsx", ".json"))
-"""Endings of files that are read, but not written."""
+"""Endings of files that can be read, but not written."""
 
 _FUNCTIONS = {"derive", "undo", "plausible", "signs", "read", "holds", "sample", "write"}
-"""Fields that are functions, which the table calls by module and name."""
+"""Fields that are functions; the registry contains their module and name."""
 
 
 @cache
 def _table() -> dict[str, dict[str, Any]]:
-    """The fields of every format by its name, as ``formats.toml`` has them."""
+    """Return the fields of each format by its name, from ``formats.toml``."""
     return tomllib.loads(resources.files(__name__).joinpath("formats.toml").read_text("utf-8"))
 
 
 @cache
 def _made(name: str) -> Format:
-    """One format; this imports the modules of its functions."""
+    """Return one format; this imports the modules of its functions."""
     found: dict[str, Any] = {"name": name}
     for key, value in _table()[name].items():
         if key in _FUNCTIONS:
@@ -263,7 +533,7 @@ def _made(name: str) -> Format:
 
 @cache
 def formats() -> dict[str, BaseFormat]:
-    """What every format holds, by its name; this imports none of their modules."""
+    """Return the common fields of each format, by its name; this imports no module of a format."""
     shared = {one.name for one in fields(BaseFormat)}
     return {
         name: BaseFormat(name=name, **{key: _frozen(value) for key, value in rest.items() if key in shared})
@@ -277,35 +547,35 @@ def _frozen(value: Any) -> Any:
 
 @cache
 def text_formats() -> dict[str, TextFormat]:
-    """Formats of one trial per line."""
+    """Return the formats with one trial per line."""
     lined = (_made(name) for name, rest in _table().items() if "read" not in rest)
     return {one.name: one for one in lined if isinstance(one, TextFormat)}
 
 
 def binary_formats(kind: str | None = None) -> dict[str, BinaryFormat]:
-    """All other formats, or those that a file of a kind could be in (`deciban.io.source.Source.kind`)."""
+    """Return all other formats, or those for a kind of file (`deciban.io.source.Source.kind`)."""
     found = (_made(name) for name, rest in _table().items() if kind is None or kind in rest.get("found_in", ()))
     return {one.name: one for one in found if isinstance(one, BinaryFormat)}
 
 
 def by_name(name: str) -> Format:
-    """The format of this name.
+    """Return the format with this name.
 
     Raises
     ------
     InputError
-        If there is none.
+        If it does not exist.
     """
     asked: object = name
     if not isinstance(asked, str):
-        raise InputError(f"format: got {asked!r}. It is the name of a format: {', '.join(_table())}.")
+        raise InputError(f"format: got {asked!r}. Use the name of a format: {', '.join(_table())}.")
     if name not in _table():
-        raise InputError(f"format: {name!r} is not known. There are {', '.join(_table())}.")
+        raise InputError(f"format: {name!r} is unknown. Use one of {', '.join(_table())}.")
     return _made(name)
 
 
 def for_ending(file_name: str) -> Format | None:
-    """The format that a file of this name is written in when none is asked for; None if the ending says nothing."""
+    """Return the format to write for the ending of a file name, or None."""
     name = unpacked_name(file_name).casefold()
     found = next((one.name for one in formats().values() if one.endings and name.endswith(one.endings)), None)
     return None if found is None else by_name(found)
@@ -315,7 +585,7 @@ _WILDCARDS = re.compile(r"\[[^]]*\]|[*?]")
 
 
 def bare_name(path: str) -> str:
-    """The name of a file without all its endings that mean something; of a pattern, what is beside its wildcards.
+    """Return the name of a file without its known endings; for a pattern, the text besides its wildcards.
 
     Examples
     --------

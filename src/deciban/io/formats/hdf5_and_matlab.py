@@ -1,6 +1,6 @@
 """Matrices in HDF5 (BOSARIS, hyperion, sidekit, DCA-PLDA, PyBOSARIS, Bob) and in MATLAB files (BOSARIS).
 
-BOSARIS. One file holds one table.
+BOSARIS. One file contains one table.
 
 ===============  =====================================================================================================
 index            ``/ID/row_ids`` (m models), ``/ID/column_ids`` (n segments), ``/trial_mask`` uint8 m x n: 1 for a trial
@@ -13,21 +13,21 @@ segment quality  ``/ids`` (n), ``/values`` float64 q x n
 id map           ``/left_ids``, ``/right_ids``
 ===============  =====================================================================================================
 
-Names are strings of fixed or variable length, ASCII or UTF-8; ours are UTF-8, as long as the longest (of variable
-length where a few long ones among many would fill the disk). Our matrices are contiguous and not compressed; a full
-mask of ours has no cells but a fill value of 1: every HDF5 reader sees ones. Names of quality measures are a list of
-ours, ``/measures`` (or ``/model_measures`` and ``/seg_measures``), that is left out for q1, q2, ... Condition columns,
-and an order of trials that is not row by row, have no place here.
+Names are strings of fixed or variable length, ASCII or UTF-8. deciban writes UTF-8, with the length of the longest name
+(or with variable length, if a few long names would waste space). deciban writes contiguous matrices without
+compression; a full mask has no cells but a fill value of 1, so that every HDF5 reader sees ones. Names of quality
+measures are an extension of deciban, ``/measures`` (or ``/model_measures`` and ``/seg_measures``), omitted for q1, q2,
+... The format cannot contain condition columns, or an order of trials other than row by row.
 
 A file is recognized by ``/ID/row_ids`` and ``/ID/column_ids`` together with one of the matrices, by ``/ids`` and
-``/values``, or by ``/left_ids`` and ``/right_ids``; hyperion's files are told apart by their conditions.
+``/values``, or by ``/left_ids`` and ``/right_ids``; hyperion's files are recognized by their conditions.
 
 Hyperion: the layout of BOSARIS with conditions. Read only.
 
 ``/ID/row_ids``, ``/ID/column_ids`` and ``/scores`` with ``/score_mask``, or ``/trial_mask``, as above; and
 any of ``model_cond`` (one value per model), ``seg_cond`` (one per segment) and ``trial_cond`` (models x segments), at
-the root or in ``/ID``. A list of strings or whole numbers becomes a condition column of the trials under that name;
-conditions of any other shape or type are left out, which a note says.
+the root or in ``/ID``. A list of strings or integers becomes a condition column of the trials with that name.
+Conditions of another shape or type are left out, with a note.
 
 A file is recognized by the names and a matrix of BOSARIS together with one of the conditions.
 
@@ -35,25 +35,25 @@ Sidekit, DCA-PLDA and PyBOSARIS: names and matrices at the root. Read only.
 
 =========  ===========================================================================================================
 sidekit    ``modelset`` (m names) and ``segset`` (n names), bytes of fixed length; then either ``scores`` (m x n) with
-           ``score_mask`` (int8, 0/1), or ``trial_mask`` (int8): of a key +1 target, -1 non-target and 0 no trial, of
-           an index 1 and 0. A mask with a -1 is a key, one without is an index. Datasets are usually packed with gzip
-           and have fletcher32 sums
+           ``score_mask`` (int8, 0/1), or ``trial_mask`` (int8): in a key +1 target, -1 non-target and 0 no trial, in
+           an index 1 and 0. A mask with a -1 is a key, others are an index. Datasets usually have gzip compression
+           and fletcher32 sums
 dca-plda   ``enroll_ids`` (in old files ``train_ids``) with m names, ``test_ids`` with n names, and ``trial_mask`` as
            above. A file with ``scores`` (m x n, and an optional ``score_mask``) instead is read as scores; that layout
            is unverified
-pybosaris  ``model_names`` (m) and ``test_names`` (n), then either ``score_mat`` (m x n; all cells are trials unless a
-           ``score_mask`` of 0/1 says otherwise), or ``tar_mask`` and ``non_mask`` (m x n, 0/1)
+pybosaris  ``model_names`` (m) and ``test_names`` (n), then either ``score_mat`` (m x n; all cells are trials without a
+           ``score_mask`` of 0/1), or ``tar_mask`` and ``non_mask`` (m x n, 0/1)
 =========  ===========================================================================================================
 
 A file is recognized by its two lists of names.
 
-Bob: arrays of scores, one dataset ``/array``, as its function ``save`` writes every array.
+Bob: arrays of scores, one dataset ``/array``, as its function ``save`` writes arrays.
 
-The intermediate scores of score normalization are such files: the scores of one model, (n,), (1, n) or (n, 1). Trials
-have no names there and are known by their rows. The name of the dataset is from memory, so that the format is never
+The intermediate scores of score normalization are such files: the scores of one model, (n,), (1, n) or (n, 1). Their
+trials have no names and are identified by their rows. The name of the dataset is from memory, so the format is never
 guessed.
 
-MATLAB: files of the BOSARIS toolkit's layout, one struct variable. Read in versions 5 (``-v6``, ``-v7``) and 7.3.
+MATLAB: files with the layout of the BOSARIS toolkit, one struct variable. Read in versions 5 (``-v6``, ``-v7``), 7.3.
 
 ========  =======================================================================================================
 ``ndx``   ``modelset`` (m x 1 cells of text), ``segset`` (n x 1), ``trialmask`` (m x n logical)
@@ -64,10 +64,10 @@ MATLAB: files of the BOSARIS toolkit's layout, one struct variable. Read in vers
 ``idmap``  ``leftids``, ``rightids`` (cells of text). Unverified
 ========  =======================================================================================================
 
-Names of quality measures are a list of ours (``measures``; ``modelmeasures``, ``segmeasures``), left out for q1, q2...
-Version 5 is written, which ends at 2 GB.
+Names of quality measures are an extension of deciban (``measures``; ``modelmeasures``, ``segmeasures``), omitted for
+q1, q2... deciban writes version 5, whose limit is 2 GB.
 
-A file is recognized by its header alone, and the name of its struct tells what it holds.
+A file is recognized by its header alone, and the name of its struct determines its contents.
 """
 
 from __future__ import annotations
@@ -89,8 +89,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.contents import KIND_OF, ContentKind, Contents, Written, only_format_errors
-from deciban.io.formats import Options
+from deciban.io.formats import KIND_OF, ContentKind, Contents, InputOptions, WrittenContents, only_format_errors
 from deciban.io.matrices import hdf5, named_matrix
 from deciban.io.matrices.numpy_files import Archive, as_scores
 from deciban.io.source import Source
@@ -107,17 +106,17 @@ _SIGNS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "dca-plda": (("/test_ids", "/enroll_ids"), ("/test_ids", "/train_ids")),
     "pybosaris": (("/model_names", "/test_names"),),
 }
-"""Datasets by which a file of each layout is recognized: all of one of these tuples."""
+"""For each layout, tuples of datasets: a file with all datasets of one tuple has this layout."""
 
 CONDITIONS = tuple(sorted(f"{at}/{side}_cond" for at in ("", "/ID") for side in ("model", "seg", "trial")))
-"""Where hyperion keeps what else it knows."""
+"""Datasets with the conditions of hyperion."""
 
 _PLACES = frozenset((*CONDITIONS, *(path for signs in _SIGNS.values() for sign in signs for path in sign)))
 _PRESENT: WeakKeyDictionary[Source, frozenset[str]] = WeakKeyDictionary()
 
 
 def _is_in(layout: str, source: Source) -> bool:
-    """Return True if an HDF5 file has the datasets of a layout; one look at a file serves all layouts."""
+    """Return True if an HDF5 file has the datasets of a layout; the file is inspected once for all layouts."""
     if source.kind != "HDF5":
         return False
     if source not in _PRESENT:
@@ -127,20 +126,22 @@ def _is_in(layout: str, source: Source) -> bool:
 
 
 def is_hyperion(source: Source) -> bool:
-    """Whether this is a file of BOSARIS with conditions."""
+    """Return True for a BOSARIS file with conditions."""
     return is_in_bosaris(source) and _PRESENT[source].issuperset(_GRID) and not _PRESENT[source].isdisjoint(CONDITIONS)
 
 
 def is_bosaris(source: Source) -> bool:
-    """Whether this is a file of BOSARIS without conditions."""
+    """Return True for a BOSARIS file without conditions."""
     return is_in_bosaris(source) and not is_hyperion(source)
 
 
 is_in_bosaris, is_sidekit, is_dca_plda, is_pybosaris = (partial(_is_in, layout) for layout in _SIGNS)
 
 
-def _read(file: hdf5.Hdf5, options: Options, name: str, paths: Mapping[str, str], otherwise: ContentKind) -> Contents:
-    """Read the table of a file; ``otherwise`` is the kind that a file without any lacks."""
+def _read(
+    file: hdf5.Hdf5, options: InputOptions, name: str, paths: Mapping[str, str], otherwise: ContentKind
+) -> Contents:
+    """Read the table of a file; ``otherwise`` is the kind for the error about an empty file."""
 
     def at(field: str) -> str:
         return paths.get(field, f"/{field}")
@@ -157,8 +158,8 @@ def _read(file: hdf5.Hdf5, options: Options, name: str, paths: Mapping[str, str]
     held = [kind for kind, fields in _HELD.items() if any(map(reader.has, fields))]
     if len(held) > 1:
         raise FormatError(
-            f"{file.name}: holds scores and masks of a key or an index at once, but a file of this layout holds one "
-            "table. Write them to files of their own."
+            f"{file.name}: contains scores and masks of a key or an index, but a file with this layout must contain "
+            "one table. Write them to separate files."
         )
     kind: ContentKind = held[0] if held else otherwise
     if "scores" not in held and (reader.has("modelQ") or reader.has("segQ")):
@@ -174,12 +175,14 @@ _LISTED: Mapping[ContentKind, str] = {"segment-quality": "ids", "id-map": "left_
 
 
 def _says_key(file: hdf5.Hdf5) -> bool | None:
-    """Keys have a version, index files have none; a file without one may still come from a tool that forgot it."""
+    """Return True for a key with a version; None without a version, because a tool may have omitted it."""
     if not file.has("/file_format"):
         return None
     version = " ".join(hdf5.read_names(file, "/file_format").values.to_pylist())
     if version != "2.0":
-        raise FormatError(f"{file.name}, /file_format: version {version[:20]!r} of key files is not known, only 2.0.")
+        raise FormatError(
+            f"{file.name}, /file_format: version {version[:20]!r} of key files is unknown. Only 2.0 is read."
+        )
     return True
 
 
@@ -187,7 +190,7 @@ _BOSARIS = {field: f"/ID/{field}" for field in ("row_ids", "column_ids", "has_ro
     "tar": "/target_mask",
     "non": "/nontarget_mask",
 }
-"""Where fields lie that do not lie at the root under their own names."""
+"""Paths of fields that are not at the root under their own names."""
 
 
 _SIDEKIT = {"row_ids": "/modelset", "column_ids": "/segset"}
@@ -196,9 +199,9 @@ _PYBOSARIS |= {"tar": "/tar_mask", "non": "/non_mask"}
 
 
 def _read_layout(
-    name: str, paths: Mapping[str, str], otherwise: ContentKind, source: Source, options: Options
+    name: str, paths: Mapping[str, str], otherwise: ContentKind, source: Source, options: InputOptions
 ) -> Contents:
-    """Read an index, a key or scores of one layout."""
+    """Read an index, a key or scores with one layout."""
     with hdf5.opened(source) as file:
         return _read(file, options, name, paths, otherwise)
 
@@ -208,19 +211,19 @@ read_sidekit = partial(_read_layout, "sidekit", _SIDEKIT, "index")
 read_pybosaris = partial(_read_layout, "pybosaris", _PYBOSARIS, "scores")
 
 
-def read_dca_plda(source: Source, options: Options) -> Contents:
+def read_dca_plda(source: Source, options: InputOptions) -> Contents:
     """Read an index, a key or scores of DCA-PLDA."""
     with hdf5.opened(source) as file:
         if file.has("/enroll_ids") and file.has("/train_ids"):
             raise FormatError(
-                f"{file.name}: holds enroll_ids and train_ids, old and new names of the same. Delete one."
+                f"{file.name}: contains enroll_ids and train_ids, old and new names of the same data. Delete one."
             )
         paths = {"row_ids": "/train_ids" if file.has("/train_ids") else "/enroll_ids", "column_ids": "/test_ids"}
         return _read(file, options, "dca-plda", paths, "index")
 
 
-def write(contents: Contents, stream: IO[bytes]) -> Written:
-    """Write a file of BOSARIS."""
+def write(contents: Contents, stream: IO[bytes]) -> WrittenContents:
+    """Write a BOSARIS file."""
     item = named_matrix.item_to_write(contents, NAME)
     with hdf5.created(stream) as file:
         for field, value in named_matrix.fields_of(item, NAME, _of_key).items():
@@ -233,8 +236,8 @@ def _of_key(key: Key) -> tuple[Trials, named_matrix.Fields]:
     return grid, {"trial_mask": matrix, "file_format": np.array(b"2.0")}
 
 
-def read_hyperion(source: Source, options: Options) -> Contents:
-    """Read a file of BOSARIS with conditions."""
+def read_hyperion(source: Source, options: InputOptions) -> Contents:
+    """Read a BOSARIS file with conditions."""
     with hdf5.opened(source) as file:
         contents = _read(file, options, HYPERION, _BOSARIS, "key")
         if contents.index is None:
@@ -252,7 +255,7 @@ def read_hyperion(source: Source, options: Options) -> Contents:
 
 
 def _condition(file: hdf5.Hdf5, path: str, trials: Trials) -> pa.Array | None:
-    """The values of a condition, one per trial; None if they are no list of strings or whole numbers."""
+    """Return the values of a condition, one per trial; None if they are not a list of strings or integers."""
     import h5py
 
     dataset, where = file.dataset(path), f"{file.name}, {path}"
@@ -270,16 +273,16 @@ def _condition(file: hdf5.Hdf5, path: str, trials: Trials) -> pa.Array | None:
     return names.take(pa.array(trials.codes[side]))
 
 
-def read_bob(source: Source, options: Options) -> Contents:
-    """Read a file of this format."""
+def read_bob(source: Source, options: InputOptions) -> Contents:
+    """Read a vector of scores of Bob."""
     if options.columns is not None:
         raise FormatError(f"{source.name}: a vector has one column, the score. Leave out --columns.")
     with hdf5.opened(source) as file:
         values = hdf5.read_array(file, "/array")
     if values.size == 0 or max(values.shape) != values.size:
         raise FormatError(
-            f"{source.name}, /array: expected a vector with a score per trial, got shape {values.shape}. Of a matrix "
-            "nothing says what its rows are: save it as .npz with enroll_names and test_names, or as .npy."
+            f"{source.name}, /array: expected a vector with a score per trial, got shape {values.shape}. The meaning "
+            "of the rows of a matrix is unknown: save it as .npz with enroll_names and test_names, or as .npy."
         )
     origin = Origin(source.name, f"bob-hdf5, {values.dtype} of shape {values.shape}")
     trials = Trials.of_rows(values.size, origin=origin)
@@ -290,17 +293,17 @@ def read_bob(source: Source, options: Options) -> Contents:
 
 MAT = "bosaris-mat"
 _LARGEST = 2**31 - 1
-"""Bytes that a variable of version 5 may have."""
+"""Largest number of bytes of a variable in version 5."""
 
 _MOST_UNPACKED, _RATIO = 1 << 28, 200
-"""A file that unpacks to more than both, in bytes and times its size, is taken for a bomb."""
+"""A file that expands to more than both, in bytes and times its size, is refused."""
 
 _MOST_SECONDS = 30.0
-"""Processor time for the former; four times as long by the clock."""
+"""Processor time for the smaller limit; the limit of wall time is four times as long."""
 
 
-def read_mat(source: Source, options: Options) -> Contents:
-    """Read a file of this format."""
+def read_mat(source: Source, options: InputOptions) -> Contents:
+    """Read a MATLAB file of BOSARIS."""
     wanted = _VARIABLE_OF.get(options.need)
     if source.head.startswith(b"MATLAB 5.0 MAT-file"):
         with only_format_errors(source.name, "a MATLAB file"):
@@ -312,26 +315,26 @@ def read_mat(source: Source, options: Options) -> Contents:
         return _contents(variable, _of_version_73(file, variable), options)
 
 
-def _contents(variable: str, reader: named_matrix.FieldReader, options: Options) -> Contents:
+def _contents(variable: str, reader: named_matrix.FieldReader, options: InputOptions) -> Contents:
     kind: ContentKind = "segment-quality" if variable == "qual" and reader.has("ids") else _VARIABLES[variable]
     return reader.contents(kind, options, is_key=False)
 
 
 def _chosen(source: Source, found: list[str], wanted: str | None) -> str:
-    """The variable to read: the only one whose name is known, or the one that holds what is needed."""
+    """Return the variable to read: the only one with a known name, or the one with the needed table."""
     known = [one for one in _VARIABLES if one in found]
     if wanted is not None and wanted in known:
         return wanted
     if len(known) == 1:
         return known[0]
     if known:
-        raise FormatError(f"{source.name}: holds {' and '.join(known)}. Save the one that is meant to its own file.")
+        raise FormatError(f"{source.name}: contains {' and '.join(known)}. Save one of them to its own file.")
     there = f"; there are {', '.join(sorted(found)[:20])}" if found else ""
-    raise FormatError(f"{source.name}: no variable {', '.join(_VARIABLES)} of the BOSARIS layout{there}.")
+    raise FormatError(f"{source.name}: no variable {', '.join(_VARIABLES)} with the BOSARIS layout{there}.")
 
 
 def _read_version_5(source: Source, wanted: str | None) -> tuple[list[str], Mapping[str, Any]]:
-    """Return the names of all variables and the fields of the struct to read; a process of its own reads them."""
+    """Return the names of all variables and the fields of the struct to read, with a separate process."""
     most = max(_MOST_UNPACKED, _RATIO * source.size)
     seconds = _MOST_SECONDS * most / _MOST_UNPACKED
     with tempfile.TemporaryDirectory() as folder:
@@ -348,7 +351,7 @@ def _read_version_5(source: Source, wanted: str | None) -> tuple[list[str], Mapp
             raise FormatError(f"{source.name}: takes too long. Damaged, or made to do harm.") from error
         if done.returncode:
             reason = done.stderr.decode(errors="replace").strip()[-300:] or f"scipy ended with {done.returncode}"
-            raise FormatError(f"{source.name}: damaged, or no sound MATLAB file ({reason}). Save it again.")
+            raise FormatError(f"{source.name}: damaged, or not a valid MATLAB file ({reason}). Save it again.")
         with Archive(Source(archive)) as arrays:
             texts = json.loads(arrays.read("").tobytes())
             fields = texts | {name: arrays.read(name) for name in arrays.names if name}
@@ -360,7 +363,7 @@ def _of_version_5(source: Source, variable: str, fields: Mapping[str, Any]) -> n
         called = _CALLED.get(field, field)
         place = f"{source.name}, {variable}.{called}"
         if called not in fields:
-            raise FormatError(f"{place}: there is no such field. Save the struct again.")
+            raise FormatError(f"{place}: this field does not exist. Save the struct again.")
         return fields[called], place
 
     def names(field: str) -> named_matrix.Names:
@@ -374,7 +377,7 @@ def _of_version_5(source: Source, variable: str, fields: Mapping[str, Any]) -> n
         value, place = look_up(field)
         if isinstance(value, np.ndarray) and value.ndim == 2:
             return named_matrix.Matrix(value, place)
-        fault = f", but it holds {value}" if isinstance(value, str) else ""
+        fault = f", but it contains {value}" if isinstance(value, str) else ""
         raise FormatError(f"{place}: expected a matrix of numbers{fault}.")
 
     return named_matrix.FieldReader(source.name, MAT, lambda field: _CALLED.get(field, field) in fields, names, matrix)
@@ -415,7 +418,7 @@ _CALLED = {
     "left_ids": "leftids",
     "right_ids": "rightids",
 }
-"""What MATLAB calls fields that have other names in HDF5 files."""
+"""MATLAB names of fields that have other names in HDF5 files."""
 
 
 def _mat_of_key(key: Key) -> tuple[Trials, named_matrix.Fields]:
@@ -429,8 +432,8 @@ def _value(value: pa.Array | AnyArray) -> list[str] | AnyArray:
     return list(named_matrix.without_nul(value, "MATLAB").to_pylist())
 
 
-def write_mat(contents: Contents, stream: IO[bytes]) -> Written:
-    """Write a file of this format."""
+def write_mat(contents: Contents, stream: IO[bytes]) -> WrittenContents:
+    """Write a MATLAB file of BOSARIS."""
     import scipy.io
 
     item = named_matrix.item_to_write(contents, MAT)
@@ -441,7 +444,7 @@ def write_mat(contents: Contents, stream: IO[bytes]) -> Written:
     n_bytes = sum(value.nbytes if isinstance(value, np.ndarray) else 0 for value in fields.values())
     if n_bytes > _LARGEST:
         raise FormatError(
-            f"{MAT}: {n_bytes:,} bytes do not fit a MATLAB file of version 5, which ends at 2 GB. Choose bosaris-hdf5."
+            f"{MAT}: {n_bytes:,} bytes exceed 2 GB, the limit of MATLAB files of version 5. Choose bosaris-hdf5."
         )
     struct = {
         field: np.array(value, object)[:, None] if isinstance(value, list) else value for field, value in fields.items()
@@ -451,12 +454,12 @@ def write_mat(contents: Contents, stream: IO[bytes]) -> Written:
 
 
 def read_field(file: hdf5.Hdf5, path: str) -> named_matrix.Matrix:
-    """A matrix, as rows x columns.
+    """Return a matrix, as rows x columns.
 
     Raises
     ------
     FormatError
-        If it is sparse, or no matrix of numbers.
+        If it is sparse, or not a matrix of numbers.
     """
     if file.has(f"{path}/jc"):
         raise FormatError(f"{file.name}, {path}: a sparse matrix, expected a full one. In MATLAB: full(...).")
@@ -468,17 +471,17 @@ def read_field(file: hdf5.Hdf5, path: str) -> named_matrix.Matrix:
 
 
 def _is_empty(file: hdf5.Hdf5, dataset: Any) -> bool:
-    """Whether a dataset stands for an empty array: then it holds the size of that, and one side of it is 0."""
+    """Return True if a dataset represents an empty array: it contains the size of the array, with a 0."""
     return dataset.shape == (2,) and dataset.dtype == np.uint64 and 0 in hdf5.cells_of(file, dataset, dataset.name)
 
 
 def read_cells(file: hdf5.Hdf5, path: str) -> list[str]:
-    """The texts of a cell array.
+    """Return the texts of a cell array.
 
     Raises
     ------
     FormatError
-        If it holds anything else.
+        If it contains anything else.
     """
     import h5py
 
@@ -486,11 +489,11 @@ def read_cells(file: hdf5.Hdf5, path: str) -> list[str]:
     if h5py.check_ref_dtype(dataset.dtype) is not h5py.Reference:
         if _is_empty(file, dataset):
             return []
-        raise FormatError(f"{file.name}, {path}: expected a cell array of text, but it holds {dataset.dtype} values.")
+        raise FormatError(f"{file.name}, {path}: expected a cell array of text, got {dataset.dtype} values.")
     if dataset.chunks is not None:
         hdf5.cells(
             file, dataset, f"{file.name}, {path}", np.dtype(np.uint64)
-        )  # so that the library finds no damaged chunk
+        )  # check all chunks, before h5py reads them
     texts, total = [], 0
     for i, reference in enumerate(np.ravel(dataset[()])):
         if not reference:

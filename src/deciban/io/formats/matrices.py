@@ -1,6 +1,6 @@
 r"""Matrices of trials as wide tables (``matrix-csv``) and as binary files of OpenBR (``openbr``).
 
-A wide table: names of enrolments down, of test segments across, and a score or a label in every cell.
+A wide table: a row for each enrolment, a column for each test segment, and a score or a label in each cell.
 
     id,x,y,z                id,x,y,z                  id,x,y,z
     ann,1.5,-2,0.25         ann,target,nontarget,     ann,1,-1,0
@@ -9,23 +9,23 @@ A wide table: names of enrolments down, of test segments across, and a score or 
 Commas or tabs separate the columns; the title of the first one may be anything. An empty cell is no trial. Cells of a
 key are words for target and non-target, or 1 and -1 with 0 for no trial, or 1 and 0 without -1.
 
-Scores of classes look the same, so that a file is never taken for this by its looks: the format is named, or the key
-names trials by pairs of a row and a column (`deciban.io.reader`). The file is held in memory as a whole.
+Scores of classes look the same, so the format is never guessed from the file alone: it must be named, or the trials of
+the key must be pairs of a row and a column (`deciban.io.reader`). The file is held in memory as a whole.
 
-OpenBR: similarity matrices and masks (``.mtx``, ``.mask``), those of NIST's Biometric Evaluation Environment.
+OpenBR: similarity matrices and masks (``.mtx``, ``.mask``) of NIST's Biometric Evaluation Environment.
 
-Four lines of text, then the cells row by row, probes down and gallery across::
+Four lines of text, then the cells row by row, probes as rows and gallery as columns::
 
     S2                            D2 if smaller scores favour a match (distances)
-    gallery.xml                   what was enrolled
-    probes.xml                    what was tested
+    gallery.xml                   the enrolments
+    probes.xml                    the test samples
     MF 100 20 xV4\x12             F: float32, a similarity; B: a byte, a mask. Rows, columns, and the integer 0x12345678
-                                  as the machine stores it, from which the order of bytes follows
+                                  in the byte order of the machine, which determines the byte order of the cells
 
-A mask says 0xff for a match (target), 0x7f for a non-match, and 0 for what is no trial. NaN among similarities is no
-trial either: so Bob writes them. Names stand in other files; trials are called by their column and row, "3/20" the
-third of 20, so that matrices of different sizes share none. Distances are read with the other sign, as OpenBR does it.
-Layout, words and signs were seen in the code of OpenBR and of Bob, which reads and writes such files, too.
+In a mask, 0xff is a match (target), 0x7f a non-match, and 0 no trial. NaN among similarities is no trial, too, as Bob
+writes it. Names are in other files. Trials are named by their column and row: "3/20" is the third of 20, so that
+matrices of different sizes share no names. The sign of distances is changed, as in OpenBR. Layout, words and signs were
+seen in the code of OpenBR and of Bob, which reads and writes such files, too.
 """
 
 from __future__ import annotations
@@ -45,22 +45,21 @@ from deciban._arrow import to_numpy
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError
 from deciban.io.columns.headers import unknown_label
-from deciban.io.contents import ContentKind, Contents, only_format_errors
-from deciban.io.formats import Options
+from deciban.io.formats import ContentKind, Contents, InputOptions, only_format_errors
 from deciban.io.matrices.named_matrix import contents_of_grid
 from deciban.io.source import BLANKS, Source, numbered_lines, read_text, without_comments
-from deciban.io.text.one_line import DELIMITERS, is_number, problem_of_score, shortened, split
+from deciban.io.text import DELIMITERS, is_number, problem_of_score, shortened, split
 from deciban.trials import Origin
 from deciban.types import AnyArray
 
 _MOST_WORDS = 64
-"""Different words of a key; of more, these are no labels."""
+"""Largest number of different words of a key; with more, the cells are not labels."""
 
 _LOOKED_AT = 20
-"""Lines that tell whether cells are numbers."""
+"""Number of lines to check whether cells are numbers."""
 
 _SIGNED = {"1": 1, "-1": -1, "0": 0, "": 0}
-"""What cells mean of which some are -1: target, non-target, no trial."""
+"""Meaning of cells if some are -1: target, non-target, no trial."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ class _Table:
     name : str
     text : bytes
     start : int
-        Where the line below the header begins.
+        Offset of the line after the header.
     header : tuple of str
     delimiter : str
     """
@@ -85,7 +84,7 @@ class _Table:
 
     @classmethod
     def of(cls, source: Source) -> _Table:
-        """Read a text, and find its header."""
+        """Read a text and its header."""
         name, text = source.name, without_comments(read_text(source))
         number, line = next(numbered_lines(text, name), (1, ""))
         start = 0
@@ -101,11 +100,11 @@ class _Table:
         for at, one in enumerate(header[1:], 2):
             if not one or header.index(one, 1) != at - 1:
                 what = f"a second column {one!r}" if one else "no name of a test segment"
-                raise FormatError(f"{name}:1: {what}, in column {at}. Every column needs a name of its own.")
+                raise FormatError(f"{name}:1: {what}, in column {at}. Each column needs its own name.")
         return cls(name, text, start, header, delimiter)
 
     def lines(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the number and the fields of every line below the header."""
+        """Yield the number and the fields of each line after the header."""
         for number, line in islice(numbered_lines(self.text, self.name), 1, None):
             yield number, split(line, self.delimiter, quoted=True)
 
@@ -113,7 +112,7 @@ class _Table:
         """Return the names of rows, and the cells of each column; an empty cell is null."""
         numbered = [str(at) for at in range(len(self.header))]
         if not self.text[self.start :].strip():
-            raise FormatError(f"{self.name}: holds no trial, only the names of columns.")
+            raise FormatError(f"{self.name}: contains no trial, only the names of columns.")
         try:
             found = pyarrow.csv.read_csv(
                 pa.BufferReader(memoryview(self.text)[self.start :]),
@@ -137,7 +136,7 @@ class _Table:
         return names, found.columns[1:]
 
     def fault(self, *, are_scores: bool) -> FormatError | None:
-        """Return the first fault: too many or too few cells, or one that is no score."""
+        """Return the error for the first fault: a wrong number of cells, or an invalid score."""
         for number, fields in self.lines():
             if len(fields) != len(self.header):
                 return FormatError(f"{self.name}:{number}: expected {len(self.header):,} columns, got {len(fields):,}.")
@@ -148,11 +147,11 @@ class _Table:
         return None
 
 
-def read_csv(source: Source, options: Options) -> Contents:
-    """Read a file of this format."""
+def read_csv(source: Source, options: InputOptions) -> Contents:
+    """Read a wide table."""
     table = _Table.of(source)
     if options.columns is not None:
-        raise FormatError(f"{source.name}: a matrix-csv has no columns to name. Leave out {options.columns_option}.")
+        raise FormatError(f"{source.name}: columns of a matrix-csv have no roles. Leave out {options.columns_option}.")
     kind: ContentKind = _kinds_of(table)[0] if options.need in (None, "index") else options.need
     segments = pa.array(table.header[1:])
     reading = f"matrix-csv enroll x test, {DELIMITERS[table.delimiter]}"
@@ -173,13 +172,13 @@ def read_csv(source: Source, options: Options) -> Contents:
     return contents_of_grid((names, segments), ~is_empty, Origin(table.name, reading), options, scores=scores)
 
 
-def holds_csv(source: Source, options: Options) -> tuple[ContentKind, ...]:  # noqa: ARG001  # the same for all
-    """Which kinds of tables the file could be read as, by its first lines."""
+def holds_csv(source: Source, options: InputOptions) -> tuple[ContentKind, ...]:  # noqa: ARG001  # as for all formats
+    """Return the kinds of tables as which the file can be read, by its first lines."""
     return _kinds_of(_Table.of(source))
 
 
 def _kinds_of(table: _Table) -> tuple[ContentKind, ...]:
-    """Scores if the cells of some lines are numbers, a key if they are words or only 1, 0 and -1."""
+    """Return scores if the cells of the first lines are numbers, key if they are words or only 1, 0 and -1."""
     cells = {cell for _, fields in islice(table.lines(), _LOOKED_AT) for cell in fields[1:]}
     if not all(is_number(cell) for cell in cells if cell):
         return ("key",)
@@ -187,19 +186,19 @@ def _kinds_of(table: _Table) -> tuple[ContentKind, ...]:
 
 
 def _words(table: _Table) -> tuple[pa.Array, list[str], AnyArray]:
-    """Return the names of rows, the different cells as text, and a matrix of their positions."""
+    """Return the names of rows, the distinct cells as text, and a matrix of their indices."""
     names, columns = table.columns(pa.string())
     chunks = [chunk for column in columns for chunk in column.chunks]
     cells = pc.utf8_trim(pa.chunked_array(chunks), BLANKS).combine_chunks().dictionary_encode()
     words = cells.dictionary.to_pylist()
     if len(words) > _MOST_WORDS:
         shown = ", ".join(words[:5])
-        raise FormatError(f"{table.name}: more than {_MOST_WORDS} different cells ({shown}, ...): no labels.")
+        raise FormatError(f"{table.name}: more than {_MOST_WORDS} different cells ({shown}, ...), so not labels.")
     return names, words, to_numpy(cells.indices).reshape(len(columns), len(names)).T
 
 
 def _meanings(words: list[str], vocabulary: Vocabulary, table: _Table) -> tuple[Mapping[str, int], str]:
-    """What cells mean: 1 for target, -1 for non-target, 0 for no trial; and what is to be said about it."""
+    """Return the meaning of cells (1 target, -1 non-target, 0 no trial), and text for the message on reading."""
     if "-1" in words and {*words} <= _SIGNED.keys() and vocabulary.folded:
         return _SIGNED, ", 1 target, -1 non-target, 0 no trial" if "0" in words else ""
     known = vocabulary.within([word for word in words if word])
@@ -226,19 +225,19 @@ _MATCH, _NO_MATCH, _NO_TRIAL = 0xFF, 0x7F, 0x00
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """What the four lines say.
+    """The contents of the four header lines.
 
     Attributes
     ----------
     length : int
-        Of the lines, in bytes.
+        Length of the lines in bytes.
     kind : np.dtype
-        Of a cell.
+        Type of a cell.
     shape : tuple of int
-        Probes and gallery.
+        Numbers of probes and gallery entries.
     is_distance : bool
     sets : pair of str
-        What the lists of the gallery and of the probes are called.
+        Names of the lists of the gallery and of the probes.
     """
 
     length: int
@@ -248,14 +247,14 @@ class _Header:
     sets: tuple[str, str]
 
 
-def read_openbr(source: Source, options: Options) -> Contents:
-    """Read a file of this format."""
+def read_openbr(source: Source, options: InputOptions) -> Contents:
+    """Read a file of OpenBR."""
     if options.columns is not None:
-        raise FormatError(f"{source.name}: a matrix of OpenBR has no columns to name. Leave out --columns.")
+        raise FormatError(f"{source.name}: columns of a matrix of OpenBR have no roles. Leave out --columns.")
     with only_format_errors(source.name, "a matrix of OpenBR"):
         header = _header(source)
-        cells = _cells(source, header).T  # the gallery down, as trials are listed
-        what = "a mask" if header.kind.itemsize == 1 else "distances, with the other sign" if header.is_distance else ""
+        cells = _cells(source, header).T  # rows become gallery entries
+        what = "a mask" if header.kind.itemsize == 1 else "distances, signs changed" if header.is_distance else ""
         size = f"{header.shape[1]:,} gallery x {header.shape[0]:,} probes"
         sets = f"{header.sets[0]} against {header.sets[1]}"
         origin = Origin(source.name, f"openbr, {size}{', ' if what else ''}{what}, {sets}")
@@ -264,8 +263,8 @@ def read_openbr(source: Source, options: Options) -> Contents:
         return _scores(cells, header, origin, options)
 
 
-def holds_openbr(source: Source, options: Options) -> tuple[ContentKind, ...]:  # noqa: ARG001  # nothing can be said otherwise
-    """Scores, or a key if it is a mask."""
+def holds_openbr(source: Source, options: InputOptions) -> tuple[ContentKind, ...]:  # noqa: ARG001  # as for all formats
+    """Return scores, or key if it is a mask."""
     return ("key",) if _header(source).kind.itemsize == 1 else ("scores",)
 
 
@@ -273,14 +272,14 @@ def _header(source: Source) -> _Header:
     found = _HEADER.match(source.head)
     if found is None:
         raise FormatError(
-            f"{source.name}: no matrix of OpenBR: expected a line S2 or D2, two lines with the names of lists, and a "
-            "line 'MF rows columns' or 'MB rows columns' with the order of bytes."
+            f"{source.name}: not a matrix of OpenBR: expected a line S2 or D2, two lines with the names of lists, and "
+            "a line 'MF rows columns' or 'MB rows columns' with the byte order."
         )
     order = next((sign for sign in "<>" if np.frombuffer(found[7], f"{sign}i4")[0] == _MAGIC), None)
     if order is None:
         raise FormatError(
-            f"{source.name}: the fourth line ends with the bytes {found[7].hex()}, expected 0x12345678 in the order of "
-            "bytes of a machine. Write the file again, in binary mode."
+            f"{source.name}: the fourth line ends with the bytes {found[7].hex()}, expected 0x12345678 in either byte "
+            "order. Write the file again, in binary mode."
         )
     kind: np.dtype[Any] = np.dtype(np.uint8) if found[4] == b"B" else np.dtype(f"{order}f4")
     sets = tuple(found[at].decode("utf-8", "replace").strip() or "a list without a name" for at in (2, 3))
@@ -288,11 +287,11 @@ def _header(source: Source) -> _Header:
 
 
 def _cells(source: Source, header: _Header) -> AnyArray:
-    """The cells, probes down; refused if there are more or fewer of them than the header says."""
+    """Return the cells, with probes as rows; raise if their number differs from the header."""
     rows, columns = header.shape
     expected, held = rows * columns * header.kind.itemsize, source.size - header.length
     if not expected or held != expected:
-        why = "it was cut off" if held < expected else "something stands behind them"
+        why = "the file was cut off" if held < expected else "other data follow"
         why = why if expected else "there is no trial"
         raise FormatError(
             f"{source.name}: {rows:,} x {columns:,} cells of {header.kind.itemsize} bytes are {expected:,} bytes, but "
@@ -304,27 +303,27 @@ def _cells(source: Source, header: _Header) -> AnyArray:
     return np.frombuffer(data, header.kind).reshape(rows, columns)
 
 
-def _key(cells: AnyArray, origin: Origin, options: Options) -> Contents:
+def _key(cells: AnyArray, origin: Origin, options: InputOptions) -> Contents:
     known = np.isin(cells, (_MATCH, _NO_MATCH, _NO_TRIAL))
     if not known.all():
         column, row = np.unravel_index(int(np.argmin(known)), cells.shape)
         raise FormatError(
-            f"{origin.name}: the mask holds 0x{cells[column, row]:02x} in row {row + 1}, column {column + 1}; only "
-            "0xff (match), 0x7f (non-match) and 0x00 (no trial) mean anything."
+            f"{origin.name}: the mask contains 0x{cells[column, row]:02x} in row {row + 1}, column {column + 1}; only "
+            "0xff (match), 0x7f (non-match) and 0x00 (no trial) are valid."
         )
     return contents_of_grid(_names(cells), cells != _NO_TRIAL, origin, options, is_target=cells == _MATCH)
 
 
-def _scores(cells: AnyArray, header: _Header, origin: Origin, options: Options) -> Contents:
+def _scores(cells: AnyArray, header: _Header, origin: Origin, options: InputOptions) -> Contents:
     held = ~np.isnan(cells)
-    score = cells.astype(np.float32)  # in the order of bytes of this machine
+    score = cells.astype(np.float32)  # converts to the byte order of this machine
     n_absent = np.count_nonzero(~held)
-    notes = (f"{n_absent:,} cells are NaN, and no trials.",) if n_absent else ()
+    notes = (f"{n_absent:,} cells are NaN, so they are not trials.",) if n_absent else ()
     signed = np.negative(score, out=score) if header.is_distance else score
     return contents_of_grid(_names(cells), held, origin, options, scores=signed, notes=notes)
 
 
 def _names(cells: AnyArray) -> tuple[pa.Array, pa.Array]:
-    """Trials are called by the numbers of their columns and rows."""
+    """Return names of trials: the numbers of their columns and rows."""
     gallery, probes = (pa.array([f"{at + 1}/{n}" for at in range(n)]) for n in cells.shape)
     return gallery, probes

@@ -1,46 +1,46 @@
-"""Files of NumPy: one array (``.npy``), or several in one archive (``.npz``).
+"""NumPy files: one array (``.npy``), or several in one archive (``.npz``).
 
-One array holds scores, truth, class scores or classes of trials that have no names but their row numbers.
+One array contains scores, truth, class scores or classes of trials without names, identified by their rows.
 
 Written by ``numpy.save``, version 1 or 2 of the file format, in any byte order and memory order::
 
     (n,) floats or integers       scores of n trials (row 0, row 1, ...)
     (n,) booleans                 a key, True for target; with --need key also numbers that are 0 or 1
-    (n, k) floats or integers     class scores of n segments; the classes are called 0, 1, ..., k - 1
-    (n,) whole numbers            with --need class-key the true classes, 0, 1, ..., of any number type
-    (n, k) one-hot                the same where a key is needed: each row has one 1, in the column of its class
+    (n, k) floats or integers     class scores of n segments; the classes are named 0, 1, ..., k - 1
+    (n,) integers                 with --need class-key the true classes, 0, 1, ..., of any number type
+    (n, k) one-hot                the same if a key is needed: each row has one 1, in the column of its class
 
-A matrix is never taken for binary scores in silence. ``columns`` picks one of its columns, or several as several
-systems (``-,score`` the second of two, ``score=2`` the same by number).
+A matrix is never silently read as two-class scores. ``columns`` selects one of its columns, or several columns as
+several systems (``-,score`` is the second of two columns, ``score=2`` the same by number).
 
-There is no room for names, conditions, the name of a system or the base of logarithms: what has them is not written.
-Arrays of Python objects are pickles and never loaded.
+The format cannot contain names, conditions, the name of a system or the base of logarithms; tables with these are
+refused. Arrays of Python objects are pickles and never loaded.
 
-An archive holds scores, keys, class scores and class keys with the names of their trials.
+An archive contains scores, keys, class scores and class keys with the names of their trials.
 
 Written by ``numpy.savez`` or ``numpy.savez_compressed``, without Python objects. The arrays, for n trials, or for a
 grid of m enrolments and s test segments::
 
     enroll, test [, side]    (n,) text             names of the trials; or
-    trial                    (n,) text             names of trials of one name; or neither: row 0, row 1, ...
+    trial                    (n,) text             single names of the trials; or neither: row 0, row 1, ...
     X_names                  (number of names,)    with X = enroll, test, side or trial: the distinct names; X then
-                                                   holds (n,) integers, positions in this list
+                                                   contains (n,) integers, indices in this list
     enroll_names, test_names (m,) (s,) text        without enroll and test: a grid, listed row by row;
     mask                     (m, s) booleans       the cells that are trials, if not all of them
 
     score                    (n,) or (m, s)        scores of one system, floats or integers; for several systems
-    score:NAME               (n,) or (m, s)        the scores of each
-    log10                    () boolean            whether scores are common logarithms
+    score:NAME               (n,) or (m, s)        the scores of each system
+    log10                    () boolean            True if scores are common logarithms
     is_target                (n,) or (m, s)        the key, booleans
     classes, score           (k,) text, (n, k)     class scores
-    classes, label           (k,) text, (n,)       a class key: positions in classes, or names
-    condition:NAME           (n,)                  anything else that is known of the trials: text, numbers, booleans
+    classes, label           (k,) text, (n,)       a class key: indices in classes, or names
+    condition:NAME           (n,)                  conditions of the trials: text, numbers, booleans
 
-In a grid, cells outside the mask may hold anything. Files of others are read, too, if they use common names:
-``scores``, ``y_score``, ``y_prob``, ``y_proba``, ``probs``, ``probabilities``, ``logits`` or ``y_pred`` for score, the
-first of them that is there, and ``labels``, ``label`` or ``y_true`` for truth (booleans or 0 and 1) or the true class
-(whole numbers, text, or one-hot rows); a matrix of scores without names is read as class scores, and then the labels
-are classes. Other arrays are passed over, with a note.
+In a grid, cells outside the mask may have any value. Files from other programs are read, too, with common names:
+``scores``, ``y_score``, ``y_prob``, ``y_proba``, ``probs``, ``probabilities``, ``logits`` or ``y_pred`` for score (the
+first one that exists), and ``labels``, ``label`` or ``y_true`` for truth (booleans or 0 and 1) or the true class
+(integers, text, or one-hot rows). A matrix of scores without names is read as class scores, and the labels are then
+classes. Other arrays are skipped, with a note.
 """
 
 from __future__ import annotations
@@ -57,8 +57,7 @@ from deciban._arrow import to_numpy
 from deciban.errors import FormatError
 from deciban.io.columns.headers import parse_columns
 from deciban.io.columns.values import truth_of
-from deciban.io.contents import ContentKind, Contents, Written, only_format_errors
-from deciban.io.formats import Options
+from deciban.io.formats import ContentKind, Contents, InputOptions, WrittenContents, only_format_errors
 from deciban.io.matrices import numpy_files
 from deciban.io.matrices.named_matrix import matrix_of
 from deciban.io.source import Source
@@ -68,8 +67,8 @@ from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, SINGLE
 from deciban.types import AnyArray
 
 
-def read_npy(source: Source, options: Options) -> Contents:
-    """Read a file of one array."""
+def read_npy(source: Source, options: InputOptions) -> Contents:
+    """Read a file with one array."""
     name = source.name
     with only_format_errors(name, "a NumPy array"):
         with source.stream() as stream:
@@ -81,11 +80,11 @@ def read_npy(source: Source, options: Options) -> Contents:
             )
         origin = Origin(name, f"npy, {array.dtype} of shape {array.shape}")
         arrays = _called(array[:, 0] if array.shape[1:] == (1,) else array, options, name)
-        return _Reader(name, arrays, arrays.__getitem__, options, lambda _: name).contents(origin)
+        return _ArrayReader(name, arrays, arrays.__getitem__, options, lambda _: name).contents(origin)
 
 
-def _called(array: AnyArray, options: Options, name: str) -> dict[str, AnyArray]:
-    """Return one array by the name that it would have in an archive; of a matrix perhaps some columns."""
+def _called(array: AnyArray, options: InputOptions, name: str) -> dict[str, AnyArray]:
+    """Return one array under its name in an archive; or selected columns of a matrix."""
     need, n_columns = options.need, 1 if array.ndim == 1 else array.shape[1]
     if options.columns is not None:
         picked = _picked(options, n_columns, name)
@@ -101,23 +100,23 @@ def _called(array: AnyArray, options: Options, name: str) -> dict[str, AnyArray]
     size = f"{array.shape[0]:,} x {n_columns:,}"
     if need in ("key", "class-key"):
         raise FormatError(
-            f"{name}: a {size} matrix, but a key was asked for. Expected one label "
-            "per trial, or one-hot rows: a single 1 in the column of the true class, and 0 in all others. The mask of "
-            "a matrix of trials has 1 for targets, -1 for non-targets and 0 for cells that are no trial."
+            f"{name}: a {size} matrix, but a key is needed. Expected one label per trial, or one-hot rows: a single 1 "
+            "in the column of the true class, and 0 in all others; or the mask of a matrix of trials with 1 for "
+            "targets, -1 for non-targets and 0 for cells that are not trials."
         )
     if need == "scores":
         raise FormatError(
-            f"{name}: a {size} matrix, but {need} were asked for, "
-            f"one value per trial. Say which column: --columns score={n_columns}; or, of scores of two classes, that "
-            "their difference is meant: --kind two-class (class 1, the second column, is the target then)."
+            f"{name}: a {size} matrix, but {need} need one value per trial. Name the column: --columns "
+            f"score={n_columns}; or, for scores of two classes, use their difference: --kind two-class (class 1, the "
+            "second column, is then the target)."
         )
     if n_columns > numpy_files.MOST_CLASSES:
         raise FormatError(f"{name}: a matrix with {n_columns:,} columns. Expected a column per class.")
     return {"score": array}
 
 
-def holds_npy(source: Source, options: Options) -> tuple[ContentKind, ...]:
-    """Which kinds of tables a file could be read as, by its shape."""
+def holds_npy(source: Source, options: InputOptions) -> tuple[ContentKind, ...]:
+    """Return the kinds of tables as which a file can be read, by its shape."""
     with source.stream() as stream:
         shape = numpy_files.read_header(stream, source.name)[0]
     if len(shape) == 2 and shape[1] > 1:
@@ -125,8 +124,8 @@ def holds_npy(source: Source, options: Options) -> tuple[ContentKind, ...]:
     return ("scores", "key", "class-key")
 
 
-def _picked(options: Options, n_columns: int, name: str) -> list[int]:
-    """The columns, from 0, that the user called scores."""
+def _picked(options: InputOptions, n_columns: int, name: str) -> list[int]:
+    """Return the indices of the columns that the user named as scores."""
     roles = parse_columns(options.columns or ())
     numbers = str(roles.get("score")).split("|") if isinstance(roles, Mapping) else []
     if isinstance(roles, Mapping):
@@ -137,28 +136,28 @@ def _picked(options: Options, n_columns: int, name: str) -> list[int]:
         picked = [at for at, role in enumerate(roles) if role == "score"]
     if not fits or not picked:
         raise FormatError(
-            f"{name}: --columns picks scores out of {n_columns:,} columns that have no names. Write score=2 for the "
-            "second one, or the role of each, score or -."
+            f"{name}: --columns selects scores from {n_columns:,} columns without names. Write score=2 for the second "
+            "one, or the role of each, score or -."
         )
     return picked
 
 
-def write_npy(contents: Contents, stream: IO[bytes]) -> Written:
-    """Write a file of one array."""
+def write_npy(contents: Contents, stream: IO[bytes]) -> WrittenContents:
+    """Write a file with one array."""
     arrays, name = _arrays(contents, contents.origin.name), contents.origin.name
     classes, label = arrays.get("classes", np.empty(0)), arrays.get("label")
     are_numbers = classes.tolist() == [str(at) for at in range(len(classes))]
     if are_numbers and (label is None or len(classes) == numpy_files.n_classes_of(label)):
         arrays.pop("classes", None)
     if len(arrays) != 1 or not arrays.keys() <= {"score", "is_target", "label"}:
-        natural = " Scores.in_nats() makes natural logarithms of common ones." if "log10" in arrays else ""
+        natural = " Convert common logarithms with Scores.in_nats()." if "log10" in arrays else ""
         raise FormatError(
-            f"npy has room for one array of scores, truth or classes, but {name} needs {', '.join(arrays) or 'none'}. "
+            f"npy can contain one array of scores, truth or classes, but {name} needs {', '.join(arrays) or 'none'}. "
             f"Choose npz or parquet (--to).{natural}"
         )
     (array,) = arrays.values()
     npy_format.write_array(stream, array, allow_pickle=False)
-    return Written(frozenset(contents.kinds))
+    return WrittenContents(frozenset(contents.kinds))
 
 
 SYSTEM = "score:"
@@ -168,14 +167,14 @@ _OTHER_NAMES = {
     "score": ("scores", "y_score", "y_prob", "y_proba", "probs", "probabilities", "logits", "y_pred"),
     "label": ("labels", "y_true"),
 }
-"""What others call arrays, the likeliest name first."""
+"""Names of arrays in other programs, the most likely name first."""
 
 _MOST_CELLS = 1 << 32
-"""Trials that names alone may promise."""
+"""Largest number of trials without stored values."""
 
 
 def name_of(array: str, names: Collection[str]) -> str | None:
-    """Return what an array is called in an archive with these names; None if it is not there.
+    """Return the name of an array in an archive with these names, or None.
 
     >>> name_of("score", {"y_true", "y_score"}), name_of("classes", {"y_true"})
     ('y_score', None)
@@ -184,27 +183,27 @@ def name_of(array: str, names: Collection[str]) -> str | None:
 
 
 @dataclass(slots=True)
-class _Reader:
-    """Reader of named arrays, each of them once.
+class _ArrayReader:
+    """Reader of named arrays, which reads each array once.
 
     Attributes
     ----------
     name : str
-        What messages call the file.
+        Name of the file for messages.
     names : collection of str
         Names of the arrays.
     read : function of a name
-    options : Options
+    options : InputOptions
     place : function of a name
-        What messages call an array.
+        Returns the text for an array in messages.
     left : set of str
-        The arrays that were not read so far.
+        The arrays that have not been read.
     """
 
     name: str
     names: Collection[str]
     read: Callable[[str], AnyArray]
-    options: Options
+    options: InputOptions
     place: Callable[[str], str]
     left: set[str] = field(init=False)
 
@@ -212,7 +211,7 @@ class _Reader:
         self.left = set(self.names)
 
     def contents(self, origin: Origin) -> Contents:
-        """All that the arrays hold."""
+        """Return all contents of the arrays."""
         log10 = self._take("log10")
         if log10 is not None and bool(log10.all()):
             self.options = self.options.declaring("log10", origin.name)
@@ -247,7 +246,7 @@ class _Reader:
         return self.read(name)
 
     def _names(self) -> dict[str, pa.Array]:
-        """Names per trial, by side; for a grid those of its rows and columns, ``enroll_names`` and ``test_names``."""
+        """Return names per trial, by side; for a grid, names of rows and columns (``enroll_names``, ``test_names``)."""
         found: dict[str, pa.Array] = {}
         for side in dict.fromkeys((*PAIR_SIDE, *SINGLE)):
             distinct, values = self._take(f"{side}_names"), self._take(side)
@@ -260,7 +259,7 @@ class _Reader:
                 found[f"{side}_names"] = numpy_files.as_names(distinct, self.place(f"{side}_names"))
         if found and not _is_grid(found) and tuple(found) not in (PAIR, PAIR_SIDE, SINGLE):
             raise FormatError(
-                f"{self.name}: names its trials by {', '.join(found)}. Expected enroll and test (and side), or "
+                f"{self.name}: identifies its trials by {', '.join(found)}. Expected enroll and test (and side), or "
                 "trial, or for a grid enroll_names and test_names."
             )
         return found
@@ -268,12 +267,12 @@ class _Reader:
     def _decoded(self, codes: AnyArray, distinct: AnyArray, side: str) -> pa.Array:
         names = numpy_files.as_names(distinct, self.place(f"{side}_names"))
         if codes.dtype.kind not in "iu" or codes.ndim != 1:
-            raise FormatError(f"{self.place(side)}: expected a vector of positions in {side}_names, got {codes.dtype}.")
+            raise FormatError(f"{self.place(side)}: expected a vector of indices in {side}_names, got {codes.dtype}.")
         wrong = (codes < 0) | (codes >= len(names))
         if wrong.any():
             row = int(np.argmax(wrong))
             raise FormatError(
-                f"{self.place(side)}, row {row}: position {codes[row]} in {side}_names, which has {len(names):,}."
+                f"{self.place(side)}, row {row}: index {codes[row]} in {side}_names, which has length {len(names):,}."
             )
         return pa.DictionaryArray.from_arrays(
             pa.array(codes.astype(np.int64 if codes.itemsize > 4 else np.int32)), names
@@ -296,10 +295,10 @@ class _Reader:
             trials = Trials.of_rows(len(values[0]), origin=origin)
         else:
             raise FormatError(
-                f"{origin.name}: holds {origin.reading}, but neither names of trials nor scores or labels."
+                f"{origin.name}: contains {origin.reading}, but neither names of trials nor scores or labels."
             )
         if not len(trials):
-            raise FormatError(f"{origin.name}: holds no trials.")
+            raise FormatError(f"{origin.name}: contains no trials.")
         for name, column in conditions.items():
             if len(column) != len(trials):
                 raise FormatError(f"{self.place(CONDITION + name)}: {len(column):,} values for {len(trials):,} trials.")
@@ -310,17 +309,17 @@ class _Reader:
         shape = tuple(len(column) for column in names.values())
         if mask is not None and mask.shape != shape:
             raise FormatError(
-                f"{self.place('mask')}: has shape {mask.shape}, the names make {shape[0]:,} x {shape[1]:,}."
+                f"{self.place('mask')}: has shape {mask.shape}, but there are {shape[0]:,} x {shape[1]:,} names."
             )
         if mask is None and not has_values and shape[0] * shape[1] > _MOST_CELLS:
             raise FormatError(
-                f"{origin.name}: promises {shape[0] * shape[1]:,} trials without storing one. Store the mask."
+                f"{origin.name}: declares {shape[0] * shape[1]:,} trials without any value. Store the mask."
             )
         chosen = None if mask is None else numpy_files.as_truth(mask, self.place("mask"))
         return Trials.of_grid(names["enroll_names"], names["test_names"], chosen, origin=origin)
 
     def _per_trial(self, array: str, values: AnyArray, trials: Trials) -> AnyArray:
-        """One value for each trial, out of a vector or, for a grid, out of a matrix."""
+        """Return one value for each trial, from a vector or, for a grid, from a matrix."""
         values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 and trials.listed is not None else values
         if values.shape == (len(trials),):
             return np.ascontiguousarray(values)
@@ -343,7 +342,7 @@ class _Reader:
         )
 
     def _labelled(self, contents: Contents, trials: Trials, label: AnyArray, known: list[str] | None) -> Contents:
-        """Labels as a key, or as a class key where there are classes."""
+        """Add labels as a key, or as a class key if there are classes."""
         place = self.place("label")
         names = numpy_files.as_names(label, place) if label.dtype.kind in "US" else None
         if known is None and contents.class_scores is None and self.options.need != "class-key":
@@ -358,7 +357,7 @@ class _Reader:
                 return replace(contents, class_key=numpy_files.class_key_of(trials, labels))
             if labels.max() >= len(known):
                 row = int(np.argmax(labels))
-                raise FormatError(f"{place}, row {row}: label {labels[row]} of {len(known)} classes, counted from 0.")
+                raise FormatError(f"{place}, row {row}: label {labels[row]} of {len(known)} classes, numbered from 0.")
             names = pa.DictionaryArray.from_arrays(pa.array(labels), pa.array(known))
         return replace(contents, class_key=ClassKey.of(trials, names, classes=known))
 
@@ -367,16 +366,16 @@ def _is_grid(names: dict[str, pa.Array]) -> bool:
     return tuple(names) == ("enroll_names", "test_names")
 
 
-def read_npz(source: Source, options: Options) -> Contents:
-    """Read a file of this format."""
+def read_npz(source: Source, options: InputOptions) -> Contents:
+    """Read an archive of arrays."""
     with only_format_errors(source.name, "an archive of NumPy arrays"), numpy_files.Archive(source) as archive:
         origin = Origin(source.name, f"npz with {', '.join(sorted(archive.names))[:200]}")
         place = f"{source.name}: {{}}".format
-        return _Reader(source.name, archive.names, archive.read, options, place).contents(origin)
+        return _ArrayReader(source.name, archive.names, archive.read, options, place).contents(origin)
 
 
-def holds_npz(source: Source, options: Options) -> tuple[ContentKind, ...]:  # noqa: ARG001  # nothing can be said otherwise
-    """Which kinds of tables an archive could be read as, by the names and shapes of its arrays."""
+def holds_npz(source: Source, options: InputOptions) -> tuple[ContentKind, ...]:  # noqa: ARG001  # as for all formats
+    """Return the kinds of tables as which an archive can be read, by the names and shapes of its arrays."""
     with numpy_files.Archive(source) as archive:
         names = set(archive.names)
         score = name_of("score", names)
@@ -389,12 +388,14 @@ def holds_npz(source: Source, options: Options) -> tuple[ContentKind, ...]:  # n
 _KINDS: tuple[ContentKind, ...] = ("scores", "key", "index", "class-scores", "class-key")
 
 
-def write_npz(contents: Contents, stream: IO[bytes]) -> Written:
-    """Write a file of this format."""
+def write_npz(contents: Contents, stream: IO[bytes]) -> WrittenContents:
+    """Write an archive of arrays."""
     arrays = _arrays(contents, contents.origin.name)
     numpy_files.write_archive(arrays, stream)
     kinds = frozenset(kind for kind in contents.kinds if kind in _KINDS)
-    return Written(kinds, frozenset(array.removeprefix(CONDITION) for array in arrays if array.startswith(CONDITION)))
+    return WrittenContents(
+        kinds, frozenset(array.removeprefix(CONDITION) for array in arrays if array.startswith(CONDITION))
+    )
 
 
 def _arrays(contents: Contents, name: str) -> dict[str, AnyArray]:
@@ -403,7 +404,7 @@ def _arrays(contents: Contents, name: str) -> dict[str, AnyArray]:
     is_grid = trials.listed is None and contents.class_scores is None and contents.class_key is None
     arrays = _trial_arrays(trials, name, is_grid=is_grid)
     if contents.class_scores is not None and contents.systems:
-        raise FormatError("npz holds scores of trials or of classes, not both. Write two files.")
+        raise FormatError("npz can contain scores of trials or of classes, not both. Write two files.")
     for one in contents.systems:
         array = "score" if len(contents.systems) == 1 else f"{SYSTEM}{one.name}"
         if array in arrays:
@@ -412,8 +413,7 @@ def _arrays(contents: Contents, name: str) -> dict[str, AnyArray]:
     bases = {one.log10 for one in contents.systems}
     if len(bases) > 1:
         raise FormatError(
-            "npz: common and natural logarithms do not go into one file. Turn the former into the latter, with "
-            "Scores.in_nats()."
+            "npz: common and natural logarithms cannot be in one file. Convert common ones with Scores.in_nats()."
         )
     if bases == {True}:
         arrays["log10"] = np.array(True)  # noqa: FBT003  # an array of one boolean
@@ -439,7 +439,7 @@ def _trial_arrays(trials: Trials, name: str, *, is_grid: bool) -> dict[str, AnyA
     arrays: dict[str, AnyArray] = {}
     if trials.sides == ROW:
         if not numbered_in_order(trials):
-            raise FormatError(f"{name}: the trials have no names and are not all rows of a table in order. Name them.")
+            raise FormatError(f"{name}: the trials have no names and are not the rows of a table in order. Add names.")
     elif is_grid:
         for side, names in zip(trials.sides, trials.names, strict=True):
             arrays[f"{side}_names"] = numpy_files.text_of_names(names, f"{side}_names")
@@ -459,11 +459,9 @@ def _condition_arrays(trials: Trials) -> dict[str, AnyArray]:
     for condition, column in trials.conditions.items():
         array = f"{CONDITION}{condition}"
         if column.null_count:
-            raise FormatError(
-                f"npz has no room for missing values, and {array} has {column.null_count:,}. Use parquet."
-            )
+            raise FormatError(f"npz cannot contain missing values, but {array} has {column.null_count:,}. Use parquet.")
         values = numpy_files.text_of_names(column, array) if column.type == pa.string() else to_numpy(column)
         if values.dtype.kind not in "biufU":
-            raise FormatError(f"npz has no room for {column.type} values, as {array} has. Use parquet (--to).")
+            raise FormatError(f"npz cannot contain {column.type} values, which {array} has. Use parquet (--to).")
         arrays[array] = values
     return arrays

@@ -1,27 +1,27 @@
-"""Text formats of which a table cannot say all: ASVspoof, Bob, lir, quality and id maps of BOSARIS, NIST LRE 2007.
+"""Text formats that need code: ASVspoof, Bob, lir, quality and id maps of BOSARIS, NIST LRE 2007.
 
-Text files of BOSARIS that are no lists of trials: quality measures of segments, and id maps.
+Text files of BOSARIS that are not lists of trials: quality measures of segments, and id maps.
 
-Quality measures: the first line says how many there are, the others hold a name and so many numbers::
+Quality measures: the first line is the number of measures; each other line is a name and its measures::
 
     2
     seg1 0.75 20.5
     seg2 0.5 13.25
 
-Id maps: what a name on the left is called on the right::
+Id maps: a name on the left, and the corresponding name on the right::
 
     model1 seg1
     model2 seg7
 
-Commas may stand between them, and a header ``left,right`` above; or tabs, and blanks in the names.
+Instead of blanks, there may be commas, with a header ``left,right`` above; or tabs, with blanks in the names.
 
-The lists of trials (index, key and scores) are the lines of the format ``kaldi``. Names of measures have no place in
-this format; they come back as q1, q2, ... Such lines could be many things, so they are never guessed: they are read
-where quality measures or an id map are asked for.
+The lists of trials (index, key and scores) have the lines of the format ``kaldi``. The format cannot contain names of
+measures; they are read as q1, q2, ... Lines like these could be many things, so the format is never guessed. It is used
+if quality measures or an id map are needed.
 
 NIST language recognition evaluations of 2007 to 2011: one line for each segment and language.
 
-Test, target language, set, segment, decision (``t`` or ``f``), score; the files of the scorer add the true language::
+Test, target language, set, segment, decision (``t`` or ``f``), score; files of the scorer add the true language::
 
     general_lr english closed_set lid00001 t 0.875
     general_lr farsi closed_set lid00001 f 0.125
@@ -29,11 +29,11 @@ Test, target language, set, segment, decision (``t`` or ``f``), score; the files
     general_lr english closed_set lid00001 t 0.875 english.american
 
 The lines become a table of class scores, languages in the order of their first occurrence; decisions are left out.
-Every segment needs a score for every language, and all lines must be of one test and one set: cut other files up first.
-`deciban.io.decision_files` takes the decisions, and no scores.
+Each segment needs a score for each language, and all lines must be of one test and one set: split other files first.
+`deciban.io.decision_files` reads the decisions, without the scores.
 
-The seven columns were seen in a recipe (Kaldi's for LRE 2007) that writes them for the scorer of NIST; that the
-evaluations of 2009 and 2011 kept the order is from memory, so this format is never guessed.
+The seven columns were seen in a recipe (Kaldi's for LRE 2007) that writes them for the scorer of NIST. The order in the
+evaluations of 2009 and 2011 is from memory, so this format is never guessed.
 """
 
 from __future__ import annotations
@@ -50,10 +50,9 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.values import same_names
-from deciban.io.contents import Contents, RowError, Written, only_format_errors
-from deciban.io.formats import Options, TextFormat
+from deciban.io.formats import Contents, InputOptions, RowError, TextFormat, WrittenContents, only_format_errors
 from deciban.io.source import Source, numbered_lines, read_text
-from deciban.io.text.one_line import is_number, split
+from deciban.io.text import is_number, split
 from deciban.io.text.reader import Layout, TextBlocks, lines_of_rows, parse_blocks
 from deciban.io.text.writer import check_names
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Origin, Scores, SegmentQuality, Trials
@@ -62,13 +61,13 @@ from deciban.types import BoolArray, IntArray
 
 
 def spoof_again_by_source(columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
-    """Call non-targets ``spoof`` again whose source is an attack."""
+    """Restore the label ``spoof`` for non-targets whose source is an attack."""
     source = columns.get("=source")
     return columns if source is None else _spoof_again(columns, pc.not_equal(source, "bonafide"))
 
 
 def spoof_again_by_label(columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
-    """Call non-targets ``spoof`` again that the countermeasure should call so."""
+    """Restore the label ``spoof`` for non-targets that are spoofed according to the label of the countermeasure."""
     kind = columns.get("=cm-label")
     return columns if kind is None else _spoof_again(columns, pc.equal(kind, "spoof"))
 
@@ -81,16 +80,16 @@ def _spoof_again(columns: dict[str, pa.Array], attacked: pa.Array) -> dict[str, 
 
 
 def has_asvspoof_names(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a list of two columns has the names of ASVspoof 2021, and is not just any list of scores."""
+    """Return True if a list of two columns has names as in ASVspoof 2021, or if there are more columns."""
     return len(rows[0]) > 2 or all(row[0][:5] in ("LA_E_", "PA_E_", "DF_E_") for row in rows)
 
 
 _Columns: TypeAlias = dict[str, pa.Array]
 _CLAIMED, _REAL, _PROBE = "=claimed_id", "=real_id", "=probe_subject_id"
 _REFERENCES = ("=bio_ref_template_id", "=bio_ref_reference_id")
-"""What tells the references of a subject apart."""
+"""Columns that distinguish the references of a subject."""
 _NO_ATTACK = ("", "None", "nan")
-"""What stands in the column of attacks where there is none."""
+"""Values in the column of attacks for trials without attack."""
 
 
 def _text(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
@@ -98,24 +97,24 @@ def _text(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 
 def labelled_by_name(columns: _Columns) -> _Columns:
-    """Label trials by whether the claimed identity, which may be the enrolment, is the real one."""
+    """Label trials as targets if the claimed identity, which may be the enrolment, is the real one."""
     return columns | {"label": pc.equal(_text(columns.get(_CLAIMED, columns["enroll"])), _text(columns[_REAL]))}
 
 
 def unlabelled_four(columns: _Columns) -> _Columns:
-    """Say by names what labels said, where the name of the enrolment is the claimed identity."""
+    """Replace labels by names, with the enrolment as the claimed identity."""
     return _unlabelled(columns, columns["enroll"])
 
 
 def unlabelled_five(columns: _Columns) -> _Columns:
-    """Say by names what labels said; without a claimed identity, the name of the enrolment is it."""
+    """Replace labels by names; without a claimed identity, the enrolment is used."""
     return _unlabelled(columns, columns.get(_CLAIMED, columns["enroll"]))
 
 
 def _unlabelled(columns: _Columns, claimed: pa.Array) -> _Columns:
     label = columns.get("label")
     if label is None and _REAL not in columns:
-        raise FormatError("neither labels nor a condition column real_id say who is who")
+        raise FormatError("real identities are unknown: there are neither labels nor a condition column real_id")
     real = columns.get(_REAL, claimed)
     if label is not None:
         wrong = pc.not_equal(pc.equal(claimed, real), pc.equal(label, "target"))
@@ -128,18 +127,18 @@ def _unlabelled(columns: _Columns, claimed: pa.Array) -> _Columns:
 def _contradiction(label: pa.Scalar, claimed: pa.Scalar, real: pa.Scalar | None) -> str:
     if real is None:
         return (
-            f"{claimed.as_py()!r} is claimed in a non-target trial, but who it really is, is not known. Bring a "
-            "condition column real_id, or choose a format with labels (wespeaker, table, parquet)"
+            f"{claimed.as_py()!r} is claimed in a non-target trial, but the real identity is unknown. Add a condition "
+            "column real_id, or choose a format with labels (wespeaker, table, parquet)"
         )
     return f"the trial is a {label.as_py()}, but {claimed.as_py()!r} is claimed and {real.as_py()!r} is real"
 
 
 def labelled_csv(columns: _Columns) -> _Columns:
-    """Label trials by whether two names are the same, and there is no attack; references are enrolled, if named."""
+    """Label trials as targets if two names are equal and there is no attack; named references are enrolled."""
     claimed = _text(columns["enroll"])
     same = pc.equal(claimed, _text(columns[_PROBE]))
     reference = next((name for name in _REFERENCES if name in columns), None)
-    if reference is not None:  # the same subject may have several
+    if reference is not None:  # a subject may have several references
         columns = {
             "enroll" if role == reference else role: column for role, column in columns.items() if role != "enroll"
         }
@@ -149,7 +148,7 @@ def labelled_csv(columns: _Columns) -> _Columns:
 
 
 def some_target(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether some lines hold the same name as claimed (the first) and real one (the last but two)."""
+    """Return True if some lines have the same claimed name (the first) and real name (third from the end)."""
     return any(row[0] == row[-3] for row in rows)
 
 
@@ -158,7 +157,7 @@ _MARKS = {"hypothesis", "llr_interval_low", *(role[1:] for pair in _PAIRS for ro
 
 
 def labelled_by_source(columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
-    """Label pairs of sources, where nothing else does."""
+    """Label pairs of sources, if there is no label."""
     for one, other in _PAIRS if "label" not in columns else ():
         if one in columns and other in columns:
             return columns | {"label": same_names(columns[one], columns[other], (one[1:], other[1:]))}
@@ -166,11 +165,11 @@ def labelled_by_source(columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
 
 
 def has_lir_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the header has a word that only lir writes."""
+    """Return True if the header has a word that only lir writes."""
     return bool(_MARKS & set(rows[0]))
 
 
-def read_quality(source: Source, options: Options) -> Contents:  # noqa: ARG001  # nothing can be said otherwise
+def read_quality(source: Source, options: InputOptions) -> Contents:  # noqa: ARG001  # as for all formats
     """Read quality measures of segments."""
     lines = [(number, split(line, " ")) for number, line in numbered_lines(read_text(source), source.name)]
     if not lines:
@@ -192,7 +191,7 @@ def read_quality(source: Source, options: Options) -> Contents:  # noqa: ARG001 
         if wrong:
             raise FormatError(f"{source.name}:{number}: the quality measure {wrong[0]!r} is not a finite number.")
     if not lines:
-        raise FormatError(f"{source.name}: holds no segment, only the number of quality measures.")
+        raise FormatError(f"{source.name}: contains no segment, only the number of quality measures.")
     origin = Origin(source.name, "bosaris-quality")
     values = np.array([[float(field) for field in fields[1:]] for _, fields in lines])
     with only_format_errors(source.name, "quality measures"):
@@ -200,18 +199,18 @@ def read_quality(source: Source, options: Options) -> Contents:  # noqa: ARG001 
     return Contents(origin=origin, segment_quality=quality)
 
 
-def write_quality(contents: Contents, stream: IO[bytes]) -> Written:
+def write_quality(contents: Contents, stream: IO[bytes]) -> WrittenContents:
     """Write quality measures of segments."""
     quality = contents.segment_quality
-    assert quality is not None  # noqa: S101  # the caller saw to it that the format can hold the contents
+    assert quality is not None  # noqa: S101  # the caller checked it
     check_names(quality.names, "segment", "bosaris-quality", " ", first=True)
     stream.write(b"%d\n" % quality.values.shape[1])
     for name, values in zip(quality.names.to_pylist(), quality.values.tolist(), strict=True):
         stream.write(f"{name} {' '.join(map(repr, values))}\n".encode())
-    return Written(frozenset(("segment-quality",)))
+    return WrittenContents(frozenset(("segment-quality",)))
 
 
-def read_id_map(source: Source, options: Options) -> Contents:  # noqa: ARG001  # nothing can be said otherwise
+def read_id_map(source: Source, options: InputOptions) -> Contents:  # noqa: ARG001  # as for all formats
     """Read an id map."""
     lines = _pairs(source)
     for number, fields in lines:
@@ -229,14 +228,14 @@ def read_id_map(source: Source, options: Options) -> Contents:  # noqa: ARG001  
 
 
 def _pairs(source: Source) -> list[tuple[int, list[str]]]:
-    """The fields of an id map: as white space separates them, or commas or tabs if these make two of every line."""
+    """Return the fields of an id map, separated by white space, or by commas or tabs if each line then has two."""
     numbered = list(numbered_lines(read_text(source), source.name))
     if not numbered:
         raise FormatError(f"{source.name}: the file is empty. Expected an id map.")
     pairs = {sign: all(len(split(line, sign)) == 2 for _, line in numbered) for sign in (" ", ",", "\t")}
     if pairs[" "] and pairs[","]:
         raise FormatError(
-            f"{source.name}:{numbered[0][0]}: could be two columns by commas or by white space: "
+            f"{source.name}:{numbered[0][0]}: could be two columns with commas or with white space: "
             f"{numbered[0][1][:80]!r}. Leave out the blanks or the commas."
         )
     sign = "," if pairs[","] else "\t" if pairs["\t"] else " "
@@ -244,19 +243,19 @@ def _pairs(source: Source) -> list[tuple[int, list[str]]]:
     if sign == "," and [field.casefold() for field in lines[0][1]] == ["left", "right"]:
         del lines[0]
     if not lines:
-        raise FormatError(f"{source.name}: holds no pair of names, only a header.")
+        raise FormatError(f"{source.name}: contains no pair of names, only a header.")
     return lines
 
 
-def write_id_map(contents: Contents, stream: IO[bytes]) -> Written:
+def write_id_map(contents: Contents, stream: IO[bytes]) -> WrittenContents:
     """Write an id map."""
     id_map = contents.id_map
-    assert id_map is not None  # noqa: S101  # the caller saw to it that the format can hold the contents
+    assert id_map is not None  # noqa: S101  # the caller checked it
     check_names(id_map.left, "left name", "bosaris-idmap", " ", first=True)
     check_names(id_map.right, "right name", "bosaris-idmap", " ", first=False)
     for left, right in zip(id_map.left.to_pylist(), id_map.right.to_pylist(), strict=True):
         stream.write(f"{left} {right}\n".encode())
-    return Written(frozenset(("id-map",)))
+    return WrittenContents(frozenset(("id-map",)))
 
 
 _ROLES = ("=test", "=language", "=set", "trial", "=decision", "score")
@@ -264,8 +263,8 @@ _TRUE = "=true language"
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
-    """Lines of one test and set: a row of them for each segment, in the order of classes."""
+class TestLines:
+    """Lines of one test and set, arranged by segment (rows) and class (columns)."""
 
     listed: Scores
     segments: Trials
@@ -275,7 +274,7 @@ class Lines:
     reading: str
 
     def accepted(self) -> BoolArray:
-        """Return which languages were accepted for each segment.
+        """Return a matrix that is True for the accepted languages of each segment.
 
         Raises
         ------
@@ -292,8 +291,8 @@ class Lines:
         return np.array([word == "t" for word in known])[words][self.rows]
 
 
-def read_nist_lre07(source: Source, options: Options) -> Contents:
-    """Read a file of this format."""
+def read_nist_lre07(source: Source, options: InputOptions) -> Contents:
+    """Read a file of the format ``nist-lre07``."""
     name = options.name or "system"
     lines = read_lines(source, name)
     try:
@@ -304,13 +303,13 @@ def read_nist_lre07(source: Source, options: Options) -> Contents:
     return Contents(origin=origin, index=Index(lines.segments), class_scores=scores, class_key=lines.key)
 
 
-def read_lines(source: Source, system: str) -> Lines:
+def read_lines(source: Source, system: str) -> TestLines:
     """Read the lines of a file of the format ``nist-lre07``.
 
     Raises
     ------
     FormatError
-        If the file is no such file, or a segment lacks the line of a language.
+        If the file does not have this format, or a segment lacks the line of a language.
     """
     data = read_text(source)
     first = next(numbered_lines(data, source.name), None)
@@ -321,13 +320,13 @@ def read_lines(source: Source, system: str) -> Lines:
     layout = Layout(lines, (*_ROLES, _TRUE) if with_key else _ROLES, " ")
     blocks = TextBlocks(source.name, layout, text=data)
     origin = Origin(source.name, str(layout), partial(lines_of_rows, blocks))
-    listed = parse_blocks(blocks, origin, system, Options(need="scores")).scores
+    listed = parse_blocks(blocks, origin, system, InputOptions(need="scores")).scores
     trials = listed.trials
     for name in ("test", "set"):
         found = pc.unique(trials.condition(name)).to_pylist()
         if len(found) > 1:
             raise FormatError(
-                f"{source.name}: lines of more than one {name}: {', '.join(found[:5])}. Each needs a file of its own."
+                f"{source.name}: lines of more than one {name}: {', '.join(found[:5])}. Write each to its own file."
             )
     languages, classes = encode(trials.condition("language"))
     rows = _complete(trials, languages, classes.to_pylist())
@@ -336,11 +335,11 @@ def read_lines(source: Source, system: str) -> Lines:
         key = _key(trials, segments, rows) if with_key else None
     except InputError as error:
         raise FormatError(f"{source.name}: {error}") from error
-    return Lines(listed, segments, classes.to_pylist(), rows, key, str(layout))
+    return TestLines(listed, segments, classes.to_pylist(), rows, key, str(layout))
 
 
 def _complete(trials: Trials, languages: IntArray, classes: list[str]) -> IntArray:
-    """For each segment and language the row of its line."""
+    """Return the row of the line for each segment and language."""
     segments = trials.codes[0]
     cells = segments.astype(np.int64) * len(classes) + languages
     order = np.argsort(cells, kind="stable")
@@ -355,7 +354,7 @@ def _complete(trials: Trials, languages: IntArray, classes: list[str]) -> IntArr
         segment, language = divmod(at, len(classes))
         raise FormatError(
             f"{trials.origin.name}: segment {trials.names[0][segment].as_py()!r} has no line for {classes[language]}. "
-            "Every segment needs a score for every language."
+            "Each segment needs a score for each language."
         )
     return order.reshape(-1, len(classes))
 

@@ -1,1 +1,1 @@
-"""Files of matrices: HDF5 and NumPy. Nothing is believed that was not checked."""
+"""Files of matrices: HDF5 and NumPy, with checks against damaged and hostile files."""

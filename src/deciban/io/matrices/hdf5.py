@@ -1,12 +1,12 @@
-"""HDF5 files opened with care: only named places in the file itself, and nothing larger than the file can hold.
+"""Safe reading of HDF5 files: only named datasets in the file itself, and nothing larger than the file can contain.
 
-A file is input from outside. It may be damaged, or made to harm: links and virtual datasets that name other files,
-a few bytes that promise 10**12 cells, compressed data that inflate without end. So nothing is ever walked or listed;
-every place is looked up by its name, through hard links only, and its storage is checked before a cell is read.
+A file may be damaged or hostile: links and virtual datasets that name other files, a few bytes that declare 10**12
+cells, compressed data that expand without end. So nothing is iterated or listed. Each object is looked up by its name,
+through hard links only, and its storage is checked before a cell is read.
 
-The library crashes on a batch that is shorter than its checksum, unpacks a batch to whatever it unpacks to, and reads
-some damaged names for ever (docs/design/0007-untrusted-files.md). So it only finds batches and heaps of names; they are
-decoded here, to as many bytes as they may have. Filters: the reference of ``H5Pset_deflate``, ``H5Pset_shuffle``,
+The HDF5 library crashes on chunks that are shorter than their checksum, decompresses chunks to any size, and hangs on
+some damaged names (docs/design/untrusted-files.md). So it is used only to find chunks and heaps of names. This
+module decodes them, up to their allowed size. Filters: the reference of ``H5Pset_deflate``, ``H5Pset_shuffle``,
 ``H5Pset_fletcher32``. Names: "HDF5 File Format Specification", version 3.0, level 1E (global heap).
 """
 
@@ -25,16 +25,16 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.contents import only_format_errors
+from deciban.io.formats import only_format_errors
 from deciban.io.matrices.named_matrix import Matrix, Names, full_mask, is_full, without_nul
 from deciban.io.source import Source
 from deciban.types import AnyArray
 
 _SMALL = 1 << 26
-"""Bytes that a dataset may always promise, however little of it is stored."""
+"""Number of bytes that any dataset may declare, however little of it is stored."""
 
 _MOST_PACKED = 1100
-"""How far a filter can shrink data: deflate reaches 1032 to 1."""
+"""Largest compression ratio of a filter: deflate reaches 1032 to 1."""
 
 DEFLATE, SHUFFLE, FLETCHER32 = 1, 2, 3
 _FILTERS = {DEFLATE: "deflate", SHUFFLE: "shuffle", FLETCHER32: "fletcher32"}
@@ -47,11 +47,11 @@ class Hdf5:
     Attributes
     ----------
     name : str
-        What messages call it.
+        Name for messages.
     size : int
-        Bytes of the whole file.
+        Size of the whole file in bytes.
     path : path or None
-        Where its bytes lie on disk; None for a stream.
+        Path of the file on disk; None for a stream.
     file : h5py.File
     """
 
@@ -63,7 +63,7 @@ class Hdf5:
         self._found: dict[str, Any] = {"": file["/"].id}
 
     def bytes_at(self, offset: int, count: int) -> bytes:
-        """Bytes of the file, fewer where it ends."""
+        """Return bytes of the file, fewer at its end."""
         if isinstance(self._content, io.BytesIO):
             return bytes(self._content.getbuffer()[offset : offset + count])
         with self._content.open("rb") as stream:
@@ -71,17 +71,17 @@ class Hdf5:
             return stream.read(count)
 
     def has(self, path: str) -> bool:
-        """Whether there is something of this name.
+        """Return True if an object with this path exists.
 
         Raises
         ------
         FormatError
-            If the way there leads through a link, which could lead to another file.
+            If the path contains a soft or external link, which could lead to another file.
         """
         return self._find(path) is not None
 
     def _find(self, path: str) -> Any:
-        """The object at an absolute path, None if there is none."""
+        """Return the object at an absolute path, or None."""
         import h5py
 
         if path in self._found:
@@ -92,65 +92,64 @@ class Hdf5:
         if isinstance(group, h5py.h5g.GroupID) and group.links.exists(part.encode()):
             if group.links.get_info(part.encode()).type != h5py.h5l.TYPE_HARD:
                 raise FormatError(
-                    f"{self.name}, {path}: {part} is a soft or external link. Links are not followed, they could lead "
-                    "to other files. Copy the data into the file: h5repack --merge."
+                    f"{self.name}, {path}: {part} is a soft or external link. deciban does not follow links, because "
+                    "they could lead to other files. Copy the data into the file: h5repack --merge."
                 )
             found = h5py.h5o.open(group, part.encode())
         self._found[path] = found
         return found
 
     def dataset(self, path: str) -> Any:
-        """The h5py dataset at a path, after a check of where its cells are and how much was stored.
+        """Return the h5py dataset at a path, after a check of its storage and size.
 
         Raises
         ------
         FormatError
-            If there is none, its cells lie in other files, or it promises more than was stored.
+            If it does not exist, its cells are in other files, or it declares more than was stored.
         """
         found = self.unsized(path)
         self.check_size(found, path)
         return found
 
     def unsized(self, path: str) -> Any:
-        """The same without a check of the size, for datasets that need not be read."""
+        """Return a dataset without a check of its size, if it need not be read."""
         found = self._find(path)
         if found is None:
             raise FormatError(f"{self.name}: no dataset {path}, so the file is not complete. Write it again.")
         return self.checked(found, path)
 
     def checked(self, found: Any, path: str) -> Any:
-        """Turn the identifier of an object into a dataset whose cells lie in this file, behind known filters."""
+        """Convert an identifier to a dataset whose cells are in this file, behind known filters."""
         import h5py
 
         if not isinstance(found, h5py.h5d.DatasetID):
             raise FormatError(f"{self.name}, {path}: expected a dataset, but this is a group or a type.")
-        # The layout comes first: asking a virtual dataset for its shape may open the files it is made of.
+        # Check the layout first: asking a virtual dataset for its shape may open other files.
         plan = found.get_create_plist()
         if plan.get_layout() == h5py.h5d.VIRTUAL or plan.get_external_count():
             raise FormatError(
-                f"{self.name}, {path}: the cells lie in other files (virtual or external storage), which are not "
-                "opened. Copy them into this file."
+                f"{self.name}, {path}: the cells are in other files (virtual or external storage), which deciban does "
+                "not open. Copy them into this file."
             )
-        plan.fill_value_defined()  # refuses what the library would crash on when asked for the fill value itself
+        plan.fill_value_defined()  # raises for damaged fill values, which would crash the library later
         codes = [plan.get_filter(i)[0] for i in range(plan.get_nfilters())]
         if not set(codes) <= _FILTERS.keys() or len(set(codes)) < len(codes):
             listed = ", ".join(_FILTERS.get(code, f"number {code}") for code in codes)
             raise FormatError(
-                f"{self.name}, {path}: stored through filters {listed}. Known are deflate, shuffle and "
-                f"fletcher32, each once. {_REPACK}."
+                f"{self.name}, {path}: stored with the filters {listed}. Only deflate, shuffle and fletcher32 are "
+                f"supported, each once. {_REPACK}."
             )
-        return h5py.Dataset(found, readonly=True)  # so that h5py asks once for shape and type
+        return h5py.Dataset(found, readonly=True)  # h5py then caches shape and type
 
     def check_size(self, dataset: Any, path: str) -> None:
-        """Refuse a dataset that promises more than its stored bytes can hold.
+        """Raise if a dataset declares more than its stored bytes can contain.
 
         Raises
         ------
         FormatError
-            If it does.
         """
         if dataset.shape is None:
-            raise FormatError(f"{self.name}, {path}: holds no cells at all. Write the file again.")
+            raise FormatError(f"{self.name}, {path}: contains no cells. Write the file again.")
         identifier = dataset.id
         plan = identifier.get_create_plist()
         width = max(dataset.dtype.itemsize, 16 if dataset.dtype.kind == "O" else 1)
@@ -159,8 +158,8 @@ class Hdf5:
         if stored > self.size or promised > max(_SMALL, stored * (_MOST_PACKED if plan.get_nfilters() else 1)):
             shape = " x ".join(f"{length:,}" for length in dataset.shape)
             raise FormatError(
-                f"{self.name}, {path}: promises {shape} cells ({promised:,} bytes), but {stored:,} bytes are stored in "
-                f"a file of {self.size:,}. Damaged, or never fully written: write it again."
+                f"{self.name}, {path}: declares {shape} cells ({promised:,} bytes), but {stored:,} bytes are stored in "
+                f"a file of {self.size:,} bytes. Damaged or incomplete: write it again."
             )
         nominal = math.prod(dataset.chunks or ()) * width
         if nominal > max(_SMALL, 4 * promised):
@@ -171,7 +170,7 @@ class Hdf5:
 
 @contextmanager
 def opened(source: Source) -> Iterator[Hdf5]:
-    """Open an HDF5 source; whatever goes wrong in the block is told as an error of the file.
+    """Open an HDF5 source; errors in the block become errors about the file.
 
     Raises
     ------
@@ -184,14 +183,14 @@ def opened(source: Source) -> Iterator[Hdf5]:
 
     bytes_of = source.seekable()
     if isinstance(bytes_of, Path):
-        with bytes_of.open("rb"):  # what cannot be opened at all is no damaged file
+        with bytes_of.open("rb"):  # raises OSError if the file cannot be opened
             pass
     with only_format_errors(source.name, "an HDF5 file"), h5py.File(bytes_of, "r", locking="best-effort") as file:
         yield Hdf5(file, source, bytes_of)
 
 
-class _Noticing:
-    """A stream that remembers how writing to it failed: HDF5 goes on for a while, and then fails in another way."""
+class _ErrorStream:
+    """A stream that stores its first write error, because HDF5 continues and fails later with another error."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.stream = stream
@@ -210,16 +209,16 @@ class _Noticing:
 
 @contextmanager
 def created(stream: IO[bytes]) -> Iterator[Any]:
-    """A new HDF5 file in a stream that can be written and sought.
+    """Create an HDF5 file in a writable and seekable stream.
 
     Raises
     ------
     OSError
-        If the stream takes no more: a full disk.
+        If writing fails, for example on a full disk.
     """
     import h5py
 
-    noticing = _Noticing(stream)
+    noticing = _ErrorStream(stream)
     try:
         with h5py.File(noticing, "w") as file:
             yield file
@@ -231,12 +230,12 @@ def created(stream: IO[bytes]) -> Iterator[Any]:
 
 
 def write_names(file: Any, path: str, names: pa.Array) -> None:
-    """Write names as UTF-8 strings of the length of the longest, or of variable length if that would waste much room.
+    """Write names as UTF-8 strings with the length of the longest, or with variable length if that saves much space.
 
     Raises
     ------
     FormatError
-        If a name holds a NUL character, which would end it.
+        If a name contains a NUL character.
     """
     import h5py
 
@@ -257,14 +256,14 @@ def write_field(file: Any, path: str, value: pa.Array | AnyArray) -> None:
     """
     if isinstance(value, pa.Array):
         write_names(file, path, value)
-    elif value.ndim and is_full(value):  # not stored, but the fill value of a dataset that has no cells
+    elif value.ndim and is_full(value):  # not stored, but the fill value of a dataset without cells
         file.create_dataset(path, value.shape, np.uint8, fillvalue=1)
     else:
         file.create_dataset(path, data=value.view(np.uint8) if value.dtype == np.bool_ else value)
 
 
 _WORDS = 1 << 16
-"""Words of a checksum that are added up at a time, so that no sum overflows."""
+"""Number of words of a checksum that are summed at once, so that sums do not overflow."""
 
 
 def cells(
@@ -275,20 +274,20 @@ def cells(
     fill: Callable[[], object] | None = None,
     rows: tuple[int, int] | None = None,
 ) -> AnyArray:
-    """All cells of a dataset whose storage and size were checked, with their bytes as they are in the file.
+    """Return all cells of a dataset whose storage and size were checked, in the byte order of the file.
 
     Parameters
     ----------
     file : Hdf5
     dataset : h5py.Dataset
     where : str
-        What messages call it.
+        Text for the place in messages.
     kind : dtype
-        What the bytes of a cell are.
+        Type of the cells in the file.
     fill : function, optional
-        Gives the value of cells that were never written; 0 when left out.
+        Returns the value of cells that were never written; by default 0.
     rows : pair of int, optional
-        The first row that is read, and the one behind the last; all, if left out.
+        The first row to read, and the row after the last; by default all rows.
 
     Raises
     ------
@@ -322,14 +321,14 @@ def cells(
 
 
 def _undone(number: int, data: bytes | None, n_bytes: int, width: int) -> bytes | None:
-    """What a filter made something of, which has at most ``n_bytes`` and a checksum; None if it cannot be."""
+    """Return data before a filter was applied, at most ``n_bytes`` and a checksum; None if the data are invalid."""
     if data is None:
         return None
     if number == FLETCHER32:
         return data[:-4] if len(data) > 4 and _sums(data[:-4]) == _stored_sums(data[-4:]) else None
     if number == DEFLATE:
         return zlib.decompressobj().decompress(data, n_bytes + 5)
-    if len(data) % width:  # shuffled are whole cells, and the rest stays where it is
+    if len(data) % width:  # only whole cells are shuffled, the rest is unchanged
         return None
     return np.frombuffer(data, np.uint8).reshape(width, -1).T.tobytes()
 
@@ -340,7 +339,7 @@ def _stored_sums(data: bytes) -> tuple[int, int]:
 
 
 def _sums(data: bytes) -> tuple[int, int]:
-    """Fletcher's checksum: sum of all words, and sum of all such sums on the way, modulo 65535."""
+    """Return Fletcher's checksum: the sum of all words, and the sum of all partial sums, modulo 65535."""
     words = np.frombuffer(data + bytes(len(data) % 2), ">u2").astype(np.uint64)
     first = second = 0
     for start in range(0, len(words), _WORDS):
@@ -357,7 +356,7 @@ _OBJECT = struct.Struct("<H6xQ")
 
 
 def strings(file: Hdf5, dataset: Any, where: str) -> list[bytes]:
-    """The strings of a dataset whose size was checked.
+    """Return the strings of a dataset whose size was checked.
 
     Raises
     ------
@@ -380,13 +379,13 @@ def strings(file: Hdf5, dataset: Any, where: str) -> list[bytes]:
         data, objects = heaps[address]
         start, stored = objects.get(index, (0, 0))
         if stored < length:
-            raise FormatError(f"{where}: name {len(found)} is not where it should be. Damaged: copy the file again.")
+            raise FormatError(f"{where}: name {len(found)} is missing in the heap. Damaged: copy the file again.")
         found.append(data[start : start + length].rstrip(b"\0"))
     return found
 
 
 def _contiguous(file: Hdf5, dataset: Any, where: str) -> AnyArray:
-    """References that lie in the file one after the other."""
+    """Return references that are stored contiguously in the file."""
     offset, n_bytes = dataset.id.get_offset(), dataset.size * _REFERENCE.itemsize
     if offset is None and dataset.id.get_storage_size() == 0:
         return np.zeros(dataset.size, _REFERENCE)
@@ -396,7 +395,7 @@ def _contiguous(file: Hdf5, dataset: Any, where: str) -> AnyArray:
 
 
 def _heap(file: Hdf5, address: int, left: int, where: str) -> tuple[bytes, Mapping[int, tuple[int, int]]]:
-    """The bytes of one collection of a heap, and where in them its objects begin and how long they are."""
+    """Return the bytes of one collection of a heap, and the offset and length of its objects."""
     offset = file.file.userblock_size + address
     head = file.bytes_at(offset, _HEAP.size) if offset < file.size else b""
     mark, version, size = _HEAP.unpack(head) if len(head) == _HEAP.size else (b"", 0, 0)
@@ -407,7 +406,7 @@ def _heap(file: Hdf5, address: int, left: int, where: str) -> tuple[bytes, Mappi
     place = _HEAP.size
     while place + _OBJECT.size <= len(data):
         index, length = _OBJECT.unpack_from(data, place)
-        if not index:  # the rest is free
+        if not index:  # the rest is unused
             break
         place += _OBJECT.size
         if place + length > len(data):
@@ -418,12 +417,12 @@ def _heap(file: Hdf5, address: int, left: int, where: str) -> tuple[bytes, Mappi
 
 
 def read_names(file: Hdf5, path: str) -> Names:
-    """Names from a dataset of strings of fixed or variable length, ASCII or UTF-8.
+    """Return names from a dataset of strings with fixed or variable length, ASCII or UTF-8.
 
     Raises
     ------
     FormatError
-        If it holds anything else.
+        If the dataset contains anything else.
     """
     import h5py
 
@@ -431,7 +430,7 @@ def read_names(file: Hdf5, path: str) -> Names:
     where = f"{file.name}, {path}"
     text = h5py.check_string_dtype(dataset.dtype)
     if text is None:
-        raise FormatError(f"{where}: expected names (strings), but it holds {_type_in_words(dataset.dtype)}.")
+        raise FormatError(f"{where}: expected names (strings), got {_type_in_words(dataset.dtype)}.")
     if dataset.ndim > 2 or dataset.size != max(dataset.shape, default=1):
         raise FormatError(f"{where}: expected a list of names, got an array of shape {dataset.shape}.")
     if text.length is None:
@@ -447,12 +446,12 @@ def read_names(file: Hdf5, path: str) -> Names:
 
 
 def decoded(raw: Sequence[bytes], where: str) -> pa.Array:
-    """Names from their bytes in UTF-8.
+    """Return names from their bytes in UTF-8.
 
     Raises
     ------
     FormatError
-        If one is not UTF-8, or holds a NUL character.
+        If a name is not UTF-8, or contains a NUL character.
     """
     try:
         names = pa.array(raw, pa.binary()).cast(pa.string())
@@ -462,7 +461,7 @@ def decoded(raw: Sequence[bytes], where: str) -> pa.Array:
         return names
     for row, name in enumerate(raw):
         try:
-            rule = "holds a NUL character" if "\0" in name.decode() else None
+            rule = "contains a NUL character" if "\0" in name.decode() else None
         except UnicodeDecodeError as error:
             rule = f"is not UTF-8 ({error.reason} at byte {error.start})"
         if rule is not None:
@@ -475,12 +474,12 @@ def _type_in_words(dtype: np.dtype[Any]) -> str:
 
 
 def read_mask(file: Hdf5, path: str) -> Matrix:
-    """As `read_matrix`, for a mask, whose cells are not even made if they are ones that were never stored.
+    """Return a mask as a matrix; a mask of ones without stored cells uses no memory.
 
     Raises
     ------
     FormatError
-        As `read_matrix`.
+        As in `read_matrix`.
     """
     dataset = matrix_of_numbers(file, path)
     if dataset.size and dataset.id.get_storage_size() == 0 and dataset.fillvalue == 1:
@@ -489,12 +488,12 @@ def read_mask(file: Hdf5, path: str) -> Matrix:
 
 
 def read_array(file: Hdf5, path: str) -> AnyArray:
-    """Numbers from a dataset of any shape, in the byte order of this machine.
+    """Return numbers from a dataset of any shape, in the byte order of this machine.
 
     Raises
     ------
     FormatError
-        As `read_matrix`.
+        As in `read_matrix`.
     """
     dataset = _numbers(file, path)
     file.check_size(dataset, path)
@@ -505,17 +504,17 @@ def _numbers(file: Hdf5, path: str) -> Any:
     dataset = file.unsized(path)
     if dataset.dtype.kind not in "biuf" or dataset.dtype.itemsize > 8:
         found = _type_in_words(dataset.dtype)
-        raise FormatError(f"{file.name}, {path}: expected numbers of up to 64 bits, but it holds {found}.")
+        raise FormatError(f"{file.name}, {path}: expected numbers of up to 64 bits, got {found}.")
     return dataset
 
 
 def matrix_of_numbers(file: Hdf5, path: str) -> Any:
-    """A two-dimensional dataset of numbers, whose size was not checked.
+    """Return a two-dimensional dataset of numbers, without a check of its size.
 
     Raises
     ------
     FormatError
-        If it holds anything else.
+        If the dataset is anything else.
     """
     dataset = _numbers(file, path)
     if dataset.shape is None or len(dataset.shape) != 2:
@@ -524,12 +523,12 @@ def matrix_of_numbers(file: Hdf5, path: str) -> Any:
 
 
 def read_matrix(file: Hdf5, path: str) -> Matrix:
-    """Numbers from a two-dimensional dataset, in the byte order of this machine.
+    """Return numbers from a two-dimensional dataset, in the byte order of this machine.
 
     Raises
     ------
     FormatError
-        If it holds no numbers, or promises more of them than were stored.
+        If it does not contain numbers, or declares more of them than were stored.
     """
     dataset = matrix_of_numbers(file, path)
     file.check_size(dataset, path)
@@ -538,7 +537,7 @@ def read_matrix(file: Hdf5, path: str) -> Matrix:
 
 
 def rows_of(file: Hdf5, path: str, start: int, stop: int) -> AnyArray:
-    """Some rows of a matrix whose size was checked; ones that were never stored are made.
+    """Return some rows of a matrix whose size was checked; cells that were not stored get the fill value.
 
     Raises
     ------
@@ -550,7 +549,7 @@ def rows_of(file: Hdf5, path: str, start: int, stop: int) -> AnyArray:
 
 
 def cells_of(file: Hdf5, dataset: Any, where: str, rows: tuple[int, int] | None = None) -> AnyArray:
-    """All cells of a dataset of numbers or strings of fixed length, in the byte order of this machine; or some rows.
+    """Return all cells, or some rows, of a dataset of numbers or fixed-length strings, in native byte order.
 
     Raises
     ------
@@ -568,7 +567,7 @@ def cells_of(file: Hdf5, dataset: Any, where: str, rows: tuple[int, int] | None 
         return values
     if kind.kind != "S" and not h5py.h5t.py_create(kind, logical=True).equal(dataset.id.get_type()):
         raise FormatError(f"{where}: numbers of an unusual type. Rewrite the file with h5repack -l CONTI.")
-    if kind == np.bool_:  # other bytes than 0 and 1 are no booleans, and the reader of masks will say so
+    if kind == np.bool_:  # values other than 0 and 1 are refused later, by the reader of masks
         return cells(file, dataset, where, np.dtype(np.int8), lambda: int(dataset.fillvalue), rows)
     values = cells(file, dataset, where, kind, lambda: dataset.fillvalue, rows)
     return values.astype(kind.newbyteorder("="), copy=False)

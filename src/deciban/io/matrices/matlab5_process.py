@@ -1,9 +1,9 @@
 """Program that reads one struct of a MATLAB file of version 5 with scipy, under limits of memory, time and output.
 
-`deciban.io.formats.hdf5_and_matlab` runs it as a process of its own, because a file made to harm can crash
-`scipy.io.loadmat` or fill the memory (docs/design/0007-untrusted-files.md). It imports nothing of deciban. Arguments:
-the file, the archive to write, bytes that it may hold, seconds, the struct that is preferred, and the known ones. The
-archive gets the matrices, and the JSON of texts and faults by field; the names of all variables are those of field "".
+`deciban.io.formats.hdf5_and_matlab` runs it as a separate process, because a hostile file can crash
+`scipy.io.loadmat` or fill the memory (docs/design/untrusted-files.md). It does not import deciban. Arguments: the
+file, the archive to write, its largest size in bytes, seconds, the preferred struct, and the known structs. The archive
+contains the matrices, and a JSON object of texts and faults by field; field "" contains the names of all variables.
 """
 
 import codecs
@@ -18,7 +18,7 @@ from scipy.io import loadmat, whosmat
 
 
 def limit(n_bytes: int, seconds: int) -> None:
-    """Limit this process; Windows cannot do it, and macOS limits no memory."""
+    """Limit the resources of this process; not possible on Windows, and without a memory limit on macOS."""
     try:
         import resource
     except ImportError:
@@ -33,7 +33,7 @@ def limit(n_bytes: int, seconds: int) -> None:
 
 
 def register_units(order: str) -> None:
-    """Make a codec of one character for each 16-bit unit: with any other, scipy refuses characters of two units."""
+    """Register a codec with one character per 16-bit unit; with other codecs, scipy refuses surrogate pairs."""
 
     def decode(data: Any, _: str = "") -> tuple[str, int]:
         return "".join(map(chr, np.frombuffer(data, f"{order}u2"))), len(data)
@@ -43,25 +43,25 @@ def register_units(order: str) -> None:
 
 
 def text_of(cell: Any) -> str:
-    """Return the text of a cell, which may be a cell that holds a text.
+    """Return the text of a cell, which may be nested in cells.
 
     Raises
     ------
     ValueError
-        If it is anything else.
+        If the cell contains anything else.
     """
     while getattr(cell, "dtype", None) == np.object_ and cell.size == 1:
         cell = cell.item()
     if not isinstance(cell, np.ndarray) or (cell.size and (cell.dtype.kind != "U" or cell.size != cell.shape[-1])):
-        raise ValueError("a cell that holds no text of one line")
+        raise ValueError("a cell that does not contain one line of text")
     text = cell.astype("<U1").tobytes().decode("utf-32-le", "surrogatepass")
     if "\ufffd" in text:
-        raise ValueError("a text with bytes that are no characters")
+        raise ValueError("a text with bytes that are not characters")
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
 def value_of(field: Any) -> Any:
-    """Return a matrix of numbers as it is, a cell array as a list of texts, and for anything else what it is."""
+    """Return a matrix of numbers unchanged, a cell array as a list of texts, and otherwise a description."""
     if type(field) is np.ndarray and field.dtype.kind in "biuf":
         return field
     if type(field) is not np.ndarray or field.dtype.kind != "O":
@@ -77,11 +77,11 @@ def main() -> None:
     """Read the file and write the archive."""
     path, archive, n_bytes, seconds, wanted, *known = sys.argv[1:]
     limit(int(n_bytes), int(seconds))
-    warnings.simplefilter("error")  # an imaginary part that is dropped is a warning only
+    warnings.simplefilter("error")  # scipy only warns when it drops an imaginary part
     with open(path, "rb") as stream:  # noqa: PTH123
         order = {b"\x00\x01IM": "<", b"\x01\x00MI": ">"}.get(stream.read(128)[124:])
     if order is None:
-        raise ValueError("not a MATLAB file of version 5 (save -v7 or -v6 writes one)")
+        raise ValueError("not a MATLAB file of version 5 (written with save -v7 or -v6)")
     register_units(order)
     names = [name for name, _, _ in whosmat(path)]
     there = [name for name in known if name in names]
@@ -90,7 +90,7 @@ def main() -> None:
     how: Any = {"mat_dtype": True, "chars_as_strings": False, "uint16_codec": "units"}
     for name, struct in loadmat(path, variable_names=chosen, **how).items() if chosen else ():
         if name == chosen[0] and (struct.dtype.names is None or struct.size != 1):
-            raise ValueError(f"the variable {name} is not one struct, but it must be: struct({name})")
+            raise ValueError(f"the variable {name} must be a single struct: struct({name})")
         if name == chosen[0]:
             values |= {field: value_of(struct[field].item()) for field in struct.dtype.names}
     matrices = {field: value for field, value in values.items() if isinstance(value, np.ndarray)}
@@ -102,6 +102,6 @@ if __name__ == "__main__":
     try:
         main()
     except MemoryError:
-        sys.exit("needs more memory than a file of its size may")
-    except Exception as error:  # noqa: BLE001  # scipy raises whatever its code stumbles over
+        sys.exit("more memory is needed than the size of the file allows")
+    except Exception as error:  # noqa: BLE001  # scipy raises errors of any type
         sys.exit(" ".join(str(error).split()) or type(error).__name__)

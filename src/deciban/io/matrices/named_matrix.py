@@ -1,4 +1,4 @@
-"""Names and matrices of binary files: from files to tables, and from tables to the matrices that files hold."""
+"""Names and matrices of binary files: conversion from files to tables, and from tables to matrices."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban.errors import FormatError, InputError
-from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written
-from deciban.io.formats import Options
+from deciban.io.formats import KIND_OF, ContentKind, Contents, InputOptions, Item, WrittenContents
 from deciban.io.matrices.numpy_files import as_floats, refuse_nan
 from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality, Trials, TrialTable
 from deciban.trials.frames import check_same_trials
@@ -24,14 +23,14 @@ from deciban.types import AnyArray, BoolArray, FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Names of a file, and what messages call them."""
+    """Names in a file, and their place for messages."""
 
     values: pa.Array
     place: str
 
 
 def full_mask(shape: tuple[int, ...]) -> BoolArray:
-    """Return a mask of ones that takes no memory, whatever its shape."""
+    """Return a mask of ones that uses no memory, whatever its shape."""
     return np.broadcast_to(np.True_, shape)
 
 
@@ -42,7 +41,7 @@ def is_full(mask: AnyArray) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Numbers of a file, and what messages call them."""
+    """Numbers in a file, and their place for messages."""
 
     values: AnyArray
     place: str
@@ -53,37 +52,37 @@ class Matrix:
         return self.values.shape
 
     def transposed(self) -> Matrix:
-        """The same with rows and columns swapped."""
+        """Return the matrix with rows and columns swapped."""
         turned = self.values.T
         return replace(self, values=turned if is_full(turned) else np.ascontiguousarray(turned))
 
     def only(self, allowed: Sequence[int]) -> AnyArray:
-        """Return the numbers; refuse others than these."""
+        """Return the numbers; raise if one is not in ``allowed``."""
         return self.values if is_full(self.values) else only(self.values, allowed, self.place)
 
     def ticked(self) -> BoolArray | None:
-        """Which cells of a mask of 0 and 1 are set; None for all of them."""
+        """Return the cells of a mask of 0 and 1 that are set; None for all cells."""
         values = self.values
-        # Two extremes tell a full mask in a fraction of the time that comparing every cell takes.
+        # The minimum and the maximum detect a full mask faster than a comparison of all cells.
         if is_full(values) or not values.size or values.min() == values.max() == 1:
             return None
         return np.asarray(self.only((0, 1)) == 1)
 
 
 def only(values: AnyArray, allowed: Sequence[int], name: str, start: int = 0) -> AnyArray:
-    """The numbers of a block of a matrix, whose first row is ``start``, none of which is any but these.
+    """Return a block of a matrix, whose first row is ``start``; raise if a value is not in ``allowed``.
 
     Raises
     ------
     FormatError
-        At the first cell that holds anything else.
+        At the first other value.
     """
     known = np.logical_or.reduce([values == one for one in allowed])
     if not known.all():
         place = np.argwhere(~known)[0]
         raise FormatError(
-            f"{name}: the mask holds {values[tuple(place)]} in {_cell(place, start)}, but only "
-            f"{', '.join(map(str, allowed))} mean anything."
+            f"{name}: the mask contains {values[tuple(place)]} in {_cell(place, start)}, but only "
+            f"{', '.join(map(str, allowed))} are valid."
         )
     return values
 
@@ -94,18 +93,18 @@ def _cell(place: AnyArray, start: int) -> str:
 
 
 _CUT_LENGTH = 100
-"""Some tools cut names at this length."""
+"""Length at which some tools cut names."""
 
 
 _MOST_CELLS = 1 << 32
-"""Trials that a full mask without cells may promise."""
+"""Largest number of trials of a full mask without stored cells."""
 
 
 def contents_of_grid(
     names: tuple[pa.Array, pa.Array],
     held: BoolArray | None,
     origin: Origin,
-    options: Options,
+    options: InputOptions,
     *,
     scores: AnyArray | None = None,
     is_target: BoolArray | None = None,
@@ -116,24 +115,24 @@ def contents_of_grid(
     Parameters
     ----------
     names : pair of pyarrow arrays
-        Of rows and of columns.
+        Names of rows and of columns.
     held : (n_rows, n_columns) bool array or None
-        Which cells are trials; None for all of them.
+        True for cells that are trials; None for all cells.
     origin : Origin
-    options : Options
+    options : InputOptions
     scores, is_target : (n_rows, n_columns) array, optional
     notes : sequence of str
 
     Raises
     ------
     FormatError
-        If no cell is a trial, more are promised than anybody can use, or a name occurs twice.
+        If no cell is a trial, too many trials are declared, or a name occurs twice.
     """
     n_cells = len(names[0]) * len(names[1])
     if not n_cells or (held is not None and not held.any()):
-        raise FormatError(f"{origin.name}: holds no trials: no cell of the matrix is one.")
+        raise FormatError(f"{origin.name}: contains no trials: no cell of the matrix is one.")
     if held is None and n_cells > _MOST_CELLS:
-        raise FormatError(f"{origin.name}: promises {n_cells:,} trials without storing one. Store the mask.")
+        raise FormatError(f"{origin.name}: declares {n_cells:,} trials without any value. Store the mask.")
     try:
         trials = Trials.of_grid(*names, held, origin=origin)
     except InputError as error:
@@ -148,20 +147,20 @@ def contents_of_grid(
 
 
 _SIDES = (("row_ids", "modelQ", "has_row", "model_measures"), ("column_ids", "segQ", "has_column", "seg_measures"))
-"""Fields of both sides of quality measures: names, measures, which names have some, and what measures are called."""
+"""Fields of both sides of quality measures: names, measures, flags of names with measures, names of measures."""
 
 
 @dataclass(slots=True)
-class Grid:
-    """Rows and columns of a matrix file, on their way to tables.
+class MatrixTable:
+    """Rows and columns of a matrix file, for conversion to tables.
 
     Attributes
     ----------
     source : str
-        What messages call the file.
+        Name of the file for messages.
     format : str
     models, segments : Names
-    options : Options
+    options : InputOptions
     notes : list of str
     """
 
@@ -169,7 +168,7 @@ class Grid:
     format: str
     models: Names
     segments: Names
-    options: Options
+    options: InputOptions
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -182,19 +181,19 @@ class Grid:
         return len(self.models.values), len(self.segments.values)
 
     def upright(self, *matrices: Matrix) -> tuple[Matrix, ...]:
-        """The matrices as models x segments.
+        """Return the matrices as models x segments.
 
         Raises
         ------
         FormatError
-            If they differ in shape, or fit the names in neither direction.
+            If they differ in shape, or match the names in neither direction.
         """
         first = matrices[0]
         for other in matrices[1:]:
             if other.shape != first.shape:
                 raise FormatError(
-                    f"{first.place} has shape {first.shape}, {other.place} has {other.shape}: they do not belong "
-                    "together. Write the file again."
+                    f"{first.place} has shape {first.shape}, {other.place} has {other.shape}: the shapes must be "
+                    "equal. Write the file again."
                 )
         if first.shape == self.shape:
             return matrices
@@ -207,21 +206,21 @@ class Grid:
         )
 
     def contents(self, mask: BoolArray | None, kind: str, **values: Any) -> Contents:
-        """The trials of a mask, with their scores or labels."""
+        """Return the trials of a mask, with their scores or labels."""
         origin = Origin(self.source, f"{self.format} {kind}")
         names = self.models.values, self.segments.values
         return contents_of_grid(names, mask, origin, self.options, notes=self.notes, **values)
 
     def scores(self, matrix: Matrix, mask: Matrix | None) -> Contents:
-        """Tables of a matrix of scores and the mask of its trials.
+        """Return the tables for a matrix of scores and the mask of its trials.
 
         Raises
         ------
         FormatError
-            If the matrices do not fit, or the score of a trial is NaN.
+            If the shapes do not match, or the score of a trial is NaN.
         """
         if mask is None:
-            self.notes.append(f"{self.source}: there is no mask of trials; every cell was taken for one.")
+            self.notes.append(f"{self.source}: there is no mask of trials, so each cell is a trial.")
         matrix, *rest = self.upright(*((matrix,) if mask is None else (matrix, mask)))
         chosen = rest[0].ticked() if rest else None
         values = as_floats(matrix.values, matrix.place)
@@ -229,12 +228,12 @@ class Grid:
         return self.contents(chosen, "scores", scores=values)
 
     def key(self, tar: Matrix, non: Matrix) -> Contents:
-        """Tables of a mask of targets and one of non-targets.
+        """Return the tables for masks of targets and of non-targets.
 
         Raises
         ------
         FormatError
-            If they do not fit, or share a cell.
+            If the shapes do not match, or a cell is in both.
         """
         tar, non = self.upright(tar, non)
         targets, nontargets = tar.only((0, 1)) == 1, non.only((0, 1)) == 1
@@ -248,18 +247,18 @@ class Grid:
         return self.contents(targets | nontargets, "key", is_target=targets)
 
     def trial_mask(self, mask: Matrix, *, is_key: bool | None) -> Contents:
-        """Tables of a mask of +1 (target), -1 (non-target) and 0 (no trial), or of 1 (trial) and 0.
+        """Return the tables for a mask of +1 (target), -1 (non-target) and 0 (no trial), or of 1 (trial) and 0.
 
         Parameters
         ----------
         mask : Matrix
         is_key : bool or None
-            Whether 1 means target; None: only if there is a -1.
+            True if 1 means target; None: only if some cell is -1.
 
         Raises
         ------
         FormatError
-            If it holds anything else, or does not fit.
+            If there are other values, or the shape does not match.
         """
         (mask,) = self.upright(mask)
         if is_key or (is_key is None and not is_full(mask.values) and np.any(mask.values < 0)):
@@ -272,15 +271,15 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class FieldReader:
-    """Read the fields of a file of matrices, by the names that HDF5 files of BOSARIS give them.
+    """Reader of the fields of a file of matrices, by their names in HDF5 files of BOSARIS.
 
     Attributes
     ----------
     source : str
-        What messages call the file.
+        Name of the file for messages.
     format : str
     has : function
-        Return True if a field is there.
+        Returns True if a field exists.
     names, matrix : function
         Read a field.
     """
@@ -291,13 +290,13 @@ class FieldReader:
     names: Callable[[str], Names]
     matrix: Callable[[str], Matrix]
 
-    def contents(self, kind: ContentKind, options: Options, *, is_key: bool | None = None) -> Contents:
-        """Read the table of one kind; ``is_key`` as in `Grid.trial_mask`.
+    def contents(self, kind: ContentKind, options: InputOptions, *, is_key: bool | None = None) -> Contents:
+        """Read the table of one kind; ``is_key`` as in `MatrixTable.trial_mask`.
 
         Raises
         ------
         FormatError
-            If a field is missing, or does not fit the others.
+            If a field is missing, or does not match the others.
         """
         if kind == "id-map":
             left, right = self.names("left_ids").values, self.names("right_ids").values
@@ -307,7 +306,7 @@ class FieldReader:
             table, notes = measures_of(self.names("ids"), self.matrix("values"), self._words("measures"), self.source)
             origin = Origin(self.source, f"{self.format} segment quality")
             return Contents(origin=origin, segment_quality=table, notes=notes)
-        grid = Grid(self.source, self.format, self.names("row_ids"), self.names("column_ids"), options)
+        grid = MatrixTable(self.source, self.format, self.names("row_ids"), self.names("column_ids"), options)
         if kind == "scores":
             return grid.scores(self.matrix("scores"), self._optional("score_mask"))
         if kind == "key":
@@ -316,8 +315,8 @@ class FieldReader:
             return grid.trial_mask(self.matrix("trial_mask"), is_key=is_key)
         return self._quality(grid)
 
-    def _quality(self, grid: Grid) -> Contents:
-        """Quality measures x models and measures x segments; only some of them may have any."""
+    def _quality(self, grid: MatrixTable) -> Contents:
+        """Read quality measures (measures x models and measures x segments), of both sides or of one."""
         mask = self._optional("score_mask")
         index = None if mask is None else grid.contents(grid.upright(mask)[0].ticked(), "quality").index
         tables: list[SegmentQuality | None] = []
@@ -350,9 +349,9 @@ def _refuse_copies(names: Names) -> None:
         return
     codes = to_numpy(names.values.dictionary_encode().indices)
     twice = distinct[int(np.argmax(np.bincount(codes) > 1))].as_py()
-    why = f"Rows and columns need distinct names; names cut off at {_CUT_LENGTH} characters look alike"
+    why = f"Rows and columns need distinct names. Were the names cut off at {_CUT_LENGTH} characters?"
     if len(twice.encode()) == _CUT_LENGTH:
-        why = "It has exactly the length at which some tools cut names off, so two may have become one"
+        why = f"It has {_CUT_LENGTH} characters, and some tools cut names off at this length"
     raise FormatError(
         f"{names.place}: {len(codes) - len(distinct):,} of {len(codes):,} names repeat another one, the first "
         f"{twice!r}. {why}. Write the file with longer or other names."
@@ -362,12 +361,12 @@ def _refuse_copies(names: Names) -> None:
 def measures_of(
     names: Names, matrix: Matrix, called: Sequence[str] | None, source: str, known: BoolArray | None = None
 ) -> tuple[SegmentQuality, tuple[str, ...]]:
-    """A table of quality measures from a matrix of measures x names, and notes about it.
+    """Return a table of quality measures from a matrix of measures x names, and notes about it.
 
     Raises
     ------
     FormatError
-        If names and matrix do not fit.
+        If names and matrix do not match.
     """
     notes: tuple[str, ...] = ()
     n_names = len(names.values)
@@ -386,57 +385,58 @@ def measures_of(
 
 
 def item_to_write(contents: Contents, format_name: str) -> Item:
-    """The one table that goes into a file with room for one: the scores if there are any, else the key, and so on.
+    """Return the table to write to a file with one table: the scores if there are any, else the key, and so on.
 
     Raises
     ------
     FormatError
-        If there is more than one system, or scores that are common logarithms.
+        If there is more than one system, or scores are common logarithms.
     InputError
-        If the tables speak of different trials.
+        If the tables contain different trials.
     """
     check_same_trials(*(table.trials for table in contents.tables))
     if contents.systems:
         scores = contents.scores
         if scores.log10:
             raise FormatError(
-                f"{format_name} has no place to say that scores are common logarithms, and its readers take them for "
-                "natural ones. Turn them into natural ones first, with Scores.in_nats(), or choose parquet."
+                f"{format_name} cannot declare common logarithms, and its readers expect natural ones. Convert them "
+                "first with Scores.in_nats(), or choose parquet."
             )
         return scores
     held = (contents.key, contents.quality, contents.segment_quality, contents.id_map, contents.index)
-    # There is one, or the contents would have been refused (`deciban.io.contents.require`).
+    # `deciban.io.formats.require` ensures that there is one.
     return next(item for item in held if item is not None)
 
 
-def written_of(item: Item) -> Written:
-    """What is in a file of matrices after one table was written to it: the trials, row by row, and no conditions."""
+def written_of(item: Item) -> WrittenContents:
+    """Return what a file of matrices contains of one table: the trials, row by row, without conditions."""
     kind = KIND_OF[type(item)]
     if not isinstance(item, TrialTable):
         has_trials = isinstance(item, Quality) and item.trials is not None
-        return Written(frozenset((kind, "index") if has_trials else (kind,)))
+        return WrittenContents(frozenset((kind, "index") if has_trials else (kind,)))
     trials = item.trials
     cells = None if trials.listed is None else trials.codes_in(trials)
-    return Written(frozenset((kind, "index")), reordered=cells is not None and bool(np.any(cells[1:] < cells[:-1])))
+    return WrittenContents(
+        frozenset((kind, "index")), reordered=cells is not None and bool(np.any(cells[1:] < cells[:-1]))
+    )
 
 
 def without_nul(names: pa.Array, format_name: str) -> pa.Array:
-    """The same names, none of which holds a NUL character, which would end it.
+    """Return the names; raise if one contains a NUL character.
 
     Raises
     ------
     FormatError
-        If one does.
     """
     bad = pc.match_substring(names, "\0")
     if pc.any(bad).as_py():
         name = names.filter(bad)[0].as_py()
-        raise FormatError(f"{format_name} cannot hold the name {name!r}: a NUL character ends a name. Rename it.")
+        raise FormatError(f"{format_name} cannot contain the name {name!r}: a NUL character ends a name. Rename it.")
     return names
 
 
 def matrix_of(trials: Trials, values: AnyArray) -> tuple[Trials, AnyArray]:
-    """Trials as a grid, and their values as its matrix, 0 where there is no trial; no copy of a full one in order.
+    """Return trials as a grid, and values as its matrix, 0 for no trial; full matrices in order are not copied.
 
     Raises
     ------
@@ -456,28 +456,28 @@ def matrix_of(trials: Trials, values: AnyArray) -> tuple[Trials, AnyArray]:
 
 
 def mask_of(grid: Trials) -> BoolArray:
-    """Which cells of a grid are trials."""
+    """Return the mask of the cells of a grid that are trials."""
     return full_mask(tuple(map(len, grid.names))) if grid.mask is None else grid.mask
 
 
 Fields: TypeAlias = "dict[str, pa.Array | AnyArray]"
-"""Names, numbers and masks, by what the HDF5 files of BOSARIS call them."""
+"""Names, numbers and masks, with their names in HDF5 files of BOSARIS."""
 
 
 def fields_of(item: Item, format_name: str, of_key: Callable[[Key], tuple[Trials, Fields]]) -> Fields:
-    """What the files of BOSARIS hold of a table.
+    """Return the fields of BOSARIS files for a table.
 
     Parameters
     ----------
     item : table
     format_name : str
     of_key : function
-        The trials of a key as a grid, and its matrices: there are two ways to store them.
+        Returns the trials of a key as a grid, and its matrices: there are two ways to store them.
 
     Raises
     ------
     FormatError
-        If the sides of quality measures have different numbers of them.
+        If the two sides have different numbers of quality measures.
     InputError
         If a trial occurs twice, or is not a pair of names.
     """
@@ -493,20 +493,20 @@ def fields_of(item: Item, format_name: str, of_key: Callable[[Key], tuple[Trials
         grid, scores = matrix_of(item.trials, item.score)
         fields = {"scores": scores, "score_mask": mask_of(grid)}
     else:
-        assert isinstance(item, Index)  # noqa: S101  # the kinds that can be written are these
+        assert isinstance(item, Index)  # noqa: S101  # the only other kind that can be written
         grid, _ = item.trials.as_grid()
         fields = {"trial_mask": mask_of(grid)}
     return {"row_ids": grid.names[0], "column_ids": grid.names[1]} | fields
 
 
 def _fields_of_quality(quality: Quality, format_name: str) -> Fields:
-    """Names of both sides, those of the trials first, then others that have measures; which have, and the trials."""
+    """Return names of both sides (trials first), measures, flags of names with measures, and the mask of trials."""
     grid = None if quality.trials is None else quality.trials.as_grid()[0]
     tables = (quality.enroll, quality.test)
     counts = {len(table.measures) for table in tables if table is not None}
     if len(counts) != 1:
         listed = " and ".join(map(str, sorted(counts))) or "no"
-        raise FormatError(f"{format_name} holds as many measures of models as of segments, but there are {listed}.")
+        raise FormatError(f"{format_name} needs equal numbers of measures of models and segments, there are {listed}.")
     fields: Fields = {}
     shape: tuple[int, ...] = ()
     for i, (table, (ids, values, has, measures)) in enumerate(zip(tables, _SIDES, strict=True)):
@@ -522,7 +522,7 @@ def _fields_of_quality(quality: Quality, format_name: str) -> Fields:
 
 
 def _measures(field: str, quality: SegmentQuality | None) -> Fields:
-    """Names of measures, unless they are those that are given to measures without any."""
+    """Return the names of measures, unless they are the default names."""
     if quality is None or quality.measures == tuple(f"q{i + 1}" for i in range(len(quality.measures))):
         return {}
     return {field: pa.array(quality.measures, pa.string())}
@@ -531,7 +531,7 @@ def _measures(field: str, quality: SegmentQuality | None) -> Fields:
 def _side(
     table: SegmentQuality | None, trial_names: pa.Array | None, n_measures: int
 ) -> tuple[pa.Array, FloatArray, BoolArray]:
-    """Names of one side, their measures (n_measures, n_names), 0 where there are none, and which names have some."""
+    """Return names of one side, their measures (n_measures, n_names) or 0, and flags of names with measures."""
     known = pa.array([], pa.string()) if table is None else table.names
     first = known if trial_names is None else trial_names
     names = encode(pa.concat_arrays([first, known]))[1]

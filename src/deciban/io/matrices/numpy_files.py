@@ -1,4 +1,4 @@
-"""Arrays of NumPy files, single and in archives: checked before room is made for them, pickles never loaded."""
+"""Arrays of NumPy files, single and in archives: checked before memory is allocated; pickles are never loaded."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
 
 MAGIC = b"\x93NUMPY"
 MOST_CLASSES = 100_000
-"""Classes above which nobody can have meant classes."""
+"""Largest plausible number of classes."""
 
 _LONGEST_HEADER = 10_000
 _CHUNK = 1 << 24
 _LARGEST_EXACT_INTEGER = 2**53
 _NO_PICKLES = (
-    "it holds Python objects, and deciban never loads pickles: loading one can run any program. Save numbers as "
+    "it contains Python objects, and deciban never loads pickles, because they can run any program. Save numbers as "
     "array.astype(float), names as array.astype(str)"
 )
 _KINDS = {"c": "complex numbers", "V": "records", "m": "time differences", "M": "dates"}
@@ -41,21 +41,21 @@ def read_array(stream: IO[bytes], n_bytes: int, name: str) -> AnyArray:
     Parameters
     ----------
     stream : binary stream
-        At its begin.
+        At its beginning.
     n_bytes : int
-        How many bytes there are.
+        Number of bytes.
     name : str
-        What messages call the array.
+        Name of the array for messages.
 
     Returns
     -------
     array
-        In the byte order of this machine; in the memory order of the file.
+        In the byte order of this machine and the memory order of the file.
 
     Raises
     ------
     FormatError
-        If the bytes are not exactly such an array. Nothing is allocated before that is known.
+        If the bytes are not exactly one array. This is checked before memory is allocated.
     """
     shape, fortran_order, dtype = read_header(stream, name)
     _check_type(dtype, name)
@@ -63,7 +63,7 @@ def read_array(stream: IO[bytes], n_bytes: int, name: str) -> AnyArray:
     n_promised, n_there = n_values * dtype.itemsize, n_bytes - stream.tell()
     if n_promised != n_there or (dtype.itemsize == 0 and n_values):
         raise FormatError(
-            f"{name}: the header promises {' x '.join(f'{n:,}' for n in shape) or 'one'} {dtype} values in "
+            f"{name}: the header declares {' x '.join(f'{n:,}' for n in shape) or 'one'} {dtype} values in "
             f"{n_promised:,} bytes, but {n_there:,} bytes follow. The file is cut off or damaged: copy it again."
         )
     array = np.empty(n_values, dtype)
@@ -74,31 +74,30 @@ def read_array(stream: IO[bytes], n_bytes: int, name: str) -> AnyArray:
 
 
 def read_header(stream: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
-    """Shape, whether columns come one after the other, and type: what an array at the begin of a stream promises.
+    """Return shape, memory order (True for Fortran order) and type from the header of an array.
 
     Raises
     ------
     FormatError
-        If there is no header of an array, or a longer one than NumPy writes.
+        If there is no header of an array, or it is longer than NumPy writes.
     """
     start = stream.read(len(MAGIC) + 2)
     version = tuple(start[len(MAGIC) :])
     if not start.startswith(MAGIC) or version not in ((1, 0), (2, 0)):
         raise FormatError(
-            f"{name}: does not begin like an array of NumPy in version 1 or 2 of its file format. Save it with "
-            "numpy.save."
+            f"{name}: does not begin like a NumPy array in version 1 or 2 of the file format. Save it with numpy.save."
         )
     length = stream.read(2 if version == (1, 0) else 4)
     n_header = int.from_bytes(length, "little")
     if n_header > _LONGEST_HEADER:
-        raise FormatError(f"{name}: the header promises to be {n_header:,} bytes long. The file is damaged.")
+        raise FormatError(f"{name}: the header declares a length of {n_header:,} bytes. The file is damaged.")
     header = io.BytesIO(length + stream.read(n_header))
     read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python 2 wrote 3L, which is understood
+        warnings.simplefilter("ignore")  # Python 2 wrote 3L, which NumPy can read
         shape, fortran_order, dtype = read(header, max_header_size=_LONGEST_HEADER)
-    if any(n < 0 for n in shape):
-        raise FormatError(f"{name}: the header promises the shape {shape}. The file is damaged.")
+    if any(n < 0 or isinstance(n, bool) for n in shape):
+        raise FormatError(f"{name}: the header declares the shape {shape}. The file is damaged.")
     return shape, fortran_order, dtype
 
 
@@ -108,8 +107,8 @@ def _check_type(dtype: np.dtype[np.generic], name: str) -> None:
     if dtype.kind not in "biufUS" or (dtype.kind == "f" and dtype.itemsize > 8):
         what = _KINDS.get(dtype.kind, "numbers")
         raise FormatError(
-            f"{name}: holds {what} ({dtype}). Expected booleans, integers, floats of at most 64 bits, or text; save "
-            "them as such."
+            f"{name}: contains {what} ({dtype}). Expected booleans, integers, floats of at most 64 bits, or text: "
+            "convert them before saving."
         )
 
 
@@ -117,38 +116,38 @@ def _fill(array: AnyArray, stream: IO[bytes], name: str) -> None:
     left = array.view(np.uint8).data
     while n_read := stream.readinto(left[:_CHUNK]):  # type: ignore[attr-defined]
         left = left[n_read:]
-    if len(left) or stream.read(1):  # at the end an archive compares the checksum
-        raise FormatError(f"{name}: not the {array.nbytes:,} bytes that its header promises. Copy the file again.")
+    if len(left) or stream.read(1):  # reading to the end also checks the checksum of an archive
+        raise FormatError(f"{name}: not the {array.nbytes:,} bytes that its header declares. Copy the file again.")
 
 
 def as_scores(array: AnyArray, name: str) -> ScoreArray:
-    """Numbers as scores, whatever their shape: float32 and float64 as they are, the others if they fit exactly.
+    """Return numbers as scores of any shape: float32 and float64 unchanged, others if they can be represented exactly.
 
     Raises
     ------
     FormatError
-        If they are no numbers, too large, or NaN.
+        If they are not numbers, too large, or NaN.
     """
     if array.dtype.kind not in "iuf":
-        raise FormatError(f"{name}: holds {array.dtype} values, scores are numbers.")
+        raise FormatError(f"{name}: contains {array.dtype} values, but scores must be numbers.")
     refuse_nan(array, name)
     return as_floats(array, name)
 
 
 def as_floats(array: AnyArray, name: str) -> ScoreArray:
-    """Numbers as float64 or float32, exactly as they are.
+    """Return numbers as float64 or float32, without rounding.
 
     Raises
     ------
     FormatError
-        If one fits neither.
+        If a number cannot be represented exactly.
     """
     if array.dtype.kind == "f":
         return array.astype(np.float32) if array.dtype.itemsize < 4 else array
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size:
         extreme = max(int(array.max()), -int(array.min()))
         if extreme > _LARGEST_EXACT_INTEGER:
-            raise FormatError(f"{name}: holds an integer beyond 2**53 ({extreme}), which no float is equal to.")
+            raise FormatError(f"{name}: contains an integer beyond 2**53 ({extreme}), which no float can represent.")
     return array.astype(np.float64)
 
 
@@ -164,25 +163,25 @@ def refuse_nan(
     names: tuple[pa.Array, pa.Array] | None = None,
     start: int = 0,
 ) -> None:
-    """Refuse scores, or some rows of a matrix of scores, if the score of a trial is NaN.
+    """Raise if the score of a trial is NaN, in scores or in some rows of a matrix of scores.
 
     Parameters
     ----------
     values : array
-        Of rows and columns, or one number for each trial.
+        Rows and columns, or one number for each trial.
     name : str
-        What messages call it.
+        Text for the place in messages.
     chosen : bool array, optional
-        Which cells are trials; all, if left out.
+        True for cells that are trials; by default all cells.
     names : pair of pyarrow arrays, optional
-        Of all rows and columns.
+        Names of all rows and columns.
     start : int
         The first of the rows.
 
     Raises
     ------
     FormatError
-        At the first one.
+        At the first NaN.
     """
     if not holds_nan(values):
         return
@@ -201,12 +200,12 @@ def refuse_nan(
 
 
 def as_truth(array: AnyArray, name: str) -> BoolArray:
-    """Booleans, or numbers 0 and 1, as truth.
+    """Return booleans, or numbers 0 and 1, as truth values.
 
     Raises
     ------
     FormatError
-        If there is anything else.
+        If there is another value.
     """
     if array.dtype.kind == "b":
         return array
@@ -222,7 +221,7 @@ def as_truth(array: AnyArray, name: str) -> BoolArray:
 
 
 def truth_by_words(array: AnyArray, vocabulary: Vocabulary, name: str) -> tuple[BoolArray, dict[str, bool]]:
-    """Booleans or numbers as truth, and what those mean that the user spoke of; see `truth_of`.
+    """Return labels as truth values, and the meaning of each label; see `truth_of`.
 
     Raises
     ------
@@ -236,12 +235,12 @@ def truth_by_words(array: AnyArray, vocabulary: Vocabulary, name: str) -> tuple[
 
 
 def as_labels(array: AnyArray, name: str, n_classes: int = MOST_CLASSES, start: int = 0) -> IntArray:
-    """Whole numbers from 0, of whatever type, as positions in a list of classes; ``start`` is the first of the rows.
+    """Return integers from 0, of any type, as indices of classes; ``start`` is the first of the rows.
 
     Raises
     ------
     FormatError
-        If one is no such number.
+        If a value is not such an integer.
     """
     refuse_text(array, name)
     with np.errstate(invalid="ignore"):
@@ -250,14 +249,14 @@ def as_labels(array: AnyArray, name: str, n_classes: int = MOST_CLASSES, start: 
     if not known.all():
         row = int(np.argmin(known))
         raise FormatError(
-            f"{name}, row {start + row}: the label is {array[row]}, expected the number of a class, a whole number "
-            f"from 0 below {n_classes:,}."
+            f"{name}, row {start + row}: the label is {array[row]}, expected the number of a class, an integer from 0 "
+            f"below {n_classes:,}."
         )
     return labels
 
 
 def of_one_hot(array: AnyArray) -> AnyArray:
-    """Return the column of the only 1 in each row of a one-hot matrix of labels; any other array as it is.
+    """Return the column of the 1 in each row of a one-hot matrix of labels; return other arrays unchanged.
 
     Examples
     --------
@@ -272,7 +271,7 @@ def of_one_hot(array: AnyArray) -> AnyArray:
 
 
 def as_names(array: AnyArray, name: str) -> pa.Array:
-    """Text as an Arrow array; bytes must be UTF-8.
+    """Return text as an Arrow array; bytes must be UTF-8.
 
     Raises
     ------
@@ -283,27 +282,27 @@ def as_names(array: AnyArray, name: str) -> pa.Array:
         raise FormatError(f"{name}: expected a vector of text, got {array.dtype} values of shape {array.shape}.")
     characters = array.view(np.uint32 if array.dtype.kind == "U" else np.uint8).reshape(len(array), -1)
     broken = (characters[:, :-1] == 0) & (characters[:, 1:] != 0)
-    if broken.any():  # Arrow takes a NUL character for the end of the name
-        raise FormatError(f"{name}, row {int(np.argmax(broken.any(axis=1)))}: the name holds a NUL character.")
+    if broken.any():  # Arrow would cut the name at the NUL character
+        raise FormatError(f"{name}, row {int(np.argmax(broken.any(axis=1)))}: the name contains a NUL character.")
     try:
         return pc.cast(pa.array(array), pa.string())
     except (pa.ArrowException, ValueError, UnicodeError) as error:
-        raise FormatError(f"{name}: holds characters that do not exist ({error}). Save it again.") from error
+        raise FormatError(f"{name}: contains invalid characters ({error}). Save it again.") from error
 
 
 def refuse_text(array: AnyArray, name: str) -> None:
-    """Refuse text where numbers or booleans are expected."""
+    """Raise if an array contains text, but numbers or booleans are expected."""
     if array.dtype.kind in "US":
-        raise FormatError(f"{name}: holds text, expected numbers or booleans.")
+        raise FormatError(f"{name}: contains text, expected numbers or booleans.")
 
 
 _HARMLESS = 256 << 20
 _RATIO = 200
-"""An array of more bytes than the former may be this many times longer than its compressed form. Zeros reach 1030."""
+"""An array above the first number of bytes may expand at most by the second factor. Zeros reach 1030."""
 
 
 class Archive:
-    """The arrays of an archive, read when they are asked for.
+    """The arrays of an archive, read when they are needed.
 
     Parameters
     ----------
@@ -312,7 +311,7 @@ class Archive:
     Raises
     ------
     FormatError
-        If two arrays have one name, or an entry is no array, encrypted, or longer than it can be.
+        If two arrays have the same name, or an entry is not an array, encrypted, or expands implausibly.
     """
 
     def __init__(self, source: Source) -> None:
@@ -325,24 +324,24 @@ class Archive:
             if array in self._entries:
                 raise FormatError(f"{self.name}: two arrays are called {array!r}.")
             if array == entry.filename:
-                raise FormatError(f"{self.name}: {array!r} is no array. Of zip archives only .npz is read: unpack it.")
+                raise FormatError(f"{self.name}: {array!r} is not an array. Only .npz archives can be read: unpack it.")
             self._check(entry, array)
             self._entries[array] = entry
             n_packed += entry.compress_size
         if n_packed > source.size:
-            raise FormatError(f"{self.name}: its arrays overlap, or promise more bytes than there are. Save it again.")
+            raise FormatError(f"{self.name}: its arrays overlap, or declare more bytes than there are. Save it again.")
 
     def _check(self, entry: zipfile.ZipInfo, array: str) -> None:
         if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise FormatError(
-                f"{self.name}: array {array!r} is encrypted, or compressed in a way that NumPy does not use. Save the "
+                f"{self.name}: array {array!r} is encrypted, or has a compression that NumPy does not use. Save the "
                 "file with numpy.savez or numpy.savez_compressed."
             )
         if entry.file_size > max(_HARMLESS, _RATIO * entry.compress_size):
             raise FormatError(
-                f"{self.name}: array {array!r} would be {entry.file_size:,} bytes out of {entry.compress_size:,}, so "
-                f"this may be a bomb. Above {_HARMLESS >> 20} MiB a ratio of {_RATIO} is allowed; if you trust the "
-                "file, save it again uncompressed, with numpy.savez."
+                f"{self.name}: array {array!r} would expand from {entry.compress_size:,} to {entry.file_size:,} bytes, "
+                f"so this may be a decompression bomb. Above {_HARMLESS >> 20} MiB, the ratio must be at most "
+                f"{_RATIO}. If you trust the file, save it again uncompressed, with numpy.savez."
             )
 
     @property
@@ -351,12 +350,12 @@ class Archive:
         return tuple(self._entries)
 
     def shape(self, array: str) -> tuple[int, ...]:
-        """Shape of one array as its header promises it: nothing else is read.
+        """Return the shape of one array from its header, without reading the rest.
 
         Raises
         ------
         FormatError
-            If there is no such header.
+            If there is no valid header.
         """
         with self._zip.open(self._entries[array]) as stream:
             return read_header(stream, f"{self.name}: {array}")[0]
@@ -367,7 +366,7 @@ class Archive:
         Raises
         ------
         FormatError
-            If it is not what its header promises.
+            If it does not agree with its header.
         """
         entry = self._entries[array]
         with self._zip.open(entry) as stream:
@@ -381,10 +380,10 @@ class Archive:
 
 
 def write_archive(arrays: Mapping[str, AnyArray], stream: IO[bytes]) -> None:
-    """Write arrays as numpy.savez does; text, four bytes per character, is compressed, numbers are not."""
+    """Write arrays as numpy.savez does; text (four bytes per character) is compressed, numbers are not."""
     with zipfile.ZipFile(stream, "w", allowZip64=True) as archive:
         for name, array in arrays.items():
-            entry = zipfile.ZipInfo(f"{name}.npy")  # with a date that is always the same: same data, same bytes
+            entry = zipfile.ZipInfo(f"{name}.npy")  # with a constant date, so that equal data give equal bytes
             entry.compress_type = zipfile.ZIP_DEFLATED if array.dtype.kind == "U" else zipfile.ZIP_STORED
             entry.external_attr = 0o644 << 16
             with archive.open(entry, "w", force_zip64=True) as member:
@@ -392,21 +391,21 @@ def write_archive(arrays: Mapping[str, AnyArray], stream: IO[bytes]) -> None:
 
 
 def class_key_of(trials: Trials, labels: IntArray) -> ClassKey:
-    """A class key whose classes are called 0, 1, ... up to the largest label, and at least 0 and 1."""
+    """Return a class key with the classes 0, 1, ... up to the largest label, at least 0 and 1."""
     return ClassKey(trials, tuple(map(str, range(n_classes_of(labels)))), labels)
 
 
 def n_classes_of(labels: IntArray) -> int:
-    """Return how many classes labels from 0 stand for, at least two."""
+    """Return the number of classes of labels from 0, at least two."""
     return max(2, int(labels.max()) + 1)
 
 
 _WASTE = 4
-"""An array of text of more than `_HARMLESS` bytes may be this many times longer than the names in it."""
+"""An array of text above `_HARMLESS` bytes may be longer than its names by this factor."""
 
 
 def text_of_names(names: pa.Array, array: str) -> AnyArray:
-    """Return names as an array of NumPy.
+    """Return names as a NumPy array.
 
     Raises
     ------
@@ -414,12 +413,12 @@ def text_of_names(names: pa.Array, array: str) -> AnyArray:
         If they contain NUL characters, or the array would be mostly padding.
     """
     if pc.any(pc.match_substring(names, "\0")).as_py():
-        raise FormatError(f"npz has no room for NUL characters, which {array} has. Use parquet (--to).")
+        raise FormatError(f"npz cannot contain NUL characters, which {array} has. Use parquet (--to).")
     lengths = pc.utf8_length(names)
     n_bytes = 4 * len(names) * (pc.max(lengths).as_py() or 0)
     if n_bytes > max(_HARMLESS, _WASTE * 4 * (pc.sum(lengths).as_py() or 0)):
         raise FormatError(
-            f"npz: {array} would be {n_bytes:,} bytes long, for NumPy makes every name as long as the longest. Choose "
-            "parquet (--to)."
+            f"npz: {array} would be {n_bytes:,} bytes long, because NumPy stores all names with the length of the "
+            "longest. Choose parquet (--to)."
         )
     return np.array(names.to_pylist(), np.str_)

@@ -1,1 +1,1 @@
-"""Trials that do not fit in memory: sources in pieces, each of which is read by itself."""
+"""Trials that do not fit in memory: sources of partitions that are read separately."""

@@ -1,4 +1,4 @@
-"""Parquet and Arrow files, single, in folders and by patterns, as one table: only footers are read at first."""
+"""Parquet and Arrow files (single files, folders, patterns) as one table; only footers are read at first."""
 
 from __future__ import annotations
 
@@ -15,26 +15,24 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from deciban._files import PathLike, display_name
-from deciban.errors import FormatError
+from deciban.errors import FormatError, counted
 from deciban.io.columns.columnar import check_size
-from deciban.io.columns.rows import Rows, RowTable, place_in, table_schema
-from deciban.io.contents import only_format_errors
-from deciban.io.formats import Options, bare_name
+from deciban.io.columns.values import Rows, RowTable, place_in, table_schema
+from deciban.io.formats import SUMMARY, InputOptions, bare_name, only_format_errors
 from deciban.io.source import Source, files_of, refuse_doubles
-from deciban.messages import counted
 from deciban.trials import Origin
 from deciban.trials.frames import is_text_or_bytes
 from deciban.trials.sources import Stamp, changed
 
 _MOST_OPEN = 8
-"""Files that a thread keeps open: what it reads next is mostly in the one that it read last."""
+"""Largest number of files that a thread keeps open; successive reads are mostly from the same file."""
 
 
 _OF_CODE = 8
-"""Bytes of a name in a Parquet file above which its column holds few names twice, and is not read as a dictionary."""
+"""Bytes per name in a Parquet column above which names are mostly distinct, so that it is not read as a dictionary."""
 
 _BUFFER = 1 << 20
-"""Bytes of a column of a Parquet file that are read at once."""
+"""Number of bytes of a Parquet column that are read at once."""
 
 
 _OPEN = threading.local()
@@ -43,35 +41,35 @@ _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 def stamp_of(path: PathLike) -> Stamp:
-    """By what a file will be known again."""
+    """Return the size and time of a file, to detect changes."""
     known = Path(path).stat()
     return Stamp(known.st_size, known.st_mtime_ns)
 
 
 def full_path(path: PathLike) -> str:
-    """Where a file is, also for a process with another working directory."""
+    """Return the absolute path of a file, for processes with another working directory."""
     return str(Path(path).absolute())
 
 
 def kept_open(path: str, stamp: Stamp, name: str, make: Callable[[], Any], *more: object) -> Any:
-    """What this thread opened before, if the file is still the same.
+    """Return a file that this thread has already opened, or open it; raise if the file has changed.
 
     Parameters
     ----------
     path : str
     stamp : Stamp
-        Of the file when the source was opened.
+        The stamp of the file when the source was opened.
     name : str
-        What messages call the piece that is read.
+        Name of the partition for messages.
     make : function
         Opens the file.
     *more : hashable
-        What else belongs to how it is opened.
+        Other arguments on which the opened file depends.
 
     Raises
     ------
     FormatError
-        If the file is another one by now.
+        If the file has changed.
     """
     require_same(path, stamp, name)
     opened: OrderedDict[Any, Any] = _OPEN.__dict__.setdefault("files", OrderedDict())
@@ -85,19 +83,19 @@ def kept_open(path: str, stamp: Stamp, name: str, make: Callable[[], Any], *more
 
 
 def require_same(path: str, stamp: Stamp, name: str) -> None:
-    """Refuse a file that is not what it was when the source was opened; ``name`` is the piece that is read.
+    """Raise if a file has changed since the source was opened; ``name`` is the partition that is read.
 
     Raises
     ------
     FormatError
-        If it is another one by now, or not there.
+        If the file has changed or was removed.
     """
     try:
         is_same = stamp_of(path) == stamp
     except FileNotFoundError as error:
         raise FormatError(
-            f"{name}: changed while it was read: {path} is not there any more, or not on the machine that reads it. "
-            "Files must lie where all workers of a cluster see them under the same path."
+            f"{name}: changed while it was read: {path} does not exist any more, or not on the machine that reads it. "
+            "All workers of a cluster need access to files under the same path."
         ) from error
     if not is_same:
         raise changed(name)
@@ -111,22 +109,22 @@ class FileRows(Rows):
     ----------
     path : str
     place : int
-        Number of the row group or batch.
+        Index of the row group or batch.
     name : str
     n_rows : int
     stamp : Stamp or None
-        None for a stream and for packed files, whose bytes are in memory.
+        None for a stream and for compressed files, whose bytes are in memory.
     partition : tuple of (str, str or None)
-        Columns with one value in the whole file, as the names of its folders say.
+        Columns with one value for the whole file, from the names of its folders.
     start : tuple of Origin and int, optional
-        The file that a user knows, and the first of these rows there; left out, rows are counted in the row group
-        or batch.
+        The file of the user, and the index of the first of these rows in it; by default, rows are counted in the row
+        group or batch.
     bare : tuple of (str, pyarrow.DataType)
-        Columns of which this file has no value, with the type that others give them.
+        Columns without values in this file, with their types in other files.
     source : Source, optional
-        The file, where all of its rows are read at once.
+        The file, if all of its rows are read at once.
     parts : tuple of FileRows
-        Then its row groups or batches, by which messages name rows.
+        In this case, its row groups or batches, for places in messages.
     text : tuple of str
         Columns that are read as dictionaries.
     """
@@ -160,7 +158,7 @@ class FileRows(Rows):
         return origin.where(first + row)
 
     def table(self, columns: Sequence[str]) -> pa.Table:
-        """See `Rows.table`; a file that changes while it is read is no damaged one, and no whole one."""
+        """See `Rows.table`; a file that changed during reading is reported as changed, not as damaged."""
         try:
             found = self._table(columns)
         finally:
@@ -172,7 +170,7 @@ class FileRows(Rows):
         constant = dict(self.partition)
         with only_format_errors(self.name, self.kind):
             own = [name for name in columns if name not in constant]
-            table = pa.table({"": pa.nulls(self.n_rows)})  # one of no column would have no rows
+            table = pa.table({"": pa.nulls(self.n_rows)})  # a table without columns would have no rows
             if own:
                 table = self._read(own) if self.source is None else self._read_all(self.source, own)
             table.validate(full=True)
@@ -188,11 +186,11 @@ class FileRows(Rows):
 
     @abstractmethod
     def _read(self, columns: list[str]) -> pa.Table:
-        """Columns of a row group or batch as they are, of a file that is kept open."""
+        """Read columns of a row group or batch from a file that is kept open."""
 
     @abstractmethod
     def _read_all(self, source: Source, columns: list[str]) -> pa.Table:
-        """Columns of the whole file as they are."""
+        """Read columns of the whole file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,11 +203,11 @@ class ParquetRows(FileRows):
         import pyarrow.parquet as pq
 
         def make() -> Any:
-            how: Any = {"buffer_size": _BUFFER, "pre_buffer": False}  # else it keeps all that was ever read of it
+            how: Any = {"buffer_size": _BUFFER, "pre_buffer": False}  # otherwise all data stay in memory
             how["page_checksum_verification"] = True
             return pq.ParquetFile(self.path, read_dictionary=list(self.text), **how)
 
-        assert self.stamp is not None  # noqa: S101  # row groups are read of plain files
+        assert self.stamp is not None  # noqa: S101  # row groups are read from plain files
         opened = kept_open(self.path, self.stamp, self.name, make)
         return opened.read_row_group(self.place, columns=columns, use_threads=False)
 
@@ -229,7 +227,7 @@ class ArrowRows(FileRows):
         def make() -> Any:
             return opened_arrow(self.path, columns)
 
-        assert self.stamp is not None  # noqa: S101  # batches are read of plain files
+        assert self.stamp is not None  # noqa: S101  # batches are read from plain files
         opened = kept_open(self.path, self.stamp, self.name, make, *columns)
         return pa.Table.from_batches([opened.get_batch(self.place)])
 
@@ -238,7 +236,7 @@ class ArrowRows(FileRows):
 
 
 def opened_arrow(given: str | Source, columns: Sequence[str] | None = None) -> Any:
-    """An Arrow file or stream, of which only these columns are read; a file of this path is mapped into memory."""
+    """Open an Arrow file or stream to read some columns; a file given by its path is mapped into memory."""
     mapped = isinstance(given, str)
     source = Source(given) if isinstance(given, str) else given
     opened, is_file = source.seekable(), source.head.startswith(b"ARROW1")
@@ -258,27 +256,30 @@ def opened_arrow(given: str | Source, columns: Sequence[str] | None = None) -> A
 
 
 def opened_file(source: Source, text: Sequence[str]) -> Any:
-    """The file, with these columns as dictionaries; what its footer promises was checked.
+    """Open a Parquet file, with some columns as dictionaries, and check its footer.
 
     Raises
     ------
     FormatError
-        If its parts do not add up to it, it promises more than it can hold, or is a summary of shards.
+        If the row counts are inconsistent or implausible, or the file is a summary file.
     """
     import pyarrow.parquet as pq
-
-    from deciban.io.summary_files import refuse_summary
 
     opened = source.seekable()
     path = os.fspath(opened) if isinstance(opened, Path) else opened
     file = pq.ParquetFile(path, read_dictionary=list(text), page_checksum_verification=True)
     meta, size = file.metadata, source.size
-    refuse_summary(meta.metadata, source.name)
+    if SUMMARY in (meta.metadata or {}):
+        raise FormatError(
+            f"{source.name}: is a summary file, not a table of trials. deciban eval, report, plot, calibrate and fuse "
+            "read it, without other files than summaries and without a key; for other commands, name the original "
+            "files."
+        )
     groups = [meta.row_group(at) for at in range(meta.num_row_groups)]
     n_rows = sum(group.num_rows for group in groups)
     if n_rows != meta.num_rows or any(group.num_rows < 0 for group in groups):
         raise FormatError(
-            f"{source.name}: promises {meta.num_rows:,} rows, its parts {n_rows:,}. Write the file again."
+            f"{source.name}: declares {meta.num_rows:,} rows, but its row groups {n_rows:,}. Write the file again."
         )
     check_size(n_rows, 1, size, source.name)
     n_bytes = sum(group.total_byte_size for group in groups)
@@ -287,25 +288,25 @@ def opened_file(source: Source, text: Sequence[str]) -> Any:
 
 
 def folder_files(root: Path, name: str) -> list[Path]:
-    """The files of a folder in order, without those that are hidden.
+    """Return the files of a folder in order, without hidden files.
 
     Raises
     ------
     FormatError
-        If there is none, or a link that leads nowhere.
+        If there are none, or one is a broken link.
     """
     found = (path for path in root.rglob("*") if not path.is_dir())
     paths = sorted(path for path in found if not any(part[0] in "_." for part in path.relative_to(root).parts))
     for path in paths:
         if not path.exists():
-            raise FormatError(f"{display_name(path)}: a link that leads nowhere. Bring its file, or remove the link.")
+            raise FormatError(f"{display_name(path)}: a broken link. Restore its file, or remove the link.")
     if not paths:
         raise FormatError(f"{name}: a folder without files. Expected Parquet files.")
     return paths
 
 
 def partition_of(path: Path, root: Path) -> dict[str, str | None]:
-    """Names and values of the folders ``name=value`` above a file."""
+    """Return names and values of the folders ``name=value`` above a file."""
     found: dict[str, str | None] = {}
     for folder in path.relative_to(root).parts[:-1]:
         key, sign, value = folder.partition("=")
@@ -316,7 +317,7 @@ def partition_of(path: Path, root: Path) -> dict[str, str | None]:
 
 @dataclass(frozen=True)
 class TableFile:
-    """A file of a table, the columns that its folders say, and its bytes if it was opened before."""
+    """A file of a table, columns from its folders, and its bytes if it was already opened."""
 
     path: Path
     partition: tuple[tuple[str, str | None], ...] = ()
@@ -324,17 +325,17 @@ class TableFile:
 
     @property
     def source(self) -> Source:
-        """Its bytes."""
+        """The bytes of the file."""
         return Source(self.path) if self.given is None else self.given
 
 
 def table_files(path: PathLike) -> list[TableFile]:
-    """The files of a path, a folder or a pattern.
+    """Return the files of a path, a folder or a pattern.
 
     Raises
     ------
     FormatError, InputError
-        If there is none, or files of a folder lie in different partitions.
+        If there are none, or files of a folder have different partition columns.
     """
     found: list[TableFile] = []
     for one in map(Path, files_of(path)):
@@ -345,40 +346,40 @@ def table_files(path: PathLike) -> list[TableFile]:
         for file in own:
             if [name for name, _ in file.partition] != [name for name, _ in own[0].partition]:
                 raise FormatError(
-                    f"{display_name(file.path)}: lies in other partitions than {display_name(own[0].path)}. Sort the "
-                    "files into one kind."
+                    f"{display_name(file.path)}: has other partition columns than {display_name(own[0].path)}. Use the "
+                    "same kind of folders for all files."
                 )
         found += own
     return found
 
 
 def is_columnar(path: Path) -> bool:
-    """Whether a file is Parquet, or Arrow of the kind whose batches can be read one by one; not compressed."""
+    """Return True for an uncompressed Parquet file, or an Arrow file with a footer, whose batches can be read alone."""
     source = Source(path)
     return source.is_plain and (source.kind == "Parquet" or source.head.startswith(b"ARROW1"))
 
 
 def open_files(
-    path: PathLike, files: Sequence[TableFile], options: Options, *, are_ours: bool = False, at_once: bool = False
+    path: PathLike, files: Sequence[TableFile], options: InputOptions, *, are_ours: bool = False, at_once: bool = False
 ) -> RowTable:
     """List the rows of files that are one table.
 
     Parameters
     ----------
     path : path
-        As the user named it.
+        The argument of the user.
     files : sequence of TableFile
-    options : Options
-        What the user says about columns: metadata need not agree about what they overrule.
+    options : InputOptions
+        Options on columns; metadata may differ in what these override.
     are_ours : bool
-        Whether these were written here: then two may well hold the same.
+        True for files that deciban wrote; then two may have the same content.
     at_once : bool
-        Whether files are read as a whole, and may be packed; else row group by row group, or batch by batch.
+        True to read files as a whole, also compressed ones; otherwise by row groups or batches.
 
     Raises
     ------
     FormatError, OSError
-        If a file is damaged, has other columns than the first one, or is there twice.
+        If a file is damaged, has other columns than the first one, or occurs twice.
     """
     opened = [_opened(file, at_once=at_once) for file in files]
     if not are_ours and len(files) > 1:
@@ -399,32 +400,32 @@ def open_files(
     else:
         rows = tuple(one for own in groups for one in own)
         rows = rows if n_groups > 1 else tuple(replace(one, name=files[0].source.name) for one in rows)
-        reading = f"{kinds}, {counted(len(files), 'file')}, {counted(n_groups, 'piece')}"
+        reading = f"{kinds}, {counted(len(files), 'file')}, {counted(n_groups, 'partition')}"
     double = frozenset(field.name for _, schema in schemas for field in schema if _is_double(field.type))
     name, system = display_name(path), bare_name(display_name(path))
     return RowTable(name, whole, rows, reading, tuple(partitions), system, double, (path,))
 
 
-def whole_table(source: Source, options: Options) -> RowTable:
-    """Return a file, packed or not, or the files of a folder as a table; each file is read at once.
+def whole_table(source: Source, options: InputOptions) -> RowTable:
+    """Return a file, compressed or not, or the files of a folder as a table; each file is read at once.
 
     Raises
     ------
     FormatError, OSError
-        As `open_files`.
+        As in `open_files`.
     """
     files = table_files(source.path) if source.is_folder else [TableFile(Path(source.path), given=source)]
     return replace(open_files(source.path, files, options, at_once=True), name=source.name)
 
 
 def _as_one(source: Source, groups: Sequence[FileRows], *, named: bool) -> FileRows:
-    """Return all rows of a file as one; messages name its row groups if ``named``."""
+    """Return all rows of a file as one object; messages contain its row groups if ``named``."""
     parts, n_rows = tuple(groups) if named else (), sum(one.n_rows for one in groups)
     return replace(groups[0], name=source.name, n_rows=n_rows, source=source, parts=parts)
 
 
 def _typed(rows: FileRows, schema: pa.Schema, whole: pa.Schema, text: tuple[str, ...]) -> FileRows:
-    """Rows whose columns have the types of other files: those without any value, and dictionaries of text."""
+    """Set the types of columns without values from other files, and the columns to read as dictionaries."""
     bare = [one.name for one in schema if pa.types.is_null(one.type)]
     return replace(rows, bare=tuple((name, whole.field(name).type) for name in bare), text=text)
 
@@ -438,12 +439,12 @@ def _opened(file: TableFile, *, at_once: bool) -> tuple[pa.Schema, list[FileRows
     source = file.source
     if source.kind not in ("Parquet", "Arrow") if at_once else not is_columnar(file.path):
         if not source.size:
-            raise FormatError(f"{source.name}: the file is empty (0 bytes). Write it again, or take it away.")
+            raise FormatError(f"{source.name}: the file is empty (0 bytes). Write it again, or remove it.")
         folder = Path(file.path).parent
         ending = ".parquet" if any(folder.glob("*.parquet")) else "".join(Path(file.path).suffixes)
         raise FormatError(
-            f"{source.name}: no Parquet file, and no Arrow file of the kind with a footer. Files that are read as one "
-            f"table are all of these kinds. Take it away, or name the files by a pattern: '{folder}/*{ending}'."
+            f"{source.name}: not a Parquet file, nor an Arrow file with a footer. Files that are read as one table "
+            f"must be of these kinds. Remove it, or name the files by a pattern: '{folder}/*{ending}'."
         )
     return _opened_parquet(file, source) if source.kind == "Parquet" else _opened_arrow(file, source)
 

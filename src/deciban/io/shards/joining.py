@@ -1,4 +1,4 @@
-"""Joins by name of tables that do not fit in memory: parts of the names are joined in memory, one after the other."""
+"""Joins by name of tables that do not fit in memory: subsets of the names are joined in memory, one after the other."""
 
 from __future__ import annotations
 
@@ -18,28 +18,26 @@ from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy
 from deciban._files import ScratchFolder
 from deciban.core.resampling.units import Keys
-from deciban.errors import InputError, KeyMismatchError
+from deciban.errors import InputError, KeyMismatchError, teller
 from deciban.io.columns.columnar import Roles
-from deciban.io.columns.rows import Rows, RowTable, placed
-from deciban.io.columns.values import names_in, plain, refuse_missing
+from deciban.io.columns.values import Rows, RowTable, names_in, placed, plain, refuse_missing
 from deciban.io.shards.layout import RowLayout, Truth, rows_with
-from deciban.io.shards.meaning import HowToRead, labels_in
+from deciban.io.shards.meaning import BatchReading, labels_in
 from deciban.memory import Cost, rows_that_fit
-from deciban.steps import teller
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
+from deciban.trials.joining import Renaming
 from deciban.trials.joining.join import concatenate, contradictions, other_label
 from deciban.trials.joining.matching import JoinReport, JoinTally, RefusedTrials, look_up, picked, require_same_sides
-from deciban.trials.joining.renaming import Renaming
 from deciban.trials.names import fingerprints
 from deciban.trials.tables import TrialTable
 from deciban.trials.units import keys_of_trials
 from deciban.types import AnyArray, BoolArray, IntArray
 
 _MANY = 1 << 20
-"""Rows of all tables from which on the length of names matters."""
+"""Smallest number of rows, of all tables, for which the lengths of names are measured."""
 
 _BLOCK = 1 << 20
-"""Rows of a temporary file that are written at once before there are scores."""
+"""Number of rows of a temporary file that are written at once when it is created."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,13 +48,13 @@ class JoinedTables:
     ----------
     rows : sequence of Rows
     layout : RowLayout
-        Where everything stands in the rows.
+        The columns of the rows.
     is_double : bool
-        Whether scores are float64.
+        True if scores are float64.
     report : JoinReport, optional
-        How trials matched, if they were matched by name.
+        Counts of the join by name.
     kept : object
-        An object that must live as long as the rows.
+        An object that must exist as long as the rows.
     """
 
     rows: Sequence[Rows]
@@ -76,15 +74,15 @@ class NamedRows:
     sides : mapping of str to str
         Columns with the names of trials, by side.
     columns : tuple of str
-        What ``content`` is made of.
+        Columns for ``content``.
     content : function
-        Returns tables of some trials, whose columns were read.
+        Returns tables of some trials, given their columns.
     where : mapping of str to tuple of str
-        Only rows with such values.
+        Only rows with these values are used.
     ids : Renaming, optional
-        How names are changed before they are compared.
+        Rules that change names before they are compared.
     is_key : bool
-        Whether this is the key, which an id map leaves as it is.
+        True for the key, which an id map does not change.
     """
 
     table: RowTable
@@ -96,7 +94,7 @@ class NamedRows:
     is_key: bool = False
 
     def n_changed(self, ids: Renaming, n_parts: int) -> int:
-        """Return the number of names that change before the comparison; refuse two names that become one."""
+        """Return the number of names that change for the comparison; raise if two names become equal."""
         renamed, n = ids.of_key if self.is_key else ids.of_scores, 0
         for side, name in self.sides.items():
             alone = replace(self, sides={"trial": name}, columns=(), content=lambda trials, _: [Index(trials)])
@@ -106,7 +104,7 @@ class NamedRows:
         return n
 
     def part(self, part: int, n_parts: int) -> list[Any]:
-        """Return tables of the trials of a part of all names, in the order of their rows.
+        """Return tables of the trials of one of ``n_parts`` subsets of the names, in the order of their rows.
 
         Raises
         ------
@@ -115,41 +113,41 @@ class NamedRows:
         """
         table, found, rows, first = self.table, list[Sequence[TrialTable]](), list[IntArray](), 0
         tell = teller(table.n_rows, "rows")
-        for piece in table.rows:
-            own = self._tables_of(piece, first, part, n_parts)
+        for partition in table.rows:
+            own = self._tables_of(partition, first, part, n_parts)
             if len(own[0]) or not found:
                 found.append(own)
                 rows.append(own[0].trials.origin.number(np.arange(len(own[0]))))
-            first += piece.n_rows
+            first += partition.n_rows
             tell(first)
         origin = Origin(table.name, places=table.places).taken(np.concatenate(rows))
         tables: list[Any] = [concatenate(some) for some in zip(*found, strict=True)]
         trials = replace(tables[0].trials, origin=origin)
         return [replace(one, trials=trials) for one in tables]
 
-    def _tables_of(self, piece: Rows, first: int, part: int, n_parts: int) -> Sequence[TrialTable]:
-        """Return tables of the trials of a piece, whose first row has the number ``first``."""
-        table = piece.table(list(dict.fromkeys([*self.sides.values(), *self.columns, *self.where])))
-        names = {side: self._names(piece, table, name) for side, name in self.sides.items()}
+    def _tables_of(self, partition: Rows, first: int, part: int, n_parts: int) -> Sequence[TrialTable]:
+        """Return tables of the trials of a partition, whose first row has the index ``first``."""
+        table = partition.table(list(dict.fromkeys([*self.sides.values(), *self.columns, *self.where])))
+        names = {side: self._names(partition, table, name) for side, name in self.sides.items()}
         rows = np.flatnonzero(self._is_chosen(table, list(names.values()), part, n_parts))
         some, sides = of_numpy(rows), dict[str, pa.Array]()
         for side, name in self.sides.items():
-            with placed(piece, [name], rows):
+            with placed(partition, [name], rows):
                 codes, own = names_in(names[side].take(some), name, "names a side of trials")
             sides[side] = pa.DictionaryArray.from_arrays(of_numpy(codes), own)
         trials = Trials.of(sides, origin=Origin(self.table.name, places=self.table.places).taken(rows + first))
-        with placed(piece, self.columns, rows):
+        with placed(partition, self.columns, rows):
             return self.content(trials, table.select(list(self.columns)).take(some))
 
-    def _names(self, piece: Rows, table: pa.Table, name: str) -> pa.ChunkedArray:
-        """Return the names of one side, none of which is missing."""
-        with placed(piece, [name]):
+    def _names(self, partition: Rows, table: pa.Table, name: str) -> pa.ChunkedArray:
+        """Return the names of one side; raise if one is missing."""
+        with placed(partition, [name]):
             names = plain(table.column(name))
             refuse_missing(names, name, "trial")
             return names
 
     def _is_chosen(self, table: pa.Table, names: Sequence[pa.ChunkedArray], part: int, n_parts: int) -> BoolArray:
-        """Return which rows are in a part and have the values of ``where``."""
+        """Return a mask of the rows in a subset that have the values of ``where``."""
         chosen: BoolArray = np.ones(len(table), np.bool_)
         if n_parts > 1:
             chosen = keys_of_trials(list(map(self._prints, names))) % np.uint64(n_parts) == part
@@ -174,23 +172,23 @@ class JoinRequest:
     ----------
     scores : sequence of Roles
     truth : Roles
-        Of the key, or the first of scores once more.
+        Roles of the key, or of the first table of scores again.
     columns : sequence of mapping of str to str
-        What columns are called afterwards and before, of each table; the key last.
+        For each table, new and old names of columns; the key is last.
     layout : RowLayout
-        Where everything stands afterwards.
-    how : HowToRead
+        Columns of the joined table.
+    how : BatchReading
     """
 
     scores: Sequence[Roles]
     truth: Roles
     columns: Sequence[Mapping[str, str]]
     layout: RowLayout
-    how: HowToRead
+    how: BatchReading
 
     @cached_property
     def key(self) -> NamedRows:
-        """The rows of the key, with what is true of them."""
+        """The rows of the key, with its truth."""
         truth, classes, own = self.layout.truth, self.layout.classes, self.truth
 
         def content(trials: Trials, table: pa.Table) -> Sequence[TrialTable]:
@@ -201,11 +199,11 @@ class JoinRequest:
         return NamedRows(own.table, own.sides, truth.columns, content, where, ids, is_key=True)
 
     def systems_of(self, at: int) -> list[tuple[str, ...]]:
-        """The columns of each system of a table, as they are called afterwards."""
+        """Return the columns of each system of a table, with their new names."""
         return [columns for columns in self.layout.scores if columns[0] in self.columns[at]]
 
     def table(self, at: int) -> NamedRows:
-        """The rows of a table of scores: tables of its systems, and of the labels beside them."""
+        """Return the rows of a table of scores: tables of its systems, and of labels besides scores."""
         roles, names, label = self.scores[at], self.systems_of(at), self.labels_of(at)
         before = tuple(tuple(self.columns[at][name] for name in columns) for columns in names)
         own, classes = replace(self.layout, scores=before, ratios=roles.ratios), self.layout.classes
@@ -214,7 +212,7 @@ class JoinRequest:
             found: list[TrialTable] = []
             for system in range(len(names)):
                 values = own.raw_scores(table, system)
-                if own.converted is not None:  # before scores are filled in, which are logarithms
+                if own.converted is not None:  # before fill values, which are logarithms
                     values = own.converted(values, classes)
                 if not roles.table.is_double.isdisjoint(before[system]):
                     values = values.astype(np.float64, copy=False)
@@ -225,7 +223,7 @@ class JoinRequest:
         return NamedRows(roles.table, roles.sides, tuple(columns), content, ids=self.how.ids)
 
     def labels_of(self, at: int) -> Truth | None:
-        """The labels beside scores, which must not contradict the labels of the key."""
+        """Return the labels besides scores, which must not contradict the key."""
         roles = self.scores[at]
         if roles.table is self.truth.table or self.layout.classes:
             return None
@@ -235,20 +233,20 @@ class JoinRequest:
 def joined_by_name(request: JoinRequest) -> JoinedTables:
     """Join tables by the names of their trials.
 
-    Rows of the key stay where they are; only the scores of their trials are written, in the order of the key.
+    The rows of the key are not copied; only the scores of their trials are written, in the order of the key.
 
     Raises
     ------
     KeyMismatchError
         If trials are missing, duplicate or conflicting.
     OSError
-        If there is no room for the temporary files.
+        If there is no space for the temporary files.
     """
     for roles in request.scores:
         require_same_sides(_no_trials(roles), _no_trials(request.truth))
         if not roles.sides:
             if request.how.ids is not None:
-                raise InputError(f"ids: {roles.table.name} has no names that could be changed. Leave it out.")
+                raise InputError(f"ids: {roles.table.name} has no names that could be changed. Leave ids out.")
             raise KeyMismatchError(
                 f"{roles.table.name} and {request.truth.table.name}: trials have no names, and can only be matched by "
                 "their order: by_order=True (--by-order)."
@@ -260,19 +258,19 @@ def joined_by_name(request: JoinRequest) -> JoinedTables:
     with folder.or_nothing(key.n_rows * (1 + 8 * sum(map(len, request.layout.scores)))) as path:
         files = ScratchScores(path, key.n_rows, request.layout.scores)
         report = _match_parts(request, n_parts, files)
-    starts, pieces = accumulate((one.n_rows for one in key.rows), initial=0), list[JoinedRows]()
-    for piece, start in zip(key.rows, starts, strict=False):
-        n = int(np.count_nonzero(files.there(start, piece.n_rows)))
-        pieces += [JoinedRows(piece.name, n, piece, files, start)] if n else []
-    if not pieces:
-        raise KeyMismatchError(f"{key.name}: no trial is left, and nothing to evaluate.")
+    starts, partitions = accumulate((one.n_rows for one in key.rows), initial=0), list[JoinedRows]()
+    for partition, start in zip(key.rows, starts, strict=False):
+        n = int(np.count_nonzero(files.there(start, partition.n_rows)))
+        partitions += [JoinedRows(partition.name, n, partition, files, start)] if n else []
+    if not partitions:
+        raise KeyMismatchError(f"{key.name}: no trial is left to evaluate.")
     incomplete = request.how.incomplete
     layout = replace(request.layout, where={}, converted=None, ratios=frozenset(), incomplete=incomplete)
-    return JoinedTables(pieces, layout, files.has_doubles or incomplete, report, folder)
+    return JoinedTables(partitions, layout, files.has_doubles or incomplete, report, folder)
 
 
 def _bytes_of_names(tables: Sequence[Roles], n_rows: int) -> float:
-    """Return the bytes that matching takes for a row of several tables; names of many rows are measured."""
+    """Return the bytes per row for matching several tables; with many rows, names are measured."""
     found = float(Cost.JOINED_NAME)
     for roles in tables if n_rows > _MANY else ():
         some = roles.table.rows[0].table(list(roles.sides.values()))
@@ -281,7 +279,7 @@ def _bytes_of_names(tables: Sequence[Roles], n_rows: int) -> float:
 
 
 def _match_parts(request: JoinRequest, n_parts: int, files: ScratchScores) -> JoinReport:
-    """Match one part of the names after the other, and write the scores of their trials."""
+    """Match one subset of the names after the other, and write the scores of their trials."""
     how, sides = request.how, [request.table(at) for at in range(len(request.scores))]
     labelled = [request.labels_of(at) is not None for at in range(len(sides))]
     missing = math.nan if how.incomplete else how.missing
@@ -301,7 +299,7 @@ def _match_parts(request: JoinRequest, n_parts: int, files: ScratchScores) -> Jo
         scores = [picked(one.content, at, missing) for one, at in zip(systems, rows, strict=True)]
         files.put(known.trials.origin.number(np.flatnonzero(~lacks)), [one[~lacks] for one in scores])
     whole: JoinTally = reduce(add, tallies)
-    if how.ids is not None and n_parts > 1:  # a name may be in several parts
+    if how.ids is not None and n_parts > 1:  # a name may be in several subsets
         of_each = [(one.n_changed(how.ids, n_parts), len(request.systems_of(at))) for at, one in enumerate(sides)]
         of_systems = [n for n, n_systems in of_each for _ in range(n_systems)]
         whole = replace(whole, n_changed=(request.key.n_changed(how.ids, n_parts), *of_systems))
@@ -313,13 +311,13 @@ def _match_parts(request: JoinRequest, n_parts: int, files: ScratchScores) -> Jo
 
 
 class ScratchScores:
-    """Temporary files with the scores of the trials of a key, one for each column, in the order of its rows.
+    """Temporary files with the scores of the trials of a key, one for each column, in the order of the key.
 
     Parameters
     ----------
     folder : path
     n_rows : int
-        Rows of the key.
+        Number of rows of the key.
     columns : sequence of tuple of str
         The columns of each system.
     """
@@ -332,7 +330,7 @@ class ScratchScores:
 
     @property
     def has_doubles(self) -> bool:
-        """Whether some scores are float64."""
+        """True if some scores are float64."""
         return np.float64 in self.kinds.values()
 
     def put(self, rows: IntArray, scores: Sequence[AnyArray]) -> None:
@@ -347,7 +345,7 @@ class ScratchScores:
         self._mapped("there", np.dtype(np.bool_), "r+")[rows] = True
 
     def _make(self, name: str, kind: np.dtype[Any], before: AnyArray | None = None) -> None:
-        """Write a file of zeros, or of what was there before: a full disk is found here, and not when it is mapped."""
+        """Write a file of zeros, or of former values; a full disk then raises here, not in the memory map."""
         target = self.folder / f"{name}.new"
         with target.open("wb") as stream:
             for start in range(0, self.n_rows, _BLOCK):
@@ -359,27 +357,27 @@ class ScratchScores:
         return np.memmap(self.folder / name, kind, mode, shape=(self.n_rows,))
 
     def there(self, start: int, n_rows: int) -> BoolArray:
-        """Return which of some rows of the key are trials with scores."""
+        """Return a mask of the rows of the key, from ``start`` on, that have scores."""
         return np.array(self._mapped("there", np.dtype(np.bool_))[start : start + n_rows])
 
     def column(self, name: str, start: int, chosen: BoolArray) -> AnyArray:
-        """Return the scores of chosen rows from a row on."""
+        """Return the scores of chosen rows, from ``start`` on."""
         return self._mapped(str(self.columns.index(name)), self.kinds[name])[start : start + len(chosen)][chosen]
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedRows(Rows):
-    """Rows of a key with the scores that were found for them.
+    """Rows of a key with their matched scores.
 
     Attributes
     ----------
     name : str
     n_rows : int
     key : Rows
-        A piece of the key. Rows of it without scores may be left out.
+        A partition of the key. Its rows without scores may be dropped.
     scores : ScratchScores
     start : int
-        The number of the first row of the piece.
+        Index of the first row of the partition.
     """
 
     name: str
@@ -395,13 +393,13 @@ class JoinedRows(Rows):
             name: of_numpy(self.scores.column(name, self.start, chosen)) for name in columns if name in own
         }
         if others := [name for name in columns if name not in own]:
-            table = self.key.table(others)  # of matrices, some rows may be no trials
+            table = self.key.table(others)  # some rows of matrices may not be trials
             table = table if len(table) == self.n_rows else table.filter(of_numpy(chosen[: len(table)]))
             found |= dict(zip(others, table.columns, strict=True))
         return pa.table([found[name] for name in columns], list(columns))
 
     def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
-        """See `Rows.where`: the place in the key."""
+        """See `Rows.where`; the place is in the key."""
         if row is not None:
             row = int(np.flatnonzero(self.scores.there(self.start, self.key.n_rows))[row])
         return self.key.where(row, columns)

@@ -1,4 +1,4 @@
-"""What the columns of a table in pieces mean, and how some of its rows become trials."""
+"""Meaning of the columns of a table in partitions, and conversion of rows to trials."""
 
 from __future__ import annotations
 
@@ -15,77 +15,67 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban._validate.arrays import Vocabulary
-from deciban._validate.probabilities import logarithms_of_ratios
+from deciban._validate.classes import logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
-from deciban.io.columns.rows import Rows, RowsWithin, RowTable, place_in, placed, table_of_all
-from deciban.io.columns.values import (
-    coded_column,
-    names_in,
-    plain,
-    refuse_missing,
-    same_names,
-    scores_of,
-    truth_of,
-    weights_of,
-)
-from deciban.io.contents import RowError
-from deciban.io.shards.units import EachTrial, UnitsOf, WhoIsWho, keys_of_sides
+from deciban.io.columns import values as cells
+from deciban.io.formats import RowError
+from deciban.io.shards.units import EachTrial, SpeakerLookup, UnitsOf, keys_of_sides
 from deciban.io.source import other_file
 from deciban.trials import SegmentQuality, Trials
 from deciban.trials.joining.matching import require_one_length
 from deciban.trials.lists import as_text
 from deciban.trials.names import encode
-from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
+from deciban.trials.sources import Chunk, ShardSource, SourcePartition, TrialFields
 from deciban.trials.tables import LOG_10, texts_alike
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
 
 
 @dataclass(frozen=True, slots=True)
 class Truth(ABC):
-    """Tells the truth of rows.
+    """The truth of rows.
 
     Attributes
     ----------
     columns : tuple of str
-        The columns of which it is made.
+        The columns that determine it.
     """
 
     columns: tuple[str, ...]
 
     @abstractmethod
     def of(self, table: pa.Table) -> AnyArray:
-        """Whether each row is a target, or which class it is of.
+        """Return True for targets, or the index of the class, for each row.
 
         Raises
         ------
         RowError, KeyMismatchError
-            If a row does not say it.
+            If the truth of a row is missing or invalid.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class LabelColumn(Truth):
-    """A column of labels; ``vocabulary`` is the meaning of their words."""
+    """A column of labels; ``vocabulary`` defines their words."""
 
     vocabulary: Vocabulary
 
     def of(self, table: pa.Table) -> AnyArray:
         """See `Truth.of`."""
-        column = plain(table.column(self.columns[0]))
-        refuse_missing(column, self.columns[0], "label")
-        return truth_of(column, self.vocabulary)[0]
+        column = cells.plain(table.column(self.columns[0]))
+        cells.refuse_missing(column, self.columns[0], "label")
+        return cells.truth_of(column, self.vocabulary)[0]
 
 
 @dataclass(frozen=True, slots=True)
 class OfTwoFiles(Truth):
-    """The column with the file of each row, of targets or of non-targets; labels in these files must be the same."""
+    """A column that is True for rows of the file of targets; labels in both files must agree."""
 
     label: LabelColumn | None = None
 
     def of(self, table: pa.Table) -> AnyArray:
         """See `Truth.of`."""
-        found = to_numpy(plain(table.column(self.columns[0])))
+        found = to_numpy(cells.plain(table.column(self.columns[0])))
         if self.label is not None:
             differs = self.label.of(table) != found
             if differs.any():
@@ -96,34 +86,34 @@ class OfTwoFiles(Truth):
 
 @dataclass(frozen=True, slots=True)
 class EqualColumns(Truth):
-    """Two columns of names, which are equal in target trials."""
+    """Two columns of names, which are equal in target trials only."""
 
     def of(self, table: pa.Table) -> AnyArray:
         """See `Truth.of`."""
         one, other = self.columns
-        same = same_names(plain(table.column(one)), plain(table.column(other)), (one, other))
+        same = cells.same_names(cells.plain(table.column(one)), cells.plain(table.column(other)), (one, other))
         return to_numpy(pc.cast(same, pa.bool_()))
 
 
 @dataclass(frozen=True, slots=True)
 class ClassColumn(Truth):
-    """A column of names of classes; ``places`` are the positions of the classes among the scores."""
+    """A column of names of classes; ``places`` are the indices of the classes among the scores."""
 
     places: Mapping[str, int]
 
     def of(self, table: pa.Table) -> AnyArray:
         """See `Truth.of`."""
-        column = plain(table.column(self.columns[0]))
-        refuse_missing(column, self.columns[0], "class")
-        codes, names = encode(pc.cast(column, pa.string()), "class")
+        column = cells.plain(table.column(self.columns[0]))
+        cells.refuse_missing(column, self.columns[0], "class")
+        codes, names = encode(pc.cast(cells.digits_of(column), pa.string()), "class")
         place: AnyArray = np.array([self.places.get(name, -1) for name in names.to_pylist()], np.int64)
         found = place[codes] if len(codes) else np.zeros(0, np.int64)
         if len(found) and found.min() < 0:
             row = int(np.argmax(found < 0))
             known = ", ".join(sorted(self.places, key=self.places.__getitem__)[:20])
             raise RowError(
-                f"class {names[int(codes[row])].as_py()!r} has no scores, there are scores for {known}. Take these "
-                "segments out of the key, or use scores for all of its classes",
+                f"class {names[int(codes[row])].as_py()!r} has no scores, only {known} have. Remove these segments "
+                "from the key, or use scores for all of its classes",
                 row,
             )
         return found
@@ -131,9 +121,9 @@ class ClassColumn(Truth):
 
 @dataclass(frozen=True, slots=True)
 class SpeakersAgree(Truth):
-    """Columns with the names of both sides, whose speakers are known: they are the same in target trials."""
+    """Columns with the names of both sides, whose speakers are known: they are equal in target trials only."""
 
-    who: WhoIsWho
+    who: SpeakerLookup
 
     def of(self, table: pa.Table) -> AnyArray:
         """See `Truth.of`."""
@@ -141,10 +131,10 @@ class SpeakersAgree(Truth):
         return np.asarray(one == other)
 
     def speakers(self, table: pa.Table) -> tuple[AnyArray, AnyArray]:
-        """The speaker of each side of every row."""
+        """Return the speakers of both sides of each row."""
         found = []
         for at, name in enumerate(self.columns):
-            codes, names = encode(pc.cast(plain(table.column(name)), pa.string()), name)
+            codes, names = encode(pc.cast(cells.plain(table.column(name)), pa.string()), name)
             speakers = self.who.speakers_of(names, at)
             unknown = np.flatnonzero(speakers < 0)
             if len(unknown):
@@ -155,22 +145,22 @@ class SpeakersAgree(Truth):
 
 
 @dataclass(frozen=True, slots=True)
-class RowsBeside(Rows):
-    """The same rows of several tables.
+class RowsBeside(cells.Rows):
+    """The same rows in several tables.
 
     Attributes
     ----------
     name : str
     n_rows : int
     parts : tuple of tuple of Rows
-        Of each table.
+        The rows in each table.
     columns : tuple of mapping of str to str
-        Of each table, what its columns are called there.
+        For each table, new and original names of its columns.
     """
 
     name: str
     n_rows: int
-    parts: tuple[tuple[Rows, ...], ...]
+    parts: tuple[tuple[cells.Rows, ...], ...]
     columns: tuple[Mapping[str, str], ...]
 
     def table(self, columns: Sequence[str]) -> pa.Table:
@@ -179,33 +169,33 @@ class RowsBeside(Rows):
         for some, names in zip(self.parts, self.columns, strict=True):
             asked = [name for name in columns if name in names]
             if asked:
-                whole = table_of_all(some, [names[name] for name in asked])
+                whole = cells.table_of_all(some, [names[name] for name in asked])
                 found |= dict(zip(asked, whole.columns, strict=True))
         return pa.table([found[name] for name in columns], list(columns))
 
     def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
-        """See `Rows.where`: the place in the table that has the columns."""
+        """See `Rows.where`; the place is in the table that has the columns."""
         for some, names in zip(self.parts, self.columns, strict=True):
             asked = [names[name] for name in columns if name in names]
             if asked:
-                return place_in(some, row, asked)
-        return Rows.where(self, row, columns)
+                return cells.place_in(some, row, asked)
+        return cells.Rows.where(self, row, columns)
 
 
-def beside(tables: Sequence[RowTable], columns: Sequence[Mapping[str, str]]) -> tuple[Rows, ...]:
-    """Put tables beside each other.
+def beside(tables: Sequence[cells.RowTable], columns: Sequence[Mapping[str, str]]) -> tuple[cells.Rows, ...]:
+    """Combine tables row by row.
 
     Parameters
     ----------
     tables : sequence of RowTable
-        The key last: messages compare the others with it.
+        The key is last; messages compare the others with it.
     columns : sequence of mapping of str to str
-        What columns are called afterwards, and what they are called in each table.
+        For each table, new and original names of its columns.
 
     Raises
     ------
     KeyMismatchError
-        If one has more rows than another.
+        If the numbers of rows differ.
     """
     key = tables[-1]
     for table in tables:
@@ -214,26 +204,26 @@ def beside(tables: Sequence[RowTable], columns: Sequence[Mapping[str, str]]) -> 
     stops = list(accumulate(one.n_rows for one in coarsest.rows))
     parts = [cut(table, stops) for table in tables]
     return tuple(
-        RowsBeside(piece.name, piece.n_rows, tuple(own[at] for own in parts), tuple(columns))
-        for at, piece in enumerate(coarsest.rows)
+        RowsBeside(partition.name, partition.n_rows, tuple(own[at] for own in parts), tuple(columns))
+        for at, partition in enumerate(coarsest.rows)
     )
 
 
-def cut(table: RowTable, stops: Sequence[int]) -> list[tuple[Rows, ...]]:
-    """Return the rows of a table up to each stop, from the stop before it on."""
-    found: list[tuple[Rows, ...]] = []
+def cut(table: cells.RowTable, stops: Sequence[int]) -> list[tuple[cells.Rows, ...]]:
+    """Split the rows of a table at the given stops."""
+    found: list[tuple[cells.Rows, ...]] = []
     at = start = 0
     first = 0
     for stop in stops:
-        parts: list[Rows] = []
+        parts: list[cells.Rows] = []
         while first < stop:
-            piece = table.rows[at]
-            last = min(stop, start + piece.n_rows)
-            whole = last - first == piece.n_rows
-            part = RowsWithin(piece.name, last - first, piece, first - start, piece.n_bytes)
-            parts.append(piece if whole else part)
+            partition = table.rows[at]
+            last = min(stop, start + partition.n_rows)
+            whole = last - first == partition.n_rows
+            part = cells.RowsWithin(partition.name, last - first, partition, first - start, partition.n_bytes)
+            parts.append(partition if whole else part)
             first = last
-            if last == start + piece.n_rows:
+            if last == start + partition.n_rows:
                 at, start = at + 1, last
         found.append(tuple(parts))
     return found
@@ -241,10 +231,10 @@ def cut(table: RowTable, stops: Sequence[int]) -> list[tuple[Rows, ...]]:
 
 Converted = Callable[[ScoreArray, tuple[str, ...]], ScoreArray]
 
-_GROUPS = "says which trials to hold out together"
+_GROUPS = "contains the groups for cross-validation"
 
 _LARGEST = 2.0**53
-"""Floats hold whole numbers up to here."""
+"""Floats represent all integers up to this one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -254,13 +244,13 @@ class QualityOf:
     Attributes
     ----------
     measured : mapping of str to SegmentQuality
-        Of ``enroll``, ``test`` and ``trial``.
+        For ``enroll``, ``test`` and ``trial``.
     """
 
     measured: Mapping[Any, SegmentQuality]
 
     def of(self, table: pa.Table, sides: Mapping[str, str], wanted: Sequence[str]) -> dict[str, FloatArray]:
-        """The measures of rows, NaN where a name has none.
+        """Return the measures of rows, NaN for names without measures.
 
         Parameters
         ----------
@@ -282,38 +272,38 @@ class QualityOf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowLayout:
-    """Where things stand in rows.
+    """The columns of rows of trials.
 
     Attributes
     ----------
     scores : tuple of tuple of str
-        The columns of each system: one, or of many classes one for each.
+        The columns of each system: one, or one for each class.
     classes : tuple of str
-        Of many classes.
+        Names of the classes for multiclass; empty for two classes.
     truth : Truth
     where : mapping of str to tuple of str
-        Rows are left out that have no such values.
+        Rows without these values are dropped.
     weights : str, optional
-        Column that says how much trials count.
+        Column with the weights of trials.
     units : UnitsOf or EachTrial, optional
     log10 : bool
-        Whether scores of two classes are common logarithms.
+        True if two-class scores are common logarithms.
     ratios : frozenset of str
-        Columns of likelihood ratios, which become natural logarithms.
+        Columns of likelihood ratios, which are converted to natural logarithms.
     sides : mapping of str to str
         Columns with the names of the sides of trials.
     quality : QualityOf, optional
         Quality measures of these names.
     converted : function, optional
-        Makes natural logarithms of scores; of many classes it is told which these are.
+        Converts scores to natural logarithms; its second argument is the tuple of classes.
     named : mapping of str to str
-        The same, with a channel if there is one, where speakers are found from them.
+        Columns of names that speakers are found from, and of their channel, if any.
     groups : tuple of str, optional
-        Columns by whose names trials are held out together.
+        Columns with the groups of trials that are held out together.
     conditions : mapping of str to str
-        Columns by which trials are split, by what they were called when they were asked for.
+        Columns that trials are split by, under their requested names.
     incomplete : bool
-        Whether NaN stands for a score that a system does not have.
+        True if NaN marks a missing score of a system.
     """
 
     scores: tuple[tuple[str, ...], ...]
@@ -334,15 +324,15 @@ class RowLayout:
 
     @property
     def has_units(self) -> bool:
-        """Whether rows say their units."""
+        """True if rows contain units."""
         return self.units is not None or isinstance(self.truth, SpeakersAgree)
 
     @property
     def _of_units(self) -> tuple[str, ...]:
         return self.truth.columns if self.units is None else self.units.columns
 
-    def columns(self, wanted: Wanted) -> list[str]:
-        """What has to be read."""
+    def columns(self, wanted: TrialFields) -> list[str]:
+        """Return the columns to read."""
         found = [name for at in wanted.systems for name in self.scores[at]]
         found += self.truth.columns if wanted.truth else ()
         found += [*self.where]
@@ -354,17 +344,17 @@ class RowLayout:
         found += self.sides.values() if wanted.quality and self.quality is not None else ()
         return list(dict.fromkeys(found))
 
-    def chunk(self, table: pa.Table, wanted: Wanted, rows: Rows, start: int = 0) -> Chunk:
-        """The trials of rows, whose columns were read into a table; ``start`` is the number of the first of them.
+    def chunk(self, table: pa.Table, wanted: TrialFields, rows: cells.Rows, start: int = 0) -> Chunk:
+        """Return the trials of rows, given their columns; ``start`` is the index of the first row.
 
         Raises
         ------
         FormatError, InputError, KeyMismatchError
-            If something cannot stand where it stands; the message names the place.
+            If a value is not allowed in its place; the message contains the place.
         """
 
         def at(columns: Sequence[str], make: Callable[[], Any], *, asked: bool = True) -> Any:
-            with placed(rows, columns):
+            with cells.placed(rows, columns):
                 return make() if asked else None
 
         scores = tuple(at(self.scores[k], partial(self._scores, table, k)) for k in wanted.systems)
@@ -375,32 +365,38 @@ class RowLayout:
         names = at(named, lambda: keys_of_sides(table, named), asked=wanted.names and bool(named))
         quality = self.quality.of(table, self.sides, wanted.quality) if wanted.quality and self.quality else None
         held_out = (self.groups or ()) if wanted.groups else ()
-        groups = at(held_out, lambda: tuple(names_in(plain(table.column(one)), one, _GROUPS) for one in held_out))
+        groups = at(
+            held_out, lambda: tuple(cells.names_in(cells.plain(table.column(one)), one, _GROUPS) for one in held_out)
+        )
         split = [*self.conditions.values()] if wanted.conditions else []
-        conditions = at(split, lambda: tuple(coded_column(plain(table.column(one)).combine_chunks()) for one in split))
+        conditions = at(
+            split, lambda: tuple(cells.coded_column(cells.plain(table.column(one)).combine_chunks()) for one in split)
+        )
         found_here = Chunk(scores, truth, units, weight, quality, names, None, groups or None, conditions or None)
         if not self.where:
             return found_here
-        with placed(rows, tuple(self.where)):
-            chosen = np.logical_and.reduce([self._chosen(table, name) for name in self.where])
+        with cells.placed(rows, tuple(self.where)):
+            chosen = np.logical_and.reduce(
+                [rows_with(table.column(name), values) for name, values in self.where.items()]
+            )
         return found_here.take(chosen)
 
     def raw_scores(self, table: pa.Table, at: int) -> ScoreArray:
-        """The scores of a system as they are written; likelihood ratios as natural logarithms.
+        """Return the scores of a system in their unit, except likelihood ratios, which become natural logarithms.
 
         Raises
         ------
         RowError
-            If one is missing or NaN, unless that stands for none.
+            If a score is missing or NaN, unless NaN marks a missing score.
         TrialError
             If a likelihood ratio is negative.
         """
-        given = {name: plain(table.column(name)) for name in self.scores[at]}
+        given = {name: cells.plain(table.column(name)) for name in self.scores[at]}
         for name, column in given.items():
-            refuse_missing(column, name, "score")
-            if pa.types.is_fixed_size_list(column.type):  # of all classes, one behind the other
+            cells.refuse_missing(column, name, "score")
+            if pa.types.is_fixed_size_list(column.type):  # scores of all classes in one column
                 given[name] = pc.list_flatten(column)
-        columns = [scores_of(column, incomplete=self.incomplete) for column in given.values()]
+        columns = [cells.scores_of(column, incomplete=self.incomplete) for column in given.values()]
         if not self.ratios.isdisjoint(self.scores[at]):
             columns = [logarithms_of_ratios(one) for one in columns]
         found: AnyArray = np.column_stack(columns) if len(columns) > 1 else columns[0]
@@ -415,15 +411,15 @@ class RowLayout:
         if self.classes and len(found) and found.max(axis=1).min() == -np.inf:
             row = int(np.argmin(found.max(axis=1)))
             raise RowError(
-                "this segment excludes every class, with -inf throughout. At least one class must be possible: repair "
-                "the scores, or leave the segment out",
+                "this segment excludes every class (all -inf). At least one class must be possible: repair the scores, "
+                "or leave the segment out",
                 row,
             )
         return found
 
     def _weights(self, table: pa.Table) -> CountArray:
-        assert self.weights is not None  # noqa: S101  # it was asked
-        values = weights_of(plain(table.column(self.weights)), self.weights)
+        assert self.weights is not None  # noqa: S101  # it was requested
+        values = cells.weights_of(cells.plain(table.column(self.weights)), self.weights)
         is_whole = values.sum() <= _LARGEST and np.array_equal(values, np.rint(values))
         return values.astype(np.int64) if is_whole else values
 
@@ -433,28 +429,24 @@ class RowLayout:
         assert isinstance(self.truth, SpeakersAgree)  # noqa: S101  # it has units
         return self.truth.who.units(*self.truth.speakers(table))
 
-    def _chosen(self, table: pa.Table, name: str) -> BoolArray:
-        return rows_with(table.column(name), self.where[name])
-
 
 def rows_with(column: pa.ChunkedArray, values: Sequence[str]) -> BoolArray:
-    """Which rows have one of these values, in whichever way they are written.
+    """Return a mask of the rows that have one of these values, in any notation.
 
     Examples
     --------
     >>> rows_with(pa.chunked_array([[1.0, 2.0, None]]), ["1"])
     array([ True, False, False])
     """
-    codes, known = coded_column(plain(column).combine_chunks())
+    codes, known = cells.coded_column(cells.plain(column).combine_chunks())
     chosen = np.zeros(len(known) + 1, np.bool_)  # the last entry is for rows without a value
     for text in values:
         chosen[:-1] |= texts_alike(known, text)
-    found: BoolArray = chosen[codes]
-    return found
+    return chosen.take(codes)
 
 
 @dataclass(frozen=True, slots=True)
-class TrialRows(Piece):
+class TrialRows(SourcePartition):
     """Rows of a table as trials.
 
     Attributes
@@ -462,33 +454,33 @@ class TrialRows(Piece):
     rows : Rows
     layout : RowLayout
     start : int
-        Number of the first of them among all rows.
+        Index of the first row among all rows.
     """
 
-    rows: Rows
+    rows: cells.Rows
     layout: RowLayout
     start: int = 0
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """See `Piece`."""
+        """See `SourcePartition`."""
         return self.rows.name
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
-        """See `Piece`."""
+        """See `SourcePartition`."""
         return self.rows.n_rows
 
-    def read(self, wanted: Wanted) -> Chunk:
-        """See `Piece.read`."""
+    def read(self, wanted: TrialFields) -> Chunk:
+        """See `SourcePartition.read`."""
         return self.layout.chunk(self.rows.table(self.layout.columns(wanted)), wanted, self.rows, self.start)
 
 
-def source_of_rows(rows: Sequence[Rows], layout: RowLayout, **about: Any) -> ShardSource:
-    """Rows as a source; ``about`` is what else there is to say of it."""
+def source_of_rows(rows: Sequence[cells.Rows], layout: RowLayout, **about: Any) -> ShardSource:
+    """Return rows as a source; ``about`` are its other attributes."""
     starts = accumulate((one.n_rows for one in rows), initial=0)
     return ShardSource(
-        pieces=tuple(TrialRows(one, layout, start) for one, start in zip(rows, starts, strict=False)),
+        partitions=tuple(TrialRows(one, layout, start) for one, start in zip(rows, starts, strict=False)),
         classes=layout.classes,
         has_units=layout.has_units,
         are_units=isinstance(layout.units, EachTrial),
@@ -499,22 +491,24 @@ def source_of_rows(rows: Sequence[Rows], layout: RowLayout, **about: Any) -> Sha
     )
 
 
-def require_values(where: Mapping[str, Sequence[str]], rows: Sequence[Rows], names: Sequence[str], name: str) -> None:
-    """Refuse values that no row has; pieces are looked at until all were seen.
+def require_values(
+    where: Mapping[str, Sequence[str]], rows: Sequence[cells.Rows], names: Sequence[str], name: str
+) -> None:
+    """Raise for values that no row has; partitions are read until all values were found.
 
     Raises
     ------
     InputError
-        If there is no such column, or no row with such a value.
+        If a column does not exist, or no row has a value.
     """
     for column, values in where.items():
         if column not in names:
             raise InputError(f"{name}: no condition {column!r}; there are {', '.join(names) or 'none'}.")
         left, seen = list(values), dict[str, None]()
-        for piece in rows:
+        for partition in rows:
             if not left:
                 break
-            own = plain(piece.table([column]).column(column))
+            own = cells.plain(partition.table([column]).column(column))
             left = [value for value in left if not rows_with(own, [value]).any()]
             seen |= dict.fromkeys(as_text(pc.unique(own)).drop_null().to_pylist()[:20])
         if left:

@@ -1,4 +1,4 @@
-"""Matrices of trials in pieces: blocks of rows, whose truth is a mask or follows from who is who."""
+"""Matrices of trials in blocks of rows; the truth is a mask, or follows from the speakers of rows and columns."""
 
 from __future__ import annotations
 
@@ -11,47 +11,46 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import of_numpy, to_numpy
-from deciban.errors import FormatError, InputError, KeyMismatchError
-from deciban.io.columns.rows import Rows, RowTable
+from deciban.errors import FormatError, InputError, KeyMismatchError, Message, names_apart
+from deciban.io.columns.values import Rows, RowTable
 from deciban.io.formats import bare_name
 from deciban.io.matrices.named_matrix import only
 from deciban.io.matrices.numpy_files import as_labels, as_scores, refuse_nan
 from deciban.io.shards.layout import RowLayout, SpeakersAgree, Truth, source_of_rows
-from deciban.io.shards.meaning import HowToRead
-from deciban.io.shards.units import EachTrial, WhoIsWho
+from deciban.io.shards.meaning import BatchReading
+from deciban.io.shards.units import EachTrial, SpeakerLookup
 from deciban.memory import Cost, memory_error, rows_that_fit
-from deciban.messages import Message, names_apart
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import ShardSource
 from deciban.types import AnyArray, BoolArray
 
 CELLS = 1 << 20
-"""Most cells of a block, about."""
+"""Approximate largest number of cells of a block."""
 
 
-class Cells(ABC):
-    """Numbers in rows that can be read apart. Can be pickled."""
+class MatrixCells(ABC):
+    """Numbers in rows that can be read separately. Can be pickled."""
 
     @abstractmethod
     def rows(self, start: int, stop: int, name: str) -> AnyArray:
-        """Read some rows; ``name`` is what messages call them.
+        """Read some rows; ``name`` is their name for messages.
 
         Raises
         ------
         FormatError, OSError
-            If they cannot be read, or are not what they were.
+            If they cannot be read, or have changed.
         """
 
 
 @dataclass(frozen=True, slots=True)
-class ArrayCells(Cells):
+class ArrayCells(MatrixCells):
     """An array of another library, or one in memory."""
 
     array: Any
     name: str
 
     def rows(self, start: int, stop: int, name: str) -> AnyArray:
-        """See `Cells.rows`."""
+        """See `MatrixCells.rows`."""
         found = self.array[start:stop]
         try:
             if hasattr(found, "compute"):
@@ -63,29 +62,29 @@ class ArrayCells(Cells):
 
 @dataclass(frozen=True, eq=False)
 class MatrixInput:
-    """Numbers in a file or an object, rows and columns, or one for each trial.
+    """A matrix of numbers, or a vector with one number per trial, in a file or an object.
 
     Attributes
     ----------
     name : str
-    cells : Cells
+    cells : MatrixCells
     shape : tuple of int
     kind : dtype
     names : pair of pyarrow arrays, optional
-        Of rows and columns, if the file says them.
+        Names of rows and columns, if the file contains them.
     mask : MatrixInput, optional
-        Which cells are trials, in 0 and 1; all, if left out.
+        1 for cells that are trials, else 0; by default all cells are trials.
     is_mask : bool, optional
-        Whether these are no scores: True, False, or None if nothing says it.
+        True for a mask, False for scores, None if unknown.
     rows_per_chunk : int, optional
-        Rows that are stored together.
+        Number of rows that are stored together.
     path : path, optional
     reading : str
-        What was read, for messages.
+        The format, for messages.
     """
 
     name: str
-    cells: Cells
+    cells: MatrixCells
     shape: tuple[int, ...]
     kind: np.dtype[Any]
     names: tuple[pa.Array, pa.Array] | None = None
@@ -97,17 +96,17 @@ class MatrixInput:
 
     @property
     def system(self) -> str:
-        """What a system is called."""
+        """Name of the system."""
         return "system" if self.path is None else bare_name(str(self.path))
 
 
 def mask_of(matrix: MatrixInput, start: int, stop: int, name: str) -> BoolArray | None:
-    """Which cells of some rows are trials; None if nothing says so.
+    """Return a mask of the cells of some rows that are trials; None without a mask.
 
     Raises
     ------
     FormatError
-        If the mask holds anything but 0 and 1.
+        If the mask contains values other than 0 and 1.
     """
     if matrix.mask is None:
         return None
@@ -115,7 +114,7 @@ def mask_of(matrix: MatrixInput, start: int, stop: int, name: str) -> BoolArray 
 
 
 def blocks_of(matrix: MatrixInput, memory: int | None = None) -> list[tuple[str, int, int]]:
-    """What blocks of rows are called, where each begins and where it ends; rows that are stored together stay so."""
+    """Return name, begin and end of blocks of rows; rows that are stored together are not separated."""
     n_cells = CELLS if memory is None else rows_that_fit(memory, Cost.MATRIX_CELL, most=CELLS)
     n_rows, n_columns = matrix.shape[0], matrix.shape[1] if len(matrix.shape) == 2 else 1
     step = max(1, n_cells // max(n_columns, 1))
@@ -129,14 +128,14 @@ def blocks_of(matrix: MatrixInput, memory: int | None = None) -> list[tuple[str,
 class MatrixRows(Rows):
     """The trials of some rows of matrices, as rows of a table.
 
-    Columns are ``enroll`` and ``test`` (names of row and column, if they have names), ``place`` (the number of the
+    The columns are ``enroll`` and ``test`` (names of row and column, if there are names), ``place`` (the number of the
     cell), ``score`` and so on (`score_column`; for multiclass scores a list per row), and ``label`` (the truth).
 
     Attributes
     ----------
     name : str
     n_rows : int
-        Cells; cells that are no trials are left out.
+        Number of cells; cells that are not trials are dropped.
     systems : tuple of MatrixInput
         Scores of the same trials; empty if there is only a mask.
     key : MatrixInput, optional
@@ -170,7 +169,7 @@ class MatrixRows(Rows):
     def _column(self, name: str, chosen: BoolArray | None) -> pa.Array:
         if name in PAIR:
             side, names = PAIR.index(name), self._first.names
-            assert names is not None  # noqa: S101  # nobody asks for names otherwise
+            assert names is not None  # noqa: S101  # otherwise names are not requested
             return pa.DictionaryArray.from_arrays(of_numpy(self._places(side, chosen).astype(np.int32)), names[side])
         if name == PLACE:
             return of_numpy(self._places(0, chosen) * self._width + self._places(1, chosen))
@@ -186,11 +185,11 @@ class MatrixRows(Rows):
 
     @property
     def _width(self) -> int:
-        """Trials of a row."""
+        """Number of trials of a row."""
         return 1 if self.n_classes else max(self._first.shape[1:], default=1)
 
     def _places(self, side: int, chosen: BoolArray | None) -> AnyArray:
-        """The row, or the column, of each trial."""
+        """Return the row, or the column, of each trial."""
         n_rows = self.stop - self.start
         found = (
             np.tile(np.arange(self._width), n_rows) if side else np.arange(self.start, self.stop).repeat(self._width)
@@ -204,7 +203,7 @@ class MatrixRows(Rows):
         return found
 
     def _chosen(self) -> BoolArray | None:
-        """Which cells are trials; None for all."""
+        """Return a mask of the cells that are trials; None for all cells."""
         if self.n_classes:
             return None
         chosen: BoolArray | None = None
@@ -219,7 +218,7 @@ class MatrixRows(Rows):
             if chosen is not None and (labelled & ~chosen).any():
                 row, column = (int(at) for at in np.argwhere(labelled & ~chosen)[0])
                 raise KeyMismatchError(
-                    f"{self.name}: row {self.start + row}, column {column} is a trial of {self.key.name}, and has no "
+                    f"{self.name}: row {self.start + row}, column {column} is a trial in {self.key.name}, but has no "
                     f"score in {self.systems[0].name}. Clear it in the key, or complete the scores."
                 )
             chosen = labelled
@@ -232,7 +231,7 @@ class MatrixRows(Rows):
         return as_scores(values.ravel(), f"{matrix.name}, {self.name}")
 
     def _truth(self, chosen: BoolArray | None) -> AnyArray:
-        assert self.key is not None  # noqa: S101  # nobody asks for it otherwise
+        assert self.key is not None  # noqa: S101  # otherwise the truth is not requested
         values = self._rows(self.key)
         if self.n_classes:
             return as_labels(values, self.key.name, self.n_classes, self.start)
@@ -241,18 +240,18 @@ class MatrixRows(Rows):
 
 
 def score_column(system: int) -> str:
-    """What the column of a system is called in `MatrixRows`."""
+    """Return the name of the column of a system in `MatrixRows`."""
     return f"score{system or ''}"
 
 
 def table_of_matrix(matrix: MatrixInput, *, also_nameless: bool = False) -> RowTable:
-    """A matrix as a table of its trials.
+    """Return a matrix as a table of its trials.
 
     Parameters
     ----------
     matrix : MatrixInput
     also_nameless : bool
-        Whether one number for each trial will do, which nothing names.
+        If True, a vector with one number per trial, without names, is accepted.
 
     Raises
     ------
@@ -262,8 +261,8 @@ def table_of_matrix(matrix: MatrixInput, *, also_nameless: bool = False) -> RowT
     is_nameless = also_nameless and len(matrix.shape) == 1
     if (matrix.names is None or len(matrix.shape) != 2) and not is_nameless:
         raise InputError(
-            f"{matrix.name}: rows and columns have no names, so that its trials cannot meet those of a table. Bring a "
-            "matrix of the same shape, or say who is who (--speakers)."
+            f"{matrix.name}: rows and columns have no names, so its trials cannot be matched with a table. Use a "
+            "matrix of the same shape as key, or name the speakers (--speakers)."
         )
     value = pa.field("label", pa.bool_()) if matrix.is_mask else pa.field("score", pa.from_numpy_dtype(matrix.kind))
     sides = [] if is_nameless else [pa.field(side, pa.string()) for side in PAIR]
@@ -283,7 +282,7 @@ def table_of_matrix(matrix: MatrixInput, *, also_nameless: bool = False) -> RowT
 def _rows_of(
     systems: tuple[MatrixInput, ...], key: MatrixInput | None, n_classes: int = 0, memory: int | None = None
 ) -> tuple[MatrixRows, ...]:
-    """Blocks of rows of matrices of one shape."""
+    """Return blocks of rows of matrices with the same shape."""
     first: Any = systems[0] if systems else key
     width = 1 if n_classes else max(first.shape[1:], default=1)
     return tuple(
@@ -302,36 +301,36 @@ class NumberedTruth(Truth):
 
 
 PLACE = "place"
-"""Column of `MatrixRows` with the number of the cell."""
+"""Name of the column of `MatrixRows` with the number of the cell."""
 
 
 def matrix_source(
-    systems: Sequence[MatrixInput], key: MatrixInput | None, who: WhoIsWho | None, how: HowToRead
+    systems: Sequence[MatrixInput], key: MatrixInput | None, who: SpeakerLookup | None, how: BatchReading
 ) -> ShardSource:
-    """Put matrices of scores and what says their truth together.
+    """Combine matrices of scores and their truth into a source.
 
     Parameters
     ----------
     systems : sequence of MatrixInput
     key : MatrixInput, optional
-    who : WhoIsWho, optional
-    how : HowToRead
+    who : SpeakerLookup, optional
+    how : BatchReading
 
     Raises
     ------
     InputError, KeyMismatchError
-        If they do not fit, or nothing says the truth.
+        If shapes or names differ, or there is no truth.
     """
     _refuse_options(how)
     first = systems[0]
     for one in systems:
         if one.is_mask:
-            raise InputError(f"{one.name}: holds a mask of trials, not scores.")
+            raise InputError(f"{one.name}: contains a mask of trials, not scores.")
         if one.shape != first.shape or not _same_names(one, first):
-            raise KeyMismatchError(f"{one.name} is {_size(one)}, {first.name} {_size(first)}, or of other names.")
+            raise KeyMismatchError(f"{one.name} is {_size(one)}, {first.name} {_size(first)}, or their names differ.")
     classes = _class_names(first, key, how)
     truth = _truth(first, key, is_classes=bool(classes)) if who is None else _speakers(first, who, how)
-    are_listed = len(first.shape) == 1 or first.names is not None  # cells of a row share what nothing names
+    are_listed = len(first.shape) == 1 or first.names is not None  # cells of a row may share a speaker without a name
     named = () if classes or first.names is None else PAIR
     units = None
     if how.units is not None or (how.find_segments if classes else how.find_speakers and are_listed and who is None):
@@ -341,7 +340,7 @@ def matrix_source(
         systems = [replace(one, names=names) for one in systems]
     rows = _rows_of(tuple(systems), key, len(classes), how.memory // len(systems))
     if not sum(one.n_rows for one in rows):
-        raise FormatError(f"{first.name}: holds no trial.")
+        raise FormatError(f"{first.name}: contains no trial.")
     scores = tuple((score_column(at),) for at in range(len(systems)))
     layout = RowLayout(
         scores=scores,
@@ -373,8 +372,10 @@ def matrix_source(
     )
 
 
-def _messages(systems: Sequence[MatrixInput], key: MatrixInput | None, who: WhoIsWho | None) -> tuple[Message, ...]:
-    """What was read, and what the truth follows from."""
+def _messages(
+    systems: Sequence[MatrixInput], key: MatrixInput | None, who: SpeakerLookup | None
+) -> tuple[Message, ...]:
+    """Return messages about the matrices and the source of the truth."""
     words = f"target if and only if the speakers agree ({', '.join(who.called)})" if who else "a mask" if key else ""
     read = (Message("read", one.name, f"{one.reading}, {one.kind} of shape {_size(one)}") for one in systems)
     return (*read, Message("key", systems[0].name if key is None else key.name, words))
@@ -390,70 +391,68 @@ def _same_names(one: MatrixInput, other: MatrixInput) -> bool:
     return all(a.equals(b) for a, b in zip(one.names, other.names, strict=True))
 
 
-def _refuse_options(how: HowToRead) -> None:
+def _refuse_options(how: BatchReading) -> None:
     for name in ("where", "weights", "columns", "key_columns", "units"):
         if getattr(how, name) is not None and not (name == "units" and how.units == "trials"):
-            raise InputError(f"{name}: is about columns, and a matrix has none. Leave it out, or bring a table.")
+            raise InputError(f"{name}: needs columns, and a matrix has none. Leave {name} out, or use a table.")
     if how.groups:
         raise InputError(
-            "cross_validate: names columns, and a matrix has none. Hold out by the names of its rows and columns, by a "
-            "number of folds (cross_validate=5, --cross-validate 5), or bring a table."
+            "cross_validate: a matrix has no columns to name. Hold out by the names of its rows and columns, with a "
+            "number of folds (cross_validate=5, --cross-validate 5), or use a table."
         )
 
 
-def _class_names(first: MatrixInput, key: MatrixInput | None, how: HowToRead) -> tuple[str, ...]:
-    """The classes, if a matrix has a column for each: with a key of one number per row."""
+def _class_names(first: MatrixInput, key: MatrixInput | None, how: BatchReading) -> tuple[str, ...]:
+    """Return the classes, if a matrix has a column for each class and the key has one number per row."""
     if len(first.shape) != 2 or key is None or len(key.shape) != 1 or how.kind == "two-class":
         return ()
     if first.shape[1] < 2:
         return ()
     names = tuple(map(str, range(first.shape[1]))) if how.classes is None else tuple(how.classes)
     if len(names) != first.shape[1]:
-        raise InputError(f"classes: {len(names)} names, but {first.name} has {first.shape[1]} columns. Give one each.")
+        raise InputError(f"classes: {len(names)} names, but {first.name} has {first.shape[1]} columns.")
     return names
 
 
 def _truth(first: MatrixInput, key: MatrixInput | None, *, is_classes: bool) -> Truth:
     if key is None:
         raise InputError(
-            f"key: none given, and {first.name} holds no labels. Pass a mask of the same shape (--key), or say who is "
-            "who (--speakers)."
+            f"key: none given, and {first.name} contains no labels. Pass a mask of the same shape (--key), or name the "
+            "speakers (--speakers)."
         )
     if key.is_mask is False:
-        raise InputError(f"{key.name}: holds scores, expected a key.")
+        raise InputError(f"{key.name}: contains scores, expected a key.")
     expected = first.shape[:1] if is_classes else first.shape
     if not is_classes and first.shape == (*key.shape, 2):
-        what = f"{first.name}: two columns, one for each class, become one score only where all trials are in memory"
-        raise memory_error(what, way="save the difference of the two")
+        what = f"{first.name}: two columns, one for each class, can become one score only if all trials are in memory"
+        raise memory_error(what, way="save the difference of the two columns")
     if is_classes and key.shape != expected:
         raise KeyMismatchError(
-            f"{key.name} is {_size(key)}, {first.name} {_size(first)}. A key of many classes has the number of a class "
-            "for each row of the scores."
+            f"{key.name} is {_size(key)}, {first.name} {_size(first)}. A multiclass key must have the number of a "
+            "class for each row of the scores."
         )
     if key.shape != expected or not _same_names(key, first):
         raise KeyMismatchError(
-            f"{key.name} is {_size(key)}, {first.name} {_size(first)}, or their rows and columns have other names. A "
-            "mask has a cell for each score, at the same place."
+            f"{key.name} is {_size(key)}, {first.name} {_size(first)}, or the names of rows and columns differ. A mask "
+            "must have one cell for each score, in the same place."
         )
     if is_classes:
         return NumberedTruth(("label",))
     if key.kind != np.bool_ and key.kind.kind != "i" and key.is_mask is None:
         raise InputError(
             f"{key.name}: a mask of {key.kind}. Save it as booleans (True is target), or as int8 with 1 for targets, "
-            "-1 for non-targets and 0 for what is no trial."
+            "-1 for non-targets and 0 for cells that are not trials."
         )
     return NumberedTruth(("label",))
 
 
-def _speakers(first: MatrixInput, who: WhoIsWho, how: HowToRead) -> SpeakersAgree:
+def _speakers(first: MatrixInput, who: SpeakerLookup, how: BatchReading) -> SpeakersAgree:
     if len(first.shape) != 2:
-        raise InputError(
-            f"speakers: {first.name} has one number per trial, and nothing says between whom. Bring a key."
-        )
+        raise InputError(f"speakers: {first.name} has one number per trial, without names of both sides. Use a key.")
     if first.names is None and not how.by_order:
         raise InputError(
-            f"speakers: rows and columns of {first.name} have no names. If they stand in the order of the lines of "
-            f"{' and '.join(who.called)}, say so (by_order=True, --by-order)."
+            f"speakers: rows and columns of {first.name} have no names. If they are in the order of the lines of "
+            f"{' and '.join(who.called)}, add by_order=True (--by-order)."
         )
     for side, names in enumerate(first.names or ()):
         own = who.speakers_of(names, side)

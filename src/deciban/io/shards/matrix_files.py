@@ -1,4 +1,4 @@
-"""Files that hold a matrix, read by blocks of rows: NumPy and HDF5 where they lie, and Zarr."""
+"""Files with a matrix, read in blocks of rows: NumPy, HDF5 and Zarr."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from deciban._files import PathLike, display_name
 from deciban.errors import FormatError, InputError
-from deciban.io.contents import only_format_errors
+from deciban.io.formats import only_format_errors
 from deciban.io.matrices.hdf5 import Hdf5, matrix_of_numbers, opened, read_names, rows_of
 from deciban.io.matrices.numpy_files import read_header
 from deciban.io.shards.files import full_path, kept_open, stamp_of
-from deciban.io.shards.matrices import Cells, MatrixInput, blocks_of
+from deciban.io.shards.matrices import MatrixCells, MatrixInput, blocks_of
 from deciban.io.source import Source
 from deciban.trials.sources import Stamp
 from deciban.types import AnyArray
@@ -32,19 +32,19 @@ _NAMES = (
     ("/train_ids", "/test_ids"),
     ("/model_names", "/test_names"),
 )
-"""Where BOSARIS, sidekit, DCA-PLDA and PyBOSARIS keep the names of rows and columns."""
+"""Paths of the names of rows and columns in BOSARIS, sidekit, DCA-PLDA and PyBOSARIS files."""
 
 
 _SCORES, _MASK = ("/scores", "/score_mat"), "/trial_mask"
 
 
 def is_zarr(path: PathLike) -> bool:
-    """Whether this is a folder of Zarr, version 3."""
+    """Return True for a Zarr folder, version 3."""
     return (Path(path) / _ZARR).is_file()
 
 
 def is_matrix_file(path: Path) -> bool:
-    """Whether a file is a NumPy array, or HDF5 with scores or a mask where they are known to be; not compressed."""
+    """Return True for an uncompressed NumPy array, or HDF5 with scores or a mask in a known place."""
     if not path.is_file():
         return False
     source = Source(path)
@@ -57,20 +57,20 @@ def is_matrix_file(path: Path) -> bool:
 
 
 def is_mask(path: object, kind: str | None = None) -> bool:
-    """Return True if a key is a NumPy matrix that says which cells of a matrix of scores are trials.
+    """Return True if a key is a NumPy matrix that marks the trials in a matrix of scores.
 
-    It is boolean, or has a -1 for a non-target; numbers of 0 and 1 alone are labels of classes as one-hot rows.
+    It is boolean, or has a -1 for a non-target; a matrix of only 0 and 1 contains labels of classes as one-hot rows.
 
     Parameters
     ----------
     path : path or None
     kind : {"two-class", "classes"}, optional
-        The kind of scores, where the user named it.
+        The kind of scores, if the user named it.
 
     Raises
     ------
     InputError
-        If the kind is not named and each row of a boolean matrix has one True, as masks and one-hot rows may have.
+        If the kind is not named and each row of a boolean matrix has one True, so that it may be a mask or one-hot.
     """
     if kind == "classes" or not isinstance(path, str | os.PathLike) or not Path(path).is_file():
         return False
@@ -87,19 +87,19 @@ def is_mask(path: object, kind: str | None = None) -> bool:
         return any(bool((cells < 0).any()) for cells in blocks)
     if kind is None and all(bool((cells.sum(axis=1) == 1).all()) for cells in blocks):
         raise InputError(
-            f"{source.name}: one True in each row. Say whether this is the class of each segment, as one-hot rows "
-            "(--kind classes), or a mask that marks the target trials of a matrix of scores (--kind two-class)."
+            f"{source.name}: one True in each row. Is this the class of each segment, as one-hot rows (use --kind "
+            "classes), or a mask of the target trials in a matrix of scores (use --kind two-class)?"
         )
     return True
 
 
 def open_matrix(path: PathLike) -> MatrixInput:
-    """Open a matrix; only what says its shape and names is read.
+    """Open a matrix; only its shape and names are read.
 
     Raises
     ------
     FormatError, InputError, OSError
-        If it holds no matrix of numbers, or is damaged.
+        If the file does not contain a matrix of numbers, or is damaged.
     """
     if is_zarr(path):
         return _zarr(path)
@@ -108,15 +108,15 @@ def open_matrix(path: PathLike) -> MatrixInput:
 
 
 @dataclass(frozen=True, slots=True)
-class NumpyCells(Cells):
-    """Rows of a file of NumPy, mapped into memory.
+class NumpyCells(MatrixCells):
+    """Rows of a NumPy file that is mapped into memory.
 
     Attributes
     ----------
     path : str
     stamp : Stamp
     offset : int
-        Where the numbers begin.
+        Offset of the numbers.
     kind : dtype
     shape : tuple of int
     """
@@ -129,7 +129,7 @@ class NumpyCells(Cells):
     is_fortran: bool = False
 
     def rows(self, start: int, stop: int, name: str) -> AnyArray:
-        """See `Cells.rows`."""
+        """See `MatrixCells.rows`."""
         order: Any = "F" if self.is_fortran else "C"
 
         def make() -> Any:
@@ -150,32 +150,32 @@ def _numpy(source: Source) -> MatrixInput:
             raise FormatError(f"{source.name}: {kind} of shape {shape}. Expected numbers of rows and columns.")
         shape = shape[:1] if len(shape) == 2 and shape[1] == 1 else shape
         if offset + math.prod(shape) * kind.itemsize != source.size:
-            raise FormatError(f"{source.name}: not as long as its header promises. Copy the file again.")
+            raise FormatError(f"{source.name}: the length does not agree with the header. Copy the file again.")
     cells = NumpyCells(full_path(source.path), stamp, offset, kind, shape, is_fortran)
     return MatrixInput(source.name, cells, shape, kind, path=source.path, reading="npy")
 
 
 @dataclass(frozen=True, slots=True)
-class Hdf5Cells(Cells):
-    """Rows of a dataset of HDF5."""
+class Hdf5Cells(MatrixCells):
+    """Rows of an HDF5 dataset."""
 
     path: str
     stamp: Stamp
     dataset: str
 
     def rows(self, start: int, stop: int, name: str) -> AnyArray:
-        """See `Cells.rows`."""
+        """See `MatrixCells.rows`."""
 
         def make() -> None:
             return None
 
-        kept_open(self.path, self.stamp, name, make, self.dataset)  # whether it is the same file
+        kept_open(self.path, self.stamp, name, make, self.dataset)  # raises if the file has changed
         with opened(Source(self.path)) as file:
             return rows_of(file, self.dataset, start, stop)
 
 
 def _hdf5(source: Source) -> MatrixInput:
-    """Scores with the mask of their trials, or the mask of a key, where tools keep them."""
+    """Return scores with the mask of their trials, or the mask of a key, from their known places."""
     stamp = stamp_of(source.path)
     with opened(source) as file:
         found = (pair for pair in _NAMES if all(map(file.has, pair)))
@@ -200,7 +200,7 @@ def _dataset(
 ) -> MatrixInput:
     dataset = matrix_of_numbers(file, path)
     if path not in _SCORES and not dataset.id.get_storage_size() and dataset.fillvalue == 1:
-        pass  # ones that were never stored
+        pass  # ones that are not stored
     else:
         file.check_size(dataset, path)
     shape = tuple(map(int, dataset.shape))
@@ -216,15 +216,15 @@ def _dataset(
 
 
 @dataclass(frozen=True, slots=True)
-class ZarrCells(Cells):
-    """Rows of an array of Zarr."""
+class ZarrCells(MatrixCells):
+    """Rows of a Zarr array."""
 
     path: str
     stamp: Stamp
     array: str
 
     def rows(self, start: int, stop: int, name: str) -> AnyArray:
-        """See `Cells.rows`."""
+        """See `MatrixCells.rows`."""
         described = str(Path(self.path) / self.array / _ZARR)
         with only_format_errors(name, "Zarr"):
             found = kept_open(described, self.stamp, name, lambda: _opened_zarr(self.path, self.array))
@@ -242,7 +242,7 @@ def _library() -> Any:
         import zarr
     except ImportError as error:
         raise InputError(
-            "zarr is not installed, which reads such folders. Install it: pip install deciban[zarr]."
+            "a Zarr folder needs the package zarr, which is not installed: pip install deciban[zarr]."
         ) from error
     return zarr
 

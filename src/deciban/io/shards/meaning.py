@@ -1,49 +1,38 @@
-"""How a user says tables are to be read, and the meaning of their columns."""
+"""Options for reading tables, and the meaning of their columns."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import pyarrow as pa
 
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import FormatError, InputError
-from deciban.io.columns.columnar import Roles, as_told, free_columns, kinds_of, rows_of
-from deciban.io.columns.headers import CONDITION, Columns, words_of_columns
-from deciban.io.columns.rows import RowTable
-from deciban.io.columns.values import settled
-from deciban.io.contents import ContentKind
-from deciban.io.formats import Options
-from deciban.io.shards.layout import (
-    ClassColumn,
-    Converted,
-    EqualColumns,
-    LabelColumn,
-    OfTwoFiles,
-    RowLayout,
-    SpeakersAgree,
-    Truth,
-    require_values,
-)
-from deciban.io.shards.units import EachTrial, UnitsOf, WhoIsWho
-from deciban.messages import names_apart
-from deciban.trials.joining.matching import Duplicates, Missing, check_policies
-from deciban.trials.joining.renaming import Renaming
+from deciban.errors import FormatError, InputError, names_apart
+from deciban.io.columns.columnar import Roles, as_told, free_columns, kinds_of, outer_rows
+from deciban.io.columns.headers import CONDITION, words_of_columns
+from deciban.io.columns.values import RowTable, settled
+from deciban.io.formats import ContentKind, InputOptions
+from deciban.io.recognition import JoinOptions
+from deciban.io.shards import layout
+from deciban.io.shards.units import EachTrial, SpeakerLookup, UnitsOf
+from deciban.trials.joining import Renaming
+from deciban.trials.joining.matching import check_policies
 from deciban.trials.lists import PAIR
 from deciban.types import ScoreUnit
 
 KindOfScores = Literal["two-class", "classes"]
 
 
-def kind_of_tables(tables: Sequence[RowTable], key: RowTable | None, how: HowToRead) -> KindOfScores:
-    """Whether tables are about two classes or about many, by what they hold.
+def kind_of_tables(tables: Sequence[RowTable], key: RowTable | None, how: BatchReading) -> KindOfScores:
+    """Return the kind of scores in tables: two-class or multiclass.
 
     Raises
     ------
     InputError
-        If they could be about either.
+        If both are possible.
     """
     if how.kind is not None or how.classes is not None:
         return how.kind or "classes"
@@ -56,95 +45,90 @@ def kind_of_tables(tables: Sequence[RowTable], key: RowTable | None, how: HowToR
         return "classes" if truth == ["class-key"] else "two-class"
     raise InputError(
         f"{tables[0].name}: could be the scores of several systems for two classes, or of one system for several "
-        "classes. Say which (--kind two-class, --kind classes), name the classes (--classes), or choose a column."
+        "classes. Use --kind two-class or --kind classes, name the classes (--classes), or choose a column."
     )
 
 
-def _kinds(table: RowTable, options: Options) -> tuple[ContentKind, ...]:
-    free = free_columns(table)
-
-    def sampled(column: str) -> list[list[str]]:
-        return rows_of(table.rows[0].table([column]))
-
-    return kinds_of(free, as_told(table, options), table.name, sampled if table.rows else None)
+def _kinds(table: RowTable, options: InputOptions) -> tuple[ContentKind, ...]:
+    sampled = partial(outer_rows, table) if table.rows else None
+    return kinds_of(free_columns(table), as_told(table, options), table.name, sampled)
 
 
-def truth_in(roles: Roles, classes: Sequence[str], how: HowToRead, who: WhoIsWho | None) -> Truth:
-    """What in a table says the truth.
+def truth_in(roles: Roles, classes: Sequence[str], how: BatchReading, who: SpeakerLookup | None) -> layout.Truth:
+    """Return the truth in a table.
 
     Parameters
     ----------
     roles : Roles
-        Of the key, or of the table that holds all.
+        Roles of the key, or of the only table.
     classes : sequence of str
-        Of the scores, of many classes.
-    how : HowToRead
-    who : WhoIsWho, optional
+        Classes of multiclass scores; empty for two classes.
+    how : BatchReading
+    who : SpeakerLookup, optional
 
     Raises
     ------
     FormatError, InputError
-        If nothing does.
+        If there is no truth.
     """
     name = roles.table.name
     if who is not None:
         sides = roles.sides
         if classes or tuple(sides) != ("enroll", "test"):
             raise InputError(
-                f"speakers: trials of {name} are not named on two sides (enroll and test), so that nobody can be the "
-                "same speaker on both. Name these columns (--columns enroll=COLUMN,test=COLUMN), or leave --speakers "
-                "out."
+                f"speakers: trials of {name} do not have names on two sides (enroll and test), so speakers cannot be "
+                "compared. Name these columns (--columns enroll=COLUMN,test=COLUMN), or leave --speakers out."
             )
-        return SpeakersAgree((sides["enroll"], sides["test"]), who)
+        return layout.SpeakersAgree((sides["enroll"], sides["test"]), who)
     if classes:
         column = roles.column("class")
         if column is None:
             raise InputError(
-                f"key: none given, and {name} does not say of which class its segments are. Pass the table that does "
+                f"key: none given, and {name} does not contain the classes of its segments. Pass a table that does "
                 "(--key), or name its column (--columns class=COLUMN)."
             )
         in_one_table = len(set(roles.scores) & set(classes)) == len(classes)
-        return ClassColumn((column,), _places(roles, column, classes, how, in_order=in_one_table))
+        return layout.ClassColumn((column,), _places(roles, column, classes, how, in_order=in_one_table))
     if roles.pair is not None and roles.table.target is None:
-        return EqualColumns(roles.pair)
+        return layout.EqualColumns(roles.pair)
     labels = labels_in(roles, how)
     if labels is None:
         raise InputError(
-            f"key: none given, and {name} holds no labels; there are {', '.join(roles.table.schema.names)}. Pass the "
-            "table that does (--key), name its column (--columns label=COLUMN), or say who is who (--speakers)."
+            f"key: none given, and {name} contains no labels; there are {', '.join(roles.table.schema.names)}. Pass a "
+            "table that does (--key), name its column (--columns label=COLUMN), or name the speakers (--speakers)."
         )
     return labels
 
 
-def labels_in(roles: Roles, how: HowToRead) -> LabelColumn | OfTwoFiles | None:
-    """The labels of a table: in a column, or by two files of targets and of non-targets; None if there are none."""
+def labels_in(roles: Roles, how: BatchReading) -> layout.LabelColumn | layout.OfTwoFiles | None:
+    """Return the labels of a table, from a column or from two files of targets and of non-targets, or None."""
     column, target = roles.column("label"), roles.table.target
     vocabulary = Vocabulary.of(None if roles.table.told else how.labels)
-    label = None if column is None else LabelColumn((column,), settled(vocabulary, column, roles.table.rows))
-    return label if target is None else OfTwoFiles((target, *(() if label is None else label.columns)), label)
+    label = None if column is None else layout.LabelColumn((column,), settled(vocabulary, column, roles.table.rows))
+    return label if target is None else layout.OfTwoFiles((target, *(() if label is None else label.columns)), label)
 
 
-def _places(roles: Roles, column: str, classes: Sequence[str], how: HowToRead, *, in_order: bool) -> dict[str, int]:
-    """The position of every class among the scores; classes that a key numbers are those that were named, in order."""
+def _places(roles: Roles, column: str, classes: Sequence[str], how: BatchReading, *, in_order: bool) -> dict[str, int]:
+    """Return the index of each class among the scores; numbers in a key are indices of the classes that were named."""
     places = words_of_columns(classes, in_order=in_order and how.classes is None)
     numbered = pa.types.is_integer(roles.table.schema.field(column).type)
     if not numbered or any(name.isdecimal() for name in places):
         return places
     if how.classes is None:
         raise InputError(
-            f"{roles.table.name} numbers its classes, the scores name them: {', '.join(classes)}. Say which number is "
-            "which class by naming them in the order of the numbers (--classes NAME,NAME,...)."
+            f"{roles.table.name} numbers its classes, the scores name them: {', '.join(classes)}. Name the classes in "
+            "the order of the numbers (--classes NAME,NAME,...)."
         )
     return {str(number): places[name] for number, name in enumerate(how.classes)}
 
 
-def units_in(roles: Roles, how: HowToRead) -> UnitsOf | EachTrial | None:
-    """Where the units stand that a user named; None if there are none, and need not be.
+def units_in(roles: Roles, how: BatchReading) -> UnitsOf | EachTrial | None:
+    """Return the units that a user named; None if there are none and none are required.
 
     Raises
     ------
     InputError, FormatError, OSError
-        If there are none.
+        If they do not exist.
     """
     if how.units is None:
         return None
@@ -159,13 +143,13 @@ def units_in(roles: Roles, how: HowToRead) -> UnitsOf | EachTrial | None:
         return None
 
 
-def groups_in(roles: Roles, how: HowToRead) -> tuple[str, ...] | None:
-    """The columns by whose names trials are held out together; none where each stands for itself.
+def groups_in(roles: Roles, how: BatchReading) -> tuple[str, ...] | None:
+    """Return the columns by whose names trials are held out together; empty if each trial is held out alone.
 
     Raises
     ------
     InputError
-        If there is no such column.
+        If a column does not exist.
     """
     if how.groups is None:
         return None
@@ -175,25 +159,26 @@ def groups_in(roles: Roles, how: HowToRead) -> tuple[str, ...] | None:
     for name in how.groups:
         if name not in known:
             raise InputError(
-                f"{roles.table.name}: no column {name!r} says which trials to hold out together; there are "
+                f"{roles.table.name}: no column {name!r} contains the groups for cross-validation; "
+                f"there are "
                 f"{', '.join(dict.fromkeys(known.values())) or 'none'}."
             )
     return tuple(known[name] for name in how.groups)
 
 
 def splitting(roles: Roles) -> dict[str, str]:
-    """Columns by which trials can be told apart, by whatever they are called: those of the key, and both sides."""
+    """Return all columns that can split trials, under each of their names: columns of the key, and both sides."""
     known = {role.removeprefix(CONDITION): name for name, role in roles.by_column.items() if role.startswith(CONDITION)}
     return known | {name: name for name in roles.sides.values()} | dict(roles.sides)
 
 
-def conditions_in(roles: Roles, how: HowToRead) -> dict[str, tuple[str, ...]]:
-    """The values of columns by which trials are chosen, and that there are such.
+def conditions_in(roles: Roles, how: BatchReading) -> dict[str, tuple[str, ...]]:
+    """Return the values of columns that select trials.
 
     Raises
     ------
     InputError
-        If there are none.
+        If a column does not exist, or no trial has a value.
     """
     known = {role.removeprefix(CONDITION): name for name, role in roles.by_column.items() if role.startswith(CONDITION)}
     known |= {name: name for name, role in roles.by_column.items() if role == "class"}
@@ -201,52 +186,52 @@ def conditions_in(roles: Roles, how: HowToRead) -> dict[str, tuple[str, ...]]:
         if name not in known:
             raise InputError(f"{roles.table.name}: no condition {name!r}; there are {', '.join(known) or 'none'}.")
     found = {known[name]: values for name, values in how.values.items()}
-    require_values(found, roles.table.rows, roles.table.schema.names, roles.table.name)
+    layout.require_values(found, roles.table.rows, roles.table.schema.names, roles.table.name)
     return found
 
 
-def classes_in(roles: Roles, how: HowToRead) -> tuple[str, ...]:
-    """The classes that scores are of, in the order of their columns or that which a user gave.
+def classes_in(roles: Roles, how: BatchReading) -> tuple[str, ...]:
+    """Return the classes of scores, in the order of their columns or of the option.
 
     Raises
     ------
     InputError
-        If there are fewer than two, or one has no column.
+        If there are fewer than two, or a class has no column.
     """
     there = roles.scores
     if how.classes is None:
         if len(there) < 2:
-            raise FormatError(f"{roles.table.name}: has {len(there)} columns of scores. Of many classes each has one.")
+            raise FormatError(f"{roles.table.name}: has {len(there)} columns of scores. Multiclass needs several.")
         return there
     lacking = [name for name in how.classes if name not in there]
     if lacking:
         raise InputError(
-            f"classes: {roles.table.name} has no scores for {', '.join(map(repr, lacking[:5]))}; it has them for "
+            f"classes: {roles.table.name} has no scores for {', '.join(map(repr, lacking[:5]))}, only for "
             f"{', '.join(there)}."
         )
     return tuple(how.classes)
 
 
-def weights_in(roles: Roles, how: HowToRead) -> str | None:
-    """The column of weights that a user named; None if there is none, and need not be.
+def weights_in(roles: Roles, how: BatchReading) -> str | None:
+    """Return the column of weights that a user named; None if there is none and none is required.
 
     Raises
     ------
     InputError
-        If there is none.
+        If it does not exist.
     """
     if how.weights is not None and how.weights not in roles.table.schema.names:
         if not how.weights_required:
             return None
         raise InputError(
-            f"{roles.table.name}: no column {how.weights!r} says how much trials count; there are "
+            f"{roles.table.name}: no column {how.weights!r} contains the weights of trials; there are "
             f"{', '.join(roles.table.schema.names)}."
         )
     return how.weights
 
 
 def systems_in(tables: Sequence[Roles], *, is_classes: bool) -> list[str]:
-    """Names of systems, all different: of many classes one in each table, else one for each column of scores."""
+    """Return distinct names of systems: for multiclass one per table, else one per column of scores."""
     found = [
         (one.table.system if is_classes or len(one.scores) == 1 else column, one.table.name)
         for one in tables
@@ -256,16 +241,16 @@ def systems_in(tables: Sequence[Roles], *, is_classes: bool) -> list[str]:
     return names_apart([table if names.count(name) > 1 else name for name, table in found], ())
 
 
-def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho | None) -> RowLayout:
-    """Where everything stands in one table whose columns have the names that they have in several.
+def layout_of(scores: Sequence[Roles], key: Roles, how: BatchReading, who: SpeakerLookup | None) -> layout.RowLayout:
+    """Return the columns of a combined table, with their names in the single tables.
 
     Parameters
     ----------
     scores : sequence of Roles
     key : Roles
-        The same as the only one of scores, or of another table.
-    how : HowToRead
-    who : WhoIsWho, optional
+        The only element of ``scores``, or roles of another table.
+    how : BatchReading
+    who : SpeakerLookup, optional
 
     Raises
     ------
@@ -287,8 +272,8 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
         units = EachTrial(tuple(key.sides.values()))
     is_log10 = [] if classes else [unit == "log10" for one in scores for unit in one.units.values()]
     if len(set(is_log10)) > 1:
-        raise InputError("scores of some systems are declared to be common logarithms, others not. Write one again.")
-    return RowLayout(
+        raise InputError("scores of some systems are declared as common logarithms, others are not. Write one again.")
+    return layout.RowLayout(
         scores=columns,
         classes=classes,
         truth=truth_in(key, classes, how, who),
@@ -306,72 +291,59 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HowToRead:
-    """How tables and matrices in pieces are read; the meaning of most is that of `deciban.workflows.Reading`.
+class BatchReading(JoinOptions):
+    """Options for reading tables and matrices in partitions; see also `deciban.workflows.Reading`.
 
     Attributes
     ----------
     kind : {"two-class", "classes"}, optional
-        What the scores are about; left out, what the tables hold decides.
+        The kind of scores; by default, the tables decide.
     missing, duplicates
-        As in `deciban.align`, where trials are joined by name.
+        As in `deciban.align`, for joins by name.
     format, columns, key_format, key_columns, labels : optional
     where : mapping of str to str or sequence of str, optional
-        Values of columns of the key: only such trials are read.
+        Values of columns of the key; only trials with these values are read.
     unit : {"nats", "log10", "lr"}, optional
         The declared unit of the scores.
     by_order : bool
-        Rows of scores and key belong together in their order. A matrix without names is told its speakers in order.
+        True to match rows of scores and key by order. For a matrix without names, speakers are in order.
     weights : str, optional
-        Column of the key that says how much trials count.
+        Column of the key with the weights of trials.
     weights_required, units_required : bool
-        Whether a key that lacks these columns is refused; if not, its trials count alike, or have no units.
+        True to raise if a key lacks these columns; otherwise all weights are 1, or there are no units.
     classes : sequence of str, optional
-        Many classes: which columns are scores, in this order.
+        For multiclass: the columns of scores, in this order.
     units : "trials", or sequence of columns, paths and mappings, optional
-        What names the units: one, or one for each side; empty for the names of the sides.
+        Names of units: one, or one for each side; empty for the names of the sides.
     units_apart : bool
-        Whether units of the two sides have nothing to do with each other.
+        True if units of the two sides are unrelated.
     find_speakers : bool
-        Whether names of both sides are kept, from which speakers are found, where nothing else names units.
+        True to read the names of both sides and find speakers from them, if no units are named.
     find_segments : bool
-        Whether every trial of many classes is a unit that can be told from others, where nothing else names units.
+        True to make each multiclass trial a unit, if no units are named.
     converted : function, optional
-        Makes natural logarithms of scores, ``converted(scores, classes)``; can be pickled.
+        Converts scores to natural logarithms, ``converted(scores, classes)``; can be pickled.
     ids : Renaming, optional
-        By which other names trials are compared.
+        Rules to compare names of trials.
     memory : int
-        Bytes that a join by name may take.
+        Bytes for a join by name.
     groups : sequence of str, optional
         Columns of the key, or sides, by whose names trials are held out together: one, or one for each side; empty for
-        the names of both sides, if there are such.
+        the names of both sides, if they exist.
     conditions : sequence of str
-        Columns of the key, or sides, by which trials are split, as far as there are such.
+        Columns of the key, or sides, by which trials are split, if they exist.
     incomplete : bool
-        Whether all trials of the key stay, with NaN where a system of another table has no score; ``missing`` has no
-        meaning then.
+        True to keep all trials of the key, with NaN for missing scores of a system; ``missing`` is then ignored.
     """
 
     kind: Literal["two-class", "classes"] | None = None
-    missing: Missing = "error"
-    duplicates: Duplicates = "error"
-    format: str | None = None
-    columns: Columns | None = None
-    key_format: str | None = None
-    key_columns: Columns | None = None
-    labels: Mapping[str, str] | None = None
-    where: Mapping[str, str | Sequence[str]] | None = None
     unit: ScoreUnit | None = None
-    by_order: bool = False
-    weights: str | None = None
-    weights_required: bool = True
     units_required: bool = True
-    classes: Sequence[str] | None = None
     units: Sequence[Any] | None = None
     units_apart: bool = False
     find_speakers: bool = False
     find_segments: bool = False
-    converted: Converted | None = None
+    converted: layout.Converted | None = None
     ids: Renaming | None = None
     memory: int = 1_000_000_000
     groups: Sequence[str] | None = None
@@ -379,19 +351,19 @@ class HowToRead:
     incomplete: bool = False
 
     def __post_init__(self) -> None:
-        """Check the policies, and how values of conditions are written."""
+        """Check the policies, and the type of ``where``."""
         check_policies(self.missing, self.duplicates)
         if self.where is not None and not isinstance(self.where, Mapping):
-            raise InputError(f"where: got {self.where!r}. Write the values of each condition column.")
+            raise InputError(f"where: got {self.where!r}. Pass the values of each condition column.")
 
-    def options(self, need: ContentKind | None = None, *, of_key: bool = False) -> Options:
-        """What readers are told."""
+    def options(self, need: ContentKind | None = None, *, of_key: bool = False) -> InputOptions:
+        """Return the options for readers."""
         columns = self.key_columns if of_key else self.columns
         vocabulary = Vocabulary.of(self.labels)
-        return Options(need=need, columns=columns, vocabulary=vocabulary, unit=self.unit, of_key=of_key)
+        return InputOptions(need=need, columns=columns, vocabulary=vocabulary, unit=self.unit, of_key=of_key)
 
     @property
     def values(self) -> dict[str, tuple[str, ...]]:
-        """The values of ``where``, always several."""
+        """The values of ``where``, always as tuples."""
         given = self.where or {}
         return {name: (one,) if isinstance(one, str) else tuple(one) for name, one in given.items()}

@@ -1,4 +1,4 @@
-"""The one door to trials in pieces: finds out what it is given, and how it is read."""
+"""Opening of trials in partitions from any input: files, folders, matrices and objects."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._files import ScratchFolder, display_name, is_open_file
-from deciban.errors import DecibanError, FormatError, InputError
+from deciban.errors import DecibanError, FormatError, InputError, Message
 from deciban.io.columns.columnar import Roles
-from deciban.io.columns.rows import RowTable
-from deciban.io.formats import Options, bare_name
+from deciban.io.columns.values import RowTable
+from deciban.io.formats import InputOptions, bare_name
 from deciban.io.reader import require_as_many
 from deciban.io.recognition import is_stream
 from deciban.io.shards.files import ParquetRows, TableFile, is_columnar, open_files, table_files
@@ -26,12 +26,10 @@ from deciban.io.shards.joining import JoinedTables, JoinRequest, joined_by_name
 from deciban.io.shards.layout import RowLayout, beside, source_of_rows
 from deciban.io.shards.matrices import ArrayCells, MatrixInput, matrix_source, table_of_matrix
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr, open_matrix
-from deciban.io.shards.meaning import HowToRead, kind_of_tables, layout_of, splitting, systems_in
-from deciban.io.shards.text import write_table_of
-from deciban.io.shards.units import WhoIsWho
-from deciban.io.shards.writing import cut_anew, n_of_both, of_both, rows_of_group, write_batches
+from deciban.io.shards.meaning import BatchReading, kind_of_tables, layout_of, splitting, systems_in
+from deciban.io.shards.units import SpeakerLookup
+from deciban.io.shards.writing import cut_anew, n_of_both, of_both, rows_of_group, write_batches, write_table_of
 from deciban.io.source import TwoFiles, refuse_doubles
-from deciban.messages import Message
 from deciban.trials import Origin
 from deciban.trials.frames import as_table
 from deciban.trials.joining.matching import refuse_names_by_order
@@ -41,25 +39,25 @@ from deciban.trials.sources import ShardSource
 TableOrMatrix: TypeAlias = RowTable | MatrixInput
 
 MOST_ROWS = 1 << 24
-"""Rows of a row group above which it is not read at once."""
+"""Largest number of rows of a row group that is read at once."""
 
 
-def opened_input(given: Any, how: HowToRead, *, of_key: bool = False, name: str = "scores") -> TableOrMatrix:
-    """Find out what an input is.
+def opened_input(given: Any, how: BatchReading, *, of_key: bool = False, name: str = "scores") -> TableOrMatrix:
+    """Open an input as a table or a matrix.
 
     Parameters
     ----------
     given : path or object
-    how : HowToRead
+    how : BatchReading
     of_key : bool
-        Whether this is the key.
+        True for the key.
     name : str
-        What messages call an object.
+        Name of an object for messages.
 
     Raises
     ------
     FormatError, InputError, OSError
-        If it is nothing that can be read, or cannot be.
+        If the input cannot be read.
     """
     if isinstance(given, TwoFiles):
         both = (opened_input(one, how, name=name) for one in (given.tar, given.non))
@@ -72,7 +70,7 @@ def opened_input(given: Any, how: HowToRead, *, of_key: bool = False, name: str 
     return _files(given, how, of_key=of_key)
 
 
-def _files(given: Any, how: HowToRead, *, of_key: bool) -> TableOrMatrix:
+def _files(given: Any, how: BatchReading, *, of_key: bool) -> TableOrMatrix:
     if is_zarr(given):
         return open_matrix(given)
     files = table_files(given)
@@ -80,13 +78,13 @@ def _files(given: Any, how: HowToRead, *, of_key: bool) -> TableOrMatrix:
         return open_matrix(files[0].path)
     if len(files) > 1 or is_columnar(files[0].path):
         packed = [file for file in files if not is_columnar(file.path)]
-        if not packed or Path(given).is_dir():  # a folder holds nothing else, or it is refused
+        if not packed or Path(given).is_dir():  # other files in a folder are refused
             return _cut_anew(open_files(given, files, how.options(of_key=of_key)), files, how.options(of_key=of_key))
     return _written(given, files, how, of_key=of_key)
 
 
-def _written(given: Any, files: Sequence[TableFile], how: HowToRead, *, of_key: bool) -> RowTable:
-    """A table that other files became, one by one; rows are called by these."""
+def _written(given: Any, files: Sequence[TableFile], how: BatchReading, *, of_key: bool) -> RowTable:
+    """Convert other files to a table of temporary Parquet files; messages keep the original names."""
     refuse_doubles([file.path for file in files if file.path.is_file()])
     folder = ScratchFolder()
     with folder.or_nothing() as path:
@@ -107,8 +105,8 @@ def _written(given: Any, files: Sequence[TableFile], how: HowToRead, *, of_key: 
         return replace(table, name=name, system=bare_name(name), paths=(given,), told=told)
 
 
-def _cut_anew(table: RowTable, files: Sequence[TableFile], options: Options) -> RowTable:
-    """Return the table with row groups that a process can hold: files with larger ones are written again."""
+def _cut_anew(table: RowTable, files: Sequence[TableFile], options: InputOptions) -> RowTable:
+    """Return the table with row groups that fit in memory; files with larger ones are written again."""
     large = {one.path for one in table.rows if isinstance(one, ParquetRows) and one.n_rows > MOST_ROWS}
     if not large:
         return table
@@ -121,7 +119,7 @@ def _cut_anew(table: RowTable, files: Sequence[TableFile], options: Options) -> 
             if is_large:
                 cut_anew(file.path, made[-1].path)
         opened = _called(open_files(path, made, options, are_ours=True), files, made, folder)
-        reading = f"{table.reading}, row groups of more than {MOST_ROWS:,} rows cut in a temporary folder"
+        reading = f"{table.reading}, row groups of more than {MOST_ROWS:,} rows split in a temporary folder"
         return replace(opened, name=table.name, system=table.system, paths=table.paths, reading=reading)
 
 
@@ -132,7 +130,7 @@ def _called(
     folder: ScratchFolder,
     origins: Sequence[Origin | None] = (),
 ) -> RowTable:
-    """The same with pieces that are called by the files that a user knows; origins find the lines of text."""
+    """Rename the rows of temporary files after the original files; origins find the lines of text."""
     known = [one or Origin(display_name(file.path)) for file, one in zip_longest(files, origins)]
     names = {str(one.path): origin for one, origin in zip(made, known, strict=True)}
     kept = {str(file.path) for file, one in zip(files, made, strict=True) if file.path == one.path}
@@ -150,7 +148,7 @@ def _called(
     return replace(table, rows=tuple(rows), reading=reading, kept=folder)
 
 
-def _object(given: Any, how: HowToRead, *, of_key: bool, name: str) -> TableOrMatrix:
+def _object(given: Any, how: BatchReading, *, of_key: bool, name: str) -> TableOrMatrix:
     found = matrix_of(given, name)
     if found is not None:
         return found
@@ -178,31 +176,31 @@ def _library(given: Any) -> str:
 
 
 def matrix_of(given: Any, name: str) -> MatrixInput | None:
-    """An array as a matrix, or a vector of one number per trial; None if it is none.
+    """Return an array as a matrix, or as a vector with one number per trial; None for other objects.
 
     Raises
     ------
     InputError
-        If it holds no numbers.
+        If it does not contain numbers.
     """
     if not all(hasattr(given, one) for one in ("dtype", "shape", "ndim", "__getitem__")) or hasattr(given, "columns"):
         return None
     if not isinstance(given.dtype, np.dtype):
-        raise InputError(f"{name}: holds {given.dtype}. Cells of a matrix are numbers.")
+        raise InputError(f"{name}: contains {given.dtype}. Cells of a matrix must be numbers.")
     kind = given.dtype
     if kind.kind not in "biuf" or given.ndim not in (1, 2):
         raise InputError(f"{name}: got {given.ndim}-dimensional {kind} values. Expected numbers of rows and columns.")
-    if any(map(math.isnan, given.shape)):  # NaN where dask does not know it
-        raise InputError(f"{name}: an array of unknown shape. Have it computed first: compute_chunk_sizes().")
+    if any(map(math.isnan, given.shape)):  # dask has NaN for unknown lengths
+        raise InputError(f"{name}: an array of unknown shape. Compute it first: compute_chunk_sizes().")
     chunks = getattr(given, "chunks", None)
     step = None
-    if chunks:  # of dask a tuple of sizes for each axis, of zarr one size
+    if chunks:  # in dask a tuple of sizes for each axis, in zarr one size
         step = int(np.max(chunks[0]))
     return MatrixInput(name, ArrayCells(given, name), tuple(map(int, given.shape)), kind, rows_per_chunk=step)
 
 
 def files_of_dataset(given: Any) -> list[TableFile] | None:
-    """The Parquet files of a dataset of pyarrow with what its partitions say; None if it is no such thing."""
+    """Return the Parquet files of a pyarrow dataset with their partition values; None for other objects."""
     if _library(given) != "pyarrow" or not hasattr(given, "get_fragments"):
         return None
     import pyarrow.dataset as ds
@@ -213,7 +211,7 @@ def files_of_dataset(given: Any) -> list[TableFile] | None:
         return None
     try:
         fragments = list(given.get_fragments())
-    except ValueError:  # it is filtered, and its files hold more
+    except ValueError:  # the dataset is filtered, so its files contain more
         return None
     found = []
     for fragment in fragments:
@@ -224,23 +222,23 @@ def files_of_dataset(given: Any) -> list[TableFile] | None:
 
 
 def write_object(given: Any, target: Path, name: str, memory: int) -> None:
-    """Write what can perhaps be read only once to a Parquet file, batch by batch.
+    """Write an object that can perhaps be read only once to a Parquet file, batch by batch.
 
     Parameters
     ----------
     given : object
     target : path
     name : str
-        What messages call it.
+        Name for messages.
     memory : int
-        Bytes that one row group may take when it is read.
+        Bytes of one row group when it is read.
 
     Raises
     ------
     InputError
-        If this is nothing that hands out columns.
+        If the object has no columns.
     FormatError
-        If it fails on the way.
+        If writing fails.
     """
     with _naming(name):
         if _library(given) == "polars" and hasattr(given, "sink_parquet"):
@@ -258,7 +256,7 @@ def _batches(given: Any, name: str) -> tuple[pa.Schema, Iterable[Any]]:
         parts = (pa.Table.from_pandas(one, preserve_index=False) for one in frames)
         first = next(parts, None)
         if first is None:
-            raise InputError(f"{name}: a data frame without partitions. Nothing can be read from it.")
+            raise InputError(f"{name}: a data frame without partitions. There is nothing to read.")
         return first.schema, chain([first], parts)
     if library == "pyarrow" and hasattr(given, "to_batches") and hasattr(given, "get_fragments"):
         return given.schema, given.to_batches()
@@ -270,43 +268,43 @@ def _batches(given: Any, name: str) -> tuple[pa.Schema, Iterable[Any]]:
     if isinstance(given, Mapping) or hasattr(given, "columns"):
         table = as_table(given)
         return table.schema, [table]
-    raise InputError(f"{name}: got {type(given).__name__}. Give {_ACCEPTED}.")
+    raise InputError(f"{name}: got {type(given).__name__}. Pass {_ACCEPTED}.")
 
 
 @contextmanager
 def _naming(name: str) -> Iterator[None]:
-    """Whatever a library raises becomes an error that names the object; a full disk stays one."""
+    """Convert errors of a library to errors with the name of the object, except for OSError."""
     try:
         yield
     except (OSError, DecibanError):
         raise
     except Exception as error:
         words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        raise FormatError(f"{name}: stopped before its end ({words}). Nothing of it was taken.") from error
+        raise FormatError(f"{name}: reading stopped early ({words}). Nothing was used.") from error
 
 
 _COPIES = (
-    "names of trials were not compared with each other: one that is there twice counts twice. Where there are copies, "
-    "--duplicates keep-one joins the table with itself and leaves them out"
+    "names of trials were not compared with each other, so repeated trials count twice. If there are any, use "
+    "--duplicates keep-one to join the table with itself and drop them"
 )
-"""What is said of one table: as a whole it would be looked through for copies."""
+"""The note on one table, in which copies are not searched for."""
 
 
 def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options: Any) -> ShardSource:
-    """Open trials that are read in pieces; nothing is read yet but footers, headers and what has to be joined.
+    """Open trials in partitions; only footers and headers are read, and tables are joined if necessary.
 
     Parameters
     ----------
     scores : path, pattern, folder or object, or sequence of these
         Tables (Parquet, Arrow, text, compressed or not; data frames, `pyarrow.dataset`, `dask.dataframe`, Polars
-        ``LazyFrame`` and whatever has ``__arrow_c_stream__``), or matrices (NumPy, HDF5, Zarr, `dask.array`). Several
+        ``LazyFrame`` and objects with ``__arrow_c_stream__``), or matrices (NumPy, HDF5, Zarr, `dask.array`). Several
         are systems on the same trials.
     key : path or object, optional
-        What says which trials are targets, or of which class; left out, the first scores do.
+        The truth of the trials; by default, the first scores contain it.
     speakers : path, mapping, or sequence of one or two of these, optional
-        The speaker of every name, for both sides or one for each: a trial is a target if and only if they agree.
+        The speaker of each name, for both sides or one for each: trials with equal speakers are targets.
     **options
-        The attributes of `deciban.io.shards.meaning.HowToRead`.
+        The attributes of `deciban.io.shards.meaning.BatchReading`.
 
     Returns
     -------
@@ -315,8 +313,7 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
     Raises
     ------
     FormatError, InputError, KeyMismatchError, OSError
-        If something cannot be read, does not fit together or says nothing of the truth; the message names file and
-        place.
+        If an input cannot be read, inputs do not match, or there is no truth; the message contains file and place.
 
     Examples
     --------
@@ -328,20 +325,18 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
     ...     rows = pa.table({"score": [1.5, -2.0 + at], "label": ["target", "nontarget"]})
     ...     pq.write_table(rows, folder / f"{at}.parquet")
     >>> source = open_shards(folder)
-    >>> source.n_rows, len(source.pieces), source.systems == (folder.name,)
+    >>> source.n_rows, len(source.partitions), source.systems == (folder.name,)
     (4, 2, True)
     """
-    how = HowToRead(**options)
+    how = BatchReading(**options)
     given = list(scores) if isinstance(scores, list | tuple) else [scores]
     if not given:
         raise InputError("scores: none given. At least one table or matrix is needed.")
     is_single = isinstance(speakers, str | os.PathLike | Mapping) or not isinstance(speakers, Sequence)
     named = () if speakers is None else (speakers,) if is_single else tuple(speakers)
-    who = WhoIsWho.of(named) if named else None
+    who = SpeakerLookup.of(named) if named else None
     if who is not None and key is not None:
-        raise InputError(
-            "key, speakers: the speakers say which trials are targets, and so does a key. Leave out one of the two."
-        )
+        raise InputError("key, speakers: both determine which trials are targets. Leave out one of the two.")
     opened = [
         opened_input(one, how, name=f"scores {at + 1}" if len(given) > 1 else "scores") for at, one in enumerate(given)
     ]
@@ -351,22 +346,22 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
         return matrix_source(matrices, truth, who, how)
     if how.by_order and (matrices or isinstance(truth, MatrixInput)):
         raise InputError(
-            "by_order: a matrix and a table have no order in common. Trials of a matrix meet those of a table by their "
-            "names: leave by_order out (--by-order)."
+            "by_order: a matrix and a table have no common order. Trials of a matrix are matched with a table by name: "
+            "leave by_order out (--by-order)."
         )
     tables = [table_of_matrix(one) if isinstance(one, MatrixInput) else one for one in opened]
     return _source_of_tables(tables, table_of_matrix(truth) if isinstance(truth, MatrixInput) else truth, who, how)
 
 
 def _source_of_tables(
-    tables: Sequence[RowTable], key: RowTable | None, who: WhoIsWho | None, how: HowToRead
+    tables: Sequence[RowTable], key: RowTable | None, who: SpeakerLookup | None, how: BatchReading
 ) -> ShardSource:
     for one in (*tables, *(() if key is None else (key,))):
         if not one.rows:
-            raise FormatError(f"{one.name}: holds no trial. Leave it out.")
+            raise FormatError(f"{one.name}: contains no trial. Leave it out.")
     if any(one.target is not None for one in tables):
         if how.kind == "classes" or how.classes is not None:
-            raise InputError("tar, non: are scores of two classes, and many are asked for. Leave out one of the two.")
+            raise InputError("tar, non: are scores of two classes, but you requested multiclass. Leave one out.")
         how = replace(how, kind="two-class")
     how = replace(how, kind=kind_of_tables(tables, key, how))
     is_classes = how.kind == "classes"
@@ -406,10 +401,10 @@ def _joined(
     scores: Sequence[Roles],
     truth: Roles,
     layout: RowLayout,
-    how: HowToRead,
+    how: BatchReading,
     is_double: bool,  # noqa: FBT001
 ) -> JoinedTables:
-    """Put several tables together, by their order or by the names of trials."""
+    """Join several tables, by their order or by the names of trials."""
     columns, renamed = _renamed(scores, truth, layout)
     is_by_row = not truth.sides and all(one.table.target is not None for one in scores)
     if is_by_row:
@@ -421,7 +416,7 @@ def _joined(
 
 
 def _renamed(scores: Sequence[Roles], truth: Roles, layout: RowLayout) -> tuple[list[Mapping[str, str]], RowLayout]:
-    """What columns of each table are called where all are together, and where they are; those of the key as before."""
+    """Return new and old names of the columns of each table, and the layout with new names; the key is unchanged."""
     taken = set(truth.table.schema.names)
     columns: list[Mapping[str, str]] = []
     found: list[tuple[str, ...]] = []

@@ -1,4 +1,4 @@
-"""Units of rows, from columns, files or mappings of names, and 64-bit keys of names."""
+"""Units of rows from columns, files or mappings of names, and 64-bit keys of names."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, to_numpy
 from deciban._files import display_name, is_file
 from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of, mixed_bits
-from deciban.errors import FormatError, InputError, KeyMismatchError
+from deciban.errors import FormatError, InputError, KeyMismatchError, counted
 from deciban.io.columns.values import names_in, plain, refuse_missing
-from deciban.io.contents import RowError
+from deciban.io.formats import RowError
 from deciban.io.reader import read_id_map
-from deciban.messages import counted
 from deciban.trials import IdMap
 from deciban.trials.lists import PAIR_SIDE, SINGLE
 from deciban.trials.names import Words, encode, fingerprints, positions
@@ -31,7 +30,7 @@ _COLUMN = "column:"
 
 @dataclass(frozen=True, slots=True)
 class UnitMap:
-    """Units of names, or their speakers: what a file or a mapping holds, and what messages call it."""
+    """Units or speakers of names, from a file or a mapping, with its name for messages."""
 
     units: IdMap
     called: str
@@ -45,16 +44,16 @@ class UnitMap:
         FormatError, OSError
             If a file cannot be read.
         InputError
-            If a name in a mapping is no text, or a unit neither a text nor a whole number.
+            If a name in a mapping is not a string, or a unit is neither a string nor an integer.
         """
         if isinstance(given, str | os.PathLike):
             try:
                 return cls(read_id_map(given), display_name(given))
             except FormatError as error:
-                words = f"{argument.capitalize()} are read from lines of two columns: a name and its {argument[:-1]}."
+                words = f"{argument.capitalize()} are read from lines with two columns: a name and its {argument[:-1]}."
                 raise FormatError(f"{error} {words}") from error
         if not isinstance(given, Mapping | IdMap):
-            way = f"Name a file of two columns, name and {argument[:-1]}, or pass a mapping."
+            way = f"Pass a file with two columns, name and {argument[:-1]}, or a mapping."
             raise InputError(f"{argument}: got {type(given).__name__}. {way}")
         words = f"a mapping of {counted(len(given), 'name')}"
         if isinstance(given, IdMap):
@@ -62,24 +61,24 @@ class UnitMap:
         for name, unit in given.items():
             if not isinstance(name, str) or isinstance(unit, bool | float) or unit == "" or unit is None:
                 what = f"the {argument[:-1]} of each name"
-                raise InputError(f"{argument}: got {name!r}: {unit!r}. Write {what}: {{'a-1': 'ann'}}.")
+                raise InputError(f"{argument}: got {name!r}: {unit!r}. Pass {what}: {{'a-1': 'ann'}}.")
         return cls(IdMap.from_columns(list(given), list(map(str, given.values())), source=argument), words)
 
 
 @dataclass(frozen=True, slots=True)
 class UnitsOf:
-    """The columns that hold the units of rows.
+    """The columns that contain the units of rows.
 
     Attributes
     ----------
     columns : tuple of str
         One, or one for each side.
     maps : tuple of UnitMap or None
-        For each column the units of its names; None where the names are the units.
+        For each column, the units of its names; None if the names are the units.
     words : str
-        By what units are found, for messages.
+        Text for the source of units in messages.
     apart : bool
-        Whether the same name on both sides is not the same unit.
+        True if equal names on the two sides are different units.
     sides : mapping of str to str
         Columns with the names of the sides of trials, by side.
     """
@@ -94,7 +93,7 @@ class UnitsOf:
     def named(
         cls, parts: Sequence[Any], sides: Mapping[str, str], conditions: Sequence[str], name: str, *, apart: bool
     ) -> Self:
-        """Find what a user named: columns, files or mappings, one or one for each side; none for the sides themselves.
+        """Return the units that a user named: columns, files or mappings, one or one per side; none means the sides.
 
         Parameters
         ----------
@@ -102,15 +101,15 @@ class UnitsOf:
         sides : mapping of str to str
             Columns with the names of the sides of trials, by side.
         conditions : sequence of str
-            Other columns that can name units.
+            Other columns that can contain units.
         name : str
-            What messages call the table.
+            Name of the table for messages.
         apart : bool
 
         Raises
         ------
         InputError, FormatError, OSError
-            If there is no such column or file, or both.
+            If a name is neither a column nor a file, or is both.
         """
         if apart or len(parts) == 2:
             require_two_sides([*sides], name, named="columns" if parts else "sides")
@@ -127,8 +126,8 @@ class UnitsOf:
         maps = [one for one in held if isinstance(one, UnitMap)]
         if maps and not of_units:
             raise InputError(
-                f"units: {maps[0].called} says the units of names, and trials of {name} have none. Name a column of "
-                "the key, or take every trial for a unit (units='trials', --units trials)."
+                f"units: {maps[0].called} contains units of names, but trials of {name} have no names. Name a column "
+                "of the key, or treat each trial as a unit (units='trials', --units trials)."
             )
         if not held or (maps and len(held) == 1):
             words = words or f"the names of {' and '.join(of_units)}"
@@ -138,10 +137,10 @@ class UnitsOf:
             found = [(side, one) if isinstance(one, UnitMap) else (one, None) for one, side in places]
         if apart and len(found) < 2:
             raise InputError(
-                f"units: 'product' is about units of two sides, and by {words} every trial has one. Name a column for "
-                "each side: product:COLUMN,COLUMN."
+                f"units: 'product' needs units of two sides, but by {words} each trial has one. Name a column for each "
+                "side: product:COLUMN,COLUMN."
             )
-        words += ", those of one side apart from those of the other" if apart else ""
+        words += ", with separate units for the two sides" if apart else ""
         return cls(tuple(one for one, _ in found), tuple(one for _, one in found), words, apart, of_units)
 
     def of(self, table: pa.Table, start: int = 0, counting: BoolArray | None = None) -> TrialUnits:
@@ -151,19 +150,19 @@ class UnitsOf:
         ----------
         table : pyarrow.Table
         start : int
-            The number of the first row among all rows.
+            Index of the first row among all rows.
         counting : (n_rows,) bool array, optional
-            Rows that count, where others do not: these make no units, and may have none in a file.
+            True for rows that count. Other rows do not define units, and need none in a file.
 
         Raises
         ------
         RowError
-            If a row has none.
+            If a row has no unit.
         """
-        del start  # columns hold the units
+        del start  # columns contain the units
         found: list[UnitColumn] = []
         for name, held in zip(self.columns, self.maps, strict=True):
-            codes, names = names_in(plain(table.column(name)), name, "says of which unit trials are")
+            codes, names = names_in(plain(table.column(name)), name, "contains the units of trials")
             if held is not None:
                 place = positions(names, held.units.left)
                 unknown = place < 0
@@ -184,7 +183,7 @@ class UnitsOf:
         held: UnitMap,
         counting: BoolArray | None,
     ) -> None:
-        """Refuse rows that count, with a name whose unit is not known."""
+        """Raise if a row that counts has a name without a unit."""
         lacking = unknown[codes] if counting is None else unknown[codes] & counting
         if not lacking.any():
             return
@@ -192,26 +191,28 @@ class UnitsOf:
         name, side = names[int(codes[row])], next(side for side, own in self.sides.items() if own == column)
         hint = ""
         if pc.index(held.units.right, name).as_py() >= 0:
-            hint = " There, it is a unit: should it not be in the first column?"
+            hint = " Its second column, of units, contains this name: are the columns swapped?"
             if len(self.sides) == 2:
                 one = [at if at == side else "FILE" for at in self.sides]
-                hint = f" There, it is a unit: if names of {side} are units already, say so (--units {','.join(one)})."
+                hint = (
+                    f" Its second column contains this name: if names of {side} are units, use --units {','.join(one)}."
+                )
         raise RowError(
-            f"{held.called} does not say the unit of {name.as_py()!r} ({len(np.unique(codes[lacking])):,} of "
-            f"{counted(len(names), 'name')} of {side} are not in it).{hint} Complete it by a line for each of them, a "
-            "name and its unit, or leave these trials out (--where)",
+            f"{held.called} does not contain the unit of {name.as_py()!r} ({len(np.unique(codes[lacking])):,} of "
+            f"{counted(len(names), 'name')} of {side} are missing).{hint} Add a line for each of them, a name and its "
+            "unit, or leave these trials out (--where)",
             row,
             KeyMismatchError,
         )
 
 
 def _held(part: Any, sides: Mapping[str, str], conditions: Sequence[str], name: str) -> str | UnitMap:
-    """Return the column that the user named, or the units that a file or a mapping has for names.
+    """Return the column that the user named, or the units of names in a file or a mapping.
 
     Raises
     ------
     InputError
-        If there is neither a column nor a file of this name, or both.
+        If the name is neither a column nor a file, or is both.
     """
     if not isinstance(part, str):
         return UnitMap.of(part)
@@ -227,29 +228,29 @@ def _held(part: Any, sides: Mapping[str, str], conditions: Sequence[str], name: 
         return UnitMap.of(part)
     if not known:
         raise InputError(
-            f"units: {column!r} is no column of {name} (there are {', '.join((*sides, *conditions)) or 'none'}), and "
-            "no file. Name a column of the key, or a file of two columns, name and unit."
+            f"units: {column!r} is not a column of {name} (there are {', '.join((*sides, *conditions)) or 'none'}), "
+            "nor a file. Name a column of the key, or a file with two columns, name and unit."
         )
     return own
 
 
 @dataclass(frozen=True, slots=True)
 class EachTrial:
-    """Every row is a unit, known by its names; where there are none, by its number among all rows.
+    """Each row is a unit, identified by its names or, without names, by its index among all rows.
 
     Attributes
     ----------
     columns : tuple of str
-        The names of its sides.
+        Columns with the names of its sides.
     are_numbers : bool
-        Whether the only column holds numbers of rows instead.
+        True if the only column contains indices of rows.
     """
 
     columns: tuple[str, ...]
     are_numbers: bool = False
 
     def of(self, table: pa.Table, start: int) -> TrialUnits:
-        """The units of rows, the first of which has the number ``start``.
+        """Return the units of rows; the first row has the index ``start``.
 
         Raises
         ------
@@ -273,23 +274,23 @@ class EachTrial:
 
 
 _FEW = 1 << 10
-"""Names below which nothing is looked up."""
+"""Largest number of names without a cache."""
 
 _WORTHWHILE = 16
-"""New names are remembered if more than one in so many of a piece is new."""
+"""New names are cached if more than one in this number of names of a partition is new."""
 
 _ROOM = 1 << 26
-"""Bytes of names that are remembered."""
+"""Number of bytes of names in the cache."""
 
 
 def keys_of_sides(table: pa.Table, columns: Sequence[str]) -> tuple[Keys, Keys]:
-    """A number for the name of each side of every row; where the test side has channels, for both together.
+    """Return a number for the name of each side of each row; a channel is part of the name of the test side.
 
     Parameters
     ----------
     table : pyarrow.Table
     columns : sequence of two or three str
-        Of enrolment, test and channel.
+        Columns of enrolment, test and channel.
 
     Raises
     ------
@@ -311,21 +312,21 @@ def _keys_of_sides(table: pa.Table, columns: Sequence[str]) -> list[Keys]:
     for name, side in zip(columns, SINGLE if len(columns) == 1 else PAIR_SIDE, strict=False):
         column = plain(table.column(name))
         refuse_missing(column, name, side)
-        codes, names = names_in(column, name, "names a side of trials")
+        codes, names = names_in(column, name, "contains names of trials")
         found.append(keys_of_names(names)[codes])
     return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Known:
-    """Names whose numbers were made before, in the order of their fingerprints."""
+    """Names with known keys, sorted by their fingerprints."""
 
     prints: Words
     names: pa.Array
     keys: Keys
 
     def places(self, names: pa.Array, prints: Words) -> AnyArray:
-        """Where names stand among these, -1 for those that do not."""
+        """Return the indices of names in the cache, -1 if they are not in it."""
         if not len(self.prints):
             return np.full(len(names), -1)
         place: AnyArray = np.minimum(np.searchsorted(self.prints, prints), len(self.prints) - 1)
@@ -340,9 +341,9 @@ _known = _Known(np.zeros(0, np.uint64), pa.nulls(0, pa.string()), np.zeros(0, np
 
 
 def keys_of_names(names: pa.Array) -> Keys:
-    """A number for every name, as of `deciban.core.resampling.units.keys_of`.
+    """Return a number for each name; see `deciban.core.resampling.units.keys_of`.
 
-    Making them is slow for millions of names, and every piece holds many of the same: some are remembered.
+    This is slow for millions of names, and partitions share most of their names, so some are cached.
 
     Parameters
     ----------
@@ -354,7 +355,7 @@ def keys_of_names(names: pa.Array) -> Keys:
     >>> keys_of_names(pa.array(["ann", "bob"])).tolist() == keys_of(["ann", "bob"]).tolist()
     True
     """
-    global _known  # noqa: PLW0603  # threads may replace it at the same time: what is there is always right
+    global _known  # noqa: PLW0603  # threads may replace it at the same time; any state is valid
     if len(names) < _FEW:
         return keys_of(np.array(names.to_pylist(), np.object_))
     known, prints = _known, fingerprints(names)
@@ -374,19 +375,19 @@ def keys_of_names(names: pa.Array) -> Keys:
 
 
 @dataclass(frozen=True, eq=False)
-class WhoIsWho:
-    """The speaker of every name, on each side of a trial.
+class SpeakerLookup:
+    """The speaker of each name, on both sides of a trial.
 
     Attributes
     ----------
     maps : pair of IdMap
-        From names to speakers, of enrolment and of test.
+        Maps from names to speakers, of enrolment and of test.
     called : tuple of str
-        What messages call the files, one or one for each side.
+        Names of the files for messages, one or one for each side.
 
     Examples
     --------
-    >>> who = WhoIsWho.of([{"m1": "ann", "m2": "bob"}, {"x": "bob"}])
+    >>> who = SpeakerLookup.of([{"m1": "ann", "m2": "bob"}, {"x": "bob"}])
     >>> who.speakers_of(pa.array(["m2", "m1"]), 0), who.speakers_of(pa.array(["x"]), 1)
     (array([1, 0]), array([1]))
     """
@@ -395,13 +396,13 @@ class WhoIsWho:
     called: tuple[str, ...]
 
     @classmethod
-    def of(cls, given: Sequence[Any]) -> WhoIsWho:
-        """Read one file for both sides, or one for each; a mapping of names to speakers is taken as it is.
+    def of(cls, given: Sequence[Any]) -> SpeakerLookup:
+        """Read one file for both sides, or one for each side; or use mappings of names to speakers.
 
         Raises
         ------
         InputError, FormatError, OSError
-            If there are not one or two, or one cannot be read.
+            If there are not one or two, or a file cannot be read.
         """
         if not 1 <= len(given) <= 2:
             raise InputError(f"speakers: got {len(given)} files. Name one for both sides of trials, or one for each.")
@@ -410,44 +411,44 @@ class WhoIsWho:
 
     @cached_property
     def _speakers(self) -> tuple[list[IntArray], pa.Array]:
-        """The number of the speaker of every line, of each side, and the speakers."""
+        """The index of the speaker of each line, for each side, and the names of the speakers."""
         codes, names = encode(pa.concat_arrays([one.right for one in self.maps]))
         return np.split(codes, [len(self.maps[0].right)]), names
 
     @cached_property
     def keys(self) -> Keys:
-        """A number for every speaker; see `TrialUnits`."""
+        """A number for each speaker; see `TrialUnits`."""
         return keys_of(np.array(self._speakers[1].to_pylist(), np.object_))
 
     def speakers_of(self, names: pa.Array, side: int) -> AnyArray:
-        """The speaker of every name as a number, the same on both sides; -1 of those that are not known."""
+        """Return the index of the speaker of each name, the same on both sides; -1 for unknown names."""
         place = positions(names, self.maps[side].left)
         codes: AnyArray = self._speakers[0][side].astype(np.int64)
         return np.where(place < 0, -1, codes[place]) if len(codes) else np.full(len(names), -1)
 
     def in_lines(self, n_names: int, side: int, what: str) -> pa.Array:
-        """The names of all lines, in their order, which are as many as others.
+        """Return the names of all lines, in their order; their number must be ``n_names``.
 
         Raises
         ------
         InputError
-            If there are not as many lines as names.
+            If the number of lines is different.
         """
         names = self.maps[side].left
         if len(names) != n_names:
             raise InputError(
                 f"speakers: {self.called[min(side, len(self.called) - 1)]} has {len(names):,} lines, but there are "
-                f"{n_names:,} {what}. Where these have no names, there is one line for each, in their order."
+                f"{n_names:,} {what}. If these have no names, there must be one line for each, in their order."
             )
         return names
 
     def lacks(self, name: str, side: int) -> str:
-        """What to say about a name without a speaker."""
+        """Return the message on a name without a speaker."""
         called = self.called[min(side, len(self.called) - 1)]
-        return f"{called} does not say the speaker of {name!r}. Complete it by a line: name and speaker"
+        return f"{called} does not contain the speaker of {name!r}. Add a line: name and speaker"
 
     def units(self, enroll: AnyArray, test: AnyArray) -> TrialUnits:
-        """The speakers of trials as units, by their numbers on both sides."""
+        """Return the speakers of trials as units, given their indices on both sides."""
         source = f"by {' and '.join(self.called)}"
         order = np.argsort(self.keys, kind="stable")
         rank = np.empty(len(order), np.int64)

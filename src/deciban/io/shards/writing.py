@@ -1,16 +1,20 @@
-"""Parquet that is written table by table, or cut into row groups that a process can hold."""
+"""Parquet files that are written table by table, and text files that are read in blocks, as such tables."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import math
 import os
 import re
+import shutil
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Self, TypeVar
 
@@ -18,14 +22,24 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import of_numpy
-from deciban._files import display_name
-from deciban.errors import FormatError
-from deciban.io.columns.rows import Rows, RowTable, require_alike
-from deciban.io.contents import only_format_errors
-from deciban.io.reader import name_of_both
-from deciban.io.source import TwoFiles
+from deciban._files import PathLike, ScratchFolder, display_name, is_open_file, stream_of
+from deciban._validate.arrays import Vocabulary
+from deciban.errors import FormatError, teller
+from deciban.io.columns.columnar import TableRules, table_of
+from deciban.io.columns.values import Rows, RowTable, require_alike
+from deciban.io.formats import BinaryFormat, ContentKind, Contents, InputOptions, bare_name, only_format_errors
+from deciban.io.reader import name_of_both, read_input
+from deciban.io.recognition import OpenedFile, Recognized, is_stream, recognize
+from deciban.io.shards.files import TableFile, is_columnar, open_files, table_files
+from deciban.io.shards.meaning import BatchReading
+from deciban.io.source import Source, TwoFiles, codec_of, unpack_into
+from deciban.io.text import reader
+from deciban.io.text.reader import Layout, TextBlocks, lines_of_rows, parse_blocks
+from deciban.io.units import of_detection_llrs
 from deciban.memory import Cost, bytes_of_row, give_back_at_once, rows_that_fit, threads_that_fit
+from deciban.trials import Origin
 from deciban.trials.frames import is_text_or_bytes
+from deciban.types import ScoreUnit
 
 A = TypeVar("A")
 
@@ -33,15 +47,15 @@ B = TypeVar("B")
 
 
 class TableWriter:
-    """Writes tables of one schema one after the other.
+    """Writer of tables with the same schema, one after the other.
 
     Parameters
     ----------
     target : path or binary stream
     name : str
-        What messages call the file that it will be.
+        Name of the final file for messages.
     delimiter : str, optional
-        Between the columns of text with a header; left out, Parquet is written.
+        Delimiter of text with a header; by default Parquet is written.
     """
 
     def __init__(self, target: str | os.PathLike[str] | IO[bytes], name: str, *, delimiter: str = "") -> None:
@@ -49,31 +63,31 @@ class TableWriter:
         self._writer: Any = None
         self.schema: pa.Schema | None = None
 
-    def write(self, table: pa.Table, piece: str) -> None:
+    def write(self, table: pa.Table, partition: str) -> None:
         """Write a table as a row group.
 
         Parameters
         ----------
         table : pyarrow.Table
-        piece : str
-            What it was made of, for messages.
+        partition : str
+            Name of its source for messages.
 
         Raises
         ------
         FormatError
             If it has other columns than the first one.
         OSError
-            If there is no room, with the name of the file and the piece.
+            If the disk is full; the message contains the file and ``partition``.
         """
-        with _saying(self.name, piece):
+        with _saying(self.name, partition):
             if self._writer is None:
                 self.schema = table.schema
                 self._writer = self._opened(table.schema)
             assert self.schema is not None  # noqa: S101  # there was a first table
             if table.schema.names != self.schema.names:
                 raise FormatError(
-                    f"{piece}: has the columns {', '.join(table.schema.names)}, what was written before "
-                    f"{', '.join(self.schema.names)}. Pieces of one table have the same columns."
+                    f"{partition}: has the columns {', '.join(table.schema.names)}, but earlier parts have "
+                    f"{', '.join(self.schema.names)}. All parts of a table must have the same columns."
                 )
             how = {} if self._delimiter else {"row_group_size": max(len(table), 1)}
             self._writer.write_table(table.cast(self.schema), **how)
@@ -90,12 +104,12 @@ class TableWriter:
         return pq.ParquetWriter(self._target, schema, compression="zstd", use_dictionary=names or False)
 
     def close(self) -> None:
-        """Write what a reader needs to begin with.
+        """Write the end of the file.
 
         Raises
         ------
         OSError
-            If there is no room.
+            If the disk is full.
         """
         if self._writer is not None:
             with _saying(self.name, "the end"):
@@ -108,7 +122,7 @@ class TableWriter:
         if kind is None:
             self.close()
         elif self._writer is not None:
-            with contextlib.suppress(Exception):  # what is written is removed anyway
+            with contextlib.suppress(Exception):  # the file is removed anyway
                 self._writer.close()
 
 
@@ -116,34 +130,34 @@ _NUMBER = re.compile(r"\[[Ee]rrno (\d+)\]")
 
 
 @contextmanager
-def _saying(name: str, piece: str) -> Iterator[None]:
-    """Let an error such as a full disk say which file it befell, and where."""
+def _saying(name: str, partition: str) -> Iterator[None]:
+    """Add the name of the file and the current part to errors such as a full disk."""
     try:
         yield
     except OSError as error:
         found = _NUMBER.search(str(error))
         number = error.errno or (int(found[1]) if found else errno.EIO)
-        words = f"{os.strerror(number)} (when {piece} was written)"
+        words = f"{os.strerror(number)} (when {partition} was written)"
         raise OSError(number, words, name) from error
 
 
 def in_order(make: Callable[[A], B], given: Iterable[A], n_rows: int, memory: int) -> Iterator[tuple[A, B]]:
-    """What a function makes of each of these, in their order, made in threads that are not far ahead.
+    """Yield the results of a function in order, computed in threads that are not far ahead.
 
     Parameters
     ----------
     make : function
     given : iterable
-        Of batches of rows.
+        Batches of rows.
     n_rows : int
-        Of the largest batch.
+        Number of rows of the largest batch.
     memory : int
-        Bytes that batches at work may take.
+        Bytes for all batches at once.
 
     Yields
     ------
     tuple
-        What was given, and what became of it.
+        The argument and the result.
 
     Examples
     --------
@@ -167,14 +181,14 @@ def in_order(make: Callable[[A], B], given: Iterable[A], n_rows: int, memory: in
 
 
 ROWS = 1 << 20
-"""Most rows of a row group that is written."""
+"""Largest number of rows of a row group that is written."""
 
 
 _FEWEST_NUMBERS = 1 << 12
 
 
 def write_batches(path: Path, schema: pa.Schema, batches: Iterable[Any], *, memory: int | None = None) -> None:
-    """Write batches or tables of one schema to a Parquet file, in row groups that a process can hold.
+    """Write batches or tables with the same schema to a Parquet file, in row groups that fit in memory.
 
     Parameters
     ----------
@@ -182,7 +196,7 @@ def write_batches(path: Path, schema: pa.Schema, batches: Iterable[Any], *, memo
     schema : pyarrow.Schema
     batches : iterable of pyarrow.RecordBatch or pyarrow.Table
     memory : int, optional
-        Bytes that one row group may take when it is read.
+        Bytes of one row group when it is read.
     """
     import pyarrow.parquet as pq
 
@@ -203,7 +217,7 @@ def write_batches(path: Path, schema: pa.Schema, batches: Iterable[Any], *, memo
 
 
 def rows_of_group(schema: pa.Schema, memory: int | None) -> int:
-    """Return how many rows of a row group fit in memory at once.
+    """Return the number of rows of a row group that fits in memory.
 
     >>> rows_of_group(pa.schema({"score": pa.float64()}), 25_000_000)
     100000
@@ -225,7 +239,7 @@ def _text_of(schema: pa.Schema) -> list[str]:
 
 
 def cut_anew(path: Path, target: Path) -> None:
-    """Write a Parquet file again with row groups of fewer rows, reading it as a stream.
+    """Write a Parquet file again with smaller row groups, reading it as a stream.
 
     Raises
     ------
@@ -240,19 +254,19 @@ def cut_anew(path: Path, target: Path) -> None:
 
 
 TARGET = "\0target"
-"""Column that says of which of both tables a row is."""
+"""Column that is True for rows of the table of targets."""
 
 
 @dataclass(frozen=True, slots=True)
 class SideRows(Rows):
-    """Rows of one of both tables.
+    """Rows of the table of targets or of the table of non-targets.
 
     Attributes
     ----------
     rows : Rows
     is_target : bool
     column : str
-        One that is there, by which rows are counted.
+        An existing column, to count rows.
     """
 
     rows: Rows
@@ -282,18 +296,18 @@ class SideRows(Rows):
 
 
 def of_both(tar: RowTable, non: RowTable, files: TwoFiles) -> RowTable:
-    """Put the scores of targets and those of non-targets together, targets first.
+    """Concatenate the scores of targets and of non-targets, targets first.
 
     Parameters
     ----------
     tar, non : RowTable
     files : TwoFiles
-        As the user named them.
+        The argument of the user.
 
     Raises
     ------
     FormatError
-        If one has other columns than the other.
+        If their columns differ.
     """
     require_alike(non.schema, tar.schema, non.name, tar.name)
     sides = [(one, side) for side in (tar, non) for one in side.rows]
@@ -314,6 +328,257 @@ def of_both(tar: RowTable, non: RowTable, files: TwoFiles) -> RowTable:
 
 
 def n_of_both(table: RowTable) -> tuple[int, int]:
-    """How many rows are targets, and how many are not."""
+    """Return the numbers of rows of targets and of non-targets."""
     n_tar = sum(one.n_rows for one in table.rows if isinstance(one, SideRows) and one.is_target)
     return n_tar, table.n_rows - n_tar
+
+
+_LEAST_BLOCK = 1 << 20
+
+
+def write_table_of(given: Any, target: Path, how: BatchReading, *, of_key: bool) -> Origin | None:
+    """Write the contents of a file as Parquet.
+
+    Parameters
+    ----------
+    given : path or open file
+        Standard input and pipes are copied as a stream; compressed files are decompressed as a stream.
+    target : path
+        A new file.
+    how : BatchReading
+    of_key : bool
+
+    Returns
+    -------
+    Origin or None
+        The origin of the file, if the metadata contain the roles of the columns; None if columns are unchanged.
+
+    Raises
+    ------
+    FormatError, OSError
+        If it cannot be read; the message contains the line.
+    """
+    named = Source(given)
+    with as_file(given, named, target.with_suffix(".copy")) as path:
+        source = Source(path)
+        source.name = named.name
+        if path != given and is_columnar(path):
+            path.rename(target)
+            return None
+        if source.kind == "Arrow" and not source.head.startswith(b"FEA1"):
+            with only_format_errors(source.name, "Arrow"):
+                stream = pa.ipc.open_stream(pa.memory_map(str(source.path)))
+                write_batches(target, stream.schema, stream, memory=how.memory)
+            return None
+        columns, chosen = (how.key_columns, how.key_format) if of_key else (how.columns, how.format)
+        found = recognize(path, format=chosen, columns=columns, labels=how.labels, of_key=of_key).files[0]
+        origin = _write(replace(found, source=source), target, how, of_key=of_key)
+        if not found.is_text or found.needs_translation or is_open_file(given) or is_stream(given):
+            return origin
+        layout = found.layout(_need(found, how, of_key=of_key))
+        return replace(origin, lines=partial(_lines_of_rows, given, layout, block_size(how.memory), None))
+
+
+@contextmanager
+def as_file(given: Any, source: Source, copy: Path) -> Iterator[Path]:
+    """Yield an uncompressed file with the same content, which is never in memory as a whole."""
+    if source.is_plain:
+        yield Path(given)
+        return
+    try:
+        with copy.open("wb") as out:
+            if source.is_file:
+                _unpack(source, out)
+            else:
+                _pour(given, out)
+        again = Source(copy)
+        if not again.is_plain:
+            again.name = source.name
+            with copy.with_suffix(".plain").open("wb") as out:
+                _unpack(again, out)
+            copy.with_suffix(".plain").replace(copy)
+        yield copy
+    finally:
+        copy.unlink(missing_ok=True)
+
+
+def _unpack(source: Source, out: IO[bytes]) -> None:
+    with Path(source.path).open("rb") as packed:
+        codec = codec_of(packed.read(16))
+        packed.seek(0)
+        assert codec is not None  # noqa: S101  # it is compressed
+        unpack_into(out, packed, codec, source.name)
+
+
+def _pour(given: Any, out: IO[bytes]) -> None:
+    """Copy the rest of a stream."""
+    if is_open_file(given):
+        while block := given.read(1 << 20):
+            out.write(block.encode("utf-8", "surrogateescape") if isinstance(block, str) else block)
+    else:
+        with stream_of(given) as stream:
+            shutil.copyfileobj(stream, out, 1 << 20)
+
+
+def _write(found: OpenedFile, target: Path, how: BatchReading, *, of_key: bool) -> Origin:
+    need = _need(found, how, of_key=of_key)
+    asked = isinstance(found.asked, BinaryFormat) or found.source.is_binary
+    size = block_size(how.memory)
+    if asked or found.needs_translation or not found.source.is_plain or found.source.size <= size:
+        contents = read_input(Recognized(found.source.path, (found,)), need=need, unit=how.unit).contents
+        table = table_of(contents)
+        write_batches(target, table.schema, [table], memory=how.memory)
+        return replace(contents.origin, lines=None)
+    tables = _tables(found, replace(found.options, need=need, unit=how.unit), how.memory)
+    first = next(tables)
+    write_batches(target, first.schema, chain([first], tables), memory=3 * how.memory // 4)  # the rest is for a block
+    return Origin(found.source.name, str(found.layout(need)))
+
+
+def block_size(memory: float) -> int:
+    """Return the number of bytes of text that are parsed at once."""
+    return rows_that_fit(memory, Cost.TEXT, fewest=_LEAST_BLOCK, most=reader.BLOCK)
+
+
+def _need(found: OpenedFile, how: BatchReading, *, of_key: bool) -> ContentKind | None:
+    """Return the kind of table as which a file is read."""
+    kinds: tuple[ContentKind, ContentKind] = ("key", "class-key") if of_key else ("scores", "class-scores")
+    if how.kind is not None or how.classes is not None:
+        return kinds[0] if how.kind == "two-class" else kinds[1]
+    held = found.readable_as(kinds)
+    return kinds[1] if held == (kinds[1],) else kinds[0]
+
+
+def _tables(found: OpenedFile, options: InputOptions, memory: int) -> Iterator[pa.Table]:
+    """Yield the table of each block."""
+    schema: pa.Schema | None = None
+    for _, contents in contents_in_blocks(found, options, memory):
+        table = table_of(contents)
+        schema = schema or table.schema
+        yield table.cast(schema)
+
+
+def contents_in_blocks(
+    found: OpenedFile, options: InputOptions, memory: float = math.inf, given: PathLike | None = None
+) -> Iterator[tuple[int, Contents]]:
+    """Yield the contents of each block of lines.
+
+    Parameters
+    ----------
+    found : OpenedFile
+        Plain text.
+    options : InputOptions
+    memory : float
+        Bytes of a block when it is parsed.
+    given : path, optional
+        The file, perhaps compressed, for looking up lines of rows later.
+
+    Yields
+    ------
+    int
+        Number of lines before the block, without the header.
+    Contents
+    """
+    layout, name, system = found.layout(options.need), found.source.name, options.name or "system"
+    size = block_size(memory)
+    options = layout.declared(replace(options, need=options.need or layout.holds), name)
+    for at, (first, text) in enumerate(TextBlocks(name, layout, Path(found.source.path), size=size)):
+        lines = None if given is None else partial(_lines_of_rows, given, layout, size, at)
+        origin = Origin(name, str(layout), lines)
+        contents = parse_blocks(TextBlocks(name, layout, text=text, first=first), origin, system, options)
+        options = replace(options, vocabulary=_settled(contents, options.vocabulary))
+        yield first, of_detection_llrs(contents) if layout.format.detection_llr else contents
+
+
+def _lines_of_rows(given: PathLike, layout: Layout, size: int, at: int | None, rows: Sequence[int]) -> list[int | None]:
+    """Return the lines of rows of a file, or of one of its blocks, by reading the file again."""
+    folder = ScratchFolder()
+    try:
+        with as_file(given, Source(given), folder.path / "copy") as path:
+            return lines_of_rows(TextBlocks(display_name(given), layout, path, size=size, only=at), rows)
+    except (OSError, FormatError):
+        return [None] * len(rows)
+    finally:
+        folder.remove()
+
+
+def _settled(contents: Contents, vocabulary: Vocabulary) -> Vocabulary:
+    """Return the vocabulary for the next blocks, in which one of two words that need each other may be missing."""
+    words = contents.words
+    if not words or all(vocabulary.meaning(word) is not None for word in words):
+        return vocabulary
+    return Vocabulary({word.casefold(): means for word, means in words.items()}, folded=True)
+
+
+def is_readable_in_batches(path: Path, need: ContentKind | None, given: Mapping[str, Any]) -> bool:
+    """Return True if batches of the file can be read without knowing the rest of it."""
+    if is_columnar(path):
+        return True
+    asked = {name: given[name] for name in ("format", "columns", "labels")}
+    opened = recognize(path, **asked).files[0]
+    if isinstance(opened.asked, BinaryFormat) or opened.source.is_binary:
+        return False
+    return "class" not in opened.layout(need).roles
+
+
+def contents_in_batches(
+    source: PathLike, need: ContentKind | None, memory: float, *, unit: ScoreUnit | None = None, **given: Any
+) -> Iterator[tuple[str, Contents]]:
+    """Yield the contents of files in batches.
+
+    Parameters
+    ----------
+    source : path
+        Files for which `is_readable_in_batches` is True.
+    need : str, optional
+        The kind of table that they must contain.
+    memory : float
+        Bytes of a batch of a text file.
+    unit : {"nats", "log10", "lr"}, optional
+        The declared unit of the scores.
+    **given
+        ``format``, ``columns`` and ``labels``, as in `deciban.io.read_scores`.
+
+    Yields
+    ------
+    str
+        Name of the batch for messages.
+    Contents
+
+    Raises
+    ------
+    FormatError, OSError
+        If something cannot be read; the message contains the place.
+    """
+    files = table_files(source)
+    name = bare_name(display_name(source))
+    if all(is_columnar(file.path) for file in files):
+        options = recognize(files[0].path, **given).files[0].options
+        options = replace(options, need=need, name=name, unit=unit)
+        table = open_files(source, files, options)
+        reader = TableRules.of(table, options, of_folders=True).settled()
+        tell, done = teller(table.n_rows, "rows"), 0
+        for rows in table.rows:
+            yield rows.name, reader.contents([rows], rows.name)
+            done += rows.n_rows
+            tell(done)
+        return
+    opened = plain_text_files(files, **given)
+    for file, found in zip(files, opened, strict=False):
+        asked = replace(found.options, need=need, name=name, unit=unit)
+        for line, contents in contents_in_blocks(found, asked, memory, file.path):
+            yield f"{found.source.name}, lines after {line:,}", contents
+
+
+def plain_text_files(files: Sequence[TableFile], **given: Any) -> Iterator[OpenedFile]:
+    """Yield text files, decompressed while they are used."""
+    folder = ScratchFolder()
+    try:
+        for at, file in enumerate(files):
+            named = Source(file.path)
+            with as_file(file.path, named, folder.path / f"{at}.copy") as path:
+                plain = Source(path)
+                plain.name = named.name
+                yield replace(recognize(path, **given).files[0], source=plain)
+    finally:
+        folder.remove()

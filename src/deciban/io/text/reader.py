@@ -1,4 +1,4 @@
-"""Read the lines of text tables in blocks by Arrow; if that fails, find the faulty line by a second, slow look."""
+"""Reader of text tables: Arrow parses blocks of lines; if it fails, a slow second pass finds the faulty line."""
 
 from __future__ import annotations
 
@@ -15,36 +15,22 @@ import pyarrow.csv
 from deciban._arrow import compute as pc
 from deciban._arrow import lengths, to_numpy
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import FormatError, InputError
-from deciban.io.columns.headers import (
-    CONDITION,
-    IDENTITY,
-    IGNORED,
-    MOST_SHOWN,
-    declared_unit,
-    identity_of,
-    some_of,
-    unit_in_words,
-    unknown_label,
-    words_in_options,
-)
+from deciban.errors import FormatError, InputError, in_lines, teller
+from deciban.io.columns import headers as naming
 from deciban.io.columns.values import assemble, same_names
-from deciban.io.contents import ContentKind, Contents, RowError
-from deciban.io.formats import Options, TextFormat
+from deciban.io.formats import ContentKind, Contents, InputOptions, RowError, TextFormat
 from deciban.io.source import BLANKS, clean_text, numbered_lines, without_comments
-from deciban.io.text.one_line import DELIMITERS, NO_NAN, is_number, odd_character, problem_of_score, shortened, split
-from deciban.messages import in_lines
-from deciban.steps import teller
+from deciban.io.text import DELIMITERS, NO_NAN, is_number, odd_character, problem_of_score, shortened, split
 from deciban.trials import Origin
 from deciban.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How to read a text table: one role per column, as in `deciban.io.columns.headers`.
+    """The layout of a text table: one role per column, as in `deciban.io.columns.headers`.
 
-    ``quoted`` says that quotes enclose fields though no commas separate them; ``compared``, which two columns hold the
-    same name in targets and only there.
+    ``quoted`` is True if quotes enclose fields although no commas separate them. ``compared`` are two columns that
+    contain the same name in targets only.
     """
 
     format: TextFormat
@@ -57,26 +43,26 @@ class Layout:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The roles of the columns, and of what is made of them."""
+        """The roles of the columns, and of derived columns."""
         return self.roles if self.compared is None else (*self.roles, "label")
 
     @property
     def quotes_fields(self) -> bool:
-        """Whether quotes enclose fields, and line breaks inside them."""
+        """True if quotes enclose fields, which may contain line breaks."""
         return self.delimiter == "," or self.quoted
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """The columns that identify a trial; none where only its row does."""
-        return identity_of(self.roles)
+        """The columns that identify a trial; empty if only its row does."""
+        return naming.identity_of(self.roles)
 
-    def declared(self, options: Options, name: str) -> Options:
+    def declared(self, options: InputOptions, name: str) -> InputOptions:
         """Return the options with the unit that the format declares.
 
         Raises
         ------
         FormatError
-            If the user declared another unit.
+            If the user declared a different unit.
         """
         return options.declaring("log10", f"{name} (format {self.format.name})") if self.format.log10 else options
 
@@ -87,27 +73,27 @@ class Layout:
         if self.header is None:
             return f"{self.format.name} '{' '.join(self.roles)}'{separated}{unit}"
         pairs = list(zip(self.roles, self.header, strict=True))
-        others = [name for role, name in pairs if role.startswith(CONDITION)]
-        known = [f"{role}={name!r}" for role, name in pairs if role[0] not in (IGNORED, CONDITION)]
-        columns = some_of(known, most=MOST_SHOWN)
-        kept = f", other columns: {some_of(others, most=MOST_SHOWN)}" if others else ""
+        others = [name for role, name in pairs if role.startswith(naming.CONDITION)]
+        known = [f"{role}={name!r}" for role, name in pairs if role[0] not in (naming.IGNORED, naming.CONDITION)]
+        columns = naming.some_of(known, most=naming.MOST_SHOWN)
+        kept = f", other columns: {naming.some_of(others, most=naming.MOST_SHOWN)}" if others else ""
         if not self.format.log10 and self.holds != "class-scores":
-            unit = unit_in_words(declared_unit(name) for role, name in pairs if role == "score") + unit
+            unit = naming.unit_in_words(naming.declared_unit(name) for role, name in pairs if role == "score") + unit
         return f"{self.format.name}{' ' * bool(columns)}{columns}{separated}{unit}{kept}"
 
     @property
     def names_compared(self) -> tuple[str, str]:
-        """The columns that are compared, by their headers or their numbers."""
-        assert self.compared is not None  # noqa: S101  # the caller looked
+        """The two compared columns, by their headers or their numbers."""
+        assert self.compared is not None  # noqa: S101  # the caller checked it
         one, other = (f"column {at + 1}" if self.header is None else self.header[at] for at in self.compared)
         return one, other
 
 
 BLOCK = 1 << 25
-"""Most bytes of text that are parsed at once."""
+"""Largest number of bytes of text that are parsed at once."""
 
 _LONGEST_FIELD = 1 << 26
-"""Bytes that are looked through for the end of a quote."""
+"""Largest number of bytes in which the end of a quote is searched."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,18 +103,18 @@ class TextBlocks:
     Attributes
     ----------
     name : str
-        What messages call the file.
+        Name of the file for messages.
     layout : Layout
     path : path, optional
         A plain file; one block of it is in memory at a time.
     text : bytes
         All lines, in place of a file.
     first : int
-        How many lines are before these, beside the header.
+        Number of lines before these, without the header.
     size : int
-        Bytes of a block of a file, if not `BLOCK`.
+        Number of bytes of a block of a file; by default `BLOCK`.
     only : int, optional
-        The number of the only block of a file that is read.
+        Index of the only block of a file to read.
     """
 
     name: str
@@ -140,7 +126,7 @@ class TextBlocks:
     only: int | None = None
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
-        """Yield how many lines are before each block, beside the header; and the block, below the header."""
+        """Yield the number of lines before each block, without the header, and the block."""
         if self.path is None:
             yield self.first, self.text
             return
@@ -171,7 +157,7 @@ class TextBlocks:
 
 
 def _end_of_rows(data: bytes, layout: Layout) -> int:
-    """Return the end of the last whole line; a line break inside quotes ends no line, unless a quote has no end."""
+    """Return the end of the last whole line; line breaks inside quotes do not count, unless a quote has no end."""
     whole = cut = data.rfind(b"\n") + 1
     if layout.quotes_fields:
         is_odd = data.count(b'"', 0, cut) % 2
@@ -200,20 +186,20 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 _BLANK_LINE = re.compile(rb"(?m)^[ \t\v\f]+$")
 
 _BLOCK = 1 << 24
-"""Bytes that one thread parses at a time."""
+"""Number of bytes that one thread parses at a time."""
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 
 _QUOTE, _END = b'"\n'
 
 
-def parse_blocks(blocks: TextBlocks, origin: Origin, system: str, options: Options) -> Contents:
-    """Read a text table, whose blocks are put together.
+def parse_blocks(blocks: TextBlocks, origin: Origin, system: str, options: InputOptions) -> Contents:
+    """Read a text table and concatenate its blocks.
 
     Raises
     ------
     FormatError
-        With the number of the first line that does not fit.
+        With the number of the first invalid line.
     """
     layout, name = blocks.layout, origin.name
     try:
@@ -223,13 +209,13 @@ def parse_blocks(blocks: TextBlocks, origin: Origin, system: str, options: Optio
             parts.append(_columns(body, layout))
             if not is_odd and len(parts[-1][0]):
                 is_odd = _has_odd_quotes(body, layout) or _may_overflow(parts[-1], layout, body)
-        # Arrow is generous with quotes, and takes 1e999 for inf: such lines are looked at one by one.
+        # Arrow tolerates unbalanced quotes and reads 1e999 as inf, so such lines are checked one by one.
         if is_odd and (odd := next(faults_in(blocks, options.vocabulary), None)) is not None:
             raise odd
         columns = [_together(one) for one in zip(*parts, strict=True)]
-        parts.clear()  # which takes as much memory as the columns
+        parts.clear()  # frees as much memory as the columns take
         if not columns or not len(columns[0]):
-            raise FormatError(f"{name}: holds no trial, only a header or comments.")
+            raise FormatError(f"{name}: contains no trial, only a header or comments.")
         return assemble(*derived(columns, layout), origin=origin, system=system, options=options)
     except (pa.ArrowInvalid, RowError, InputError) as error:
         fault = next(faults_in(blocks, options.vocabulary), None)
@@ -240,16 +226,16 @@ def parse_blocks(blocks: TextBlocks, origin: Origin, system: str, options: Optio
 
 
 def _together(parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
-    """One column of those of all blocks."""
+    """Concatenate the parts of one column."""
     if len(parts) == 1:
         return parts[0]
     return pa.chunked_array([chunk for one in parts for chunk in one.chunks], parts[0].type).unify_dictionaries()
 
 
 def _with_whole_fields(data: bytes, layout: Layout) -> bytes:
-    """Return a table whose quoted fields end on the line where they begin: line breaks inside quotes become blanks.
+    """Replace line breaks inside quotes by blanks, so that quoted fields end on the line where they begin.
 
-    Lines below keep their numbers, as blank lines follow. If the last quote has no end, the table stays as it is.
+    Blank lines are inserted after them, so that line numbers stay. If the last quote has no end, nothing is changed.
     """
     if not layout.quotes_fields or b'"' not in data:
         return data
@@ -269,7 +255,7 @@ def _with_whole_fields(data: bytes, layout: Layout) -> bytes:
 
 
 def _has_odd_quotes(data: bytes, layout: Layout) -> bool:
-    """Return True if some quotes do more than enclose a whole field, which is not empty and has no quote in it."""
+    """Return True if a quote is used otherwise than around a whole field that is not empty and contains no quote."""
     if not layout.quotes_fields:
         return False
     values = np.frombuffer(data, np.uint8)
@@ -284,7 +270,7 @@ def _has_odd_quotes(data: bytes, layout: Layout) -> bool:
 
 
 def lines_of_rows(blocks: TextBlocks, rows: Sequence[int]) -> list[int | None]:
-    """Find the lines that rows of the table stand on, in one pass; None for a row that is not there (any more)."""
+    """Return the line numbers of rows of the table, found in one pass; None for a row that does not exist."""
     layout = blocks.layout
     each = (numbered_lines(_with_whole_fields(one, layout), blocks.name, first) for first, one in blocks)
     lines = (number for rows in each for number, _ in islice(rows, int(layout.header is not None), None))
@@ -294,7 +280,7 @@ def lines_of_rows(blocks: TextBlocks, rows: Sequence[int]) -> list[int | None]:
 
 
 def _body(data: bytes, layout: Layout, name: str) -> bytes:
-    """The lines below the header, without comments."""
+    """Return the lines after the header, without comments."""
     data = without_comments(data)
     if layout.header is not None:
         first, _ = next(numbered_lines(data, name))
@@ -310,13 +296,13 @@ def _body(data: bytes, layout: Layout, name: str) -> bytes:
 
 
 def _columns(body: bytes, layout: Layout) -> list[pa.ChunkedArray]:
-    """One column for each role but the ignored ones.
+    """Return one column for each role except ignored ones.
 
-    Two blanks in a row, or blanks at an end of a line, make empty fields. To look for them first would take a tenth of
-    the time of all reading, so the lines are taken as they are, and again without idle blanks if a field was empty.
+    Repeated blanks, or blanks at an end of a line, make empty fields. Searching for them first would take a tenth of
+    the reading time. So the lines are parsed unchanged, and again without these blanks if a field was empty.
     """
     if layout.delimiter == " " and not layout.quoted:
-        if IGNORED not in layout.roles:
+        if naming.IGNORED not in layout.roles:
             try:
                 columns = parse(body, layout)
                 if not any(has_empty(column) for column in columns):
@@ -326,25 +312,25 @@ def _columns(body: bytes, layout: Layout) -> list[pa.ChunkedArray]:
         body = re.sub(rb"(?m)^ +| +$", b"", re.sub(rb" {2,}", b" ", body))
     columns = [trimmed(column) for column in parse(body, layout)]
     for role, column in zip(kept(layout), columns, strict=True):
-        if role in IDENTITY and has_empty(column):
+        if role in naming.IDENTITY and has_empty(column):
             raise RowError(f"the name of the {role} is empty", None)
     return columns
 
 
 def kept(layout: Layout) -> list[str]:
-    """The roles of the columns that are not ignored."""
-    return [role for role in layout.roles if role != IGNORED]
+    """Return the roles of the columns that are not ignored."""
+    return [role for role in layout.roles if role != naming.IGNORED]
 
 
 def has_empty(column: pa.ChunkedArray) -> bool:
-    """Whether a field of a column of text is empty."""
+    """Return True if a field of a text column is empty."""
     if pa.types.is_dictionary(column.type):
         return column.num_chunks > 0 and not lengths(column.chunk(0).dictionary).all()
     return pa.types.is_string(column.type) and not all(lengths(chunk).all() for chunk in column.chunks)
 
 
 def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Text without blanks around it, dictionaries unified."""
+    """Remove blanks around text, and unify dictionaries."""
     if not pa.types.is_dictionary(column.type):
         return pc.utf8_trim(column, BLANKS) if pa.types.is_string(column.type) else column
     column = column.unify_dictionaries()
@@ -362,10 +348,10 @@ def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def parse(data: bytes, layout: Layout) -> list[pa.ChunkedArray]:
-    """The columns that are not ignored; conditions as plain text, names and labels as dictionaries."""
-    wanted = {f"{i}": role for i, role in enumerate(layout.roles) if role != IGNORED}
+    """Return the columns that are not ignored; conditions as plain text, names and labels as dictionaries."""
+    wanted = {f"{i}": role for i, role in enumerate(layout.roles) if role != naming.IGNORED}
     types = {
-        name: pa.float64() if role == "score" else pa.string() if role.startswith(CONDITION) else _TEXT
+        name: pa.float64() if role == "score" else pa.string() if role.startswith(naming.CONDITION) else _TEXT
         for name, role in wanted.items()
     }
     if not data or data.isspace():
@@ -375,7 +361,7 @@ def parse(data: bytes, layout: Layout) -> list[pa.ChunkedArray]:
         read_options=pyarrow.csv.ReadOptions(
             column_names=[f"{i}" for i in range(len(layout.roles))],
             block_size=_BLOCK,
-            use_threads=len(data) > _BLOCK,  # a pool that hardly started can abort the interpreter at its exit
+            use_threads=len(data) > _BLOCK,  # a thread pool that has just started can crash the interpreter at exit
         ),
         parse_options=pyarrow.csv.ParseOptions(
             delimiter=layout.delimiter, quote_char='"' if layout.quotes_fields else False
@@ -388,7 +374,7 @@ def parse(data: bytes, layout: Layout) -> list[pa.ChunkedArray]:
 
 
 def _may_overflow(columns: list[pa.ChunkedArray], layout: Layout, body: bytes) -> bool:
-    """Whether a score may be infinite because its digits are beyond the range of a float."""
+    """Return True if a score may be infinite because its digits exceed the range of a float."""
     scores: list[FloatArray] = [
         to_numpy(column) for role, column in zip(kept(layout), columns, strict=True) if role == "score"
     ]
@@ -399,12 +385,12 @@ def _may_overflow(columns: list[pa.ChunkedArray], layout: Layout, body: bytes) -
 def derived(
     columns: list[pa.ChunkedArray], layout: Layout
 ) -> tuple[list[pa.ChunkedArray], list[str], list[str] | None]:
-    """Columns, roles and headers after the format had its say."""
+    """Return columns, roles and headers, with the columns that the format derives."""
     roles = kept(layout)
     named = zip(layout.roles, layout.header, strict=True) if layout.header is not None else None
-    headers = None if named is None else [header for role, header in named if role != IGNORED]
+    headers = None if named is None else [header for role, header in named if role != naming.IGNORED]
     if layout.compared is not None:
-        place = [at for at, role in enumerate(layout.roles) if role != IGNORED]
+        place = [at for at, role in enumerate(layout.roles) if role != naming.IGNORED]
         one, other = (columns[place.index(at)] for at in layout.compared)
         label = same_names(one, other, layout.names_compared)
         return [*columns, label], [*roles, "label"], None if headers is None else [*headers, "label"]
@@ -415,7 +401,7 @@ def derived(
 
 
 def faults_in(blocks: TextBlocks, vocabulary: Vocabulary) -> Iterator[FormatError]:
-    """Find the lines that do not fit, by looking at every line."""
+    """Yield an error for each invalid line, by checking all lines."""
     layout, words = blocks.layout, set[str]()
     if "label" in layout.roles:
         at = layout.roles.index("label")
@@ -429,45 +415,44 @@ def faults_in(blocks: TextBlocks, vocabulary: Vocabulary) -> Iterator[FormatErro
 def _faults(
     data: bytes, first: int, layout: Layout, vocabulary: Vocabulary, words: set[str], name: str
 ) -> Iterator[FormatError]:
-    """Find the faults in a block; ``first`` is the number of lines before it, ``words`` are the labels of all lines."""
+    """Yield the faults in a block; ``first`` lines are before it, and ``words`` are the labels of all lines."""
     expected = f"{len(layout.roles)} columns ({shortened(' '.join(layout.roles))})"
     vocabulary = vocabulary.within(words)
     none_is_known = not any(vocabulary.meaning(word) is not None for word in words)
-    ways = in_lines(words_in_options(sorted(words))) if none_is_known else ""
+    ways = in_lines(naming.words_in_options(sorted(words))) if none_is_known else ""
     for number, line, fields in _fields(data, first, layout, name):
         shown = repr(shortened(line))
         if len(fields) != len(layout.roles):
             broken = ""
             if layout.delimiter == "," and line.count('"') % 2:
-                broken = " A quote has no end on this line: take line breaks out of quoted fields."
+                broken = " A quote has no end on this line: remove line breaks from quoted fields."
             yield FormatError(f"{name}:{number}: expected {expected}, got {len(fields)}: {shown}.{broken}")
             continue
         for role, field in zip(layout.roles, fields, strict=True):
-            problem = _problem(role, field, vocabulary)
-            if problem:
-                more = ways if role == "label" else ""
-                yield FormatError(f"{name}:{number}: {problem}, in the line {shown}.{more}")
+            if role == "label" and vocabulary.meaning(field) is None:
+                problem = naming.unknown_label(field, vocabulary, f" in the line {shown}")
+                yield FormatError(f"{name}:{number}: {problem}.{ways}")
+            elif (wrong := _problem(role, field)) is not None:
+                yield FormatError(f"{name}:{number}: {wrong}, in the line {shown}.")
 
 
 def _fields(data: bytes, first: int, layout: Layout, name: str) -> Iterator[tuple[int, str, list[str]]]:
-    """Yield the number, the text and the fields of each line below the header."""
+    """Yield the number, the text and the fields of each line after the header."""
     for number, line in islice(numbered_lines(data, name, first), int(layout.header is not None), None):
         yield number, line, split(line, layout.delimiter, quoted=layout.quoted)
 
 
-def _problem(role: str, field: str, vocabulary: Vocabulary) -> str | None:
+def _problem(role: str, field: str) -> str | None:
     if role == "score":
         return _problem_of_score(field)
-    if role == "label" and vocabulary.meaning(field) is None:
-        return unknown_label(field, vocabulary)
-    if role in IDENTITY and not field:
+    if role in naming.IDENTITY and not field:
         return f"the name of the {role} is empty"
     return None
 
 
 def _problem_of_score(field: str) -> str | None:
     if field == "-":
-        return "there is no score, only '-': leave such lines out, or read a column that has all (--columns)"
+        return "there is no score, only '-': leave such lines out, or read a column without gaps (--columns)"
     hint = "; it has a decimal comma, write numbers with a point" if _DECIMAL_COMMA.fullmatch(field) else ""
     odd = "" if is_number(field) else odd_character(field)
     return problem_of_score(field, f": it has {odd}" if odd else hint, NO_NAN)

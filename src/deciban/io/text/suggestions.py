@@ -1,4 +1,4 @@
-"""Suggestions for a text table whose layout is not clear: options to copy, and messages on what is wrong with it."""
+"""Suggestions for text tables with an unclear layout: options to copy, and messages on faults."""
 
 from __future__ import annotations
 
@@ -10,22 +10,10 @@ from functools import cached_property
 from itertools import combinations
 
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import FormatError
-from deciban.io.columns.headers import (
-    CONDITION,
-    MOST_WORDS,
-    NEEDED_ROLE,
-    USUAL_WORDS,
-    identity_of,
-    names_measure,
-    names_row,
-    roles_of,
-    words_in_options,
-    words_of_columns,
-)
-from deciban.io.contents import ContentKind
-from deciban.io.formats import Options, TextFormat
-from deciban.io.text.one_line import (
+from deciban.errors import FormatError, in_lines
+from deciban.io.columns import headers
+from deciban.io.formats import ContentKind, InputOptions, TextFormat
+from deciban.io.text import (
     counts_rows,
     is_number,
     is_odd_number,
@@ -36,26 +24,25 @@ from deciban.io.text.one_line import (
     shortened,
 )
 from deciban.io.text.reader import Layout
-from deciban.messages import in_lines
 
 _MOST = 3
-"""Ways that a message offers."""
+"""Largest number of options in a message."""
 
 _MOST_IN_ORDER = 8
-"""Columns that options name in their order; of more, by their numbers."""
+"""Largest number of columns for options in order; with more, columns are numbered."""
 
 _FEWEST_OF_MATRIX = 4
-"""Columns of numbers below whole numbers as titles that may be a matrix of trials."""
+"""Smallest number of columns of numbers below integer titles that may be a matrix of trials."""
 
 _ROUNDED = 1e-3
-"""What probabilities that sum to 1 may lack, as they are rounded."""
+"""Largest difference of a sum of rounded probabilities from 1."""
 
 _MOST_COLUMNS = 24
-"""Columns that are looked at; of more of them, nobody wants to name each."""
+"""Largest number of columns to analyze; with more, naming each would be tedious."""
 
 
 def stands_alone(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether nothing of a first row stands below it, though other things are repeated there: it may name the columns.
+    """Return True if no field of the first row occurs below it, although other fields repeat: it may be a header.
 
     Examples
     --------
@@ -71,105 +58,109 @@ def stands_alone(rows: Sequence[Sequence[str]]) -> bool:
 
 @dataclass(frozen=True)
 class ColumnsSeen:
-    """The columns of a table by what stands in its first lines.
+    """The columns of a table, with the values in its first lines.
 
     Attributes
     ----------
     rows : sequence of sequences of str
-        Fields; the first row may hold the names of the columns.
+        Fields; the first row may be a header.
     has_header : bool
-        Whether it does.
-    options : Options
+        True if it is.
+    options : InputOptions
     """
 
     rows: Sequence[Sequence[str]]
     has_header: bool
-    options: Options
+    options: InputOptions
 
     @cached_property
     def _values(self) -> list[tuple[str, ...]]:
-        """What stands in each of the columns."""
+        """The values of each column."""
         n = min(len(self.rows[0]), _MOST_COLUMNS)
         regular = [row[:n] for row in self.rows[self.has_header :] if len(row) == len(self.rows[0])]
         return list(zip(*regular, strict=True)) if regular else [()] * n
 
     @cached_property
     def _roles(self) -> Sequence[str]:
-        """What the names of the columns say, if there are names and they say it."""
+        """The roles of the columns by their names; conditions if there are no names or they are ambiguous."""
         n = len(self._values)
         if not self.has_header:
-            return [CONDITION] * n
+            return [headers.CONDITION] * n
         try:
-            return roles_of(self.rows[0], "")[:n]
+            return headers.roles_of(self.rows[0], "")[:n]
         except FormatError:
-            return [CONDITION] * n
+            return [headers.CONDITION] * n
 
     @cached_property
     def _scores(self) -> list[int]:
-        """Columns that may hold scores, the likeliest first."""
+        """Columns that may contain scores, the most likely first."""
         numbers = [at for at, values in enumerate(self._values) if looks_numeric(values) and not self._counts(at)]
         known = [at for at in numbers if self._roles[at] == "score"]
         taken = ("label", "class", "trial", "enroll", "test", "side")
         free = [at for at in numbers if self._roles[at] not in taken]
-        free = [at for at in free if not (self.has_header and names_row(self.rows[0][at]))]
+        free = [at for at in free if not (self.has_header and headers.names_row(self.rows[0][at]))]
         likely = [at for at in free if not _are_whole(self._values[at])]
         return self._of_target(known or likely or free)
 
     def no_number(self) -> str:
-        """Return what is wrong with the only column that is named as a score; nothing if it is not that."""
+        """Return the problem of the only column named as a score, or an empty text."""
         scores = [at for at, role in enumerate(self._roles) if role == "score"]
         wrong = [one for at in scores[:1] for one in self._values[at] if not is_number(one)]
         if len(scores) != 1 or not wrong:
             return ""
-        return f"{wrong[0]!r} in the column {self.rows[0][scores[0]]!r} is no number"
+        return f"{wrong[0]!r} in the column {self.rows[0][scores[0]]!r} is not a number"
 
     def _of_target(self, scores: list[int]) -> list[int]:
-        """The same; of two columns that sum to 1 in each row, that of the target."""
+        """Return the column of the target if two columns sum to 1 in each row; otherwise all columns."""
         if len(scores) != 2 or not self.has_header:  # the probabilities of two classes
             return scores
         pairs = zip(*(self._values[at] for at in scores), strict=True)
         numbers = [(float(one), float(other)) for one, other in pairs if is_number(one) and is_number(other)]
         if not all(math.isclose(one + other, 1.0, abs_tol=_ROUNDED) for one, other in numbers):
             return scores
-        words = words_of_columns([self.rows[0][at] for at in scores], in_order=False)
+        words = headers.words_of_columns([self.rows[0][at] for at in scores], in_order=False)
         known = self.options.vocabulary.within(words)
         target = {at for word, at in words.items() if known.meaning(word) is True}
         return [scores[at] for at in target] or scores
 
     @cached_property
     def has_free_numbers(self) -> bool:
-        """Whether a header names columns of numbers that may be scores, beside a label."""
-        free = [at for at in self._scores if not names_measure(self.rows[0][at])]
+        """True if a header names columns of numbers that may be scores, besides a label."""
+        free = [at for at in self._scores if not headers.names_measure(self.rows[0][at])]
         return self.has_header and "label" in self._roles and bool(free)
 
     @cached_property
     def _labels(self) -> list[int]:
-        """Columns that may hold labels, the likeliest first: labels tend to stand behind names."""
+        """Columns that may contain labels, the most likely first; labels tend to follow names."""
         found = []
         for at, values in enumerate(self._values):
             n_words, role = len({*values}), self._roles[at]
-            few = 1 < n_words <= MOST_WORDS and n_words < len(values) and (role[0] == CONDITION or role == "class")
+            few = (
+                1 < n_words <= headers.MOST_WORDS
+                and n_words < len(values)
+                and (role[0] == headers.CONDITION or role == "class")
+            )
             if at not in self._scores and (role == "label" or few or (n_words > 1 and self._known(at))):
                 found.append(at)
         return sorted(found, key=lambda at: (self._roles[at] != "label", not self._known(at), -at))
 
     def _known(self, at: int) -> bool:
-        """Whether all words of a column mean target or non-target."""
+        """Return True if all words of a column mean target or non-target."""
         return all(self._are_known(at, self.options.vocabulary))
 
-    def _are_known(self, at: int, vocabulary: Vocabulary = USUAL_WORDS) -> list[bool]:
-        """Which fields of a column mean target or non-target; left out, where a user gives no words."""
+    def _are_known(self, at: int, vocabulary: Vocabulary = headers.USUAL_WORDS) -> list[bool]:
+        """Return True for each field of a column that means target or non-target; by default in the usual words."""
         within = vocabulary.within(self._values[at])
         return [within.meaning(word) is not None for word in self._values[at]]
 
     def _counts(self, at: int) -> bool:
-        """Whether a column without a name counts the rows."""
+        """Return True if a column without a title counts the rows."""
         values, unnamed = self._values[at], self.has_header and not self.rows[0][at]
         return unnamed and counts_rows(values)
 
     def _names(self, label: int | None = None) -> list[tuple[str, int]]:
-        """The columns that identify trials, with their roles, where one holds the label; none if rows do."""
-        sides = identity_of(self._roles)
+        """Return the columns that identify trials, with their roles, given the column of labels; empty if rows do."""
+        sides = headers.identity_of(self._roles)
         if sides:
             return [(side, list(self._roles).index(side)) for side in sides]
         others = [at for at in range(len(self._values)) if at not in (*self._scores, label)]
@@ -184,7 +175,7 @@ class ColumnsSeen:
 
     @cached_property
     def _equal(self) -> list[tuple[int, int]]:
-        """Pairs of columns of names that are the same in some rows, but not in all."""
+        """Pairs of columns of names that are equal in some rows, but not in all."""
         free = [at for at in range(len(self._values)) if at not in self._scores and not self._known(at)]
 
         def n_same(one: int, other: int) -> int:
@@ -193,14 +184,14 @@ class ColumnsSeen:
         return [pair for pair in combinations(free, 2) if 0 < n_same(*pair) < len(self._values[pair[0]])]
 
     def _called(self, at: int) -> str:
-        """How a column is named in an option: as its header, or by its number."""
+        """Return the name of a column for an option: its header, or its number."""
         header = self.rows[0][at] if self.has_header else ""
         plain = header and not header.isdigit() and not set(header) & set(",|=") and header == header.strip()
         return header if plain else str(at + 1)
 
     @cached_property
     def looks_like_matrix(self) -> bool:
-        """Whether the first row has a number for each column but the first, and all rows below are numbers."""
+        """True if the first row has a number for each column but the first, and all rows below contain numbers."""
         first, *others = self.rows
         names = first[1:]
         regular = [row for row in others if len(row) == len(first)]
@@ -210,7 +201,7 @@ class ColumnsSeen:
         return distinct and all(looks_numeric(column) for column in list(zip(*regular, strict=True))[1:])
 
     def shown(self) -> str:
-        """The names of the columns, and of those with few values what these are."""
+        """Return the names of the columns, with their values if there are few."""
         if self.looks_like_matrix:
             return f"{self.rows[0][0]!r} and {len(self.rows[0]) - 1:,} with numbers for names: a matrix of trials?"
         if not self.has_header and len(self.rows[0]) > _MOST_IN_ORDER and all(map(looks_numeric, self._values)):
@@ -220,13 +211,15 @@ class ColumnsSeen:
             name = self.rows[0][at] if self.has_header else ""
             called = repr(name) if name else f"number {at + 1}" + " without a name" * self.has_header
             distinct = list(dict.fromkeys(values))
-            held = "numbers" if looks_numeric(values) and len(distinct) > MOST_WORDS else ", ".join(distinct[:3])
+            held = (
+                "numbers" if looks_numeric(values) and len(distinct) > headers.MOST_WORDS else ", ".join(distinct[:3])
+            )
             words.append(f"{called} ({held[:60]}{', ...' * (len(distinct) > 3 and held != 'numbers')})")
         more = len(self.rows[0]) - len(words)
         return ", ".join(words) + (f" and {more:,} more" if more else "")
 
     def ways(self, need: ContentKind | None) -> list[str]:
-        """Options that would settle what the columns mean, the likeliest first; three at most."""
+        """Return at most three options that define the columns, the most likely first."""
         if self.looks_like_matrix:
             return [f"{self.options.format_option} matrix-csv"]
         if need in ("class-scores", "class-key"):
@@ -239,7 +232,7 @@ class ColumnsSeen:
         return list(dict.fromkeys(found))[:_MOST]
 
     def _ways_of_labels(self, parts: list[tuple[str, int]]) -> list[str]:
-        """Options that say what the truth is besides; none if no column could hold it."""
+        """Return options that also define the truth; empty if no column can contain it."""
         found: list[str] = []
         known = [at for at in self._labels if self._known(at) or self._roles[at] == "label"]
         known = known or [at for at in self._labels if all(self._are_known(at))]
@@ -249,7 +242,7 @@ class ColumnsSeen:
             found += (
                 [option]
                 if self._known(at)
-                else [f"{option} {words}" for words in words_in_options(sorted({*self._values[at]}))]
+                else [f"{option} {words}" for words in headers.words_in_options(sorted({*self._values[at]}))]
             )
         equal = [
             self._option([*self._names_beside(pair), *parts], equal=pair) for pair in (() if known else self._equal[:1])
@@ -257,9 +250,9 @@ class ColumnsSeen:
         return [*found, *equal] if partly else [*equal, *found]
 
     def _names_beside(self, pair: tuple[int, int]) -> list[tuple[str, int]]:
-        """Who identifies trials beside two columns that are compared."""
+        """Return the columns that identify trials, besides two columns that are compared."""
         named = [at for at, role in enumerate(self._roles) if role == "trial" and at not in pair]
-        if len(identity_of(self._roles)) > 1:
+        if len(headers.identity_of(self._roles)) > 1:
             return self._names()
         others = [at for at in range(len(self._values)) if at not in (*pair, *self._scores) and not self._counts(at)]
         test = named or [at for at in others if self._are_distinct(at)]
@@ -270,7 +263,7 @@ class ColumnsSeen:
             words = [at for at in range(len(self._values)) if at not in self._scores and not self._counts(at)]
             names = [at for at in words if self._are_distinct(at)][:1]
             classes = [at for at in words if at not in names and len({*self._values[at]}) > 1]
-            alone = not names and (len(classes) > 1 or not self.has_header)  # nothing says whose classes these are
+            alone = not names and (len(classes) > 1 or not self.has_header)  # the segments are unknown
             trial = [("trial", at) for at in names]
             return [] if alone else [self._option([*trial, ("class", at)]) for at in classes[:_MOST]]
         if len(self._scores) < 2 or len(self.rows[0]) > _MOST_COLUMNS:
@@ -279,7 +272,7 @@ class ColumnsSeen:
         return [self._option([*(("trial", n) for n in names), *(("score", at) for at in self._scores)])]
 
     def _option(self, parts: Sequence[tuple[str, int]], equal: tuple[int, int] | None = None) -> str:
-        """One option that names the columns: by their headers, or in their order."""
+        """Return one option that names the columns, by their headers or in their order."""
         if not self.has_header and equal is None and len(self.rows[0]) <= _MOST_IN_ORDER:
             role_at = {at: role for role, at in parts}
             roles = [role_at.get(at, "-") for at in range(len(self.rows[0]))]
@@ -293,13 +286,13 @@ class ColumnsSeen:
 
 
 def _are_whole(values: Sequence[str]) -> bool:
-    """Whether numbers are few different whole ones, as labels are, or whole throughout, as numbers of people are."""
+    """Return True if all finite numbers are integers, as in labels or numbers of speakers."""
     numbers = [float(value) for value in values if is_number(value)]
     return all(math.isfinite(x) and x == int(x) for x in numbers)
 
 
-def could_be(sample: Sequence[str], found: Sequence[Layout], name: str, options: Options) -> str:
-    """Say that lines could be read in several ways."""
+def could_be(sample: Sequence[str], found: Sequence[Layout], name: str, options: InputOptions) -> str:
+    """Return the message on lines that can be read in several ways."""
     readings = " or ".join(f"{layout}" for layout in found)
     ways = []
     for layout in found:
@@ -309,13 +302,13 @@ def could_be(sample: Sequence[str], found: Sequence[Layout], name: str, options:
         else:
             ways.append(f"{options.columns_option} {','.join(layout.roles)}")
     return (
-        f"{name}: could be {readings}, the first line is {shortened(sample[0])!r}. Say which: {ways[0]} or another "
+        f"{name}: could be {readings}, the first line is {shortened(sample[0])!r}. Choose one: {ways[0]} or another "
         f"of:{in_lines(ways)}"
     )
 
 
 def refuse_decimal_commas(sample: Sequence[str], name: str) -> None:
-    """Refuse lines that are numbers with decimal commas, or names with whole numbers.
+    """Raise for lines that may be numbers with decimal commas, or names with integers.
 
     Raises
     ------
@@ -323,14 +316,14 @@ def refuse_decimal_commas(sample: Sequence[str], name: str) -> None:
     """
     if may_be_decimals(sample):
         raise FormatError(
-            f"{name}:1: cannot tell whether {shortened(sample[0])!r} is a number with a decimal comma, one with a "
-            "comma between thousands, or a name and a whole number. Write numbers with a point, for example by "
+            f"{name}:1: {shortened(sample[0])!r} may be a number with a decimal comma, a number with a comma between "
+            "thousands, or a name and an integer. Write numbers with a point, for example with "
             f"tr , . < {shlex.quote(name)}; or put a tab between a name and its score."
         )
 
 
 def refuse_odd_numbers(rows: Sequence[Sequence[str]], sample: Sequence[str], name: str) -> None:
-    """Refuse a table with numbers in a form that is not read, where a column holds nothing but numbers.
+    """Raise if a column of numbers contains numbers in an unsupported form.
 
     Raises
     ------
@@ -346,8 +339,8 @@ def refuse_odd_numbers(rows: Sequence[Sequence[str]], sample: Sequence[str], nam
         what = odd_character(field)
         why = f" It has {what}." if what else " Divide percentages by 100." if field.strip().endswith("%") else ""
         raise FormatError(
-            f"{name}: {field!r} is not a number as it is read, in the line {shortened(line)!r}.{why} Write digits 0 to "
-            "9, a point, and - for minus, as in -0.5 or 2.5e-3."
+            f"{name}: {field!r} is not a valid number, in the line {shortened(line)!r}.{why} Write digits 0 to 9, a "
+            "point, and - for minus, as in -0.5 or 2.5e-3."
         )
 
 
@@ -355,50 +348,50 @@ def undecided(
     sample: Sequence[str],
     seen: ColumnsSeen | None,
     name: str,
-    options: Options,
+    options: InputOptions,
     format: TextFormat | None,
     swapped: Layout | None,
 ) -> str:
-    """Say that lines could not be read as what is needed.
+    """Return the message on lines that cannot be read as what is needed.
 
     Parameters
     ----------
     sample : sequence of str
         The first lines.
     seen : ColumnsSeen or None
-        What stands in the columns; None where nothing cuts the lines.
+        The columns with their values; None if no delimiter splits the lines.
     name : str
         File name.
-    options : Options
-        With the kind of table that is needed.
+    options : InputOptions
+        With the needed kind of table.
     format : TextFormat or None
         The format that the user named.
     swapped : Layout or None
-        How the lines are read as a key where scores are needed, or as scores where a key is.
+        The layout of the lines as a key if scores are needed, or as scores if a key is needed.
     """
     line, need = shortened(sample[0]), options.need or "scores"
-    words = " If its words for target and non-target are not known, say them: --labels target=WORD,nontarget=WORD."
+    words = " Define the words for target and non-target if they are unknown: --labels target=WORD,nontarget=WORD."
     words = words if need == "key" else ""
+    needed = f"{need.replace('-', ' ')} are" if need.endswith("scores") else f"a {need.replace('-', ' ')} is"
     ways = [] if seen is None else seen.ways(need)
     if swapped is not None and swapped.roles == ("score",):
         return (
-            f"{name}:1: one number on each line, but {need} was asked for: {line!r}. If these are labels, say so "
-            "(--key-columns label). Two lists of scores, one of targets and one of non-targets, are named --tar FILE "
-            "--non FILE."
+            f"{name}:1: one number on each line, but {needed} needed: {line!r}. If these are labels, add "
+            "--key-columns label. For two lists of scores, of targets and of non-targets, use --tar FILE --non FILE."
         )
     if swapped is not None and not (need == "scores" and seen is not None and seen.has_free_numbers):
         what = "these are scores" if need == "key" else "this is a key"
         return (
-            f"{name}:1: {what} ({swapped}), but {need} was asked for: {line!r}. Are scores and key swapped? Otherwise "
-            f"name the columns ({options.columns_option}).{words}"
+            f"{name}:1: {what} ({swapped}), but {needed} needed: {line!r}. Are scores and key swapped? Otherwise name "
+            f"the columns ({options.columns_option}).{words}"
         )
     if need == "class-scores" and format is None and not ways:
         return (
-            f"{name}:1: cannot tell which columns are the scores of classes: {line!r}. Expected a header, a column "
-            "of names of segments, and one of numbers for each class; or name them (--columns trial=utt,score=A|B)."
+            f"{name}:1: the columns with scores of classes are unclear: {line!r}. Expected a header, a column of names "
+            "of segments, and one of numbers for each class; or name them (--columns trial=utt,score=A|B)."
         )
     asked, in_order, by_header = "which columns name the trials", "enroll,test", "trial=utt"
-    role = NEEDED_ROLE.get(need)
+    role = headers.NEEDED_ROLE.get(need)
     if role is not None:
         asked, in_order, by_header = f"which column is the {role}", f"{in_order},{role}", f"{by_header},{role}=NAME"
     if format is not None:
@@ -408,23 +401,23 @@ def undecided(
     if seen is not None and ways:
         first = "" if seen.has_header else f" in {line!r}"
         stop = "" if seen.shown().endswith("?") else "."
-        some = "the one of these that is right" if len(ways) > 1 else "if that is right"
-        return f"{name}:1: cannot tell {asked}{first}. The columns are {seen.shown()}{stop} Say {some}:{in_lines(ways)}"
+        some = "one of these" if len(ways) > 1 else "this, if it is right"
+        return f"{name}:1: unclear {asked}{first}. The columns are {seen.shown()}{stop} Use {some}:{in_lines(ways)}"
     odd = odd_character(sample[0])
     words = f" The line has {odd}: write plain blanks, digits and minus signs." if odd else words
     there = f" The columns are {seen.shown()}." if seen is not None and seen.has_header else ""
     return _fault(sample, seen, name, need) or (
-        f"{name}:1: cannot tell {asked}: {line!r}.{there} Name the columns in order, - for one to ignore "
+        f"{name}:1: unclear {asked}: {line!r}.{there} Name the columns in order, with - to ignore one "
         f"({options.columns_option} {in_order}), or by the header ({options.columns_option} {by_header}).{words}"
     )
 
 
 def _fault(sample: Sequence[str], seen: ColumnsSeen | None, name: str, need: str) -> str:
-    """Return what is wrong with lines that no name of a column mends; empty if nothing is known."""
+    """Return the fault of lines that naming columns cannot solve; empty if unknown."""
     line = shortened(sample[0])
     if seen is not None and seen.has_header and len(sample) == 1:
-        return f"{name}:1: holds a header, {line!r}, and no row. Expected one trial per line below it."
+        return f"{name}:1: contains a header, {line!r}, and no row. Expected one trial per line below it."
     if "|" in sample[0] and (seen is None or len(seen.rows[0]) == 1):
-        return f"{name}:1: columns are separated by '|' in {line!r}. Separate them by commas, tabs or blanks."
+        return f"{name}:1: '|' separates the columns in {line!r}. Use commas, tabs or blanks."
     wrong = seen.no_number() if seen is not None and need == "scores" else ""
     return wrong and f"{name}:1: {wrong}, in the table with the header {line!r}. Write numbers as in -0.5 or 2.5e-3."

@@ -1,4 +1,4 @@
-"""Writing of text tables, block by block: digits read back to the same bits, and unfit names are refused."""
+"""Writer of text tables, block by block: numbers are written without loss, and unsuitable names are refused."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, joined, of_numpy, of_words, to_numpy
-from deciban.errors import FormatError
+from deciban.errors import FormatError, teller
 from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of, role_of, roles_of
-from deciban.io.contents import ContentKind, Contents, RowError, Written, require
-from deciban.io.formats import TextFormat
-from deciban.io.text.one_line import looks_numeric
-from deciban.steps import teller
+from deciban.io.formats import ContentKind, Contents, RowError, TextFormat, WrittenContents, require
+from deciban.io.text import looks_numeric
 from deciban.trials import Trials
 from deciban.trials.frames import check_same_trials
 from deciban.trials.lists import PAIR_SIDE, ROW
@@ -28,7 +26,7 @@ _FORBIDDEN = {
     "\t": (r"[\t\v\f\n\r\x00]|^ | $", "a tab, a line break, or a blank at an end"),
     ",": (r"[\v\f\n\r\x00]|^[ \t]|[ \t]$", "a line break, or a blank at an end"),
 }
-"""For each delimiter what no field can hold, as a regular expression and in words; quotes do not help."""
+"""For each delimiter, a regular expression for text that no field can contain even in quotes, and words for it."""
 
 _QUOTED = r'[,"]'
 _COMMENT = "^(?:#|;;|\ufeff)"
@@ -37,32 +35,32 @@ _COMMENT = "^(?:#|;;|\ufeff)"
 def check_names(
     names: pa.Array, what: str, format_name: str, delimiter: str, *, first: bool, may_be_empty: bool = False
 ) -> None:
-    """Refuse names that would not be read as they are.
+    """Raise if names could not be read back.
 
     Parameters
     ----------
     names : pyarrow string array
     what : str
-        What they are, for the message.
+        Noun for the names in messages.
     format_name : str
     delimiter : str
         A blank (any white space), a tab or a comma.
     first : bool
-        Whether they stand at the beginning of a line, where a comment would.
+        True if they are at the beginning of a line, where comments start.
     may_be_empty : bool
 
     Raises
     ------
     FormatError
-        Naming the first that does not fit.
+        With the first invalid name.
     """
     pattern, words = _FORBIDDEN[delimiter]
     if not may_be_empty:
         _refuse(names, pc.equal(names, constant("")), what, format_name, "is empty")
-    _refuse(names, pc.match_substring_regex(names, pattern), what, format_name, f"holds {words}")
+    _refuse(names, pc.match_substring_regex(names, pattern), what, format_name, f"contains {words}")
     if first and delimiter != ",":
         commented = pc.match_substring_regex(names, _COMMENT)
-        _refuse(names, commented, what, format_name, "begins as a comment or a byte order mark does")
+        _refuse(names, commented, what, format_name, "begins like a comment or a byte order mark")
 
 
 def _refuse(names: pa.Array, wrong: pa.BooleanArray, what: str, format_name: str, why: str) -> None:
@@ -73,13 +71,13 @@ def _refuse(names: pa.Array, wrong: pa.BooleanArray, what: str, format_name: str
         others = f" (and {count - 1} more like it)" if count > 1 else ""
         way_out = "parquet" if format_name in ("table", "lir") else "table, which is CSV, or parquet"
         raise FormatError(
-            f"{format_name} cannot hold the {what} {shown}{others}: it {why}. Choose another format ({way_out}), or "
-            "rename what is called so."
+            f"{format_name} cannot contain the {what} {shown}{others}: it {why}. Choose another format ({way_out}), or "
+            "rename it."
         )
 
 
 def quoted(fields: pa.Array, delimiter: str, *, first: bool) -> pa.Array:
-    """Put quotes around fields where commas separate them and one would be misread.
+    """Put quotes around fields between commas that would be misread without quotes.
 
     Examples
     --------
@@ -94,7 +92,7 @@ def quoted(fields: pa.Array, delimiter: str, *, first: bool) -> pa.Array:
 
 
 _SCORE_WIDTH = 25
-"""Characters that a score takes at most."""
+"""Largest number of characters of a score."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,9 +105,9 @@ class Column:
         ``classes`` for the scores of a class.
     name : str
     values : function of a slice of rows
-        Positions in ``texts``, numbers, or text that a format makes of other columns.
+        Indices in ``texts``, numbers, or text that a format computes from other columns.
     texts : pyarrow string array or None
-        Text that repeats, each distinct one once.
+        The distinct texts.
     """
 
     role: str
@@ -119,11 +117,11 @@ class Column:
 
     @property
     def width(self) -> int:
-        """Bytes of the longest text."""
+        """Number of bytes of the longest text."""
         return _SCORE_WIDTH if self.texts is None else pc.max(pc.binary_length(self.texts)).as_py() or 0
 
     def rows(self, start: int, stop: int) -> pa.Array:
-        """Return the text of some rows: of numbers the fewest digits that read back to the same float64."""
+        """Return the text of some rows; numbers have the fewest digits that read back to the same float64."""
         values = self.values(slice(start, stop))
         if isinstance(values, pa.Array):
             return values
@@ -132,7 +130,7 @@ class Column:
         return self.texts.take(of_numpy(values))
 
     def fit_for(self, format: TextFormat, *, first: bool) -> Column:
-        """The same column, refused if the format cannot hold a name in it, in quotes where the format wants them."""
+        """Return the column, with quotes where needed; raise if the format cannot contain a name in it."""
         if self.texts is None:
             return self
         is_condition = self.role.startswith(CONDITION)
@@ -143,19 +141,19 @@ class Column:
 
 
 def columns_of(contents: Contents, words: tuple[str, str]) -> tuple[Trials, list[Column]]:
-    """The trials, and everything that is known of them as columns.
+    """Return the trials, and all their data as columns.
 
     Raises
     ------
     FormatError
-        If a condition holds no text.
+        If a condition is not text.
     InputError
-        If the tables do not speak of the same trials in the same order.
+        If the tables do not contain the same trials in the same order.
     """
     check_same_trials(*(table.trials for table in contents.tables))
     trials, key, class_scores = contents.tables[0].trials, contents.key, contents.class_scores
     columns = list[Column]()
-    if trials.listed is None and trials.mask is None:  # a full grid: its codes are never made as a whole
+    if trials.listed is None and trials.mask is None:  # a full grid: its codes are computed in blocks
         n_test = len(trials.names[1])
         columns += [
             Column("enroll", "enroll", lambda rows: np.arange(rows.start, rows.stop) // n_test, trials.names[0]),
@@ -177,18 +175,18 @@ def columns_of(contents: Contents, words: tuple[str, str]) -> tuple[Trials, list
 
 
 def undone(columns: Sequence[Column], trials: Trials, format: TextFormat) -> list[Column]:
-    """The columns as a format has them that derives some from others when it is read.
+    """Return the columns in a file, for a format that derives some columns from others when it is read.
 
     Raises
     ------
     FormatError
-        If the format has no way to say what they say.
+        If the format cannot express the columns.
     """
     undo = format.undo
     if undo is None:
         return list(columns)
     scores = [column for column in columns if column.role in ("score", "classes")]
-    # Each may end up at the beginning of a line.
+    # Each column may be the first of a line.
     others = [column.fit_for(format, first=True) for column in columns if column not in scores]
 
     @lru_cache(maxsize=1)
@@ -198,7 +196,7 @@ def undone(columns: Sequence[Column], trials: Trials, format: TextFormat) -> lis
         except RowError as error:
             raise FormatError(f"{trials.origin.where(start + (error.row or 0))}: {format.name}: {error}.") from error
         except FormatError as error:
-            raise FormatError(f"{format.name} cannot hold {trials.origin.name}: {error}.") from error
+            raise FormatError(f"{format.name} cannot contain {trials.origin.name}: {error}.") from error
 
     def values(rows: slice, role: str) -> pa.Array:
         return block(rows.start, rows.stop)[role]
@@ -207,34 +205,34 @@ def undone(columns: Sequence[Column], trials: Trials, format: TextFormat) -> lis
 
 
 def _condition(name: str, values: pa.Array) -> Column:
-    """A condition as text; what is missing is empty."""
+    """Return a condition as text; missing values are empty."""
     try:
         texts = pc.coalesce(pc.cast(values, pa.string()), constant("")).dictionary_encode()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise FormatError(
-            f"condition {name!r} holds {values.type}, which is no text. Leave it out, or use parquet."
+            f"condition {name!r} contains {values.type}, which is not text. Leave it out, or use parquet."
         ) from error
     return Column(CONDITION + name, name, to_numpy(texts.indices).__getitem__, texts.dictionary)
 
 
 _BLOCK = 1 << 23
-"""Bytes of text that are made at a time, about."""
+"""Approximate number of bytes of text that are written at once."""
 
 _SAMPLED = 999
-"""Rows that the reader looks at before it decides what a column is; the header is its first line."""
+"""Number of rows that the reader samples to recognize columns; the header is its first line."""
 
 _KINDS: dict[str, ContentKind] = {"score": "scores", "label": "key", "class": "class-key", "classes": "class-scores"}
-"""What the columns of these roles say of trials."""
+"""Kinds of tables by the roles of columns."""
 
 _Line: TypeAlias = list[tuple[str, Column]]
-"""Columns of a file, each with what its header would be."""
+"""Columns of a file, each with its header."""
 
 
-def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Written:
+def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> WrittenContents:
     """Write a text table.
 
-    Of the lines that a format knows, the one is written that holds most of the contents: scores and labels if there is
-    such a line, else scores.
+    Among the lines of a format, the one with most of the contents is written: scores and labels if there is such a
+    line, else scores.
 
     Parameters
     ----------
@@ -245,13 +243,13 @@ def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Wri
     Returns
     -------
     Written
-        What this line holds.
+        The contents of this line.
 
     Raises
     ------
     FormatError
-        If the format has no room for something: a name with a blank, the channel of a trial, several systems. What is
-        in the stream by then is of no use.
+        If the format cannot contain something: a name with a blank, the channel of a trial, several systems. The
+        stream is then incomplete.
 
     Examples
     --------
@@ -270,7 +268,7 @@ def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Wri
     _require_room_for_names(columns, trials, format)
     given = {column.role for column in columns}
     columns = undone(columns, trials, format)
-    roles_written = given - {column.role for column in columns}  # what the format says by other columns: Bob's labels
+    roles_written = given - {column.role for column in columns}  # expressed by other columns: Bob's labels
     line = _fixed_line(columns, trials, format) if format.lines else _free_line(columns, trials, format)
     if any(column.role == "score" for _, column in line):
         _check_scale(contents, format)
@@ -292,7 +290,7 @@ def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Wri
         stream.write(b"\n")
     kinds: set[ContentKind] = {_KINDS[role] for role in roles_written if role in _KINDS}
     names = {role.removeprefix(CONDITION) for role in roles_written if role.startswith(CONDITION)}
-    return Written(frozenset(kinds | {"index"}), frozenset(names))
+    return WrittenContents(frozenset(kinds | {"index"}), frozenset(names))
 
 
 def _require_room_for_names(columns: Sequence[Column], trials: Trials, format: TextFormat) -> None:
@@ -307,13 +305,13 @@ def _require_room_for_names(columns: Sequence[Column], trials: Trials, format: T
         (): "Choose rows, npy, npz or parquet",
     }
     raise FormatError(
-        f"{format.name} tells trials apart by {able}, {trials.origin.name} by {' and '.join(sides) or 'their rows'}. "
+        f"{format.name} identifies trials by {able}, {trials.origin.name} by {' and '.join(sides) or 'their rows'}. "
         f"{ways.get(sides, 'Choose table or parquet')}."
     )
 
 
 def _fixed_line(columns: Sequence[Column], trials: Trials, format: TextFormat) -> _Line:
-    """The line of the format that holds most."""
+    """Return the line of the format with most of the contents."""
     roles = {column.role for column in columns}
     sides = identity_of([column.role for column in columns])
     lines = [line.split() for line in format.lines]
@@ -324,7 +322,7 @@ def _fixed_line(columns: Sequence[Column], trials: Trials, format: TextFormat) -
         nearest = max(needed, key=lambda need: (len(roles & {*need} & {*_KINDS}), -len({*need} - roles)))
         missing = [word for word in nearest if word not in roles]
         raise FormatError(
-            f"{format.name} needs {' and '.join(role.removeprefix(CONDITION) for role in missing)} as well, which "
+            f"{format.name} also needs {' and '.join(role.removeprefix(CONDITION) for role in missing)}, which "
             f"{trials.origin.name} lacks. Choose another format (table, parquet)."
         )
 
@@ -338,7 +336,7 @@ def _fixed_line(columns: Sequence[Column], trials: Trials, format: TextFormat) -
 def _columns_for(
     word: str, words: Sequence[str], columns: Sequence[Column], format: TextFormat, trials: Trials
 ) -> _Line:
-    """The columns that a word of a line stands for."""
+    """Return the columns for a word of a line."""
     if word == "*":
         others = [column for column in columns if column.role[0] == CONDITION and column.role not in words]
         _refuse_known_titles(others, format)
@@ -352,14 +350,14 @@ def _columns_for(
         by_name = {column.name: column for column in found}
         if set(by_name) != set(titles):
             raise FormatError(
-                f"{format.name} holds the scores of the systems {', '.join(titles)}, {trials.origin.name} those of "
+                f"{format.name} contains scores of the systems {', '.join(titles)}, but {trials.origin.name} of "
                 f"{', '.join(by_name)}."
             )
         return [(title, by_name[title]) for title in titles]
     if len(found) > 1:
         names = [column.name for column in found]
         raise FormatError(
-            f"{format.name} holds the scores of one system, {trials.origin.name} those of {len(names)}: "
+            f"{format.name} contains scores of one system, but {trials.origin.name} of {len(names)}: "
             f"{', '.join(names)}. Choose one (--columns score={names[0]},...), or another format (table, parquet)."
         )
     return [(titles[0], found[0])]
@@ -370,16 +368,16 @@ def _refuse_known_titles(columns: Sequence[Column], format: TextFormat) -> None:
     for column in columns:
         if column.name.casefold() in known:
             raise FormatError(
-                f"{format.name} has a column {column.name} of its own: no condition or class can be called that."
+                f"{format.name} uses {column.name} as the name of a column. Rename the condition or class."
             )
 
 
 def _free_line(columns: Sequence[Column], trials: Trials, format: TextFormat) -> _Line:
-    """All columns, called so that their roles are found again."""
+    """Return all columns, with titles that declare their roles."""
     roles = {column.role for column in columns}
-    if not identity_of([*roles]) and not roles & {"score", "label", "classes"}:  # a reader tells rows apart by these
+    if not identity_of([*roles]) and not roles & {"score", "label", "classes"}:  # readers need one of these
         raise FormatError(
-            f"{format.name} holds trials with names, those of {trials.origin.name} are known by their rows only. "
+            f"{format.name} needs names of trials, but trials of {trials.origin.name} are identified by their rows. "
             "Choose another format (rows, npy, npz, parquet)."
         )
     alone = sum(column.role == "score" for column in columns) == 1
@@ -396,7 +394,7 @@ def _free_line(columns: Sequence[Column], trials: Trials, format: TextFormat) ->
             )
     if len(set(titles)) < len(titles):
         twice = next(title for title in titles if titles.count(title) > 1)
-        raise FormatError(f"{format.name}: two columns would be called {twice!r}. Give the systems distinct names.")
+        raise FormatError(f"{format.name}: two columns would be called {twice!r}. Rename one of the systems.")
     if any(column.role == "classes" for column in columns):
         _check_classes(columns, trials, format)
     return line
@@ -411,14 +409,14 @@ def _title(column: Column, *, alone: bool) -> str:
 
 
 def _check_classes(columns: Sequence[Column], trials: Trials, format: TextFormat) -> None:
-    """Columns of numbers are classes to the reader; there must be no others."""
+    """Raise if a reader would confuse other columns of numbers with classes."""
     for column in columns:
         if column.role == "score":
-            raise FormatError(f"{format.name} holds scores of trials or of classes, {trials.origin.name} has both.")
+            raise FormatError(f"{format.name} contains scores of trials or of classes, {trials.origin.name} has both.")
         sample = column.rows(0, min(len(trials), _SAMPLED)).to_pylist() if column.role[0] == CONDITION else []
         if looks_numeric(sample):
             raise FormatError(
-                f"{format.name}: condition {column.name!r} holds numbers, and would be read as a class. Choose "
+                f"{format.name}: condition {column.name!r} contains numbers, and would be read as a class. Choose "
                 "another format (parquet)."
             )
 
@@ -427,24 +425,24 @@ def _check_scale(contents: Contents, format: TextFormat) -> None:
     for system in contents.systems:
         if system.log10 and not format.log10:
             raise FormatError(
-                f"{system.name}: these are common logarithms (log10), and {format.name} has no way to say so. Turn "
-                "them into natural ones first, with Scores.in_nats(), or choose another format (lir, parquet)."
+                f"{system.name}: these are common logarithms (log10), which {format.name} cannot declare. Convert them "
+                "first with Scores.in_nats(), or choose another format (lir, parquet)."
             )
         if format.log10 and not system.log10:
             raise FormatError(
-                f"{format.name} holds common logarithms (log10), but {system.name} is not said to be in them. Scale "
-                "natural ones first (divide by ln 10), and say so (log10)."
+                f"{format.name} contains common logarithms (log10), but {system.name} is not declared as such. Convert "
+                "natural ones first (divide by ln 10), and declare them (log10)."
             )
 
 
 def _check_first_line(fields: Sequence[str], trials: Trials, format: TextFormat) -> None:
-    """Refuse names that look like a header at the top of a file that has none."""
+    """Raise if the first names of a file without a header look like a header."""
     try:
         as_header = bool(identity_of(roles_of(fields, trials.origin.name)))
     except FormatError:
         as_header = True
     if as_header:
         raise FormatError(
-            f"{format.name}: the first trial {trials.name_of(0)} would be read as a header. Let another one come "
-            "first, or choose another format (table, parquet)."
+            f"{format.name}: the first trial {trials.name_of(0)} would be read as a header. Put another trial first, "
+            "or choose another format (table, parquet)."
         )

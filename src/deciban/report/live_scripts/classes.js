@@ -1,9 +1,9 @@
 // @ts-check
 "use strict";
 /**
- * Decisions between many classes at a prior that the reader chooses: counts, error rates and costs of a system.
+ * Multiclass decisions at a chosen prior: counts, error rates and costs of a system.
  *
- * @typedef {{target: number, p: number | null}} ClassChoice The prior of a class; null for that of the evaluation
+ * @typedef {{target: number, p: number | null}} ClassChoice The prior of a class; null for the prior of the evaluation
  */
 const Classes = (() => {
   const { number, percent } = Numbers;
@@ -12,10 +12,10 @@ const Classes = (() => {
   /** @param {number[]} priors @param {number} p */
   const nearest = (priors, p) => OperatingPoints.nearest(priors.map(logit), logit(p));
 
-  /** The place of a choice among the priors of a system; null where it is at the prior of the evaluation. @param {any} system @param {ClassChoice} choice */
+  /** Return the index of a choice in the priors of a system; null for the prior of the evaluation. @param {any} system @param {ClassChoice} choice */
   const placeOf = (system, { p }) => (p === null || !system.decided ? null : nearest(system.priors, p));
 
-  /** Decisions at a prior: rows are classes. @param {any} system @param {ClassChoice} choice @returns {number[][]} */
+  /** Return decisions at a prior: rows are classes. @param {any} system @param {ClassChoice} choice @returns {number[][]} */
   function confusion(system, choice) {
     const chosen = placeOf(system, choice);
     if (chosen === null) return system.confusion;
@@ -28,7 +28,7 @@ const Classes = (() => {
     return found;
   }
 
-  /** The prior of every class. @param {any} system @param {ClassChoice} choice @returns {number[]} */
+  /** Return the prior of every class. @param {any} system @param {ClassChoice} choice @returns {number[]} */
   function priorOf(system, choice) {
     const [own, chosen] = [system.prior, placeOf(system, choice)];
     if (chosen === null) return own;
@@ -37,7 +37,7 @@ const Classes = (() => {
   }
 
   /**
-   * Figures at a prior; C_avg has every class in turn as the target, at a prior of its own.
+   * Return metrics at a prior; in C_avg, every class in turn is the target, with its prior.
    * @param {any} system
    * @param {ClassChoice} choice
    * @returns {{error_rate: number, brier: number | null, c_avg: number | null, p_target: number}}
@@ -65,8 +65,8 @@ const Classes = (() => {
       error_rate: { words: "error rate", write: percent },
       c_avg: { words: "C_avg", write: cost },
       brier: { words: "Brier", write: number },
-      error_rate_here: { words: "error rate at the prior that is chosen", write: percent, valueAt: (system, choice) => figuresOf(system, choice).error_rate },
-      c_avg_here: { words: "C_avg at the prior that is chosen", write: cost, valueAt: (system, choice) => figuresOf(system, choice).c_avg },
+      error_rate_here: { words: "error rate at the chosen prior", write: percent, valueAt: (system, choice) => figuresOf(system, choice).error_rate },
+      c_avg_here: { words: "C_avg at the chosen prior", write: cost, valueAt: (system, choice) => figuresOf(system, choice).c_avg },
     },
   };
 

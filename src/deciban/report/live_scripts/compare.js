@@ -1,16 +1,16 @@
 // @ts-check
 "use strict";
 /**
- * Any two systems: at the operating point, by paired differences of figures, and by the difference of curves.
+ * Comparison of any two systems: at the operating point, by paired differences of metrics, and by the difference of curves.
  *
  * @typedef {{figures: Record<string, {words: string, write: (value: number | null) => string, factor: number, digits: number}>,
  *   valuesOf: (system: any, point: any) => Record<string, number | null>, everything: string}} ComparedFigures
  */
 const Compare = (() => {
-  const { interval, number, percent } = Numbers;
+  const { number, percent } = Numbers;
   const { figuresOf } = OperatingPoints;
 
-  /** Figures at the operating point. @type {ComparedFigures["figures"]} */
+  /** Metrics at the operating point. @type {ComparedFigures["figures"]} */
   const AT_POINT = {
     p_miss: { words: "miss rate", write: percent, factor: 100, digits: 2 },
     p_fa: { words: "false-alarm rate", write: percent, factor: 100, digits: 2 },
@@ -19,45 +19,10 @@ const Compare = (() => {
     calibration_loss: { words: "calibration loss", write: number, factor: 1, digits: 3 },
   };
 
-  /** Of two classes. @type {ComparedFigures} */
+  /** Two classes. @type {ComparedFigures} */
   const TWO_CLASSES = { everything: "all trials", figures: AT_POINT, valuesOf: (system, point) => figuresOf(system, point, 1) };
 
-  /** @param {number} value @param {number} digits */
-  const signed = (value, digits) => {
-    const text = number(value, digits);
-    return value > 0 && Number(text.replaceAll(",", "")) !== 0 ? `+${text}` : text;
-  };
-
-  /** Differences of curves over the prior with their bands. @param {{x: any, y: any}} priors */
-  function plotOf(priors) {
-    const ends = (/** @type {any[]} */ curves) => curves.flatMap((one) => [...one.low, ...one.high, 0]).sort((one, other) => one - other);
-    return {
-      x: priors.x,
-      y: { ...priors.y, label: "First minus second" },
-      range: (/** @type {any[]} */ curves) => {
-        // The ends of bands may reach far beyond what is of interest.
-        const all = ends(curves);
-        const [low, high] = [all[Math.floor(0.02 * all.length)], all[Math.ceil(0.98 * (all.length - 1))]];
-        const margin = 0.08 * (high - low) || 0.1;
-        return { x: [Math.min(...curves[0].x), Math.max(...curves[0].x)], y: [low - margin, high + margin] };
-      },
-      lines: (/** @type {any} */ one) => [{ x: one.x, y: one.difference, dash: one.isDashed, band: [[one.x, one.low], [one.x, one.high]] }],
-      readings: (/** @type {any} */ one) =>
-        one.x.map((/** @type {number} */ x, /** @type {number} */ k) => {
-          const share = Numbers.prior(OperatingPoints.expit(x));
-          const bounds = interval(one.low[k], one.high[k], number);
-          return { x, y: one.difference[k], text: `prior ${share}: difference ${signed(one.difference[k], 3)} ${bounds}` };
-        }),
-      marks: (/** @type {any} */ one, /** @type {any} */ { logOdds }) => {
-        const at = one.x.findIndex((/** @type {number} */ x) => x >= logOdds);
-        if (at < 0 || (at === 0 && one.x[0] > logOdds)) return [];
-        if (one.x[at] === logOdds || at === 0) return [[one.x[at], one.difference[at]]];
-        const share = (logOdds - one.x[at - 1]) / (one.x[at] - one.x[at - 1]);
-        return [[logOdds, one.difference[at - 1] + share * (one.difference[at] - one.difference[at - 1])]];
-      },
-      reference: (/** @type {number} */ low, /** @type {number} */ high) => [[low, 0], [high, 0]],
-    };
-  }
+  const { plotOf, signed } = DifferencePlot;
 
   class Compare {
     /**
@@ -77,10 +42,10 @@ const Compare = (() => {
       if (!this.section || !this.isThere) return;
       this.boxes = ["first", "second"].map((side) => /** @type {HTMLSelectElement} */ (this.section?.querySelector(`[name=${side}]`)));
       this.boxes.forEach((box) => {
-        this.names.forEach((/** @type {string} */ name, /** @type {number} */ k) => box.append(Charts.element("option", { value: String(k) }, name)));
+        this.names.forEach((/** @type {string} */ name, /** @type {number} */ k) => box.append(Dom.element("option", { value: String(k) }, name)));
         box.addEventListener("change", () => {
           const [first, second] = this.boxes?.map((one) => Number(one.value)) ?? [0, 1];
-          // Nobody is compared with itself: the other one takes the place that became free.
+          // A system is not compared with itself: the other box takes the previous system.
           if (first === second) this.choose(box === this.boxes?.[0] ? first : this.second, box === this.boxes?.[0] ? this.first : second);
           else this.choose(first, second);
           onChoice();
@@ -91,11 +56,17 @@ const Compare = (() => {
       this.chart = null;
       this.view = { shown: [true, true], lit: /** @type {number | null} */ (null), bands: true };
       this.figure.addEventListener("lit", (/** @type {any} */ event) => {
-        event.stopPropagation(); // these are curves, not systems of the other charts
+        event.stopPropagation(); // this event is about curves, not about systems of the other charts
         this.view.lit = event.detail;
         this.chart?.refresh();
       });
       this.section.hidden = false;
+      addEventListener("beforeprint", () => {
+        this.isSeen = true;
+        if (!this.chart) this.draw();
+        this.figure?.querySelector(".printed")?.remove();
+        if (this.chart) this.chart.frame.before(Export.printedOf(this.chart));
+      });
       new IntersectionObserver((seen, watching) => {
         if (!seen.some((one) => one.isIntersecting)) return;
         watching.disconnect();
@@ -109,7 +80,7 @@ const Compare = (() => {
       return this.section?.querySelector(`[data-place="${name}"]`);
     }
 
-    /** What an address says of the pair. @param {boolean} isChosen */
+    /** Return the pair for the address. @param {boolean} isChosen */
     linked(isChosen) {
       return { first: isChosen ? Links.nameOf(this.names, this.first) : null, second: isChosen ? Links.nameOf(this.names, this.second) : null };
     }
@@ -128,14 +99,14 @@ const Compare = (() => {
       this.second = second;
       this.boxes?.forEach((box, k) => {
         box.value = String(k ? second : first);
-        this.section?.querySelectorAll(`[data-side="${k}"]`).forEach((heading) => Charts.put(/** @type {HTMLElement} */ (heading), this.names[k ? second : first]));
+        this.section?.querySelectorAll(`[data-side="${k}"]`).forEach((heading) => Dom.put(/** @type {HTMLElement} */ (heading), this.names[k ? second : first]));
       });
       this.show();
       this.draw();
       if (this.systems) this.follow(this.systems, this.point, this.trials);
     }
 
-    /** The pair that was chosen, first minus second; null where none was computed. */
+    /** Return the chosen pair, first minus second; null if it was not computed. */
     pair() {
       const known = this.data.compared?.pairs ?? [];
       return known.find(({ of: [one, other] }) => one === this.first && other === this.second) ?? turned(known.find(({ of: [one, other] }) => one === this.second && other === this.first));
@@ -146,18 +117,18 @@ const Compare = (() => {
       this.place("figures").hidden = !pair;
       this.figure?.toggleAttribute("hidden", !pair?.curves.length);
       const why = this.data.compared
-        ? "These two were not compared in pairs: of more than ten systems, each is compared with the first one alone."
-        : "Which one is better beyond doubt is not known: that needs units, such as speakers (--units), that all systems share.";
+        ? "These two were not compared: with more than ten systems, each is compared with the first one only."
+        : "No significance test: it needs units that all systems share, such as speakers (--units).";
       const lines = pair ? pair.sentences : [why];
-      this.place("words").replaceChildren(...lines.map((/** @type {string} */ one) => Charts.element("li", {}, one)));
+      this.place("words").replaceChildren(...lines.map((/** @type {string} */ one) => Dom.element("li", {}, one)));
       if (!pair) return;
       this.place("caption").textContent = `${this.data.compared.caption} Of ${this.how.everything}.`;
       this.place("figures").querySelector("tbody").replaceChildren(
         ...pair.rows.map((/** @type {string[]} */ [figure, first, second, difference, bounds, p]) => {
-          const row = Charts.element("tr", {});
-          const last = Charts.element("td", {}, difference);
-          last.append(Charts.element("small", { class: "interval" }, bounds));
-          row.append(Charts.element("th", { scope: "row" }, figure), Charts.element("td", {}, first), Charts.element("td", {}, second), last, Charts.element("td", {}, p));
+          const row = Dom.element("tr", {});
+          const last = Dom.element("td", {}, difference);
+          last.append(Dom.element("small", { class: "interval" }, bounds));
+          row.append(Dom.element("th", { scope: "row" }, figure), Dom.element("td", {}, first), Dom.element("td", {}, second), last, Dom.element("td", {}, p));
           return row;
         }),
       );
@@ -183,7 +154,7 @@ const Compare = (() => {
       const found = [this.first, this.second].map((k) => this.how.valuesOf(systems[k], point));
       this.lines ??= Object.entries(this.how.figures).map(([name, how]) => {
         const row = this.place("at-point").insertRow();
-        row.append(Charts.element("th", { scope: "row" }, how.words));
+        row.append(Dom.element("th", { scope: "row" }, how.words));
         return { name, how, cells: [0, 1, 2].map(() => row.insertCell()) };
       });
       for (const { name, how, cells } of this.lines) {
@@ -198,7 +169,7 @@ const Compare = (() => {
     }
   }
 
-  /** The same pair the other way round. @param {any} pair */
+  /** Return the same pair in reverse order. @param {any} pair */
   function turned(pair) {
     if (!pair) return null;
     const minus = (/** @type {string} */ text) => (text.startsWith("+") ? `\u2212${text.slice(1)}` : text.startsWith("\u2212") ? `+${text.slice(1)}` : text);

@@ -1,20 +1,20 @@
 // @ts-check
 "use strict";
 /**
- * Conditions: the numbers of one of them in place of those of all trials, and a map of all by figure.
+ * Conditions: the numbers of one condition instead of all trials, and a map of all conditions by metric.
  *
  * @typedef {{name: string, by: string, trials: Record<string, number>, where: string[] | null, why_none: string,
  *   figures: Record<string, (number | null)[]>, set: number | null}} ConditionRow
  * @typedef {{figures: Record<string, {words: string, write: (value: number | null) => string, valueAt?: (system: any, point: any) => number | null}>,
- *   everything: string}} ConditionKind What the map shows of a kind of results
+ *   everything: string}} ConditionKind Metrics of the map for a kind of results
  */
 const Conditions = (() => {
   const { count, number, percent, MISSING } = Numbers;
   const { figuresOf } = OperatingPoints;
   const MOST_CLASSES = 3;
-  const NO_ROOM = "there was no room for its numbers on this page; its figures stand in the map and in the tables below";
+  const NO_ROOM = "its numbers did not fit on this page; see the map and the tables below";
 
-  /** Figures of the map; those of the operating point come from numbers of its place. @type {ConditionKind["figures"]} */
+  /** Metrics of the map; at the operating point they are computed from its numbers. @type {ConditionKind["figures"]} */
   const FIGURES = {
     eer: { words: "EER (ROCCH)", write: percent },
     min_cllr: { words: "min Cllr (bits)", write: number },
@@ -23,14 +23,14 @@ const Conditions = (() => {
     min_dcf: { words: "minimum cost at the operating point", write: number, valueAt: (system, point) => figuresOf(system, point, 1).min_dcf },
   };
 
-  /** Of two classes. @type {ConditionKind} */
+  /** Two classes. @type {ConditionKind} */
   const TWO_CLASSES = { figures: FIGURES, everything: "all trials" };
 
-  /** How many trials of which class. @param {Record<string, number>} trials */
+  /** Return the number of trials of each class as text. @param {Record<string, number>} trials */
   function trialsInWords(trials) {
     const found = Object.entries(trials);
     const all = count(found.reduce((sum, [, n]) => sum + n, 0));
-    // Segments of many classes: what a class has stands in the matrix.
+    // With many classes, the matrix contains the number of segments of each class.
     return found.length > MOST_CLASSES ? `${all} segments of ${found.length} classes` : found.map(([name, n]) => `${count(n)} ${name}`).join(", ");
   }
 
@@ -53,7 +53,7 @@ const Conditions = (() => {
       if (!this.rows.length || !this.section || !this.box) return;
       this.fillBox();
       this.fillMap();
-      this.section.hidden = false;
+      this.section.hidden = this.rows.every(({ by }) => !by);
       /** @type {HTMLElement} */ (this.box.closest(".field")).hidden = false;
     }
 
@@ -64,14 +64,15 @@ const Conditions = (() => {
 
     fillBox() {
       const box = /** @type {HTMLSelectElement} */ (this.box);
-      let group = Charts.element("optgroup", {});
+      let group = Dom.element("optgroup", {});
       this.rows.forEach((row, k) => {
-        if (group.getAttribute("label") !== `by ${row.by}`) {
-          group = Charts.element("optgroup", { label: `by ${row.by}` });
+        const label = row.by ? `by ${row.by}` : "other trials";
+        if (group.getAttribute("label") !== label) {
+          group = Dom.element("optgroup", { label });
           box.append(group);
         }
         const why = row.set === null ? ` (not available: ${row.why_none || "no room"})` : "";
-        const option = Charts.element("option", { value: String(k) }, `${row.name}${why}`);
+        const option = Dom.element("option", { value: String(k) }, `${row.name}${why}`);
         if (row.set === null) option.setAttribute("disabled", "");
         group.append(option);
       });
@@ -80,26 +81,26 @@ const Conditions = (() => {
 
     fillMap() {
       const figures = this.place("figure");
-      for (const [name, { words }] of Object.entries(this.kind.figures)) figures.append(Charts.element("option", { value: name }, words));
+      for (const [name, { words }] of Object.entries(this.kind.figures)) figures.append(Dom.element("option", { value: name }, words));
       figures.addEventListener("change", () => this.paint());
       for (const system of this.data.sets[0].systems) {
-        const head = Charts.element("th", { scope: "col" });
-        const swatch = Charts.element("span", { class: "swatch", "aria-hidden": "true" });
-        swatch.style.background = Charts.visible(system.color);
-        const name = Charts.element("span", { class: "system", title: system.name });
-        name.append(swatch, Charts.put(Charts.element("span", {}), system.name));
+        const head = Dom.element("th", { scope: "col" });
+        const swatch = Dom.element("span", { class: "swatch", "aria-hidden": "true" });
+        swatch.style.background = Dom.visible(system.color);
+        const name = Dom.element("span", { class: "system", title: system.name });
+        name.append(swatch, Dom.put(Dom.element("span", {}), system.name));
         head.append(name);
         this.place("systems").append(head);
       }
       const body = this.place("rows");
-      this.lines = [null, ...this.rows.keys()].map((at) => {
+      this.lines = [null, ...[...this.rows.keys()].filter((at) => this.rows[at].by)].map((at) => {
         const row = at === null ? null : this.rows[at];
         const line = body.insertRow();
-        const head = Charts.element("th", { scope: "row" });
+        const head = Dom.element("th", { scope: "row" });
         const canBeChosen = row === null || row.set !== null;
-        const button = Charts.element(canBeChosen ? "button" : "span", canBeChosen ? { type: "button" } : {}, row?.name ?? this.kind.everything);
+        const button = Dom.element(canBeChosen ? "button" : "span", canBeChosen ? { type: "button" } : {}, row?.name ?? this.kind.everything);
         const more = row ? (row.why_none ? `no figures: ${row.why_none}` : trialsInWords(row.trials)) : "";
-        head.append(button, Charts.element("small", {}, row && !row.why_none && row.set === null ? `${more}; ${NO_ROOM}` : more));
+        head.append(button, Dom.element("small", {}, row && !row.why_none && row.set === null ? `${more}; ${NO_ROOM}` : more));
         line.append(head);
         if (canBeChosen) {
           line.className = "choosable";
@@ -115,31 +116,32 @@ const Conditions = (() => {
       });
     }
 
-    /** Systems with the numbers of a condition, or of all trials. @param {number | null} at @returns {any[]} */
+    /** Return systems with the numbers of a condition, or of all trials. @param {number | null} at @returns {any[]} */
     systemsAt(at) {
       const place = at === null ? null : this.rows[at].set;
       return place === null ? this.data.sets[0].systems : this.data.conditions.sets[place].systems;
     }
 
-    /** Place of a condition by its name; null for all trials. @param {string | null} name */
+    /** Return the index of a condition by its name; null for all trials. @param {string | null} name */
     named(name) {
       const at = this.rows.findIndex((row) => row.name === name && row.set !== null);
       return at < 0 ? null : at;
     }
 
-    /** In words, which trials are shown. */
+    /** Description of the shown trials. */
     get words() {
       const row = this.at === null ? null : this.rows[this.at];
+      if (row && !row.by) return `${row.name[0].toUpperCase()}${row.name.slice(1)}: ${trialsInWords(row.trials)}.`;
       return row ? `Only ${row.name}: ${trialsInWords(row.trials)}.` : `A${this.kind.everything.slice(1)}.`;
     }
 
-    /** Options of a command that choose these trials. */
+    /** Command-line options that select these trials. */
     get options() {
       const row = this.at === null ? null : this.rows[this.at];
       return (row?.where ?? []).map((one) => ` --where '${one.replaceAll("'", "'\\''")}'`).join("");
     }
 
-    /** Whether a command can choose these trials. */
+    /** True if command-line options can select these trials. */
     get hasOptions() {
       return this.at === null || this.rows[this.at].where !== null;
     }
@@ -165,7 +167,7 @@ const Conditions = (() => {
       return at === null ? this.data.figures[figure][k] : this.rows[at].figures[figure][k];
     }
 
-    /** Write the figure that was chosen, and colour cells by it: the worst is the strongest. */
+    /** Write the chosen metric into the cells, and colour them: the worst value has the strongest colour. */
     paint() {
       if (!this.lines || !this.point) return;
       const figure = this.place("figure").value;

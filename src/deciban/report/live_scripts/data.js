@@ -2,7 +2,7 @@
 "use strict";
 /** The data of a page. */
 const PageData = {
-  /** Decompress and read them; null where the browser is older than 2023. @param {HTMLElement} source @returns {Promise<any>} */
+  /** Decompress and parse the data; null in browsers older than 2023. @param {HTMLElement} source @returns {Promise<any>} */
   async read(source) {
     if (typeof DecompressionStream === "undefined") return null;
     const bytes = Uint8Array.from(atob((source.textContent ?? "").trim()), (letter) => letter.charCodeAt(0));

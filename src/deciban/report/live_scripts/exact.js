@@ -8,10 +8,10 @@
  * @typedef {{nMiss: number, nFa: number, between: {n_miss: number[], n_fa: number[]} | null}} Errors
  */
 const Exact = (() => {
-  /** Nats to which scores are told apart: a score that is not told apart from the threshold is accepted. */
+  /** Resolution of scores in nats: a score that equals the threshold at this resolution is accepted. */
   const UNIT = 2 ** -26;
 
-  /** Counts from their steps. @param {number[]} steps @param {number} [start] */
+  /** Return counts from their steps. @param {number[]} steps @param {number} [start] */
   function summed(steps, start = 0) {
     let sum = start;
     return steps.map((step) => (sum += step));
@@ -27,7 +27,7 @@ const Exact = (() => {
     };
   }
 
-  /** Scores, if they are known, and errors at a threshold just above each of them, or at those of a grid. */
+  /** Return scores, if known, and errors at a threshold just above each of them, or at the thresholds of a grid. */
   const stepsOf = once((steps) => ({
     places: summed(steps.places ?? []),
     misses: [steps.n_miss, ...summed(steps.misses, steps.n_miss)],
@@ -35,7 +35,7 @@ const Exact = (() => {
   }));
   const verticesOf = once((hull) => ({ misses: summed(hull.misses), falseAlarms: summed(hull.false_alarms) }));
 
-  /** How many of ascending numbers are below another one. @param {number[]} values @param {number} wanted */
+  /** Return how many ascending numbers are below another one. @param {number[]} values @param {number} wanted */
   function below(values, wanted) {
     let [low, high] = [0, values.length];
     while (low < high) {
@@ -46,7 +46,7 @@ const Exact = (() => {
     return low;
   }
 
-  /** Errors between two thresholds of a grid: on a straight line, and the bounds that they lie in. @param {any} steps @param {number} threshold @returns {Errors} */
+  /** Return errors between two thresholds of a grid: linear interpolation, with bounds. @param {any} steps @param {number} threshold @returns {Errors} */
   function onGrid(steps, threshold) {
     const { misses, falseAlarms } = stepsOf(steps);
     const at = Math.min(Math.max((threshold - steps.first) / steps.width, 0), misses.length - 1);
@@ -63,7 +63,7 @@ const Exact = (() => {
     return { nMiss: straight(misses), nFa: straight(falseAlarms), between: isKnown ? null : bounds };
   }
 
-  /** Errors at a threshold. @param {ExactData} exact @param {number} threshold @returns {Errors} */
+  /** Return the errors at a threshold. @param {ExactData} exact @param {number} threshold @returns {Errors} */
   function errorsAt({ steps }, threshold) {
     if (steps.places === undefined) return onGrid(steps, threshold);
     const { places, misses, falseAlarms } = stepsOf(steps);
@@ -72,7 +72,7 @@ const Exact = (() => {
   }
 
   /**
-   * Normalized cost of error rates, as deciban.core.ranks.operating.detection_cost: the rarer class has weight 1.
+   * Return the normalized cost of error rates, as in deciban.core.ranks.operating.detection_cost: the rarer class has weight 1.
    * @param {number} pMiss
    * @param {number} pFa
    * @param {number} logOdds
@@ -81,7 +81,7 @@ const Exact = (() => {
   const cost = (pMiss, pFa, logOdds, heavy = Math.exp(Math.abs(logOdds))) => (logOdds <= 0 ? pMiss + heavy * pFa : pFa + heavy * pMiss);
 
   /**
-   * Least normalized cost at any threshold; null where it is not known.
+   * Return the minimum normalized cost at any threshold; null if unknown.
    * @param {any} system
    * @param {number} logOdds
    * @returns {number | null}

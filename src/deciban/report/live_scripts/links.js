@@ -1,12 +1,12 @@
 // @ts-check
 "use strict";
-/** The address of a page: what readers chose, by names, so that a link opens there again. */
+/** The address of a page, which contains the choices of the reader by name, so that links restore them. */
 const Links = (() => {
-  /** What the address says. */
+  /** Return the choices in the address. */
   const given = () => new URLSearchParams(location.hash.replace(/^#/, ""));
 
   /**
-   * The part of an address that says what was chosen; what is null is left out.
+   * Return the part of an address with the choices, without null values.
    * @param {Record<string, string | number | null>} chosen
    */
   const written = (chosen) =>
@@ -16,7 +16,7 @@ const Links = (() => {
       .join("&")}`;
 
   /**
-   * What an address calls one of several: by its name, if that is short and nobody else has it, or else by its number.
+   * Return the name of one of several for the address, or its number if the name is long or not unique.
    * @param {string[]} names
    * @param {number} k
    */
@@ -27,7 +27,7 @@ const Links = (() => {
   }
 
   /**
-   * Place of what an address names; -1 if there is none.
+   * Return the index of a name in the address; -1 if there is none.
    * @param {string[]} names
    * @param {string | null} name
    */
@@ -35,11 +35,11 @@ const Links = (() => {
 
   let waiting = 0;
 
-  /** Write into the address, once for many changes: browsers refuse to change it too often. @param {string} link */
+  /** Write the address, once for several changes, because browsers limit the rate of changes. @param {string} link */
   function keep(link) {
     clearTimeout(waiting);
     waiting = setTimeout(() => {
-      // A page within a page, as notebooks show it, has no address of its own.
+      // A page inside a notebook has no address.
       if (location.protocol !== "about:") history.replaceState(null, "", link === "#" ? location.pathname + location.search : link);
     }, 150);
   }

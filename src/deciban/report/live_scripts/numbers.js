@@ -1,12 +1,12 @@
 // @ts-check
 "use strict";
-/** How a page writes numbers: as deciban.report.text does, to the last digit. */
+/** Formats of numbers, identical to deciban.tables.writers. */
 const Numbers = (() => {
   const MINUS = "\u2212";
   const MISSING = "\u2013";
 
   /**
-   * So many decimals; what lies exactly between two goes to the even one, as in Python.
+   * Write a fixed number of decimals; ties round to even, as in Python.
    * @param {number} value
    * @param {number} digits
    */
@@ -29,7 +29,7 @@ const Numbers = (() => {
   }
 
   /**
-   * So many digits, without zeros at the end; Python's format "g".
+   * Write a number of significant digits without trailing zeros, as in Python's format "g".
    * @param {number} value
    * @param {number} digits
    */
@@ -39,7 +39,7 @@ const Numbers = (() => {
     const exponent = Number(power);
     const trim = (/** @type {string} */ text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
     if (exponent >= -4 && exponent < digits) return trim(fixed(value, Math.max(digits - 1 - exponent, 0)));
-    // Beyond, ties are whole numbers: what is smaller and lies between two has more digits than are ever shown.
+    // Larger ties are whole numbers; smaller ties have more digits than are ever shown.
     const whole = Number.isInteger(value) && Math.abs(value) < 1e21 ? String(Math.abs(value)) : "";
     const isTieBelow = /^50*$/.test(whole.slice(digits)) && Number(whole[digits - 1]) % 2 === 0;
     const mantissa = isTieBelow ? `${value < 0 ? "-" : ""}${whole[0]}.${whole.slice(1, digits)}` : rounded;
@@ -51,7 +51,7 @@ const Numbers = (() => {
   const typeset = (text) => text.replaceAll("-", MINUS);
 
   /**
-   * A figure with fixed decimals.
+   * Write a number with fixed decimals.
    * @param {number | null} value
    * @param {number} [digits]
    */
@@ -64,7 +64,7 @@ const Numbers = (() => {
   }
 
   /**
-   * A fraction in percent: two decimals or, where that would hide it, two digits.
+   * Write a fraction in percent, with two decimals or, for small values, two digits.
    * @param {number | null} fraction
    */
   function percent(fraction) {
@@ -74,7 +74,7 @@ const Numbers = (() => {
   }
 
   /**
-   * A number of trials; sums of weights get a decimal.
+   * Write a number of trials; sums of weights have one decimal.
    * @param {number | null} value
    */
   function count(value) {
@@ -83,7 +83,7 @@ const Numbers = (() => {
   }
 
   /**
-   * A probability: four digits of it, or of what it lacks to 1.
+   * Write a probability with four digits, or with four digits of its difference to 1.
    * @param {number} p
    */
   function prior(p) {
@@ -93,7 +93,7 @@ const Numbers = (() => {
   }
 
   /**
-   * An interval in brackets; empty if there is none.
+   * Write an interval in brackets; empty without one.
    * @param {number | null | undefined} low
    * @param {number | null | undefined} high
    * @param {(value: number) => string} write

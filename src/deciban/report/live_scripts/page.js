@@ -1,6 +1,6 @@
 // @ts-check
 "use strict";
-/** Brings a page to life: the choice of an operating point, its table, the systems that are shown, and the charts. */
+/** Interaction of a two-class page: choice of the operating point, its table, visible systems, and charts. */
 (async () => {
   const source = document.getElementById("page-data");
   const section = document.getElementById("operating-point");
@@ -9,31 +9,38 @@
   if (!data) return;
   const { count, interval, number, percent, prior } = Numbers;
   const { asCommand, boundsOf, figuresOf, fromLink, isChoice, logit, nearest, pointOf, toLink, expit } = OperatingPoints;
-  /** Trials, if the reader says no other number. */
+  /** Default number of trials. */
   const EXPECTED = 1000;
   let systems = data.sets[0].systems;
   const plots = Plots.plotsOf(data);
-  /** Systems up to which all bands are shown at first: of more, that of the system that is pointed at. */
+  /** Largest number of systems with all bands at first; with more, only the highlighted system has bands. */
   const MOST_WITH_BANDS = 3;
   const view = { shown: systems.map(() => true), lit: /** @type {number | null} */ (null), bands: systems.length <= MOST_WITH_BANDS };
-  /** @type {Map<Element, any>} */
-  const charts = new Map();
+  const { named } = Figures;
+  const figures = new Figures.Figures(plots, view, () => ({ systems, point: pointOf(data, choice, systems) }));
   const conditions = new Conditions.Conditions(data, Conditions.TWO_CLASSES, (at) => {
     useCondition(at);
     keepInLink();
   });
+  const panels = (/** @type {string} */ kind) =>
+    conditions.rows.flatMap(({ name, by, set }, at) => (by && set !== null ? [{ name, plot: plots[kind], systems: conditions.systemsAt(at), choose: () => (useCondition(conditions.at === at ? null : at), keepInLink()), isChosen: () => conditions.at === at }] : []));
+  const multiples = new Multiples.Multiples("condition-charts", { det: "DET", bayes_error: "Cost over prior", pav: "Calibration", histogram: "Scores" }, panels, view);
   const compare = new Compare.Compare(data, Compare.TWO_CLASSES, plots.bayes_error, () => keepInLink(true));
+  const forest = new Forest.Forest(data, Forest.TWO_CLASSES);
+  const conditionNow = () => (conditions.at === null ? null : conditions.rows[conditions.at]);
+  Brush.watch(conditionNow);
   let isCompared = false;
 
+  const controls = document.querySelector("[data-region=controls]");
   /** @param {string} name @returns {any} */
-  const input = (name) => section.querySelector(`[name="${name}"]`);
+  const input = (name) => document.querySelector(`[name="${name}"]`);
   /** @param {string} name @returns {any} */
   const place = (name) => section.querySelector(`[data-place="${name}"]`);
 
   const asked = data.points[0];
   let choice = fromLink(location.hash) ?? { p: asked.p, cMiss: asked.c_miss, cFa: asked.c_fa };
 
-  /** What stands in the cells of a system, by figure. @type {Record<string, (found: any, system: any, point: any, bounds: any) => [string, string]>} */
+  /** Cells of a system, by metric. @type {Record<string, (found: any, system: any, point: any, bounds: any) => [string, string]>} */
   const cells = {
     p_miss: (found, system, point) => [percent(found.p_miss), withInterval(system, "p_miss", point, found.p_miss)],
     n_miss: (found, system, _, bounds) => [`${count(found.n_miss)} of ${count(system.n_tar)}`, within(bounds.n_miss, count)],
@@ -50,43 +57,46 @@
   /** @param {number} value */
   const digits5 = (value) => number(value, 5);
 
-  /** Bounds of a figure that is not known exactly. @param {number[] | undefined} ends @param {(value: number) => string} write */
+  /** Write bounds of a metric that is not known exactly. @param {number[] | undefined} ends @param {(value: number) => string} write */
   const within = (ends, write) => (ends && ends[0] !== ends[1] ? `from ${write(Math.min(...ends))} to ${write(Math.max(...ends))}` : "");
 
-  /** The interval at the nearest place of the grid, which holds the rate in any case. @param {any} system @param {string} name @param {any} point @param {number} rate */
+  /** Return the interval at the nearest place of the grid, extended to contain the rate. @param {any} system @param {string} name @param {any} point @param {number} rate */
   function withInterval(system, name, { place: k }, rate) {
     const ends = system.interval[name];
     return ends ? interval(Math.min(ends[0][k], rate), Math.max(ends[1][k], rate), percent) : "";
   }
 
-  /** Trials that are expected, which need not be whole. @param {number} value */
+  /** Write an expected number of trials, which can be fractional. @param {number} value */
   const expected = (value) => number(value, value < 100 ? 2 : 0);
 
+  /** Cells with the cost of each system over the prior. @type {HTMLElement[]} */
+  const sparks = [];
   const rows = systems.map((/** @type {any} */ system, /** @type {number} */ index) => {
     const row = place("rows").insertRow();
-    const head = Charts.element("th", { scope: "row" });
+    const head = Dom.element("th", { scope: "row" });
     head.append(named(system));
     row.append(head);
-    row.addEventListener("mouseenter", () => light(index));
-    row.addEventListener("mouseleave", () => light(null));
-    return Object.keys(cells).map((figure) => {
+    row.addEventListener("mouseenter", () => figures.light(index));
+    row.addEventListener("mouseleave", () => figures.light(null));
+    const own = Object.keys(cells).map((figure) => {
       const cell = row.insertCell();
       cell.dataset.figure = figure;
       cell.dataset.system = system.name;
-      const [own, ends] = [document.createTextNode(""), Charts.element("small", { class: "interval" })];
-      cell.append(own, ends);
-      return { figure, cell, own, ends };
+      const [text, ends] = [document.createTextNode(""), Dom.element("small", { class: "interval" })];
+      cell.append(text, ends);
+      return { figure, cell, own: text, ends };
     });
+    sparks.push(row.insertCell());
+    return own;
   });
+  const sparkled = [...data.log_odds.keys()].filter((k) => k % 6 === 0 && Math.abs(data.log_odds[k]) <= 7);
 
-  /** @param {any} system */
-  function named(system) {
-    const whole = Charts.element("span", { class: "system", title: system.name });
-    const swatch = Charts.element("span", { class: "swatch", "aria-hidden": "true" });
-    swatch.style.background = Charts.visible(system.color);
-    whole.append(swatch, Charts.put(Charts.element("span", {}), system.name));
-    return whole;
-  }
+  /** Numbers of the cards. @type {{name: "act_dcf" | "min_dcf", index: number, place: HTMLElement}[]} */
+  const onCards = [...document.querySelectorAll("[data-live]")].flatMap((one) => {
+    const { live, of } = /** @type {HTMLElement} */ (one).dataset;
+    const index = systems.findIndex((/** @type {any} */ system) => system.name === of);
+    return index < 0 ? [] : [{ name: /** @type {any} */ (live), index, place: /** @type {HTMLElement} */ (one) }];
+  });
 
   /** @returns {number} */
   function nTrials() {
@@ -94,10 +104,12 @@
     return given > 0 && given < 1e15 ? given : EXPECTED;
   }
 
-  /** Show the figures of the point that was chosen. */
+  /** Show the metrics at the chosen point. */
   function show() {
     const point = pointOf(data, choice, systems);
     const total = nTrials();
+    /** @type {[number, string][]} */
+    const words = [];
     systems.forEach((/** @type {any} */ system, /** @type {number} */ index) => {
       const [found, bounds] = [figuresOf(system, point, total), boundsOf(system, point)];
       for (const { figure, cell, own, ends } of rows[index]) {
@@ -106,7 +118,24 @@
         ends.textContent = bracket;
         cell.dataset.value = String(found[figure]);
       }
+      const [xs, ys] = [data.log_odds, system.act_dcf].map((some) => sparkled.map((k) => some[k]));
+      sparks[index].replaceChildren(Multiples.spark(xs, ys, Dom.visible(system.color), point.logOdds));
+      for (const one of onCards) if (one.index === index) one.place.textContent = number(found[one.name]);
+      const [caught, alarms] = [total * point.p - found.expected_misses, found.expected_false_alarms];
+      words.push([found.act_dcf, `${system.name} finds ${expected(caught)} and raises ${expected(alarms)} false alarms`]);
     });
+    const most = 4;
+    const frequencies = document.getElementById("frequencies");
+    const spoken = /** @type {any} */ (frequencies?.querySelector("[data-place=frequencies]"));
+    if (words.length > most) words.sort(([one], [other]) => one - other); // the first ones cost least
+    const lines = words.slice(0, most).map(([, text]) => text);
+    if (words.length > most) lines.push(`${words.length - most} more systems: see the table of the operating point.`);
+    if (spoken) spoken.replaceChildren(...lines.map((one) => Dom.element("li", {}, one)));
+    const targets = /** @type {any} */ (frequencies?.querySelector("[data-place=targets-expected]"));
+    if (targets) targets.textContent = Numbers.general(total * point.p, 4);
+    // Intervals of costs are those of the first operating point.
+    const isFirst = [asked.p === choice.p, asked.c_miss === choice.cMiss, asked.c_fa === choice.cFa].every(Boolean);
+    for (const one of document.querySelectorAll("[data-live-interval]")) /** @type {HTMLElement} */ (one).style.visibility = isFirst && conditions.at === null ? "" : "hidden";
     for (const one of section.querySelectorAll("[data-place=total]")) one.textContent = count(total);
     const decides = Math.abs(point.logOdds) < 1e-12 ? "either decision" : point.logOdds < 0 ? "rejecting all" : "accepting all";
     const facts = {
@@ -122,37 +151,39 @@
     place("default_cost").dataset.value = String(point.defaultCost);
     place("moved").textContent = whereInWords(point);
     place("command").textContent = asCommand({ ...data, command: data.command + conditions.options }, choice);
-    place("command-lacks").textContent = conditions.hasOptions ? "" : "Not to copy: it is about all trials, and no option chooses just these.";
-    place("copy").disabled = !conditions.hasOptions; // what it evaluates would be other figures than those above
+    place("command-lacks").textContent = conditions.hasOptions ? "" : "Not available for this condition: no command-line option selects its trials.";
+    place("copy").disabled = !conditions.hasOptions; // the command would not evaluate these trials
+    forest.follow(systems, point, conditionNow(), isFirst);
     conditions.follow(point);
     compare.follow(systems, point, conditions.words);
     const preset = data.points.findIndex((/** @type {any} */ one) => one.p === choice.p && one.c_miss === choice.cMiss && one.c_fa === choice.cFa);
     input("preset").value = String(preset);
-    for (const chart of charts.values()) chart.follow(point);
+    figures.follow(point);
+    multiples.follow(point);
   }
 
-  /** Which point is shown, and what is not of just this point. @param {any} point */
+  /** Describe the shown point, and differences from the chosen one. @param {any} point */
   function whereInWords(point) {
     if (point.isMoved) {
-      return `Shown at prior ${prior(point.p)}, which is nearest to ${prior(choice.p)} among those at which errors were counted. The command below evaluates at ${prior(choice.p)}.`;
+      return `Shown at prior ${prior(point.p)}, the nearest to ${prior(choice.p)} with counted errors. The command below evaluates at ${prior(choice.p)}.`;
     }
     const hasIntervals = !point.isOnGrid && systems.some((/** @type {any} */ one) => Object.keys(one.interval).length);
     const areBounded = systems.some((/** @type {any} */ one) => Object.keys(boundsOf(one, point)).length);
     return [
-      "Shown at just this point.",
-      hasIntervals ? `Intervals are those at effective prior ${prior(data.priors[point.place])}, the nearest with intervals.` : "",
-      areBounded ? "Figures with bounds below them are interpolated: this page has no room for all scores. The command below gives exact ones." : "",
+      "Shown at exactly this point.",
+      hasIntervals ? `Intervals are at effective prior ${prior(data.priors[point.place])}, the nearest one with intervals.` : "",
+      areBounded ? "Values with bounds below them are interpolated, because not all scores fit on this page. The command below prints exact values." : "",
     ].filter(Boolean).join(" ");
   }
 
-  /** Put a slider at a value, and its ends where they are drawn, or a little beyond the value if it is farther. @param {any} slider @param {number} value */
+  /** Move a slider to a value, and extend its range if necessary. @param {any} slider @param {number} value */
   function slideTo(slider, value) {
     slider.min = String(Math.min(Number(slider.getAttribute("data-min")), Math.floor(value - 0.05)));
     slider.max = String(Math.max(Number(slider.getAttribute("data-max")), Math.ceil(value + 0.05)));
     slider.value = String(value);
   }
 
-  /** Write the choice into all inputs but that which made it. @param {any} except */
+  /** Write the choice into all inputs except the one that changed. @param {any} except */
   function fill(except) {
     const texts = { prior: choice.p, "c-miss": choice.cMiss, "c-fa": choice.cFa };
     for (const [name, value] of Object.entries(texts)) {
@@ -170,14 +201,15 @@
   function useCondition(at) {
     systems = conditions.systemsAt(at);
     conditions.choose(at, pointOf(data, choice, systems));
-    for (const chart of charts.values()) chart.replace(systems);
+    figures.replace();
+    multiples.draw();
     for (const one of document.querySelectorAll("[data-place=trials-shown]")) {
-      one.textContent = conditions.words + (at === null ? "" : ` ${data.conditions.about} Pictures that are no charts, and differences in pairs, are of all trials.`);
+      one.textContent = at === null ? "" : `${conditions.words}${conditions.rows[at].by ? ` ${data.conditions.about}` : ""} Paired differences are on all trials.`;
     }
     show();
   }
 
-  /** What a link says beside the operating point. */
+  /** Read choices from a link, besides the operating point. */
   function restore() {
     const given = Links.given();
     const n = Number(given.get("n") ?? EXPECTED);
@@ -199,7 +231,7 @@
     keepInLink();
   }
 
-  /** Write what was chosen into the address. @param {boolean} [compares] */
+  /** Write the choices into the address. @param {boolean} [compares] */
   function keepInLink(compares = isCompared) {
     isCompared = compares;
     const condition = conditions.at === null ? null : conditions.rows[conditions.at].name;
@@ -207,10 +239,10 @@
     Links.keep(toLink(choice, { n, condition, ...compare.linked(isCompared) }));
   }
 
-  /** @param {any} box @param {(value: number) => any} made @param {() => string} expected */
-  function onTyping(box, made, expected) {
+  /** @param {any} box @param {(value: number) => any} made @param {() => string} expected @param {(text: string) => number} [read] */
+  function onTyping(box, made, expected, read = Typing.numberOf) {
     box.addEventListener("input", () => {
-      const chosen = made(Typing.numberOf(box.value));
+      const chosen = made(read(box.value));
       if (isChoice(chosen)) choose(chosen, box);
       else Typing.refuse(box, expected());
     });
@@ -220,8 +252,8 @@
   }
 
   const costOf = (/** @type {any} */ slider) => Number((10 ** Number(slider.value)).toPrecision(2));
-  onTyping(input("prior"), (p) => ({ ...choice, p }), () => `Type a prior above 0 and below 1, such as 0.01, 1/100 or 1%. Numbers below are still those of ${choice.p}.`);
-  const aCost = () => "Type a cost above 0, such as 10; the other cost may differ by a factor of 7e10 at most.";
+  onTyping(input("prior"), (p) => ({ ...choice, p }), () => `Type a prior above 0 and below 1, such as 0.01, 1/100, 1%, 1 in 100 or 1:99. The page still shows ${choice.p}.`, Typing.shareOf);
+  const aCost = () => "Type a cost above 0, such as 10; the two costs can differ by a factor of at most 7e10.";
   onTyping(input("c-miss"), (cMiss) => ({ ...choice, cMiss }), aCost);
   onTyping(input("c-fa"), (cFa) => ({ ...choice, cFa }), aCost);
   input("prior-slider").addEventListener("input", (/** @type {any} */ event) => {
@@ -233,13 +265,13 @@
   input("c-fa-slider").addEventListener("input", (/** @type {any} */ event) => choose({ ...choice, cFa: costOf(event.target) }, event.target));
   input("trials").addEventListener("input", () => {
     if (nTrials() === Typing.countOf(input("trials").value)) Typing.accept(input("trials"));
-    else Typing.refuse(input("trials"), `Type a number of trials above 0, such as 10,000. Numbers below are those of ${count(EXPECTED)}.`);
+    else Typing.refuse(input("trials"), `Type a number of trials above 0, such as 10,000. Numbers below are for ${count(EXPECTED)}.`);
     show();
     keepInLink();
   });
   data.points.forEach((/** @type {any} */ one, /** @type {number} */ k) => {
     const costs = one.c_miss === 1 && one.c_fa === 1 ? "" : `, costs ${one.c_miss}:${one.c_fa}`;
-    input("preset").append(Charts.element("option", { value: String(k) }, `prior ${one.p}${costs} (${one.of})`));
+    input("preset").append(Dom.element("option", { value: String(k) }, `prior ${one.p}${costs} (${one.of})`));
   });
   input("preset").addEventListener("change", (/** @type {any} */ event) => {
     const one = data.points[Number(event.target.value)];
@@ -259,75 +291,13 @@
       place("copied").textContent = "Copied.";
     } catch {
       getSelection()?.selectAllChildren(place("command"));
-      place("copied").textContent = "The browser does not let pages copy: the command is selected, press Ctrl+C.";
+      place("copied").textContent = "The browser does not allow pages to copy. The command is selected: press Ctrl+C.";
     }
   });
 
-  let isDrawn = true;
-  /** Draw all charts again, once before the next picture. */
-  function refresh() {
-    if (!isDrawn) return;
-    isDrawn = false;
-    requestAnimationFrame(() => {
-      isDrawn = true;
-      for (const chart of charts.values()) chart.refresh();
-    });
-  }
-
-  /** @param {number | null} index */
-  function light(index) {
-    if (view.lit === index) return;
-    view.lit = index;
-    refresh();
-  }
-
-  const panel = document.getElementById("chart-choices");
-  const figures = [...document.querySelectorAll("figure[data-plot]")].filter((one) => plots[/** @type {any} */ (one).dataset.plot]);
-  if (panel && figures.length) {
-    systems.forEach((/** @type {any} */ system, /** @type {number} */ index) => {
-      const label = Charts.element("label", {});
-      const box = /** @type {HTMLInputElement} */ (Charts.element("input", { type: "checkbox", name: "system", value: String(index) }));
-      box.checked = true;
-      label.append(box, named(system));
-      box.addEventListener("change", () => {
-        view.shown[index] = box.checked;
-        refresh();
-      });
-      label.addEventListener("mouseenter", () => light(index));
-      label.addEventListener("mouseleave", () => light(null));
-      box.addEventListener("focus", () => light(index));
-      box.addEventListener("blur", () => light(null));
-      panel.querySelector("[data-place=systems]")?.append(label);
-    });
-    const bands = /** @type {HTMLInputElement} */ (panel.querySelector("[name=bands]"));
-    bands.checked = view.bands;
-    bands.addEventListener("change", () => {
-      view.bands = bands.checked;
-      refresh();
-    });
-    if (data.level === null) /** @type {HTMLElement} */ (bands.closest("label")).hidden = true;
-    panel.hidden = false;
-    document.addEventListener("lit", (/** @type {any} */ event) => light(event.detail));
-    const waiting = new IntersectionObserver(
-      (seen) => {
-        for (const { isIntersecting, target } of seen) {
-          if (!isIntersecting) continue;
-          waiting.unobserve(target);
-          const figure = /** @type {HTMLElement} */ (target);
-          figure.classList.add("live");
-          const chart = new Charts.Chart(figure, plots[figure.dataset.plot ?? ""], systems, view);
-          chart.follow(pointOf(data, choice, systems));
-          charts.set(figure, chart);
-        }
-      },
-      { rootMargin: "400px" },
-    );
-    for (const figure of figures) waiting.observe(figure);
-  }
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    for (const chart of charts.values()) chart.draw();
-  });
-  section.hidden = false;
+  figures.offer(named, data.level !== null);
+  figures.watch();
+  for (const one of [controls, section, ...["charts", "frequencies"].map((id) => document.getElementById(id))]) if (one) /** @type {HTMLElement} */ (one).hidden = false;
   fill(null);
   restore();
   document.documentElement.dataset.live = "ready";

@@ -1,10 +1,10 @@
 // @ts-check
 "use strict";
 /**
- * The operating point: what its prior and costs make of the numbers that stand in the page.
+ * The operating point: metrics from its prior and costs, and from the numbers of the page.
  *
- * All figures are those of the point that was chosen. Only where a system has errors at the priors of a grid alone, or the point is
- * out of reach, it is moved to the nearest of them; the costs stay as they are, and the prior gives way.
+ * Metrics are at the chosen point. If a system has errors at the priors of a grid only, or the point is out of reach, the prior is moved
+ * to the nearest one of the grid; the costs do not change.
  *
  * @typedef {{p: number, cMiss: number, cFa: number}} Choice
  * @typedef {{name: string, color: string, n_tar: number, n_non: number, n_miss: number[], n_fa: number[], act_dcf: number[],
@@ -21,7 +21,7 @@ const OperatingPoints = (() => {
   const logit = (p) => Math.log(p) - Math.log1p(-p);
 
   /**
-   * Position of the number that is nearest; numbers ascend.
+   * Return the index of the nearest of ascending numbers.
    * @param {number[]} values
    * @param {number} wanted
    */
@@ -37,7 +37,7 @@ const OperatingPoints = (() => {
   }
 
   /**
-   * The point that was chosen or, where these systems have no numbers of it, the nearest one that they have.
+   * Return the chosen point or, if these systems have no numbers at it, the nearest one that they have.
    * @param {PageData} data
    * @param {Choice} choice
    * @param {SystemData[]} systems
@@ -73,7 +73,7 @@ const OperatingPoints = (() => {
   }
 
   /**
-   * Errors and normalized costs of a system at a point; `between` has the bounds of errors that are not known exactly.
+   * Return errors and normalized costs of a system at a point; `between` contains bounds of errors that are not known exactly.
    * @param {SystemData} system
    * @param {{place: number, logOdds: number, isOnGrid: boolean}} point
    */
@@ -89,7 +89,7 @@ const OperatingPoints = (() => {
   const costOf = (system, nMiss, nFa, logOdds) => Exact.cost(nMiss / system.n_tar, nFa / system.n_non, logOdds);
 
   /**
-   * The figures of a system at a point, of so many trials.
+   * Return the metrics of a system at a point, for a number of trials.
    * @param {SystemData} system
    * @param {Point} point
    * @param {number} nTrials
@@ -116,7 +116,7 @@ const OperatingPoints = (() => {
   }
 
   /**
-   * Lowest and highest value of figures that the page does not know exactly.
+   * Return the lowest and highest value of metrics that are not known exactly.
    * @param {SystemData} system
    * @param {Point} point
    * @returns {Record<string, number[]>}
@@ -128,7 +128,7 @@ const OperatingPoints = (() => {
   }
 
   /**
-   * The choice in a link, or null where it says none.
+   * Return the choice in a link, or null if there is none.
    * @param {string} hash
    * @returns {Choice | null}
    */
@@ -141,7 +141,7 @@ const OperatingPoints = (() => {
   }
 
   /**
-   * A link to a choice; what else is chosen by name stands behind it.
+   * Return a link to a choice, with other choices after it.
    * @param {Choice} choice
    * @param {Record<string, string | null>} [others]
    */
@@ -149,11 +149,11 @@ const OperatingPoints = (() => {
     return Links.written({ p, cmiss: cMiss === 1 ? null : cMiss, cfa: cFa === 1 ? null : cFa, ...others });
   }
 
-  /** Of costs that differ more, no prior that a page can write gives a place of the grid. */
+  /** Largest ratio of costs for which a prior with few digits exists at a place of the grid. */
   const FARTHEST = 25;
 
   /**
-   * Whether these are a prior and two costs.
+   * Return true if the choice is a valid prior with two costs.
    * @param {Choice} choice
    */
   function isChoice({ p, cMiss, cFa }) {
@@ -162,7 +162,7 @@ const OperatingPoints = (() => {
   }
 
   /**
-   * The call that evaluates at just what was chosen.
+   * Return the command that evaluates at exactly this choice.
    * @param {PageData} data
    * @param {Choice} choice
    */

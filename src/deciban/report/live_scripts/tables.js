@@ -4,7 +4,7 @@
 (() => {
   /** @typedef {{ head: HTMLTableCellElement, at: number, group: string }} Column */
 
-  /** What a cell says, without its interval. @param {Element | undefined} cell */
+  /** Return the text of a cell, without its interval. @param {Element | undefined} cell */
   function estimate(cell) {
     const own = /** @type {Element} */ (cell?.cloneNode(true) ?? document.createElement("td"));
     for (const one of own.querySelectorAll(".interval")) one.remove();
@@ -12,7 +12,7 @@
     return (own.textContent ?? "").trim();
   }
 
-  /** The number that a text is; NaN if it is none. @param {string} text */
+  /** Return the number in a text; NaN if there is none. @param {string} text */
   function numberOf(text) {
     const plain = text.replaceAll("\u2212", "-").replaceAll(",", "").replace(/\s*%$/, "").replace("\u221e", "Infinity");
     return /^[-+]?(\d|\.\d|Infinity)/.test(plain) ? Number(plain) : NaN;
@@ -21,7 +21,7 @@
   /** @param {string} text */
   const isMissing = (text) => text === "" || text === "\u2013";
 
-  /** Every heading with the one column below it, in the order of columns. @param {HTMLTableElement} table @returns {Column[]} */
+  /** Return every heading with its column, in the order of columns. @param {HTMLTableElement} table @returns {Column[]} */
   function columnsOf(table) {
     /** @type {string[][]} */
     const taken = [];
@@ -36,7 +36,7 @@
           taken[line + k] ??= [];
           for (let j = 0; j < head.colSpan; j += 1) taken[line + k][at + j] = estimate(head);
         }
-        if (head.colSpan === 1) found.push({ head, at, group });
+        if (head.colSpan === 1 && !head.classList.contains("spark")) found.push({ head, at, group });
         at += head.colSpan;
       }
     });
@@ -44,7 +44,7 @@
   }
 
   /**
-   * Rows in the order of a column: numbers as numbers, what is missing last, equal ones as they were.
+   * Sort rows by a column: numbers by value, missing values last, ties in their previous order.
    * @param {HTMLTableRowElement[]} rows
    * @param {number} at
    * @param {number} sign
@@ -64,12 +64,12 @@
     return rows.map((_, k) => k).sort(order).map((k) => rows[k]);
   }
 
-  /** The table as text: a line for each row, a tab between cells. @param {HTMLTableElement} table @param {Column[]} columns */
+  /** Return the table as text: a line for each row, tabs between cells. @param {HTMLTableElement} table @param {Column[]} columns */
   function asText(table, columns) {
     const plain = (/** @type {string} */ text) => text.replace(/\s+/g, " ").trim();
     const heads = columns.map(({ head, group }) => plain(`${group} ${estimate(head)}`));
     const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden).map((row) =>
-      [...row.cells].map((cell) => {
+      [...row.cells].filter((cell) => !cell.classList.contains("spark")).map((cell) => {
         const bracket = cell.querySelector(".interval")?.textContent ?? "";
         const [own, text] = [estimate(cell), plain(`${estimate(cell)} ${bracket}`)];
         const isNumber = !bracket && !cell.classList.contains("text") && !Number.isNaN(numberOf(own));
@@ -79,7 +79,7 @@
     return [heads, ...rows].map((cells) => cells.join("\t")).join("\n");
   }
 
-  /** A box for words: rows whose first cell holds all of them stay. @param {HTMLTableElement} table @param {string} label */
+  /** Add a filter box: rows stay visible if their first cell contains all of its words. @param {HTMLTableElement} table @param {string} label */
   function filterOf(table, label) {
     const [whole, box] = [document.createElement("label"), document.createElement("input")];
     whole.className = "filter";
@@ -129,7 +129,7 @@
         said.textContent = "Copied, with tabs between columns.";
       } catch {
         getSelection()?.selectAllChildren(table);
-        said.textContent = "The browser does not let pages copy: the table is selected, press Ctrl+C.";
+        said.textContent = "The browser does not allow pages to copy. The table is selected: press Ctrl+C.";
       }
     });
   }

@@ -1,24 +1,17 @@
 // @ts-check
 "use strict";
-/** Three classes of a system that a reader chooses: posteriors of some segments in a triangle, as if there were no other classes. */
+/** Posteriors of some segments among three chosen classes of a system, in a triangle. */
 const Triangle = (() => {
   const { count } = Numbers;
-  const SVG = "http://www.w3.org/2000/svg";
   const HEIGHT = Math.sqrt(3) / 2;
   const COLORS = ["#0072B2", "#D55E00", "#009E73"];
   /** Corners, from the left along the base, then the top. */
   const CORNERS = [[0, HEIGHT], [1, HEIGHT], [0.5, 0]];
   const MIDDLE = [0.5, (2 * HEIGHT) / 3];
 
-  /** @param {string} name @param {Record<string, string | number>} attributes @param {string} [text] */
-  function drawn(name, attributes, text = "") {
-    const made = document.createElementNS(SVG, name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-    made.textContent = text;
-    return made;
-  }
+  const { drawn } = Dom;
 
-  /** Where probabilities lie. @param {number[]} shares */
+  /** Return the coordinates of probabilities. @param {number[]} shares */
   const placeOf = (shares) => [0, 1].map((axis) => shares.reduce((sum, share, k) => sum + share * CORNERS[k][axis], 0));
 
   /** @param {number[][]} places */
@@ -28,10 +21,10 @@ const Triangle = (() => {
   const between = (one, other) => one.map((x, k) => (x + other[k]) / 2);
 
   /**
-   * Posteriors of the segments of three classes, with the corner of their class.
+   * Return posteriors of the segments of three classes, with the corner of their class.
    * @param {any} system
-   * @param {number[]} at Places of the classes.
-   * @param {number[]} prior Of all classes.
+   * @param {number[]} at Indices of the classes.
+   * @param {number[]} prior Prior of all classes.
    * @returns {{corner: number, shares: number[]}[]}
    */
   function posteriors(system, at, prior) {
@@ -63,10 +56,10 @@ const Triangle = (() => {
       if (!this.isThere) return;
       this.boxes = [0, 1, 2].map((k) => /** @type {HTMLSelectElement} */ (this.section.querySelector(`[name=corner-${k}]`)));
       this.boxes.forEach((box, k) => {
-        this.classes.forEach((/** @type {string} */ name, /** @type {number} */ c) => box.append(Charts.element("option", { value: String(c) }, name)));
+        this.classes.forEach((/** @type {string} */ name, /** @type {number} */ c) => box.append(Dom.element("option", { value: String(c) }, name)));
         box.addEventListener("change", () => {
           const other = this.at.indexOf(Number(box.value));
-          if (other >= 0) this.at[other] = this.at[k]; // two corners change places
+          if (other >= 0) this.at[other] = this.at[k]; // swaps two corners
           this.at[k] = Number(box.value);
           this.show();
           onChoice();
@@ -75,7 +68,7 @@ const Triangle = (() => {
       this.section.hidden = false;
     }
 
-    /** What an address says of the corners: numbers of classes. */
+    /** Return the corners for the address: indices of classes. */
     get linked() {
       return this.at.join() === this.first.join() ? null : this.at.map((k) => k + 1).join("-");
     }
@@ -102,7 +95,7 @@ const Triangle = (() => {
       const words = /** @type {Element} */ (this.section.querySelector("[data-place=triangle-words]"));
       if (!this.system.sample) {
         picture.replaceChildren();
-        words.replaceChildren(Charts.element("li", {}, "Of this system no segments were kept to be drawn."));
+        words.replaceChildren(Dom.element("li", {}, "No segments of this system were kept for this picture."));
         return;
       }
       const found = posteriors(this.system, this.at, this.prior ?? []);
@@ -112,8 +105,8 @@ const Triangle = (() => {
         ...names.map((name, corner) => {
           const own = found.filter((one) => one.corner === corner);
           const inside = [0, 1, 2].map((k) => own.filter(({ shares }) => shares.indexOf(Math.max(...shares)) === k).length);
-          const others = [1, 2].map((step) => (corner + step) % 3).map((k) => `${count(inside[k])} in that of ${names[k]}`);
-          return Charts.element("li", {}, `Of ${count(own.length)} segments of ${name}, ${count(inside[corner])} lie in its region, ${others.join(", ")}.`);
+          const others = [1, 2].map((step) => (corner + step) % 3).map((k) => `${count(inside[k])} in the region of ${names[k]}`);
+          return Dom.element("li", {}, `Of ${count(own.length)} segments of ${name}, ${count(inside[corner])} are in its own region, ${others.join(", ")}.`);
         }),
       );
     }
@@ -122,12 +115,12 @@ const Triangle = (() => {
     frame(names) {
       const regions = CORNERS.map((corner, k) => {
         const sides = [1, 2].map((step) => between(corner, CORNERS[(k + step) % 3]));
-        return drawn("polygon", { points: points([corner, sides[0], MIDDLE, sides[1]]), fill: Charts.visible(COLORS[k]), "fill-opacity": 0.14, stroke: "currentColor", "stroke-width": 0.003 });
+        return drawn("polygon", { points: points([corner, sides[0], MIDDLE, sides[1]]), fill: Dom.visible(COLORS[k]), "fill-opacity": 0.14, stroke: "currentColor", "stroke-width": 0.003 });
       });
       const anchors = ["start", "end", "middle"];
       const labels = CORNERS.map(([x, y], k) => {
         const text = names[k].length > 24 ? `${names[k].slice(0, 15)}\u2026${names[k].slice(-8)}` : names[k];
-        return drawn("text", { x: k === 2 ? x : x + (k ? 0.04 : -0.04), y: k === 2 ? y - 0.025 : y + 0.06, "text-anchor": anchors[k], "font-size": 0.042, fill: Charts.visible(COLORS[k]), "font-weight": 600 }, text);
+        return drawn("text", { x: k === 2 ? x : x + (k ? 0.04 : -0.04), y: k === 2 ? y - 0.025 : y + 0.06, "text-anchor": anchors[k], "font-size": 0.042, fill: Dom.visible(COLORS[k]), "font-weight": 600 }, text);
       });
       return [...regions, ...labels];
     }
@@ -135,7 +128,7 @@ const Triangle = (() => {
     /** @param {number} corner @param {number[]} shares */
     dot(corner, shares) {
       const [x, y] = placeOf(shares);
-      return drawn("circle", { cx: x.toFixed(4), cy: y.toFixed(4), r: 0.006, fill: Charts.visible(COLORS[corner]), "fill-opacity": 0.65, "data-corner": corner });
+      return drawn("circle", { cx: x.toFixed(4), cy: y.toFixed(4), r: 0.006, fill: Dom.visible(COLORS[corner]), "fill-opacity": 0.65, "data-corner": corner });
     }
   }
 

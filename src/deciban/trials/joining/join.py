@@ -1,4 +1,4 @@
-"""Joins that never lie: trials are matched by their names, and what does not match is counted, named or refused."""
+"""Joins of tables by the names of trials; trials that do not match are counted, named or refused."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy, with_gaps
-from deciban.errors import InputError, KeyMismatchError
-from deciban.messages import counted
+from deciban.errors import InputError, KeyMismatchError, counted
 from deciban.trials.classes import ClassKey, ClassScores
-from deciban.trials.joining.lookup import Lookup
+from deciban.trials.joining import IdsLike, Lookup, Renaming
 from deciban.trials.joining.matching import (
     Duplicates,
     JoinReport,
@@ -32,11 +31,9 @@ from deciban.trials.joining.matching import (
     require_same_sides,
     such_trials,
 )
-from deciban.trials.joining.renaming import IdsLike, Renaming
-from deciban.trials.lists import Appended, Origin, Trials
+from deciban.trials.lists import ConcatenatedRows, Origin, Trials
 from deciban.trials.names import IdMap, encode
-from deciban.trials.quality import SegmentQuality
-from deciban.trials.tables import Index, Key, Scores, TrialTable
+from deciban.trials.tables import Index, Key, Scores, SegmentQuality, TrialTable
 from deciban.types import BoolArray, IntArray, ScoreArray
 
 __all__ = ["Aligned", "JoinReport", "align", "align_incomplete", "align_systems", "refuse_conflicts"]
@@ -49,9 +46,9 @@ class Aligned:
     Attributes
     ----------
     scores : Scores
-        On the trials of the key or index, without those that were dropped.
+        On the trials of the key or index, without dropped trials.
     is_target : (n_trials,) bool array or None
-        None where the scores were aligned to an index.
+        None if the scores were aligned to an index.
     report : JoinReport
     """
 
@@ -67,17 +64,17 @@ class Aligned:
 
     @property
     def name(self) -> str:
-        """What tables and legends call the system."""
+        """Name of the system in tables and legends."""
         return self.scores.name
 
     @property
     def trials(self) -> Trials:
-        """The trials that are left, in the order of the key or index."""
+        """The matched trials, in the order of the key or index."""
         return self.scores.trials
 
     @property
     def score(self) -> ScoreArray:
-        """Scores in the order of the key or index; common logarithms are turned into natural ones."""
+        """Scores in the order of the key or index; common logarithms are converted to natural ones."""
         return self.scores.nats
 
     @property
@@ -93,9 +90,7 @@ class Aligned:
     @property
     def _truth(self) -> BoolArray:
         if self.is_target is None:
-            raise InputError(
-                f"{self.trials.origin.name} says which trials there are, not which are targets. Use a key."
-            )
+            raise InputError(f"{self.trials.origin.name} contains trials without labels. Use a key.")
         return self.is_target
 
 
@@ -108,39 +103,37 @@ def align(
     by_order: bool = False,
     ids: IdsLike | None = None,
 ) -> Aligned:
-    """Find the score of every trial of a key or an index.
+    """Return the scores of the trials of a key or an index.
 
     Parameters
     ----------
     scores : Scores
     key : Key or Index
     missing : {"error", "drop"} or float
-        What to do about key trials without a score: refuse, leave them out, or give them this score (a common
-        logarithm where the scores are). If no trial at all has a score there is nothing to leave out: that is refused.
+        Treatment of key trials without a score: raise, drop them, or use this score (a common logarithm if the scores
+        are common logarithms). "drop" raises if no trial has a score.
     duplicates : {"error", "keep-one"}
-        What to do about a trial that occurs twice with the same content. Different content is always an error.
+        Treatment of trials that occur twice with the same content. Different content is always an error.
     by_order : bool
-        Match the first score with the first trial and so on, whatever their names are and however often
-        they occur. Never done unless asked.
+        If True, match scores and trials by position and ignore their names and repetitions.
     ids : str, sequence of str, or IdMap, optional
-        By which names trials are compared, where scores and key write them differently: ``"strip-ending"`` (without
-        ``.wav`` and the like), ``"basename"`` (without folders), ``"separators"`` (``/``, ``\\``, ``_``, ``|``, ``~``
-        and ``-`` are the same), several of these one after the other, or what names of the scores are called in the
-        key. Trials keep the names of the key. Names that are different must stay different.
+        Rules to match names, if scores and key spell them differently: ``"strip-ending"`` (without ``.wav`` and
+        similar), ``"basename"`` (without folders), ``"separators"`` (``/``, ``\\``, ``_``, ``|``, ``~`` and ``-`` are
+        equal), several of these, which are applied in order, or a map from names of the scores to names of the key.
+        Trials keep the names of the key. Different names must stay different.
 
     Returns
     -------
     Aligned
-        ``tar`` and ``non`` are the two arrays that metrics take; ``report`` counts matched, missing, extra and
-        duplicate trials.
+        ``tar`` and ``non`` are the two arrays for metrics; ``report`` counts matched, missing, extra and duplicate
+        trials.
 
     Raises
     ------
     KeyMismatchError
-        If trials are missing, duplicate or conflicting, or one class has no trial left; if two names would be compared
-        as one.
+        If trials are missing, duplicate or conflicting, a class has no trial left, or two names would become equal.
     InputError
-        If a policy is none, or ``ids`` is no such rule.
+        If ``missing``, ``duplicates`` or ``ids`` has an invalid value.
 
     Examples
     --------
@@ -156,8 +149,8 @@ def align(
         if not isinstance(given, wanted):
             words = " or ".join(one.__name__ for one in wanted)
             raise InputError(
-                f"{name}: got {type(given).__name__}, expected {words}: what deciban.read_{name} gives, or "
-                f"deciban.trials.{name}_from makes of a data frame."
+                f"{name}: got {type(given).__name__}, expected {words}. deciban.read_{name} reads it from files, and "
+                f"deciban.trials.{name}_from converts data frames."
             )
     return align_systems([scores], key, missing, duplicates=duplicates, by_order=by_order, ids=ids)[0]
 
@@ -171,7 +164,7 @@ def align_systems(
     by_order: bool = False,
     ids: IdsLike | None = None,
 ) -> list[Aligned]:
-    """Find the scores of every trial of a key for several systems; trials dropped for one are dropped for all.
+    """Return the scores of the trials of a key for several systems; trials dropped for one are dropped for all.
 
     Parameters
     ----------
@@ -189,7 +182,7 @@ def align_systems(
     Returns
     -------
     list of Aligned
-        One for each system, on the same trials and with one shared report.
+        One for each system, on the same trials and with the same report.
 
     Raises
     ------
@@ -208,7 +201,7 @@ def align_incomplete(
     by_order: bool = False,
     ids: IdsLike | None = None,
 ) -> list[Aligned]:
-    """Find the scores of every trial of a key for systems that did not score all of them.
+    """Return the scores of the trials of a key for systems that did not score all of them.
 
     Parameters
     ----------
@@ -224,8 +217,8 @@ def align_incomplete(
     Returns
     -------
     list of Aligned
-        One for each system, all on the trials of the key, with NaN where a system has no score. Nothing else takes
-        these for scores: every metric refuses NaN.
+        One for each system, all on the trials of the key, with NaN for missing scores. Metrics refuse NaN, so these
+        cannot be used as scores by mistake.
 
     Raises
     ------
@@ -235,7 +228,7 @@ def align_incomplete(
     found = match(systems, key, 0.0, duplicates, by_order=by_order, ids=Renaming.of(ids))
     for scores, rows in zip(systems, found.rows, strict=True):
         if rows is not None and not np.any(rows >= 0):
-            match([scores], key, "drop", duplicates, ids=Renaming.of(ids))  # it finds nothing, and says so
+            match([scores], key, "drop", duplicates, ids=Renaming.of(ids))  # raises the error for no matching trial
     return _aligned(systems, key, found, np.nan)
 
 
@@ -251,7 +244,7 @@ def _aligned(systems: Sequence[Scores], key: Key | Index, found: Match[Key | Ind
 
 
 def refuse_conflicts(labels: Key, key: Key, *, ids: Renaming | None = None) -> None:
-    """Refuse labels beside scores that contradict a key; trials that only one of the two knows are no contradiction.
+    """Raise if labels contradict a key; trials that only one of them contains are ignored.
 
     Raises
     ------
@@ -265,7 +258,7 @@ def refuse_conflicts(labels: Key, key: Key, *, ids: Renaming | None = None) -> N
 
 
 def contradictions(labels: Key, key: Key, ids: Renaming | None) -> RefusedTrials:
-    """Return the trials with another label than in a key, of those that the key knows."""
+    """Return the trials with another label than in a key."""
     theirs, ours = (labels.trials, key.trials) if ids is None else ids.both(labels.trials, key.trials)
     rows = Lookup(theirs).find(ours).rows
     rows = np.arange(len(labels)) if rows is None else rows
@@ -275,13 +268,13 @@ def contradictions(labels: Key, key: Key, ids: Renaming | None) -> RefusedTrials
 
 
 def other_label(fault: RefusedTrials, key: str) -> KeyMismatchError:
-    """Return the error on labels that contradict a key."""
+    """Return the error for labels that contradict a key."""
     trials = fault.trials
     swapped = " Are targets and non-targets of one of them swapped?" if fault.n == fault.n_of > 1 else ""
     return KeyMismatchError(
         f"{trials.origin.where(0)}: trial {trials.name_of(0)} has another label than in {key} "
-        f"({counted(fault.n, 'such trial')}).{swapped} Correct one of them, or leave its labels out if it has a "
-        "column of them (--columns)."
+        f"({counted(fault.n, 'such trial')}).{swapped} Correct one of them, or ignore the labels if they are a column "
+        "(--columns)."
     )
 
 
@@ -291,23 +284,23 @@ def _require_both_classes(is_target: BoolArray, key: Key | Index, dropped: JoinR
         lacking = "target" if n_tar == 0 else "non-target"
         if dropped is not None and dropped.missing:
             raise KeyMismatchError(
-                f"{key.trials.origin.name}: {dropped.missing:,} of {len(key):,} trials were left out for want of a "
-                f"score (missing='drop', --missing drop), and no {lacking} is among the {len(is_target):,} that are "
-                "left. Leave out the system that lacks most, or find its scores."
+                f"{key.trials.origin.name}: {dropped.missing:,} of {len(key):,} trials were dropped because they lack "
+                f"a score (missing='drop', --missing drop), and the remaining {len(is_target):,} contain no {lacking}. "
+                "Leave out the system that lacks most scores, or find its scores."
             )
     require_two_classes((len(is_target) - n_tar, n_tar), key.trials.origin.name)
 
 
 def require_two_classes(n: Sequence[int], name: str, *, has_weights: bool = False) -> None:
-    """Refuse trials that are all of one class.
+    """Raise if all trials are of one class.
 
     Parameters
     ----------
     n : (n_non, n_tar)
     name : str
-        What messages call the trials.
+        Name of the trials for messages.
     has_weights : bool
-        Whether those of weight 0 are left out.
+        True if trials of weight 0 are not counted.
 
     Raises
     ------
@@ -326,7 +319,7 @@ _NONE = np.empty(0, np.int64)
 
 
 def new_rows(lists: Sequence[Trials]) -> list[IntArray]:
-    """Find the rows that make up the union: for every list, the trials that no list before it has.
+    """Return the rows of the union of lists: for each list, the trials that are not in an earlier list.
 
     Parameters
     ----------
@@ -335,14 +328,14 @@ def new_rows(lists: Sequence[Trials]) -> list[IntArray]:
     Returns
     -------
     list of int arrays
-        One for each list, in its order. Of a trial that occurs twice in a list the first row counts.
+        One for each list, in its order, with the first row of repeated trials.
 
     Raises
     ------
     InputError
         If there is no list, or there are 2**63 or more possible combinations of names.
     KeyMismatchError
-        If the trials are not identified in the same way.
+        If the trials have different identifiers.
 
     Examples
     --------
@@ -351,10 +344,10 @@ def new_rows(lists: Sequence[Trials]) -> list[IntArray]:
     [[0, 1], [0, 2], [2]]
     """
     if not lists:
-        raise InputError("lists: none given. A union is of at least one list of trials.")
+        raise InputError("lists: none given. A union needs at least one list of trials.")
     for trials in lists[1:]:
         require_comparable(trials, lists[0])
-    known = replace(lists[0], conditions={})  # they say nothing about which trials are the same
+    known = replace(lists[0], conditions={})  # conditions do not identify trials
     found = [np.delete(np.arange(len(known)), Lookup(known).surplus[1])]
     for trials in lists[1:]:
         rows = _unknown(replace(trials, conditions={}), known)
@@ -365,7 +358,7 @@ def new_rows(lists: Sequence[Trials]) -> list[IntArray]:
 
 
 def _unknown(trials: Trials, known: Trials) -> IntArray:
-    """Rows of trials that are not known yet, each trial once."""
+    """Return the rows of trials that are not known yet, each trial once."""
     rows = Lookup(trials).find(known).rows
     if rows is None:
         return _NONE
@@ -379,16 +372,16 @@ Appendable = TypeVar("Appendable", bound=TrialTable | SegmentQuality | IdMap)
 
 
 def concatenate(tables: Sequence[Appendable]) -> Appendable:
-    """Put tables of one kind one after another, in this order.
+    """Concatenate tables of one kind, in this order.
 
-    A condition that only some of them have is null for the trials of the others. The name of the first system stays.
-    Quality measures and id maps hold every name once: where it comes again it must come with the same.
+    A condition that some tables lack is null for their trials. The name of the first system is used. A name may occur
+    in several tables of quality measures or id maps if its values are equal.
 
     Raises
     ------
     InputError
-        If the trials are not identified in the same way, the classes or measures differ, common and natural logarithms
-        mix, or a name has two lines of quality measures or is mapped to two names.
+        If trials have different identifiers, the classes or measures differ, common and natural logarithms are mixed,
+        or a name has two values.
 
     Examples
     --------
@@ -412,7 +405,7 @@ def concatenate(tables: Sequence[Appendable]) -> Appendable:
 
 
 def _values(tables: Sequence[Any]) -> dict[str, Any]:
-    """What the table of all parts holds beside trials; the conditions on parts that can be put together."""
+    """Return the values of the concatenated table, without trials; raise if the tables cannot be concatenated."""
     first = tables[0]
     if isinstance(first, ClassKey):
         union = tuple(dict.fromkeys(name for table in tables for name in table.classes))
@@ -421,22 +414,21 @@ def _values(tables: Sequence[Any]) -> dict[str, Any]:
     names = ", ".join(table.trials.origin.name for table in tables)
     if isinstance(first, Scores) and len({table.log10 for table in tables}) > 1:
         raise InputError(
-            f"{names}: scores in common and in natural logarithms. Turn the former into the latter, with "
-            "Scores.in_nats()."
+            f"{names}: scores in common and in natural logarithms. Convert common ones with Scores.in_nats()."
         )
     if isinstance(first, ClassScores) and any(table.classes != first.classes for table in tables):
-        raise InputError(f"{names}: have different classes.")
+        raise InputError(f"{names}: the classes differ.")
     return {} if first.holds is None else {first.holds: np.concatenate([table.content for table in tables])}
 
 
 def _one_quality(parts: Sequence[SegmentQuality]) -> SegmentQuality:
     name = _called([part.origin for part in parts])
     if any(part.measures != parts[0].measures for part in parts):
-        raise InputError(f"{name}: have different quality measures.")
+        raise InputError(f"{name}: the quality measures differ.")
     codes, names = encode(pa.concat_arrays([part.names for part in parts]))
     values = np.concatenate([part.values for part in parts])
     rows = np.empty(len(names), np.int64)
-    rows[codes[::-1]] = np.arange(len(codes))[::-1]  # of several rows the first one stays
+    rows[codes[::-1]] = np.arange(len(codes))[::-1]  # the first of several rows wins
     differs = np.any(values != values[rows[codes]], axis=1)
     if differs.any():
         twice = names[int(codes[np.argmax(differs)])].as_py()
@@ -445,12 +437,12 @@ def _one_quality(parts: Sequence[SegmentQuality]) -> SegmentQuality:
 
 
 def append_trials(parts: Sequence[Trials]) -> Trials:
-    """Put lists of trials one after another.
+    """Concatenate lists of trials.
 
     Raises
     ------
     InputError
-        If they are not identified in the same way.
+        If the trials have different identifiers.
     """
     sides = parts[0].sides
     for part in parts:
@@ -468,7 +460,7 @@ def append_trials(parts: Sequence[Trials]) -> Trials:
     n_rows = parts[0].n_rows if len({part.n_rows for part in parts}) == 1 else None
     begins = tuple(accumulate((len(part) for part in parts[:-1]), initial=0))
     origins = tuple(part.origin for part in parts)
-    origin = Origin(_called(origins), origins[0].reading, places=Appended(origins, begins))
+    origin = Origin(_called(origins), origins[0].reading, places=ConcatenatedRows(origins, begins))
     return Trials(
         sides, tuple(names), tuple(listed), origin=origin, conditions=_conditions(parts), n_rows=n_rows
     ).densest()
@@ -492,29 +484,28 @@ def _conditions(parts: Sequence[Trials]) -> dict[str, pa.Array]:
 
 
 def merge(tables: Sequence[Table], *, duplicates: Duplicates = "error") -> Table:
-    """Put parts of one table together, in the order given.
+    """Merge parts of one table, in the given order.
 
     Parameters
     ----------
     tables : sequence of tables of one kind
-        Index, Key, Scores (of one system: same name, same logarithm), ClassScores or ClassKey (the same classes, in
-        any order: that of the first part stays).
+        Index, Key, Scores (of one system: same name, same logarithm), ClassScores or ClassKey (with the same classes,
+        in any order; the first table determines the order).
     duplicates : {"error", "keep-one"}
-        What to do about a trial that occurs twice with the same content: refuse it, or keep it once, where it comes
-        first. Different content is always an error. Conditions are content, but a condition that is not known of
-        one copy is taken from the other.
+        Treatment of trials that occur twice with the same content: raise, or keep the first. Different content is
+        always an error. Conditions are content, but a missing condition of one copy is taken from the other.
 
     Returns
     -------
     The same kind of table.
-        A condition that only some of the parts have is null for the trials of the others.
+        A condition that some parts lack is null for their trials.
 
     Raises
     ------
     InputError
-        If the parts are not of one kind, of one system or of the same classes.
+        If the parts differ in kind, system or classes.
     KeyMismatchError
-        If a trial occurs twice: the message names both places.
+        If a trial occurs twice; the message contains both places.
 
     Examples
     --------
@@ -526,7 +517,7 @@ def merge(tables: Sequence[Table], *, duplicates: Duplicates = "error") -> Table
     """
     check_duplicates(duplicates)
     if not tables:
-        raise InputError("tables: none given. There must be at least one to merge.")
+        raise InputError("tables: none given. merge needs at least one.")
     merged = concatenate(_alike(tables))
     copies = Lookup(merged.trials).surplus
     if not copies.shape[1]:
@@ -542,7 +533,7 @@ def merge(tables: Sequence[Table], *, duplicates: Duplicates = "error") -> Table
 
 
 def _alike(tables: Sequence[Table]) -> list[Table]:
-    """Parts that may be put together, classes in one order."""
+    """Return the parts with classes in one order; raise if they cannot be merged."""
     first: Any = tables[0]
     parts: list[Any] = []
     for part in tables:
@@ -554,7 +545,7 @@ def _alike(tables: Sequence[Table]) -> list[Table]:
         if isinstance(other, Scores | ClassScores) and other.name != first.name:
             raise InputError(
                 f"{names}: scores of two systems, {first.name!r} and {other.name!r}. Only parts of one system can be "
-                "merged: give them one name, or put the systems side by side with stack."
+                "merged: give both the same name, or combine the systems with stack."
             )
         parts.append(
             _in_class_order(other, first.classes, names) if isinstance(other, ClassScores | ClassKey) else other
@@ -567,7 +558,7 @@ def _in_class_order(table: ClassScores | ClassKey, classes: tuple[str, ...], nam
         return table
     if set(table.classes) != set(classes):
         odd = sorted(set(table.classes) ^ set(classes))
-        raise InputError(f"{names}: not the same classes; {', '.join(odd)} only in one of them.")
+        raise InputError(f"{names}: different classes; {', '.join(odd)} only in one of them.")
     if isinstance(table, ClassKey):
         place = np.array([classes.index(name) for name in table.classes])
         return replace(table, classes=classes, label=place[table.label])
@@ -575,17 +566,17 @@ def _in_class_order(table: ClassScores | ClassKey, classes: tuple[str, ...], nam
 
 
 def _shared_conditions(trials: Trials, copies: IntArray) -> dict[str, pa.Array]:
-    """What is known of either copy; refused where both are known and differ."""
+    """Return conditions in which missing values are taken from other copies; raise if copies differ."""
     first, second = (of_numpy(rows) for rows in copies)
     known = {}
     for name, column in trials.conditions.items():
         unknown = to_numpy(pc.and_(column.take(first).is_null(), column.take(second).is_valid()))
         source = np.arange(len(trials))
-        source[copies[0][unknown][::-1]] = copies[1][unknown][::-1]  # of several copies the first one is asked
+        source[copies[0][unknown][::-1]] = copies[1][unknown][::-1]  # the first of several copies wins
         known[name] = column.take(of_numpy(source)) if unknown.any() else column
         differs = pc.not_equal(known[name].take(first), column.take(second))
-        differs = with_gaps(differs, False)  # noqa: FBT003  # a value to fill in, no option
-        if pa.types.is_floating(column.type):  # two NaN say the same
+        differs = with_gaps(differs, False)  # noqa: FBT003  # a value to fill in, not an option
+        if pa.types.is_floating(column.type):  # NaN equals NaN here
             both = pc.and_(pc.is_nan(known[name].take(first)), pc.is_nan(column.take(second)))
             differs = differs & ~with_gaps(both, False)  # noqa: FBT003  # as above
         if differs.any():
@@ -601,15 +592,15 @@ def _shared_conditions(trials: Trials, copies: IntArray) -> dict[str, pa.Array]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stack:
-    """The scores of several systems on common trials, side by side.
+    """The scores of several systems on common trials, as a matrix.
 
     Attributes
     ----------
     trials : Trials
     names : tuple of str
-        What the systems are called.
+        Names of the systems.
     score : (n_trials, n_systems) float array
-        One column per system. Common logarithms are turned into natural ones.
+        One column per system; common logarithms are converted to natural ones.
     is_target : (n_trials,) bool array or None
         None if there was no key.
     report : JoinReport
@@ -629,17 +620,17 @@ def stack(
     *,
     duplicates: Duplicates = "error",
 ) -> Stack:
-    """Put the scores of several systems on common trials side by side.
+    """Return the scores of several systems on common trials as a matrix.
 
     Parameters
     ----------
     systems : sequence of Scores
     key : Key or Index, optional
-        The trials, in its order. Left out, they are those of the first system.
+        The trials, in its order. By default, the trials of the first system.
     missing : {"error", "drop"} or float
-        What to do about trials that a system did not score: refuse, leave them out for all, or fill in this score.
-        Without a key, trials that only a later system scored are missing too: they are refused, or left out and
-        counted as extra; a score can be filled in only where a key says which trials there are.
+        Treatment of trials that a system did not score: raise, drop them for all systems, or use this score. Without a
+        key, trials that only a later system scored also count as missing: they are refused, or dropped and counted as
+        extra. A score to fill in needs a key.
     duplicates : {"error", "keep-one"}
         As in `align`.
 
@@ -660,10 +651,10 @@ def stack(
     [[2.0, 20.0], [3.0, 30.0]]
     """
     if not systems:
-        raise InputError("systems: none given. There must be at least one to stack.")
+        raise InputError("systems: none given. stack needs at least one.")
     if key is None and not isinstance(missing, str):
         raise InputError(
-            f"missing: {missing!r} cannot be filled in: nothing says which trials there are. Pass a key or index."
+            f"missing: {missing!r} cannot be filled in, because the list of trials is unknown. Pass a key or index."
         )
     aligned = align_systems(systems, systems[0].index if key is None else key, missing, duplicates=duplicates)
     report = aligned[0].report
@@ -674,28 +665,28 @@ def stack(
 
 
 def _extra_message(systems: Sequence[Scores]) -> str:
-    """Name the first trial that only a later system scored."""
+    """Return the message about the first trial that only a later system scored."""
     first = systems[0].trials
     found = ((system.trials, Lookup(system.trials).find(first).rows) for system in systems[1:])
     trials, lacking = next((t, np.flatnonzero(r < 0)) for t, r in found if r is not None and np.any(r < 0))
     return (
         f"{len(lacking):,} of {len(trials):,} trials of {trials.origin.name} have no score in {first.origin.name}, the "
         f'first {trials.name_of(int(lacking[0]))} ({trials.origin.where(int(lacking[0]))}). Pass missing="drop" to '
-        "leave them out, or a key or index that says which trials count."
+        "leave them out, or a key or index with the trials to use."
     )
 
 
 def set_missing(scores: Scores, index: Index | Key, value: float, *, duplicates: Duplicates = "error") -> Scores:
-    """Scores for every trial of an index, in its order: a given one for the trials that have none.
+    """Return scores for all trials of an index, in its order, with a given score for trials without one.
 
-    Scores of trials that are not in the index are left out; `align` counts them.
+    Scores of trials that are not in the index are dropped; `align` counts them.
 
     Parameters
     ----------
     scores : Scores
     index : Index or Key
     value : float
-        Of the same kind as the scores (a common logarithm where they are).
+        The score to fill in, in the unit of the scores (a common logarithm if they are).
     duplicates : {"error", "keep-one"}
         As in `align`.
 

@@ -1,4 +1,4 @@
-"""How the trials of a key and of what was made for it meet: counted, named or refused, whatever belongs to them."""
+"""Matching of the trials of a key with other tables: trials that do not match are counted, named or refused."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from deciban.errors import InputError, KeyMismatchError, MissingScoresError
-from deciban.messages import WARNING, Message, counted
-from deciban.trials.joining.lookup import Lookup
-from deciban.trials.joining.renaming import Renamed, Renaming, near_names
+from deciban.errors import WARNING, InputError, KeyMismatchError, Message, MissingScoresError, counted
+from deciban.trials.joining import Lookup, Renamed, Renaming, near_names
 from deciban.trials.lists import PAIR, ROW, Trials
 from deciban.trials.tables import TrialTable
 from deciban.types import AnyArray, IntArray, ScoreArray
@@ -32,7 +30,7 @@ _NO_ROWS = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class JoinReport:
-    """How the trials of a key and of score files met.
+    """Counts of the join of a key with score files.
 
     Attributes
     ----------
@@ -41,13 +39,13 @@ class JoinReport:
     missing : int
         Key trials that at least one system did not score.
     extra : int
-        Scores of trials that are not in the key, of all systems together.
+        Scores of trials that are not in the key, summed over all systems.
     duplicate : int
-        Surplus copies that were left out, of key and scores together.
+        Repeated rows that were dropped, in key and scores together.
     copies : tuple of (str, int)
-        The same for the key and for each table of scores, by the names of their files.
+        The same for the key and for each table of scores, with the names of their files.
     renamed : tuple of (str, int)
-        How many names of each of them were compared by another name; empty if all were compared as they are.
+        For each of them, the number of names that were changed for the comparison; empty if none were.
     """
 
     matched: int
@@ -58,33 +56,33 @@ class JoinReport:
     renamed: tuple[tuple[str, int], ...] = field(default=(), repr=False, compare=False)
 
     def to_dict(self) -> dict[str, int]:
-        """The counts, as JSON has them."""
+        """Return the counts as a JSON object."""
         return {name: getattr(self, name) for name in ("matched", "missing", "extra", "duplicate")}
 
     def left_out(self, missing: Missing, noun: str) -> list[Message]:
-        """Return the warning that trials without a score are left out, if ``missing`` is ``"drop"`` and there are some.
+        """Return a warning if trials without a score were dropped.
 
         Examples
         --------
         >>> print(*JoinReport(300, 100, 0, 0).left_out("drop", "trial"))
-        warn  100 of 400 trials left out: not every system has a score of them
+        warn  100 of 400 trials left out: they lack a score of some system
         """
         if missing != "drop" or not self.missing:
             return []
         n = counted(self.matched + self.missing, noun)
-        return [Message(WARNING, "", f"{self.missing:,} of {n} left out: not every system has a score of them")]
+        return [Message(WARNING, "", f"{self.missing:,} of {n} left out: they lack a score of some system")]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Match(Generic[Table]):
-    """Where the trials of a key stand in other tables.
+    """Rows of the trials of a key in other tables.
 
     Attributes
     ----------
     key : table of trials
-        Each trial once, in its own order, and without those that were dropped.
+        Each trial once, in its own order, without dropped trials.
     rows : tuple of int arrays or None
-        For each other table the row of every trial, -1 for one to be filled; None if it is row after row.
+        For each other table, the row of each trial, -1 for a score to fill in; None if the rows are the same.
     report : JoinReport
     """
 
@@ -100,13 +98,13 @@ class RefusedTrials:
     Attributes
     ----------
     row : int
-        By which row the first of them is found.
+        The row of the first trial, to sort.
     n : int
-        Number of trials; 0 if there is nothing to refuse.
+        Number of refused trials, may be 0.
     n_of : int
-        Number of trials that were compared.
+        Number of compared trials.
     first : Trials or None
-        The first of them, with the rows that a message names.
+        The first refused trial, with the rows for the message.
     """
 
     row: int = sys.maxsize
@@ -116,24 +114,24 @@ class RefusedTrials:
 
     @classmethod
     def of(cls, trials: Trials, shown: IntArray, n: int, n_of: int = 0, *, by: int = 0) -> RefusedTrials:
-        """Return trials whose message names some rows; the one at position ``by`` orders them among others."""
+        """Return trials with rows for the message; the row at index ``by`` is the one to sort by."""
         if not len(shown):
             return cls(n_of=n_of)
         return cls(int(trials.origin.number(int(shown[by]))), n, n_of, trials.take(shown))
 
     def __add__(self, other: RefusedTrials) -> RefusedTrials:
-        """Add the trials of another part."""
+        """Return the refused trials of both parts."""
         return replace(self if self.row <= other.row else other, n=self.n + other.n, n_of=self.n_of + other.n_of)
 
     @property
     def trials(self) -> Trials:
-        """The trials that a message names."""
-        assert self.first is not None  # noqa: S101  # there are some
+        """The trials for the message."""
+        assert self.first is not None  # noqa: S101  # n is above 0
         return self.first
 
 
 def copies_in(table: TrialTable, copies: IntArray) -> tuple[RefusedTrials, RefusedTrials]:
-    """Return the trials with copies that do not hold the same, and all trials with copies."""
+    """Return the trials with different copies, and all trials with copies."""
     differs: AnyArray = np.zeros(copies.shape[1], np.bool_)
     if table.content is not None and len(differs):
         differs = table.content[copies[0]] != table.content[copies[1]]
@@ -147,22 +145,22 @@ def copies_in(table: TrialTable, copies: IntArray) -> tuple[RefusedTrials, Refus
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JoinTally:
-    """How the trials of a key and of tables of scores met; ``a + b`` covers the trials of both.
+    """Counts of a join of a key with tables of scores; ``a + b`` covers the trials of both.
 
     Attributes
     ----------
     tables : tuple of (str, str)
-        What messages call the key and each table of scores, and what they say of a trial whose copies differ.
+        For the key and each table of scores: its name, and the words for a trial with different copies.
     which : str
-        What messages call the trials of the key.
+        Words for the trials of the key in messages.
     n : (3,) int array
-        Trials of the key, those that some table lacks, and rows of trials that are not in the key.
+        Numbers of key trials, of key trials that some table lacks, and of rows of trials that are not in the key.
     copies : (1 + n_tables,) int array
-        Surplus rows of the key and of each table.
+        Repeated rows of the key and of each table.
     n_changed : tuple of int
-        Names of each of them that are compared by others; empty if all are compared as they are.
+        For each of them, the number of names changed for the comparison; empty if none were.
     faults : tuple of (RefusedTrials, RefusedTrials)
-        For the key and each table: trials with copies that differ, and with any copies.
+        For the key and each table: trials with different copies, and trials with any copies.
     lacking : tuple of RefusedTrials
         For each table: trials of the key without a score.
     """
@@ -176,7 +174,7 @@ class JoinTally:
     lacking: tuple[RefusedTrials, ...]
 
     def __add__(self, other: JoinTally) -> JoinTally:
-        """Add the trials of another part."""
+        """Return the counts of both parts."""
         faults = tuple((a + c, b + d) for (a, b), (c, d) in zip(self.faults, other.faults, strict=True))
         lacking = tuple(map(operator.add, self.lacking, other.lacking))
         n_changed = tuple(map(operator.add, self.n_changed, other.n_changed))
@@ -186,14 +184,14 @@ class JoinTally:
     def report(
         self, missing: Missing, duplicates: Duplicates, hints: Callable[[int], tuple[str, str, str]] | None = None
     ) -> JoinReport:
-        """Return the counts, unless the policies refuse the trials.
+        """Return the counts, or raise if the policies refuse trials.
 
         Parameters
         ----------
         missing, duplicates
         hints : function, optional
-            For the position of a table: how it and the key begin, whether sides are swapped, and by which names more
-            trials would match.
+            Returns three texts for a table: the first trials of it and of the key, a remark on swapped sides, and
+            rules that would match more trials.
 
         Raises
         ------
@@ -215,7 +213,7 @@ class JoinTally:
                 words = none_shared(names[at + 1], names[0], begin, swapped) + near
             elif not report.matched:
                 of_each = ", ".join(names[1:])
-                words = f"No trial of {names[0]} has a score in each of {of_each}: nothing is left to evaluate."
+                words = f"No trial of {names[0]} has a score in each of {of_each}: no trial is left to evaluate."
             else:
                 words = f"{some_missing(names[at + 1], fault, self.which)}{swapped}.{near}"
             raise (MissingScoresError if report.matched else KeyMismatchError)(words)
@@ -225,14 +223,14 @@ class JoinTally:
 def look_up(
     tables: Sequence[TrialTable], key: Table, ids: Renaming | None = None
 ) -> tuple[Table, list[IntArray | None], JoinTally]:
-    """Find every trial of a key in other tables.
+    """Find the trials of a key in other tables.
 
     Returns
     -------
     table of trials
         The key with each trial once.
     list of int arrays or None
-        For each other table the row of every trial, -1 for none; None if it is row after row.
+        For each other table, the row of each trial, -1 for none; None if the rows are the same.
     JoinTally
     """
     own = Renamed(key.trials) if ids is None else ids.of_key(key.trials)
@@ -271,17 +269,17 @@ def match(
     by_order: bool = False,
     ids: Renaming | None = None,
 ) -> Match[Table]:
-    """Find every trial of a key in other tables; trials dropped for one are dropped for all.
+    """Find the trials of a key in other tables; trials dropped for one are dropped for all.
 
-    By order it is row after row: no name is looked at, so trials that occur twice are nothing special. With ``ids``,
-    trials are compared by other names than those that they have, and keep.
+    ``by_order`` matches row by row and ignores names, so repeated trials are allowed. With ``ids``, changed names are
+    compared, but trials keep their names.
 
     Raises
     ------
     KeyMismatchError
-        If trials are missing, duplicate or conflicting; by order, if there are not as many rows everywhere.
+        If trials are missing, duplicate or conflicting, or, with ``by_order``, the numbers of rows differ.
     InputError
-        If there is no table, or a policy is none.
+        If there is no table, or an option is invalid.
     """
     if not tables:
         raise InputError("systems: none given. Alignment needs at least one set of scores.")
@@ -310,18 +308,18 @@ def match(
 
 
 def refuse_names_by_order(ids: Renaming | None) -> None:
-    """Refuse other names where no names are compared.
+    """Raise if rules for names are given but names are not compared.
 
     Raises
     ------
     InputError
     """
     if ids is not None:
-        raise InputError("ids, by_order: by order no names are compared. Leave one of the two out.")
+        raise InputError("ids, by_order: matching by order does not compare names. Leave one of the two out.")
 
 
 def require_one_length(name: str, n_scores: int, key: str, n_trials: int) -> None:
-    """Refuse to match scores and a key by order if there are not as many of one as of the other.
+    """Raise if scores and key cannot be matched by order because their lengths differ.
 
     Raises
     ------
@@ -329,8 +327,8 @@ def require_one_length(name: str, n_scores: int, key: str, n_trials: int) -> Non
     """
     if n_scores != n_trials:
         raise KeyMismatchError(
-            f"{name} holds {counted(n_scores, 'score')}, {key} {counted(n_trials, 'trial')}. Matching by order needs "
-            "as many of one as of the other."
+            f"{name} contains {counted(n_scores, 'score')}, {key} {counted(n_trials, 'trial')}. Matching by order "
+            "needs equal numbers."
         )
 
 
@@ -341,7 +339,7 @@ def _by_order(tables: Sequence[TrialTable], key: Table) -> Match[Table]:
 
 
 def picked(score: ScoreArray, rows: IntArray | None, missing: Missing) -> ScoreArray:
-    """Return the scores of rows, with a fill value for missing scores; float32 stays if it can hold the value."""
+    """Return the scores of rows, with a fill value for missing scores; float32 is kept if it can represent it."""
     if rows is None:
         return score
     chosen = score[rows] if len(score) else np.zeros((len(rows), *score.shape[1:]), score.dtype)
@@ -355,7 +353,7 @@ def picked(score: ScoreArray, rows: IntArray | None, missing: Missing) -> ScoreA
 
 
 def require_same_sides(offered: Trials, wanted: Trials) -> None:
-    """Refuse to compare trials that are not identified in the same way.
+    """Raise if trials have different identifiers.
 
     Raises
     ------
@@ -368,18 +366,18 @@ def require_same_sides(offered: Trials, wanted: Trials) -> None:
         f"{wanted.origin.name} by {' and '.join(wanted.sides)}."
     )
     if ROW in (offered.sides, wanted.sides):
-        way = "What has no names can only be matched by order: by_order=True (--by-order)."
+        way = "Trials without names can only be matched by order: by_order=True (--by-order)."
     elif {"side"} == set(offered.sides) ^ set(wanted.sides):
-        way = "If the side does not matter, ignore it by naming the other columns: --columns or --key-columns."
+        way = "If the side is irrelevant, ignore it by naming the other columns: --columns or --key-columns."
     else:
         way = "Name the columns of both files."
     raise KeyMismatchError(f"{reason} {way}")
 
 
 def require_comparable(offered: Trials, wanted: Trials) -> None:
-    """Refuse to look up trials that are not identified in the same way, or by the rows of lists of two lengths.
+    """Raise if trials have different identifiers, or are identified by their rows in lists of different lengths.
 
-    Where only the row tells trials apart, one row that is missing or too many shifts all that follow.
+    If trials have no names, one missing or additional row shifts all rows after it.
 
     Raises
     ------
@@ -390,48 +388,48 @@ def require_comparable(offered: Trials, wanted: Trials) -> None:
         return
     raise KeyMismatchError(
         f"{offered.origin.name} has {counted(offered.n_rows, 'row')}, {wanted.origin.name} {wanted.n_rows:,}. Their "
-        "trials have no names and are told apart by their rows, so that one must have as many as the other: if a row "
-        "is missing, all behind it belong to other trials. Bring the row that is missing, or give the trials names; if "
-        "rows are left out on purpose, take them out of the longer one as well (Scores.take, Key.take) and match by "
-        "order (by_order=True, --by-order)."
+        "trials have no names and are matched by row, so the numbers of rows must be equal: after a missing row, all "
+        "rows belong to other trials. Add the missing row, or give the trials names. If rows are left out on purpose, "
+        "remove them from the longer table as well (Scores.take, Key.take) and match by order (by_order=True, "
+        "--by-order)."
     )
 
 
 def conflict_of(fault: RefusedTrials, conflict: str) -> KeyMismatchError:
-    """Return the error on trials with copies that do not hold the same."""
+    """Return the error for trials with different copies."""
     trials = fault.trials
     return KeyMismatchError(
         f"{trials.origin.where(0)} and {trials.origin.where(1)}: trial {trials.name_of(0)} "
-        f"{conflict}{such_trials(fault.n)}. Remove one of the two lines; or, if these "
-        "names do not tell the trials apart, match them row by row (by_order=True, --by-order)."
+        f"{conflict}{such_trials(fault.n)}. Remove one of the two lines. If the names do not identify trials, match "
+        "row by row (by_order=True, --by-order)."
     )
 
 
 def such_trials(n_trials: int) -> str:
-    """How many trials a message is about; nothing where it is one."""
+    """Return the number of trials of a message in parentheses, or nothing for one trial."""
     return f" ({n_trials:,} such trials)" if n_trials > 1 else ""
 
 
 def copies_of(fault: RefusedTrials) -> KeyMismatchError:
-    """Return the error on trials that occur more than once."""
+    """Return the error for trials that occur more than once."""
     trials = fault.trials
     return KeyMismatchError(
         f"{trials.origin.where(0)} and {trials.origin.where(1)}: trial {trials.name_of(0)} occurs more "
         f"than once ({counted(fault.n, 'such trial')}). "
-        'Remove the copies, or pass duplicates="keep-one" (--duplicates keep-one) if they say the same.'
+        'Remove the copies, or pass duplicates="keep-one" (--duplicates keep-one) if they are equal.'
     )
 
 
 def none_shared(offered: str, wanted: str, begin: str = "", more: str = "") -> str:
-    """Say that scores and key share no trial."""
+    """Return the message that scores and key share no trial."""
     return (
-        f"{offered} and {wanted} share no trial{begin}. Check that both belong to one evaluation{more}, and name the "
-        "columns if they were taken wrongly."
+        f"{offered} and {wanted} share no trial{begin}. Check that both belong to the same evaluation{more}. If the "
+        "wrong columns were used, name the columns."
     )
 
 
 def some_missing(offered: str, fault: RefusedTrials, which: str) -> str:
-    """Say how many trials have no score, and which are the first."""
+    """Return the message about trials without a score, with the first of them."""
     trials = fault.trials
     names = ", ".join(map(trials.name_of, range(len(trials))))
     return (
@@ -442,7 +440,7 @@ def some_missing(offered: str, fault: RefusedTrials, which: str) -> str:
 
 
 def check_policies(missing: Any, duplicates: str) -> None:
-    """Refuse what is no policy for missing trials or duplicates.
+    """Raise if an option for missing trials or duplicates is invalid.
 
     Raises
     ------
@@ -462,7 +460,7 @@ def check_policies(missing: Any, duplicates: str) -> None:
 
 
 def check_duplicates(duplicates: str) -> None:
-    """Refuse words that are no policy.
+    """Raise if the option for duplicates is invalid.
 
     Raises
     ------

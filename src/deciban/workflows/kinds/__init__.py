@@ -1,14 +1,13 @@
-"""The two kinds of scores, of two classes and of many, and which of them a file is about: by its content alone."""
+"""The two kinds of scores, two-class and multiclass, and their detection from the contents of files."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from deciban._files import PathLike, display_name
-from deciban.errors import InputError
-from deciban.io.contents import ContentKind
+from deciban.errors import InputError, in_lines
+from deciban.io.formats import ContentKind
 from deciban.io.recognition import Recognized, is_stream, readable_as, recognize
-from deciban.messages import in_lines
 from deciban.workflows.kinds.base import AnyKey, AnyKind, AnyScores, Kind
 from deciban.workflows.options import KindName, Options
 
@@ -16,7 +15,7 @@ __all__ = ["AnyKey", "AnyKind", "AnyScores", "Kind", "kind_called", "kind_of", "
 
 
 def kind_called(name: KindName) -> AnyKind:
-    """The kind of this name."""
+    """Return the kind with a name."""
     if name == "two-class":
         from deciban.workflows.kinds.two_class import TWO_CLASS
 
@@ -27,7 +26,7 @@ def kind_called(name: KindName) -> AnyKind:
 
 
 def kind_of(scores: Recognized, key: Recognized | None, options: Options) -> AnyKind:
-    """The kind that a user named, or that score file and key show; see `kind_of_scores`.
+    """Return the kind from the options, or as detected from score file and key; see `kind_of_scores`.
 
     Raises
     ------
@@ -35,8 +34,8 @@ def kind_of(scores: Recognized, key: Recognized | None, options: Options) -> Any
     """
     if scores.sides is not None and (options.kind == "classes" or options.reading.classes is not None):
         raise InputError(
-            f"{display_name(scores.path)}: two files of scores, one of targets and one of non-targets, are about two "
-            "classes. Scores of many classes have a key: leave kind and classes out (--kind, --classes), or name it."
+            f"{display_name(scores.path)}: two files, one of targets and one of non-targets, contain two-class scores. "
+            "Multiclass scores need a key: name it, or leave kind and classes out (--kind, --classes)."
         )
     if scores.sides is not None:
         return kind_called("two-class")
@@ -48,26 +47,26 @@ def kind_of(scores: Recognized, key: Recognized | None, options: Options) -> Any
 
 
 def kind_of_scores(scores: PathLike, key: PathLike | None = None, **reading: Any) -> KindName:
-    """Find out whether a score file is about two classes or about many; where it could be either, the key decides.
+    """Detect whether a score file is two-class or multiclass; if both are possible, the key decides.
 
     Parameters
     ----------
     scores : path
         The first score file.
     key : path, optional
-        Left out, the score file may hold the truth itself.
+        By default the score file can contain the truth.
     **reading
         ``format``, ``columns``, ``key_format``, ``key_columns``, ``labels``; see `deciban.workflows.Reading`.
 
     Returns
     -------
     {"two-class", "classes"}
-        Standard input and pipes are not looked at: they are about two classes, unless the key is about classes.
+        Standard input and pipes are not read: they are assumed to be two-class, unless the key is multiclass.
 
     Raises
     ------
     InputError
-        If both are possible, by what the scores hold and by what the key holds.
+        If both kinds are possible for the scores and for the key.
     OSError
         If a file cannot be read.
 
@@ -83,7 +82,7 @@ def kind_of_scores(scores: PathLike, key: PathLike | None = None, **reading: Any
     truth = (
         None if key is None else recognize(key, format=read.key_format, columns=read.key_columns, labels=read.labels)
     )
-    if is_stream(scores):  # who looked at it could not read it any more
+    if is_stream(scores):  # looking at a stream would consume it
         return "classes" if truth is not None and readable_as(truth, _TRUTHS) == ("class-key",) else "two-class"
     return _shown(recognize(scores, format=read.format, columns=read.columns, labels=read.labels), truth)
 
@@ -93,7 +92,7 @@ _TRUTHS: tuple[ContentKind, ...] = ("key", "class-key")
 
 def _shown(scores: Recognized, key: Recognized | None) -> KindName:
     if key is not None and scores.files[0].source.kind == "NumPy" and readable_as(key, _TRUTHS) == ("key",):
-        return "two-class"  # if this is a matrix, reading says that one of its columns has to be named
+        return "two-class"  # if this is a matrix, reading it asks for one of its columns
     held = readable_as(scores, ("scores", "class-scores"))
     if len(held) == 1:
         return "classes" if held == ("class-scores",) else "two-class"
@@ -101,10 +100,10 @@ def _shown(scores: Recognized, key: Recognized | None) -> KindName:
     if len(truth) == 1:
         return "classes" if truth == ("class-key",) else "two-class"
     if not held:
-        return "two-class"  # reading says what is the matter
+        return "two-class"  # reading the file raises an error with a hint
     ways = ["--kind two-class", "--kind classes", *scores.files[0].ways("scores")[:1]]
     raise InputError(
-        f"{display_name(scores.path)}: could be the scores of several systems for two classes, or of one system for "
-        "several classes. Say which (--kind two-class, --kind classes), name the classes (--classes), or choose a "
+        f"{display_name(scores.path)}: can be two-class scores of several systems, or multiclass scores of one system. "
+        "Set the kind (--kind two-class, --kind classes), name the classes (--classes), or choose a "
         f"column:{in_lines(ways)}"
     )

@@ -1,49 +1,38 @@
-"""Units of scores: those that a user declares, those that a model was trained on, and what scores look like."""
+"""Units of scores: declared by the user, recorded in training, or suspected from the scores."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from deciban._validate.classes import Prior, prior_of
-from deciban._validate.probabilities import ROUNDING, like_probabilities, logarithms_of_ratios
-from deciban.errors import InputError
+from deciban._validate.classes import ROUNDING, Prior, like_probabilities, logarithms_of_ratios, prior_of
+from deciban.errors import WARNING, InputError, Message
+from deciban.io import units as unit_conversion
 from deciban.io.columns.headers import UNIT_WORDS
-from deciban.io.units import (
-    DETECTION_LLRS,
-    LIKELIHOODS,
-    PROJECTED,
-    is_submission,
-    logliks_of_detection_llrs,
-    prior_above_zero,
-)
-from deciban.messages import WARNING, Message
 from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassScores, Scores
-from deciban.trials.classes import Looks, ratio_messages
+from deciban.trials.classes import ScoreStatistics, ratio_messages
 from deciban.types import AnyArray
-
-if TYPE_CHECKING:
-    from deciban.workflows.options import Reading
+from deciban.workflows.options import Reading
 
 PROBABILITIES = "probabilities"
-"""Where the record of training says by which prior scores were probabilities."""
+"""Key in the record of training for the prior in scores that were probabilities."""
 
 
 NEGATE = "negate"
-"""Where the record of training has that scores were negated; absent if they were not."""
+"""Key in the record of training for negated scores; missing if they were not negated."""
 
 
 UNIT = "unit"
-"""The key of the unit of the training scores in the record of training."""
+"""Key in the record of training for the unit of the scores."""
 
 
 UNDECLARED = "undeclared"
-"""The unit of scores of which the user and the files declared none: natural logarithms, or any scores."""
+"""Unit of scores without a declared unit: natural logarithms, or any scores."""
 
 
 _WORDS = {
@@ -52,7 +41,7 @@ _WORDS = {
     "detection-llr": "detection llrs (--detection-llr, detection_llr=True)",
     "probabilities": "probabilities (--probabilities PRIOR)",
     "log-posteriors": "log posteriors (--posterior-prior PRIOR)",
-    UNDECLARED: "scores without a declared unit",
+    UNDECLARED: "scores without a declared type",
 }
 
 
@@ -60,19 +49,19 @@ _OPTIONS = {"lr": "--lr (lr=True)", "log10": "--log10 (log10=True)", "detection-
 
 
 def unit_in_words(reading: Reading, units: Sequence[str]) -> str:
-    """Return the unit of scores as the record of training has it.
+    """Return the unit of scores for the record of training.
 
     Parameters
     ----------
     reading : Reading
-        What the user declared.
+        Options with the declared unit.
     units : sequence of unit
-        Of each system of two classes; empty for many classes.
+        Units of two-class systems; empty for multiclass scores.
 
     Returns
     -------
     str
-        One word, or one for each system, separated by commas, if these differ.
+        One word; if systems differ, one for each system, separated by commas.
 
     Examples
     --------
@@ -91,18 +80,18 @@ def unit_in_words(reading: Reading, units: Sequence[str]) -> str:
 
 
 def units_of(systems: Iterable[Any]) -> list[str]:
-    """Return the units that scores of two-class systems had in files; none of many classes: the user declares them."""
+    """Return the units of two-class scores in files; empty for multiclass scores (declared by the user)."""
     return [one.unit for one in systems if isinstance(one, Scores)]
 
 
 def read_as(scores: Any) -> str:
-    """Return the end of the message on what was read: the unit of the scores, unless the rest of it has it."""
+    """Return the unit of scores for the message about reading, unless the message contains it."""
     words = UNIT_WORDS[scores.unit] if isinstance(scores, Scores) else ""
     return "" if words in scores.trials.origin.reading else words
 
 
 def record(reading: Reading, units: Sequence[str], prior: str | None) -> dict[str, Any]:
-    """Return the units of training scores as the record of training has them; with the prior of probabilities."""
+    """Return the units of training scores and the prior of probabilities for the record of training."""
     found: dict[str, Any] = {UNIT: unit_in_words(reading, units)}
     if reading.negate:
         found[NEGATE] = True
@@ -110,15 +99,15 @@ def record(reading: Reading, units: Sequence[str], prior: str | None) -> dict[st
 
 
 def require_same_unit(model: ScoreModel, reading: Reading, units: Sequence[str]) -> None:
-    """Refuse to apply a model to scores in another unit than those of training.
+    """Refuse to apply a model to scores with another unit than in training.
 
     Parameters
     ----------
     model : ScoreModel
-        Models of earlier versions have no unit in their record; they take all scores.
+        Models of earlier versions have no unit in their record, and accept all scores.
     reading : Reading
     units : sequence of unit
-        Of each system, as of `unit_in_words`.
+        Units of the systems, as in `unit_in_words`.
 
     Raises
     ------
@@ -130,22 +119,22 @@ def require_same_unit(model: ScoreModel, reading: Reading, units: Sequence[str])
         return
     own, others = (" and ".join(_WORDS.get(one, one) for one in names.split(",")) for names in (trained, given))
     if trained in _OPTIONS and given == UNDECLARED:
-        way = f"Add {_OPTIONS[trained]} if these scores are such, too"
+        way = f"Add {_OPTIONS[trained]} if these scores have the same type"
     elif given in _OPTIONS and trained == UNDECLARED:
-        way = f"Leave {_OPTIONS[given]} out if these scores are like those of training"
+        way = f"Leave {_OPTIONS[given]} out if these scores have the type of the training scores"
     else:
-        way = f"Declare the unit of training ({_OPTIONS.get(trained, trained)})"
-    raise InputError(f"The model was trained on {own}, but these are {others}. {way}, or train on scores like these.")
+        way = f"Declare the type of the training scores ({_OPTIONS.get(trained, trained)})"
+    raise InputError(f"The model was trained on {own}, but these are {others}. {way}, or train another model.")
 
 
 def require_same(model: ScoreModel, given: str | None, *, negate: bool = False) -> None:
-    """Refuse to apply a model to probabilities or negated scores, if those of training were none, or the reverse.
+    """Refuse to apply a model to probabilities or negated scores if the training scores were not, or the reverse.
 
     Parameters
     ----------
     model : ScoreModel
     given : str or None
-        The prior of these scores as `require_same` finds it in the record of training.
+        Prior of these scores, in the form of the record of training.
     negate : bool
         Whether these scores are negated.
 
@@ -156,8 +145,8 @@ def require_same(model: ScoreModel, given: str | None, *, negate: bool = False) 
     negated = model.training_ is not None and model.training_.results.get(NEGATE) is True
     if negated and not negate:
         raise InputError(
-            "negate: the model was trained on negated scores, of which lower ones favour target. Add --negate "
-            "(negate=True) for such scores, or train on scores like these."
+            "negate: the model was trained on negated scores, for which lower scores favour target. Add --negate "
+            "(negate=True), or train another model."
         )
     if negate and not negated:
         raise InputError(
@@ -168,30 +157,29 @@ def require_same(model: ScoreModel, given: str | None, *, negate: bool = False) 
         return
     if trained is None:
         raise InputError(
-            "probabilities: given, but the model was trained on scores that are not said to be probabilities. Leave it "
-            "out, or train with it."
+            "probabilities: given, but the model was trained on scores that were not declared as probabilities. Leave "
+            "it out, or train with it."
         )
-    now = "these scores are not said to be such" if given is None else f"these are by the prior {given}"
+    now = "these scores are not declared as such" if given is None else f"these have the prior {given}"
     raise InputError(
-        f"probabilities: the model was trained on probabilities by the prior {trained}, and {now}. It is for scores "
-        f"like those of training: name their prior (--probabilities {trained}), or train on scores like these."
+        f"probabilities: the model was trained on probabilities with the prior {trained}, and {now}. Apply it to "
+        f"scores like the training scores: name their prior (--probabilities {trained}), or train another model."
     )
 
 
 POSTERIOR_PRIOR = "posterior_prior"
-"""Where the record of training says which prior was taken out of log posteriors."""
+"""Key in the record of training for the prior that was removed from log posteriors."""
 
 _LOG_10 = math.log(10.0)
 
 
 def in_nats(score: AnyArray, classes: Sequence[str], reading: Reading) -> AnyArray:
-    """Turn scores into natural log-likelihoods; those that are such are left as they are.
+    """Convert scores to natural log-likelihoods; return natural log-likelihoods unchanged.
 
     Raises
     ------
     InputError
-        If the prior that is to be taken out of posteriors is 0 for a class, detection llrs are infinite, or likelihoods
-        are negative.
+        If the prior in posteriors is 0 for a class, detection llrs are infinite, or likelihoods are negative.
     """
     if reading.lr:
         return np.asarray(logarithms_of_ratios(score))
@@ -202,15 +190,15 @@ def in_nats(score: AnyArray, classes: Sequence[str], reading: Reading) -> AnyArr
         with np.errstate(over="ignore"):
             score *= _LOG_10
     if reading.posterior_prior is not None:
-        score -= np.log(prior_above_zero(reading.posterior_prior, classes, "posterior_prior"))
-    return logliks_of_detection_llrs(score) if reading.detection_llr else score
+        score -= np.log(unit_conversion.prior_above_zero(reading.posterior_prior, classes, "posterior_prior"))
+    return unit_conversion.logliks_of_detection_llrs(score) if reading.detection_llr else score
 
 
 def unit_messages(systems: Sequence[ClassScores], reading: Reading) -> list[Message]:
-    """What was done to scores, and for what those of an evaluation that asks for detection llrs were taken."""
+    """Return messages about conversions of scores, and a warning about scores from submissions of detection llrs."""
     found = list[Message]()
     if reading.lr:
-        found.append(Message("note", "", LIKELIHOODS))
+        found.append(Message("note", "", unit_conversion.LIKELIHOODS))
     if reading.log10:
         found.append(Message("note", "", "scores are common logarithms, and were multiplied by ln 10"))
     if reading.posterior_prior is not None:
@@ -219,28 +207,28 @@ def unit_messages(systems: Sequence[ClassScores], reading: Reading) -> list[Mess
         words = f"scores are log posteriors: the logarithms of the prior {shown} were subtracted"
         found.append(Message("note", "", words))
     if reading.detection_llr:
-        found.append(Message("note", "", PROJECTED))
+        found.append(Message("note", "", unit_conversion.PROJECTED))
         found += [note for one in systems for note in _of_many_recognizers(one)]
     elif reading.probabilities is None:
-        submitted = [one.trials.origin.name for one in systems if is_submission(one.trials.origin)]
-        found += [Message(WARNING, ", ".join(submitted), DETECTION_LLRS)] if submitted else []
+        submitted = [one.trials.origin.name for one in systems if unit_conversion.is_submission(one.trials.origin)]
+        found += [Message(WARNING, ", ".join(submitted), unit_conversion.DETECTION_LLRS)] if submitted else []
     return found
 
 
 def _of_many_recognizers(scores: ClassScores) -> list[Message]:
-    """Say that projected detection llrs contradict each other, so that no log-likelihoods have them."""
-    sums = np.exp(scores.score).mean(axis=1)  # of ratios of posterior and flat prior
+    """Return a message if detection llrs contradict each other, so that no log-likelihoods have exactly these llrs."""
+    sums = np.exp(scores.score).mean(axis=1)  # of posterior / flat prior
     if not len(sums) or np.abs(sums - 1.0).max() < ROUNDING:
         return []
     words = (
-        f"detectors of different classes contradict each other: their posteriors sum to {sums.min():.3g} up to "
-        f"{sums.max():.3g}, not to 1. An evaluation that judges each detector by itself gives C_avg another value"
+        f"detectors of different classes contradict each other: their posteriors sum to {sums.min():.3g} to "
+        f"{sums.max():.3g}, not to 1. An evaluation of each detector separately gives another value of C_avg"
     )
     return [Message(WARNING, scores.trials.origin.name, words)]
 
 
 def prior_of_classes(reading: Reading) -> Prior:
-    """The prior by which scores are probabilities; a number, which is that of a target, says nothing of classes.
+    """Return the prior in scores that are probabilities; refuse a single number, which would be the prior of a target.
 
     Raises
     ------
@@ -249,28 +237,28 @@ def prior_of_classes(reading: Reading) -> Prior:
     given: Any = reading.probabilities
     if isinstance(given, Real):
         raise InputError(
-            f"probabilities: got {given!r}, but of many classes the prior has a probability for each of them: 'flat', "
-            "[0.2, 0.3, 0.5] in the order of the classes, or by their names."
+            f"probabilities: got {given!r}, but multiclass scores need the prior of each class: 'flat', "
+            "[0.2, 0.3, 0.5] in the order of the classes, or a mapping by name."
         )
     prior: Prior = given
     return prior
 
 
 def prior_text(reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str | None:
-    """The prior in posteriors as it stands in the record of training, and as the command line takes it.
+    """Return the prior in posteriors for the record of training, in the syntax of the command line.
 
     Parameters
     ----------
     reading : Reading
     classes : sequence of str
-        Whose probabilities these are.
+        Classes of the posteriors.
     order : sequence of str, optional
-        The order in which the text has them. If these are other names, they are those of the classes in their order.
+        Order of the classes in the text. Other names are names of the classes in their order.
 
     Returns
     -------
     str or None
-        None for a flat prior, or if there is none.
+        None for a flat prior, or without a prior.
 
     Examples
     --------
@@ -284,7 +272,7 @@ def prior_text(reading: Reading, classes: Sequence[str], order: Sequence[str] = 
 
 
 def named_prior(given: Prior, classes: Sequence[str], order: Sequence[str] = ()) -> str | None:
-    """A prior by names, None if it is flat; see `prior_text`."""
+    """Return a prior by class name, None if it is flat; see `prior_text`."""
     prior = prior_of(given, classes)
     if np.ptp(prior) == 0.0:
         return None
@@ -294,15 +282,15 @@ def named_prior(given: Prior, classes: Sequence[str], order: Sequence[str] = ())
 
 
 def require_same_posteriors(model: ScoreModel, reading: Reading, classes: Sequence[str]) -> None:
-    """Refuse to apply a model to scores with another prior in them than those that it was trained on.
+    """Refuse to apply a model to scores with another prior in them than in training.
 
     Parameters
     ----------
     model : ScoreModel
     reading : Reading
-        Says what is taken out of the scores.
+        Options with the prior that is removed from the scores.
     classes : sequence of str
-        Whose probabilities these are; their order need not be that of training.
+        Classes of the scores, possibly in another order than in training.
 
     Raises
     ------
@@ -313,33 +301,32 @@ def require_same_posteriors(model: ScoreModel, reading: Reading, classes: Sequen
     given = prior_text(reading, classes, names)
     if trained is None and given is not None:
         raise InputError(
-            "posterior_prior: given, but the model was trained on scores from which no prior was taken out. Leave it "
-            "out, or train with it."
+            "posterior_prior: given, but the model was trained on scores without it. Leave it out, or train with it."
         )
     if trained is not None and given != (trained if "=" in str(trained) else _named(str(trained), names)):
-        named = "none is named" if reading.posterior_prior is None else given or "flat"
+        named = "not given" if reading.posterior_prior is None else given or "flat"
         raise InputError(
-            f"posterior_prior: {named}, but the model was trained on log posteriors. It is for scores with the same "
-            f"prior in them: name it (--posterior-prior {trained}), or train on scores like these."
+            f"posterior_prior: {named}, but the model was trained on log posteriors. Apply it to scores with the same "
+            f"prior in them: name it (--posterior-prior {trained}), or train another model."
         )
 
 
 def _named(recorded: str, classes: Sequence[str]) -> str:
-    """What records of earlier versions hold, a number for each class in the order of training, with names."""
+    """Return a recorded prior of an earlier version, one number for each class in the order of training, with names."""
     return ",".join(f"{name}={p}" for name, p in zip(classes, recorded.split(","), strict=False))
 
 
 _APPLIED = (
-    "look like probabilities, and the model takes them as they are: right if it was trained on such. "
-    "--probabilities PRIOR in training and here makes logarithms of them"
+    "look like probabilities, and the model is applied to them directly: this is right if it was trained like this. "
+    "Use --probabilities PRIOR in training and here to convert them to logarithms"
 )
 
 _NO_RATIOS = (
-    "all likelihood ratios lie in [0, 1], as probabilities do: if they are probabilities, use --probabilities PRIOR in "
-    "place of --lr"
+    "all likelihood ratios are in [0, 1], like probabilities. If they are probabilities, use --probabilities PRIOR "
+    "instead of --lr"
 )
 
-_NO_DECISIONS = "decisions by thresholds on log-likelihood ratios mean nothing for them"
+_NO_DECISIONS = "decisions by thresholds on log-likelihood ratios are meaningless for them"
 
 _DECIDED = {
     "probabilities": (
@@ -347,15 +334,15 @@ _DECIDED = {
         "calibrate them first (deciban calibrate)"
     ),
     "cosines": (
-        f"all lie in [-1, 1], as cosine scores do. If they are not log-likelihood ratios, {_NO_DECISIONS}: calibrate "
+        f"all are in [-1, 1], like cosine scores. If they are not log-likelihood ratios, {_NO_DECISIONS}: calibrate "
         "them first (deciban calibrate)"
     ),
     "ratios": f"{{ratios}} Otherwise {_NO_DECISIONS}: calibrate them first (deciban calibrate)",
 }
 
 
-def application_messages(names: Sequence[str], looks: Sequence[Looks]) -> list[Message]:
-    """Return what to tell about scores to which a model is applied, by the names of their files."""
+def application_messages(names: Sequence[str], looks: Sequence[ScoreStatistics]) -> list[Message]:
+    """Return the messages about scores to which a model is applied, by the names of their files."""
     pairs = list(zip(names, looks, strict=False))
     files = dict.fromkeys(name for name, one in pairs if one.like == "probabilities")
     found = [Message(WARNING, ", ".join(files), _APPLIED)] if files else []
@@ -363,13 +350,13 @@ def application_messages(names: Sequence[str], looks: Sequence[Looks]) -> list[M
 
 
 def messages_on_declared_ratios(systems: Iterable[Scores], *, negated: bool) -> list[Message]:
-    """Return what to tell about scores that were declared likelihood ratios, but look like probabilities.
+    """Return warnings about declared likelihood ratios that look like probabilities.
 
     Parameters
     ----------
     systems : iterable of Scores
     negated : bool
-        Whether the signs of these logarithms were changed after reading.
+        Whether the signs of the logarithms were changed after reading.
     """
     found = []
     for one in systems:
@@ -382,8 +369,8 @@ def messages_on_declared_ratios(systems: Iterable[Scores], *, negated: bool) -> 
     return found
 
 
-def decision_messages(name: str, looks: Looks) -> list[Message]:
-    """Return what to tell about scores that are decided as they are."""
+def decision_messages(name: str, looks: ScoreStatistics) -> list[Message]:
+    """Return the messages about scores that are decided without a model."""
     if not looks.like:
         return []
     return [Message(WARNING, name, _DECIDED[looks.like].format(ratios=looks.note_on_ratios))]

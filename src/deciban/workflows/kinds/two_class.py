@@ -1,4 +1,4 @@
-"""The kind of scores of two classes: one number for each trial, which is a target or not."""
+"""Two-class scores: one number for each trial, which is a target or not."""
 
 from __future__ import annotations
 
@@ -10,32 +10,29 @@ import numpy as np
 
 from deciban._arrow import compute as pc
 from deciban._files import PathLike, display_name
-from deciban._validate.probabilities import like_posteriors, target_prior
+from deciban._validate.classes import like_posteriors, target_prior
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError, KeyMismatchError
+from deciban.errors import WARNING, InputError, KeyMismatchError, Message, counted, in_lines
 from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.metrics import METRICS, keys_of
-from deciban.evaluation.requested import priors_told
+from deciban.evaluation.requested import information_priors
 from deciban.evaluation.summary import Resampling
 from deciban.evaluation.two_class import evaluate_labelled
 from deciban.evaluation.uncertainty import Figure
 from deciban.io.columns.headers import words_in_options
-from deciban.io.contents import ContentKind, Contents
-from deciban.io.formats import by_name
+from deciban.io.formats import ContentKind, Contents, by_name
 from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized, readable_as
 from deciban.io.units import logliks_of_likelihoods, logs_of_probabilities
-from deciban.messages import WARNING, Message, counted, in_lines
 from deciban.metrics.scores import FACTORS
 from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassKey, ClassScores, Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
 from deciban.trials.lists import PAIR
-from deciban.trials.passes import Engine
-from deciban.trials.sources import ShardSource
+from deciban.trials.sources import Engine, ShardSource
 from deciban.trials.units import notes_on_speakers, speakers_of
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress, ScoreUnit
-from deciban.workflows.kinds.base import CountedUnits, Form, Kind, Scored, of_trials
+from deciban.workflows.kinds.base import CountedUnits, Form, Kind, PartlyScoredTrials, of_trials
 from deciban.workflows.kinds.score_units import messages_on_declared_ratios
 from deciban.workflows.options import Figures, Options, Reading
 
@@ -45,42 +42,42 @@ if TYPE_CHECKING:
 
 
 def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object = None) -> Input | None:
-    """Read a file with a score for each of two classes: that of the target class minus that of the other one.
+    """Read a file with scores of two classes, and return the score of the target class minus that of the other class.
 
-    The difference of two log-likelihoods is the log-likelihood ratio; whatever is added to both does not change it.
+    The difference of two log-likelihoods is the log-likelihood ratio; a constant added to both cancels out.
 
     Parameters
     ----------
     file : Recognized
-        Its words for target and non-target say which class is the target.
+        Its label words define the target class.
     unit : {"nats", "log10", "lr"}, optional
-        The unit of the scores; likelihoods become logarithms before their difference is taken.
+        Unit of the scores; logarithms of likelihoods are taken before the difference.
     prior : float, optional
-        The scores are probabilities of the two classes by this prior of a target, and become their log-likelihood
-        ratios: exact where one of them is too close to 1 to tell.
+        The scores are probabilities of the two classes with this prior of a target. They become log-likelihood ratios,
+        exactly even if one of them rounds to 1.
 
     Returns
     -------
     Input or None
-        None if the file does not hold class scores, or could as well hold scores of two-class systems.
+        None if the file does not contain class scores, or can also be read as scores of two-class systems.
 
     Raises
     ------
     FormatError, OSError
     InputError
-        If there are more classes, nothing says which of them is the target, or both scores of a segment are infinite
-        alike.
+        If there are more classes, the target class is unknown, or both scores of a segment are the same infinite
+        number.
     """
     held = readable_as(file, ("scores", "class-scores"))
     if held != ("class-scores",):
         return None
     found = read_input(file, need="class-scores")
     scores = found.contents.class_scores
-    assert scores is not None  # noqa: S101  # it was asked for
+    assert scores is not None  # noqa: S101  # class scores were requested
     vocabulary = file.files[0].options.vocabulary
     target = _target(scores, vocabulary)
     names = scores.classes[target], scores.classes[1 - target]
-    notes: list[str | Message] = [f"scores are those of class {names[0]} minus those of class {names[1]}"]
+    notes: list[str | Message] = [f"scores of class {names[0]} minus scores of class {names[1]}"]
     if prior is not None:
         p_target = target_prior(prior, "probabilities")
         in_order = (p_target, 1.0 - p_target) if target == 0 else (1.0 - p_target, p_target)
@@ -89,8 +86,8 @@ def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object 
         scores = logliks_of_likelihoods(scores)
     elif like_posteriors(scores.score):
         words = (
-            "the scores of a segment sum to 1: probabilities? Their difference is no log-likelihood ratio; say by "
-            "which prior of a target they are (--probabilities PRIOR)"
+            "the scores of each segment sum to 1: are they probabilities? Then their difference is not a "
+            "log-likelihood ratio: add the prior of a target in them (--probabilities PRIOR)"
         )
         notes.append(Message(WARNING, found.contents.origin.name, words))
     made = Scores(scores.trials, _differences(scores, target), scores.name, unit == "log10", unit == "lr")
@@ -109,7 +106,7 @@ def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object 
 
 
 def refuse_two_columns(file: Recognized) -> None:
-    """Refuse scores of two classes in two files, one of targets and one of non-targets.
+    """Refuse class scores in two files of targets and of non-targets.
 
     Raises
     ------
@@ -117,31 +114,31 @@ def refuse_two_columns(file: Recognized) -> None:
     """
     if any(readable_as(one, ("scores", "class-scores")) == ("class-scores",) for one in file.sides or ()):
         raise InputError(
-            f"{display_name(file.path)}: scores of classes, but of two files, one of targets and one of non-targets, "
-            "each has one score for a trial. Name the column of the scores (--columns); or, for the difference of two "
-            "(--kind two-class), name one file and its key."
+            f"{display_name(file.path)}: contains scores of classes, but one of two files, of targets or of "
+            "non-targets, must contain one score for each trial. Name the column of the scores (--columns); or, for "
+            "the difference of two columns (--kind two-class), name one file and its key."
         )
 
 
 def read_two_classes(file: Recognized) -> Input | None:
-    """Read a key that says of which of two classes segments are, as one of targets and non-targets.
+    """Read a key with two classes as a key of targets and non-targets.
 
     Returns
     -------
     Input or None
-        None if the file holds no true classes, or could as well be a key of targets.
+        None if the file contains no true classes, or can also be read as a key of targets.
 
     Raises
     ------
     FormatError, OSError
     InputError
-        If nothing says which classes are targets.
+        If the target class is unknown.
     """
     if readable_as(file, ("key", "class-key")) != ("class-key",):
         return None
     found = read_input(file, need="class-key")
     key = found.contents.class_key
-    assert key is not None  # noqa: S101  # it was asked for
+    assert key is not None  # noqa: S101  # a class key was requested
     made = _key(key, file.files[0].options.vocabulary)
     words = {name: bool(made.is_target[key.label == at].any()) for at, name in enumerate(key.classes)}
     changed: Contents = replace(found.contents, class_key=None, key=made, words=words)
@@ -149,11 +146,11 @@ def read_two_classes(file: Recognized) -> Input | None:
 
 
 def _target(scores: ClassScores, vocabulary: Vocabulary) -> int:
-    """Which of two classes is the target."""
+    """Return the index of the target class."""
     name, classes = scores.trials.origin.name, scores.classes
     if len(classes) != 2:
         raise InputError(
-            f"{name}: scores of {len(classes)} classes, but two were asked for (--kind two-class). Name the column of "
+            f"{name}: has scores of {len(classes)} classes, but --kind two-class needs two. Name the column of "
             "the scores of the target class (--columns), or evaluate all classes (--kind classes)."
         )
     known = vocabulary.within(classes)
@@ -165,13 +162,13 @@ def _target(scores: ClassScores, vocabulary: Vocabulary) -> int:
 
 def _unknown(name: str, classes: Sequence[str]) -> str:
     return (
-        f"{name}: nothing says which class is the target, of {' and '.join(classes[:4])}. Say it (--labels "
+        f"{name}: it is unknown which class is the target: {' or '.join(classes[:4])}. Set it (--labels "
         f"target=CLASS,nontarget=CLASS):{in_lines(words_in_options(classes))}"
     )
 
 
 def _differences(scores: ClassScores, target: int) -> FloatArray:
-    """The score of the target class minus that of the other one."""
+    """Return the score of the target class minus that of the other class."""
     tar: FloatArray = scores.score[:, target].astype(np.float64)
     non: FloatArray = scores.score[:, 1 - target].astype(np.float64)
     alike = np.isinf(tar) & (tar == non)
@@ -179,7 +176,7 @@ def _differences(scores: ClassScores, target: int) -> FloatArray:
         row = int(np.argmax(alike))
         raise InputError(
             f"{scores.trials.origin.where(row)}: both classes of {scores.trials.name_of(row)} have the score "
-            f"{tar[row]:g}, so that neither is more likely ({np.count_nonzero(alike):,} such segments). Repair the "
+            f"{tar[row]:g}, so their difference is undefined ({np.count_nonzero(alike):,} such segments). Correct the "
             "scores, or leave these segments out."
         )
     with np.errstate(over="ignore"):
@@ -187,14 +184,12 @@ def _differences(scores: ClassScores, target: int) -> FloatArray:
     beyond = np.isinf(difference) & np.isfinite(tar) & np.isfinite(non)
     if beyond.any():
         row = int(np.argmax(beyond))
-        raise InputError(
-            f"{scores.trials.origin.where(row)}: the difference of its scores is beyond the largest float."
-        )
+        raise InputError(f"{scores.trials.origin.where(row)}: the difference of its scores exceeds the largest float.")
     return difference
 
 
 def _key(key: ClassKey, vocabulary: Vocabulary) -> Key:
-    """The same truth, as targets and non-targets."""
+    """Return a class key as a key of targets and non-targets."""
     occurring = [name for at, name in enumerate(key.classes) if np.any(key.label == at)]
     known = vocabulary.within(occurring)
     meanings = {name: known.meaning(name) for name in occurring}
@@ -207,22 +202,22 @@ def _key(key: ClassKey, vocabulary: Vocabulary) -> Key:
 _DELIMITED = {",": "table", "\t": "tsv"}
 
 _ALL_ONCE = 0.9
-"""Share of the speakers that there would be if every name occurred once, from which names do not identify speakers."""
+"""If the share of distinct names is at least this, names are assumed not to identify speakers."""
 
 
 def _names_occur_once(n_units: int, n_tar: int, n_non: int) -> bool:
-    """Return True if nearly every trial has names of its own, so that names do not identify speakers."""
+    """Return True if nearly every trial has its own names, so that names do not identify speakers."""
     return n_units >= _ALL_ONCE * (n_tar + 2 * n_non)
 
 
 def _said_of_speakers(n_contradictions: int, *, apart: bool) -> tuple[Message, ...]:
-    """What was assumed to find speakers from target trials, and what speaks against it."""
+    """Return the messages about assumptions to find speakers from target trials, and contradictions."""
     words = notes_on_speakers(apart=apart, n_contradictions=n_contradictions)
     return tuple(Message("note", "", one) for one in words)
 
 
 class TwoClass(Kind[Scores, Key, Aligned]):
-    """Trials are targets or non-targets; a system gives each one score."""
+    """Scores of targets and non-targets; a system has one score for each trial."""
 
     name = "two-class"
     noun = "trial"
@@ -231,16 +226,16 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     need_of_key = "key"
     has_ties = compares_systems = has_thresholds = has_trial_costs = True
     output = "llrs"
-    about, other = "two classes", "many classes"
+    about, other = "two-class", "multiclass"
     way_out = (
-        " Name the column of its scores if there is one (--columns; score=2 is the second one of a matrix), or, of "
-        "scores of two classes, say that their difference is meant (--kind two-class)."
+        " Name the column of the scores, if the file has one (--columns; score=2 is the second column of a matrix); "
+        "or, for the difference of scores of two classes, use --kind two-class."
     )
     other_reading = ("classes", "posterior_prior", "detection_llr")
     figures = TwoClassFigures
 
     def read(self, file: Recognized, reading: Reading, say: Progress, need: ContentKind | None = None) -> Input:
-        """Read a score file or a key; where it is asked for, one of two named classes, too."""
+        """Read a score file or a key; on request, also files with two named classes."""
         found = None
         if reading.from_classes and file.sides is not None:
             refuse_two_columns(file)
@@ -251,7 +246,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         return super().read(file, reading, say, need) if found is None else found
 
     def systems_of(self, contents: Contents, reading: Reading) -> list[Scores]:
-        """The scores of each system that an input holds, probabilities as llrs; negated if lower ones favour target."""
+        """Return the scores of each system in an input: probabilities as llrs, or negated on request."""
         if reading.negate:
             return [one.negated() for one in contents.systems]
         if reading.probabilities is None or contents.from_probabilities:
@@ -259,46 +254,46 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         return [logs_of_probabilities(one, reading.probabilities) for one in contents.systems]
 
     def unit_messages(self, systems: Sequence[Scores], reading: Reading) -> list[Message]:
-        """What was done to the units of scores, and whether they are what the user declared."""
+        """Return messages about conversions of the units of scores, and contradictions to declared units."""
         more = messages_on_declared_ratios(systems, negated=reading.negate)
         return [*super().unit_messages(systems, reading), *more]
 
     def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:
-        """The prior of a target."""
+        """Return the prior of a target."""
         return repr(target_prior(reading.probabilities, "probabilities"))
 
     def key_of(self, contents: Contents, reading: Reading, first: Scores) -> Key:
-        """The truth that an input holds."""
+        """Return the truth in an input."""
         if contents.key is None:
             raise InputError(
-                f"key: none given, and {contents.origin.name} holds no labels. Pass the file that does "
-                "(--key FILE), or name one file with the scores of targets and one with those of non-targets "
-                "(tar=, --tar FILE and non=, --non FILE)."
+                f"key: none given, and {contents.origin.name} contains no labels. Name a file with labels "
+                "(--key FILE), or two score files, of targets and of non-targets (tar=, --tar FILE and non=, "
+                "--non FILE; or --same FILE and --different FILE)."
             )
         return contents.key
 
     def align(
         self, systems: Sequence[Scores], key: Key, reading: Reading, *, incomplete: bool = False
     ) -> Sequence[Aligned]:
-        """Find the scores of every trial of a key."""
+        """Return the scores of every trial of a key."""
         how: Any = {"duplicates": reading.duplicates, "by_order": reading.by_order, "ids": reading.renaming}
         if incomplete:
             return align_incomplete(systems, key, **how)
         return align_systems(systems, key, reading.missing, **how)
 
     def truth_of(self, aligned: Aligned) -> BoolArray:
-        """Whether trials are targets."""
-        assert aligned.is_target is not None  # noqa: S101  # they were aligned to a key
+        """Return whether trials are targets."""
+        assert aligned.is_target is not None  # noqa: S101  # set by the join with a key
         return aligned.is_target
 
     def in_nats(self, scores: Scores, reading: Reading) -> Scores:
-        """Scores as natural logarithms."""
+        """Return scores as natural logarithms."""
         return scores.in_nats()
 
     def units_unasked(
         self, trials: Trials, truth: AnyArray, counting: BoolArray | None
     ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
-        """Return speakers, found from target trials, or every trial as a unit where names do not identify speakers."""
+        """Return speakers, found from target trials; if names do not identify speakers, every trial as a unit."""
         if trials.sides[:2] != PAIR:
             return super().units_unasked(trials, truth, counting)
         found = speakers_of(trials, truth, counting)
@@ -307,34 +302,39 @@ class TwoClass(Kind[Scores, Key, Aligned]):
             return super().units_unasked(trials, truth, counting)
         return found.units, _said_of_speakers(found.n_contradictions, apart=found.apart)
 
-    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound | None:
-        """Return speakers; None where every trial is a unit, as of trials in memory."""
-        from deciban.engines.units import UnitsFound, speakers_in_pieces
+    def units_unasked_of_source(self, source: ShardSource, engine: Engine) -> UnitsFound | None:
+        """Return speakers; None if every trial is a unit, as for trials in memory."""
+        from deciban.engines.units import UnitsFound, speakers_by_batch
 
         if source.sides[:2] != PAIR:
             return None
-        facts, by_name = speakers_in_pieces(source, engine)
+        facts, by_name = speakers_by_batch(source, engine)
         if _names_occur_once(len(facts.keys), *(facts.trials_of(c) for c in (1, 0))):
             return None
         return UnitsFound(facts, by_name, _said_of_speakers(facts.n_contradictions, apart=by_name.apart))
 
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
-        """Targets are those whose truth is 1."""
+        """Return the names of the classes with their codes: targets have 1."""
         return [("targets", 1), ("non-targets", 0)]
 
     def evaluate(
-        self, trials: Scored, figures: Figures, classes: Sequence[str], name: str, resampling: Resampling | None = None
+        self,
+        trials: PartlyScoredTrials,
+        figures: Figures,
+        classes: Sequence[str],
+        name: str,
+        resampling: Resampling | None = None,
     ) -> Evaluation:
         """Evaluate scores of labelled trials."""
         return evaluate_labelled(*trials, name=name, operating_points=self.checked(figures), resampling=resampling)
 
     def n_evaluated(self, found: Evaluation) -> int:
-        """Targets and non-targets."""
+        """Return the number of targets and non-targets."""
         return int(found.n_tar + found.n_non)
 
-    def evaluate_pieces(self, units: CountedUnits, options: Options, *, system: int, name: str) -> Evaluation:
-        """Evaluate the scores of one system of trials in pieces."""
-        from deciban.engines.counting import evaluate_system
+    def evaluate_batches(self, units: CountedUnits, options: Options, *, system: int, name: str) -> Evaluation:
+        """Evaluate one system of data larger than memory."""
+        from deciban.engines.sorting import evaluate_system
 
         resampling = options.how_sure.resampling(units.units)
         memory = units.engine.bounded(options.scale.n_bytes)
@@ -343,9 +343,9 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         return replace(evaluate_system(units.source, units.engine, memory, system=system, **about), name=name)
 
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
-        """Single figures, those at each operating point, and rates of misleading evidence by each factor."""
+        """Return the keys of single metrics, of metrics at each operating point, and of misleading evidence."""
         checked = checked_figures(figures)
-        n_points, n_priors = len(checked.operating_points), len(priors_told(checked.thresholds))
+        n_points, n_priors = len(checked.operating_points), len(information_priors(checked.thresholds))
         n_places = {
             "point": n_points,
             "prior": n_priors,
@@ -355,52 +355,52 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         return tuple(keys_of(METRICS, self.name, n_places))
 
     def on_axis_of(self, scores: Sequence[Scores], figures: Figures) -> Figures:
-        """Common logarithms stay such in plots, unless something else is said."""
+        """Return requested metrics; plots use common logarithms if scores do and nothing else is set."""
         if figures.axis is not None or not all(one.log10 for one in scores):
             return figures
         return replace(figures, axis="log10")
 
     def size(self, scores: Scores) -> str:
-        """How many trials there are scores of."""
+        """Return the number of trials with scores, as text."""
         return counted(len(scores.trials), self.noun)
 
     def counts(self, contents: Contents, key: Key) -> str:
-        """How many targets and non-targets there are, and by which words."""
+        """Return the number of targets and non-targets with their label words, as text."""
         return replace(contents, key=key).label_counts
 
     def counts_in_words(self, counts: Mapping[str, int]) -> str:
-        """How many targets and non-targets a model was trained on."""
-        words = {"n_tar": "target", "n_non": "non-target"}
+        """Return the number of training targets and non-targets, as text."""
+        words = {"n_tar": "target", "n_non": "non-target", "n_spoof": "spoof"}
         return " · ".join(f"{n:,} {words.get(name, name)}" for name, n in counts.items())
 
     def truth_in_words(self, truth: BoolArray | IntArray, classes: Sequence[str]) -> str:
-        """How many targets and non-targets there are."""
+        """Return the number of targets and non-targets, as text."""
         n_tar = int(np.count_nonzero(truth))
         return self.counts_in_words({"n_tar": n_tar, "n_non": len(truth) - n_tar})
 
     def key_messages(self, key: Key, reading: Reading) -> list[Message]:
-        """Which trials were chosen, or that a key holds several subsets that are meant to be used one at a time."""
+        """Return messages about selected trials, and a warning about a key with several subsets."""
         chosen = super().key_messages(key, reading)
         if "subset" not in key.trials.conditions or (reading.where and "subset" in reading.where):
             return chosen
         subsets = pc.unique(key.trials.conditions["subset"]).to_pylist()
         if len(subsets) < 2:
             return chosen
-        words = f"holds the subsets {', '.join(map(str, subsets))} together; --where subset={subsets[0]} chooses one"
+        words = f"contains the subsets {', '.join(map(str, subsets))}; --where subset={subsets[0]} selects one of them"
         return [Message(WARNING, key.trials.origin.name, words), *chosen]
 
     def refuse_contradictions(self, contents: Sequence[Contents], key: Key, reading: Reading) -> None:
-        """Refuse labels beside scores that are not those of the key."""
+        """Refuse labels in score files that contradict the key."""
         for one in contents:
             if one.key is not None:
                 _refuse_contradiction(one.key, key, reading)
 
     def name_after(self, model: ScoreModel, systems: Sequence[str]) -> str:
-        """What results call that which a model makes of systems: a calibrated system is still that system."""
+        """Return the name of the output of a model in results; a calibrated system keeps its name."""
         return super().name_after(model, systems) if model.is_fusion else systems[0]
 
     def with_trials(self, found: Input, trials: Trials) -> Input:
-        """An input with these of its trials; its lines stay only if all do, and hold one score each."""
+        """Return an input with some of its trials; its text lines are kept only if each remains and has one score."""
         contents = found.contents
         scored = contents.systems[0].trials
         whole = len(trials) == len(scored)
@@ -409,13 +409,13 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         return as_table(found, contents if whole else of_trials(contents, scored, trials))
 
     def written(self, found: Input, scores: Scores, target: PathLike, to: str | None, form: Form) -> list[Message]:
-        """Write an input again with llrs, and maybe their bounds."""
-        from deciban.io.rewrite import write_rescored  # evaluations need none of what writes
+        """Write an input again with llrs, and possibly their bounds."""
+        from deciban.io.rewrite import write_rescored  # not needed for evaluations
 
         return list(write_rescored(found, scores, target, to=to, interval=form.bounds))
 
     def rescored(self, contents: Contents, scores: Scores, form: Form) -> tuple[Contents, list[Message]]:
-        """Contents with llrs, and maybe their bounds."""
+        """Return contents with llrs, and possibly their bounds."""
         from deciban.io.rewrite import natural_logarithms, rescored
 
         made, messages = rescored(contents, scores, interval=form.bounds)
@@ -423,7 +423,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
 
 
 def as_table(first: Input, contents: Contents) -> Input:
-    """Other contents in the format of the first input, not in its lines."""
+    """Return other contents in the format of the first input, without its text lines."""
     form = first.format
     if form.name == "table" and first.layout is not None:
         form = by_name(_DELIMITED.get(first.layout.delimiter, form.name))
@@ -431,12 +431,12 @@ def as_table(first: Input, contents: Contents) -> Input:
 
 
 def checked_figures(figures: Figures) -> TwoClassFigures:
-    """The operating points that are asked for, or the default, checked once for all evaluations.
+    """Return the requested operating points, or the default, after checking them.
 
     Raises
     ------
     InputError
-        If a point is none, or figures of many classes are asked for.
+        If a point is invalid, or multiclass metrics are requested.
     """
     found: TwoClassFigures = TWO_CLASS.checked(figures)
     return found
@@ -446,14 +446,14 @@ def _refuse_contradiction(labels: Key, key: Key, reading: Reading) -> None:
     if not reading.by_order:
         refuse_conflicts(labels, key, ids=reading.renaming)
         return
-    # Of another length it was refused by the join already.
+    # Files of different lengths were refused by the join.
     same = len(labels) == len(key)
     rows = np.flatnonzero(labels.is_target != key.is_target) if same else np.empty(0, np.int64)
     if len(rows):
         row = int(rows[0])
         raise KeyMismatchError(
             f"{labels.trials.origin.where(row)}: has another label than {key.trials.origin.where(row)} "
-            f"({counted(len(rows), 'such trial')}). The files are not in the same order, or one of them is wrong."
+            f"({counted(len(rows), 'such trial')}). The files have different orders, or one of them is wrong."
         )
 
 

@@ -1,0 +1,12 @@
+from deciban.biometrics.groups import Differential as Differential
+from deciban.biometrics.groups import differential as differential
+from deciban.biometrics.identification import Cmc as Cmc
+from deciban.biometrics.identification import IdentificationRate as IdentificationRate
+from deciban.biometrics.identification import cmc as cmc
+from deciban.biometrics.identification import dir_fpir as dir_fpir
+from deciban.biometrics.rates import GeneralizedRates as GeneralizedRates
+from deciban.biometrics.rates import Rates as Rates
+from deciban.biometrics.rates import generalized_rates as generalized_rates
+from deciban.biometrics.subjects import SubjectMeans as SubjectMeans
+from deciban.biometrics.subjects import Zoo as Zoo
+from deciban.biometrics.subjects import zoo as zoo

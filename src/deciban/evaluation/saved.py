@@ -1,0 +1,450 @@
+"""Results that an earlier run saved as JSON: metrics by name, requirements on them, and differences to a new run."""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deciban._files import PathLike, display_name
+from deciban.core.resampling.intervals import combined
+from deciban.errors import FormatError, InputError, shortened
+from deciban.evaluation.metrics import JSON_PLACES, RANKING_NAMES, metric_of
+
+
+@dataclass(frozen=True, slots=True)
+class SavedMetric:
+    """A metric with its confidence interval.
+
+    Attributes
+    ----------
+    value : float
+    low, high, standard_error, level : float or None
+        Interval, its standard error and confidence level; None without an interval.
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    standard_error: float | None = None
+    level: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSystem:
+    """One system of saved results.
+
+    Attributes
+    ----------
+    name : str
+    kind : str or None
+        "two-class" or "classes".
+    numbers : mapping
+        The object of the system in JSON.
+    origin : str
+        Name of the file.
+    key : str
+        Start of the hash of the key; empty if the file has none.
+    choices : str
+        Options that change the trials or their weights.
+    protocol : mapping
+        Preset, and error rates and file of the verifier, of a protocol of spoofing.
+    """
+
+    name: str
+    kind: str | None
+    numbers: Mapping[str, Any]
+    origin: str
+    key: str = ""
+    choices: str = ""
+    protocol: Mapping[str, Any] = field(default_factory=dict)
+
+    def metric(self, text: str) -> SavedMetric:
+        """Return a metric by its name in JSON, at the first operating point or, as ``min_dcf@2``, at another one.
+
+        Raises
+        ------
+        InputError
+            If the system does not have the metric.
+        """
+        name, holder = self._place_of(text)
+        if not _is_number(holder.get(name)):
+            raise InputError(f"{self.origin}: {self.name} has no metric {text!r}. It has {', '.join(self.names)}.")
+        known = holder.get("intervals")
+        bounds = known.get(name) if isinstance(known, dict) else None
+        bounds = bounds if isinstance(bounds, dict) else {}
+        ends = ("low", "high", "standard_error", "level")
+        return SavedMetric(
+            float(holder[name]), *(float(bounds[end]) if _is_number(bounds.get(end)) else None for end in ends)
+        )
+
+    def operating_point(self, text: str) -> dict[str, Any]:
+        """Return the prior, costs and protocol that a metric depends on, by name in JSON; empty if it needs none."""
+        name, holder = self._place_of(text)
+        if holder is not self.numbers:
+            found = {one: holder[one] for one in _OF_PLACES if holder.get(one) is not None}
+            out_of_set = self.numbers.get("p_out_of_set") if "c_avg" in holder else None
+            return found | ({} if out_of_set is None else {"p_out_of_set": out_of_set})
+        if self.kind == "classes":
+            return {"prior": holder.get("prior")} if name in _OF_PRIOR else {}
+        if name in ("mean_act_dcf", "mean_min_dcf"):
+            points = holder.get("operating_points") or ()
+            return {"points": [[one.get(part) for part in _OF_PLACES[:3]] for one in points]}
+        role = holder.get("role")
+        if role is None or not (name == "eer" or name.endswith(("_eer", "_dcf"))):
+            return {}
+        own = {"preset": self.protocol.get("preset"), "role": role}
+        is_tandem = role == "countermeasure" and name not in ("eer", "cm_eer")
+        return own | ({"verifier": self.protocol.get("verifier")} if is_tandem else {})
+
+    def _place_of(self, text: str) -> tuple[str, Mapping[str, Any]]:
+        """Return the key of a metric and the object that contains it; an empty object if there is none."""
+        name, _, place = text.partition("@")
+        if place and not place.isdecimal():
+            raise InputError(f"{text}: write the number of an operating point after @, such as min_dcf@2.")
+        if name in self.numbers and not place:
+            return name, self.numbers
+        several, key = JSON_PLACES.get(name, ("operating_points", name))
+        entries, at = self.numbers.get(several) or (), int(place or 1) - 1
+        return key, entries[at] if 0 <= at < len(entries) else {}
+
+    def require_like(self, other: SavedSystem, text: str) -> None:
+        """Refuse to compare a metric of different kinds of scores, at different operating points or protocols.
+
+        Raises
+        ------
+        InputError
+        """
+        if self.kind != other.kind:
+            raise InputError(
+                f"{other.origin}: results of {other.kind} scores; {self.origin} has {self.kind} scores. Pass results "
+                "of the same evaluation."
+            )
+        points = self.operating_point(text), other.operating_point(text)
+        if points[0] != points[1]:
+            own, earlier = map(point_in_words, points)
+            raise InputError(
+                f"{text}: {self.origin} and {other.origin} have different operating points: {own}, and {earlier}. "
+                "Evaluate both with the same prior, costs, preset and verifier."
+            )
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all metrics of the system and of its first operating point."""
+        places: Any = self.numbers.get("operating_points") or ({},)
+        known = {**self.numbers, **places[0]}
+        return [name for name, value in known.items() if name in RANKING_NAMES and _is_number(value)]
+
+
+_OF_PLACES = ("p_target", "c_miss", "c_fa", "prior", "factor", "name", "by_prior", "default")
+"""Keys of operating points and similar entries that are no metrics."""
+
+_OF_PRIOR = ("error_rate", "cross_entropy", "brier", "macro_f1")
+"""Multiclass metrics at the prior of the evaluation."""
+
+
+def point_in_words(point: Mapping[str, Any]) -> str:
+    """Return an operating point in one line.
+
+    Examples
+    --------
+    >>> point_in_words({"p_target": 0.1, "c_miss": 1.0}), point_in_words({"prior": [0.5, 0.25, 0.25]})
+    ('p_target 0.1, c_miss 1', 'prior 0.5:0.25:0.25')
+    """
+
+    def text(value: Any) -> str:
+        if isinstance(value, dict):
+            return f"({point_in_words(value)})"
+        if isinstance(value, list):
+            is_flat = len(value) > 1 and all(one == value[0] for one in value)
+            is_nested = bool(value) and isinstance(value[0], list)
+            between = " and " if is_nested else ":"
+            return "flat" if is_flat else shortened(", ".join(map(text, value))).replace(", ", between)
+        return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+    return ", ".join(f"{name} {text(value)}" for name, value in point.items()) or "none"
+
+
+def _is_number(value: Any) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+    return is_number or value in ("inf", "-inf")
+
+
+def read_saved(path: PathLike) -> list[SavedSystem]:
+    """Return the systems of a file that ``deciban eval --json`` or ``deciban report --json`` wrote.
+
+    Raises
+    ------
+    FormatError
+        If the file contains something else.
+    OSError
+        If it cannot be read.
+    """
+    origin = display_name(path)
+    try:
+        found = json.loads(_text_of(path))
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise FormatError(f"{origin}: not JSON ({error}). Pass what deciban eval --json printed.") from error
+    systems = found.get("systems") if isinstance(found, dict) else None
+    if not isinstance(systems, list) or not systems or not all(_is_system(one) for one in systems):
+        raise FormatError(f"{origin}: no evaluated systems. Pass what deciban eval --json printed.")
+    if found.get("decisions") is True:
+        raise FormatError(f"{origin}: results of decisions, which have no metrics of scores.")
+    files, options = found.get("files"), found.get("options")
+    known = [one for one in files if isinstance(one, dict)] if isinstance(files, list) else []
+    keys = sorted({str(one["sha256"]) for one in known if one.get("role") == "key" and one.get("sha256")})
+    given = options if isinstance(options, dict) else {}
+    choices = ", ".join(f"{name} {given[name]}" for name in _OF_TRIALS if given.get(name))
+    join = found.get("join")
+    if isinstance(join, dict) and join.get("missing"):
+        choices = ", ".join(filter(None, [choices, f"{join['missing']} trials without scores"]))
+    key = "+".join(one[:12] for one in keys)
+    protocol = dict[str, Any](preset=found.get("preset"))
+    if isinstance(verifier := found.get("verifier"), dict):
+        rates = {name: verifier.get(name) for name in ("p_miss", "p_fa", "p_fa_spoof")}
+        hashes = [str(one.get("sha256"))[:12] for one in known if str(one.get("role")).startswith("asv")]
+        protocol["verifier"] = rates | ({"sha256": "+".join(hashes)} if hashes else {})
+    return [SavedSystem(one["name"], one.get("kind"), one, origin, key, choices, protocol) for one in systems]
+
+
+_OF_TRIALS = ("where", "weights", "equalize", "trials", "labels", "by-order")
+"""Options that change the trials or their weights."""
+
+
+def _text_of(path: PathLike) -> str:
+    """Read a file, or standard input for ``-``; a byte order mark is left out."""
+    given = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
+    return given.decode("utf-16" if given[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+
+
+def _is_system(one: Any) -> bool:
+    if not isinstance(one, dict) or not isinstance(one.get("name"), str):
+        return False
+    lists = [one[name] for name in ("operating_points", *(name for name, _ in JSON_PLACES.values())) if one.get(name)]
+    return all(isinstance(some, list) and all(isinstance(entry, dict) for entry in some) for some in lists)
+
+
+def system_named(systems: Sequence[SavedSystem], name: str, *, is_alone: bool = False) -> SavedSystem:
+    """Return the system of a name; if each run has one system, the names can differ.
+
+    Parameters
+    ----------
+    systems : sequence of SavedSystem
+    name : str
+    is_alone : bool
+        True if the other run has one system.
+
+    Raises
+    ------
+    InputError
+        If there is no such system.
+    """
+    found = next((one for one in systems if one.name == name), None)
+    if found is None and is_alone and len(systems) == 1:
+        return systems[0]
+    if found is None:
+        names = ", ".join(one.name for one in systems)
+        raise InputError(f"{systems[0].origin}: no system {name!r}. Its systems: {names}.")
+    return found
+
+
+_OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
+_REQUIREMENT = re.compile(
+    rf"""\s*(?:(?P<system>.+?):)?(?P<metric>[a-z]\w*(?:@\d+)?)(?:\.(?P<end>low|high))?\s*(?P<sign><=|>=|<|>)\s*
+    (?:(?P<limit>{_NUMBER})\s*(?P<percent>%)?|(?P<base>baseline)(?:\s*(?P<how>[-+*])\s*(?P<by>{_NUMBER})\s*(?P<by_percent>%)?)?)\s*""",
+    re.VERBOSE | re.IGNORECASE | re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A condition on a metric, such as ``eer<=5%``, ``sysA:cllr.high<0.2`` or ``min_dcf@2<=baseline+0.01``.
+
+    Attributes
+    ----------
+    text : str
+    system : str or None
+        None for all systems.
+    metric : str
+    end : {"low", "high"} or None
+        A limit of the interval in place of the value.
+    sign : {"<=", ">=", "<", ">"}
+    limit : float
+        The limit, or the term or factor of the baseline.
+    how : {"", "+", "*"}
+        Empty for a limit without a baseline.
+    """
+
+    text: str
+    system: str | None
+    metric: str
+    end: str | None
+    sign: str
+    limit: float
+    how: str
+
+    @classmethod
+    def of(cls, text: str) -> Requirement:
+        """Read a requirement.
+
+        Raises
+        ------
+        InputError
+
+        Examples
+        --------
+        >>> Requirement.of("eer <= 5%").limit, Requirement.of("cllr<=baseline*1.1").how
+        (0.05, '*')
+        """
+        found = _REQUIREMENT.fullmatch(text)
+        if found is None:
+            raise InputError(
+                f"require: got {text!r}. Write a metric, a sign and a limit: 'eer<=0.05', 'eer<=5%', "
+                "'sysA:cllr.high<0.2', 'min_dcf@2<=baseline+0.01'."
+            )
+        sign, end = 1.0 if found["how"] != "-" else -1.0, found["end"] and found["end"].casefold()
+        if found["base"]:
+            share = 0.01 if found["by_percent"] else 1.0
+            by = float(found["by"]) * share * sign if found["by"] else 0.0
+            limit, how = by, "*" if found["how"] == "*" else "+"
+        else:
+            limit, how = float(found["limit"]) * (0.01 if found["percent"] else 1.0), ""
+        return cls(text.strip(), found["system"], found["metric"].casefold(), end, found["sign"], limit, how)
+
+    @property
+    def name(self) -> str:
+        """The metric, with the limit of its interval that is checked, if any."""
+        return self.metric + (f".{self.end}" if self.end else "")
+
+    def checks(self, systems: Sequence[SavedSystem], baseline: Sequence[SavedSystem] | None) -> list[Check]:
+        """Check the requirement for its system, or for all.
+
+        Parameters
+        ----------
+        systems : sequence of SavedSystem
+        baseline : sequence of SavedSystem or None
+            Of the earlier run.
+
+        Raises
+        ------
+        InputError
+            If a system, the metric, its interval or the baseline is missing.
+        """
+        if self.how and baseline is None:
+            raise InputError(f"require: {self.text!r} needs the results of an earlier run (--baseline).")
+        shown = list(systems) if self.system is None else [system_named(systems, self.system)]
+        found = []
+        for one in shown:
+            limit = self.limit
+            if self.how and baseline is not None:
+                earlier = system_named(baseline, one.name, is_alone=len(systems) == 1)
+                one.require_like(earlier, self.metric)
+                base = earlier.metric(self.metric).value
+                limit = base * self.limit if self.how == "*" else base + self.limit
+            value = self._value_of(one)
+            found.append(Check(self, one.name, value, limit, _OPERATORS[self.sign](value, limit)))
+        return found
+
+    def _value_of(self, one: SavedSystem) -> float:
+        metric = one.metric(self.metric)
+        if self.end is None:
+            return metric.value
+        bound = metric.low if self.end == "low" else metric.high
+        if bound is None:
+            raise InputError(f"{one.origin}: {one.name} has no confidence interval of {self.metric}. See --units.")
+        return bound
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A requirement and whether a system meets it.
+
+    Attributes
+    ----------
+    requirement : Requirement
+    system : str
+    value, limit : float
+    is_met : bool
+    """
+
+    requirement: Requirement
+    system: str
+    value: float
+    limit: float
+    is_met: bool
+
+    def _in_unit(self, value: float) -> str:
+        return f"{100.0 * value:.4g} %" if "%" in self.requirement.text else f"{value:.6g}"
+
+    @property
+    def written(self) -> str:
+        """The value in the unit of the requirement."""
+        return self._in_unit(self.value)
+
+    def __str__(self) -> str:
+        """Write the outcome."""
+        asked = self.requirement
+        value, limit = self.written, self._in_unit(self.limit)
+        limit += f" ({asked.text.rpartition(asked.sign)[2].strip()})" if asked.how else ""
+        outcome = "met" if self.is_met else "not met"
+        return f"{outcome}: {self.system}: {asked.name} is {value}, required {asked.sign} {limit}"
+
+
+def differences(new: Any, old: SavedSystem) -> list[tuple[str, str, str, str]]:
+    """Return rows of a table: metric, earlier value, new value, and difference with its interval.
+
+    The interval treats both runs as independent (Zou and Donner 2008). For the same trials, it is too wide.
+
+    Parameters
+    ----------
+    new : Evaluation or ClassEvaluation
+    old : SavedSystem
+    """
+    from deciban.evaluation.one_system import plain  # loads on request
+
+    rows, now = [], SavedSystem(new.name, old.kind, plain(new.to_dict()), "")
+    for key in new.summary_keys():
+        how = metric_of(key)
+        name = key if isinstance(key, str) else f"{key[0]}@{key[1] + 1}"
+        try:
+            before = old.metric(name)
+        except InputError:
+            continue
+        if old.operating_point(name) != now.operating_point(name):
+            continue
+        value = float(new.value(key))
+        if not (math.isfinite(value) and math.isfinite(before.value)):
+            continue
+        label = how.label if isinstance(key, str) else f"{how.label}, point {key[1] + 1}"
+        text = how.written(value - before.value, sign=True) + (" pp" if how.in_percent else "")
+        bounds = _bounds(new, key, value, before)
+        if bounds is not None:
+            text += " [{}, {}]".format(*(how.written(bound) for bound in bounds))
+        rows.append((label, how.text(before.value), how.text(value), text))
+    return rows
+
+
+def _bounds(new: Any, key: Any, value: float, before: SavedMetric) -> tuple[float, float] | None:
+    try:
+        now = new.interval(key)
+    except (InputError, KeyError):
+        return None
+    if before.low is None or before.high is None:
+        return None
+    own = np.array([value - now.low, now.high - value])
+    below, above = combined([own, np.array([before.high - before.value, before.value - before.low])], 0.0).tolist()
+    return value - before.value - below, value - before.value + above

@@ -1,0 +1,350 @@
+"""Results of spoofing detection and of spoofing-robust verification, by the protocols of ASVspoof and SASV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from deciban._lazy import registered
+from deciban.core.ranks.operating import OperatingPoint
+from deciban.core.resampling.intervals import Interval
+from deciban.errors import InputError
+from deciban.evaluation.conditions import Condition
+from deciban.evaluation.metrics import SPOOFING, Metric, metric_of
+from deciban.evaluation.one_system import Jsonable, as_object, has_llrs, plain, shown_interval, with_interval
+from deciban.evaluation.preset_table import CLOSEST_EER, Preset
+from deciban.evaluation.results import Evaluation, Results
+from deciban.evaluation.uncertainty import Figure
+from deciban.spoofing import AsvErrors
+from deciban.spoofing.sasv import a_dcf_weights
+from deciban.spoofing.tandem import TDcfWeights, t_dcf_weights
+
+COUNTERMEASURE, SINGLE_SCORE = "countermeasure", "single score"
+"""Roles of systems: bona fide trials against spoofs, or targets against non-targets and spoofs."""
+
+SPOOFING_METRICS = {one.name: one for one in (*SPOOFING, *(metric_of(name) for name in ("min_dcf", "act_dcf", "cllr")))}
+"""Metrics of the protocols, by name."""
+
+OF_VERIFIER, OF_ITS_SCORES = ("min_t_dcf", "act_t_dcf"), ("t_eer", "min_a_dcf")
+"""Metrics of a countermeasure that need the error rates of a verifier, and those that need its scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A metric of a protocol.
+
+    Attributes
+    ----------
+    value : float
+    found : Evaluation or None
+        The evaluation with the metric from which this one follows; None if there is none, and so no interval.
+    key : Figure
+        This metric.
+    factor, offset : float
+        This metric is the offset plus the factor times that metric.
+    """
+
+    value: float
+    found: Evaluation | None = None
+    key: Figure = ""
+    factor: float = 1.0
+    offset: float = 0.0
+
+    @classmethod
+    def of(cls, found: Evaluation, key: Figure, value: float | None = None) -> Measured:
+        """Return a metric of an evaluation."""
+        return cls(found.value(key) if value is None else value, found, key)
+
+    @classmethod
+    def eer(cls, found: Evaluation) -> Measured:
+        """Return the equal error rate of the challenges, which the evaluation must have."""
+        return cls.of(found, CLOSEST_EER, found.requested.eer_conventions[CLOSEST_EER[1]])
+
+    @property
+    def interval(self) -> Interval | None:
+        """Confidence interval; None if there is none."""
+        one = None if self.found is None else shown_interval(self.found, self.key)
+        return None if one is None else replace(self.scaled(one, self.offset), estimate=self.value)
+
+    def scaled(self, one: Interval, plus: float = 0.0) -> Interval:
+        """Return the interval of this metric, or without an offset of a difference, from that of the other metric."""
+        ends = {name: plus + self.factor * getattr(one, name) for name in ("estimate", "low", "high")}
+        corrected = None if one.corrected is None else plus + self.factor * one.corrected
+        return replace(one, **ends, corrected=corrected, standard_error=self.factor * one.standard_error)
+
+
+@dataclass(frozen=True, slots=True)
+class Verifier:
+    """A verifier in tandem with countermeasures.
+
+    Attributes
+    ----------
+    name : str
+    errors : AsvErrors
+        Error rates at its threshold.
+    tar, non, spoof : arrays or None
+        Its scores, if known.
+    spoof_values : mapping of str to sequence of str or None
+        Values of the columns of the spoofs.
+    """
+
+    name: str
+    errors: AsvErrors
+    tar: Any = None
+    non: Any = None
+    spoof: Any = None
+    spoof_values: Mapping[str, Any] | None = None
+
+    def errors_for(self, values: Mapping[str, str | None]) -> AsvErrors | None:
+        """Return the error rates with the spoofs that have these values; None if it accepts none of them.
+
+        Columns that the verifier does not have do not count.
+        """
+        chosen = None
+        for column, value in values.items():
+            own = (self.spoof_values or {}).get(column)
+            is_it = None if own is None else own == value
+            chosen = is_it if chosen is None else chosen if is_it is None else chosen & is_it
+        if chosen is None:
+            return self.errors
+        is_accepted = self.spoof[chosen] >= self.errors.threshold
+        return replace(self.errors, p_fa_spoof=float(is_accepted.mean())) if is_accepted.any() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """Metrics, priors and costs of a protocol.
+
+    Attributes
+    ----------
+    plan : Preset
+    t_dcf : mapping of str to value
+        Edition, priors and costs of the t-DCF.
+    a_dcf : mapping of str to float
+        Priors and costs of the a-DCF.
+    countermeasure, tandem, single_score : tuple of str
+        Names of metrics, in the order of the protocol.
+    """
+
+    plan: Preset
+    t_dcf: Mapping[str, Any]
+    a_dcf: Mapping[str, float]
+    countermeasure: tuple[str, ...]
+    tandem: tuple[str, ...]
+    single_score: tuple[str, ...]
+
+    def names_for(self, role: str) -> tuple[str, ...]:
+        """Return the names of the metrics of a role, in the order of the protocol."""
+        return self.single_score if role == SINGLE_SCORE else (*self.countermeasure, *self.tandem)
+
+    def sorted(self, role: str, made: Mapping[str, Measured]) -> dict[str, Measured]:
+        """Return metrics with the metrics of the protocol first, in its order."""
+        return {name: made[name] for name in dict.fromkeys((*self.names_for(role), *made)) if name in made}
+
+    @classmethod
+    def of(cls, plan: Preset | None) -> Edition:
+        """Return the edition of a protocol.
+
+        Raises
+        ------
+        InputError
+            If there is no protocol, or it is not about spoofing.
+        """
+        about = {} if plan is None else plan.spoofing
+        if plan is None or not about:
+            from deciban.evaluation.preset_table import presets
+
+            names = ", ".join(name for name, one in presets().items() if one.spoofing)
+            got = "name the edition" if plan is None else f"{plan.name} has no metrics of spoofing"
+            raise InputError(f"preset: {got}. Protocols with these metrics: {names}.")
+        listed = {name: tuple(about.get(name, ())) for name in ("countermeasure", "tandem", "single_score")}
+        return cls(plan, about["t_dcf"], about["a_dcf"], **listed)
+
+    def weights(self, errors: AsvErrors) -> TDcfWeights:
+        """Return the weights of the errors of a countermeasure."""
+        return t_dcf_weights(errors, **self.t_dcf)
+
+    def point(self, errors: AsvErrors) -> OperatingPoint | None:
+        """Return the operating point whose normalized cost determines the t-DCF; None if an error costs nothing."""
+        weights = self.weights(errors)
+        return OperatingPoint(0.5, weights.miss, weights.fa) if weights.miss > 0.0 < weights.fa else None
+
+    def a_point(self) -> tuple[OperatingPoint, dict[str, float]]:
+        """Return the operating point of the a-DCF, and the shares of non-targets and spoofs in false alarms."""
+        weights = a_dcf_weights(**self.a_dcf)
+        total = weights.fa + weights.fa_spoof
+        return OperatingPoint(0.5, weights.miss, total), {"non": weights.fa / total, "spoof": weights.fa_spoof / total}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpoofingSystem:
+    """The metrics of one system.
+
+    Attributes
+    ----------
+    found : Evaluation
+        Bona fide trials against spoofs, or targets against non-targets and spoofs.
+    role : str
+        ``"countermeasure"`` or ``"single score"``.
+    metrics : mapping of str to Measured
+        By name; metrics of the protocol come first, in its order.
+    conditions : tuple of (Condition, metrics)
+        The same for each condition.
+    """
+
+    found: Evaluation
+    role: str
+    metrics: Mapping[str, Measured]
+    conditions: tuple[tuple[Condition, Mapping[str, Measured]], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Name of the system."""
+        return self.found.name
+
+    @property
+    def are_llrs(self) -> bool:
+        """False if the scores are not log-likelihood ratios, so that actual costs are meaningless."""
+        return has_llrs(self.found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of ``systems`` in JSON."""
+        found = _with(self.found.to_dict(), self.metrics) | {"role": self.role}
+        if self.conditions:
+            found["conditions"] = [_with(one.to_dict(), metrics) for one, metrics in self.conditions]
+        return found
+
+
+def _with(found: dict[str, Any], metrics: Mapping[str, Measured]) -> dict[str, Any]:
+    """Return the metrics of an evaluation, with those that only protocols of spoofing have."""
+    own = {name: one for name, one in metrics.items() if name not in ("min_dcf", "act_dcf", "cllr")}
+    if (eer := own.get("cm_eer", own.get("sasv_eer"))) is not None:
+        own["eer"] = eer  # that of the protocol, not that of the convex hull
+    bounds = {name: as_object(one.interval) for name, one in own.items() if one.interval is not None}
+    values: dict[str, Any] = plain({name: one.value for name, one in own.items()})
+    return {**found, **values, "intervals": {**found.get("intervals", {}), **bounds}}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpoofingResults(Jsonable):
+    """Results of several systems by a protocol of spoofing.
+
+    Attributes
+    ----------
+    edition : Edition
+    systems : tuple of SpoofingSystem
+    verifier : Verifier or None
+    results : Results
+        The evaluations of the systems, with the join and the messages.
+    """
+
+    edition: Edition
+    systems: tuple[SpoofingSystem, ...]
+    verifier: Verifier | None
+    results: Results[Evaluation]
+
+    @property
+    def messages(self) -> tuple[Any, ...]:
+        """Input files and assumptions."""
+        return self.results.messages
+
+    def of_role(self, role: str) -> list[SpoofingSystem]:
+        """Return the systems of a role."""
+        return [one for one in self.systems if one.role == role]
+
+    def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
+        """Return the evaluations; see `Results`."""
+        return self.results.labelled()
+
+    @property
+    def metrics(self) -> Any:
+        """Table of all metrics, one per row; the metrics of the protocol come first, in its order."""
+        return registered("metrics")(self)
+
+    @property
+    def of_protocol(self) -> list[tuple[str, str, Metric, Measured]]:
+        """System, condition and metric of each value of the protocol, in its order."""
+        return [
+            (one.name, condition, SPOOFING_METRICS[name], metrics[name])
+            for one in self.systems
+            for condition, metrics in (("", one.metrics), *((part.name, own) for part, own in one.conditions))
+            for name in self.edition.names_for(one.role)
+            if name in metrics
+        ]
+
+    @property
+    def eers(self) -> dict[str, str]:
+        """The equal error rate of each system by the convention of the protocol, with its interval, as text."""
+        found = dict[str, str]()
+        for one in self.systems:
+            measured = one.metrics["cm_eer" if one.role == COUNTERMEASURE else "sasv_eer"]
+            text = SPOOFING_METRICS["cm_eer"].text(measured.value)
+            found[one.name] = text if measured.found is None else with_interval(text, measured.found, measured.key)
+        return found
+
+    def shown(self, one: SpoofingSystem) -> list[str]:
+        """Return the names of the metrics of a system that tables show."""
+        return [name for name in self.edition.names_for(one.role) if name in one.metrics]
+
+    @property
+    def remarks(self) -> list[str]:
+        """Return sentences on conventions, and on metrics that are lacking."""
+        made = {name for one in self.systems for name in self.shown(one)}
+        found, plan, cms = list[str](), self.edition.plan.name, self.of_role(COUNTERMEASURE)
+        if made & {"min_t_dcf", "min_a_dcf", "min_dcf"}:
+            found.append("Costs are normalized. EERs: mean of both error rates where they are closest.")
+        if any(name in made and one.metrics[name].interval for one in cms for name in OF_VERIFIER):
+            found.append("Intervals of the t-DCF hold for this verifier: its error rates are fixed.")
+        without = [one.name for cm in cms for one, own in cm.conditions if OF_VERIFIER[0] in {*cm.metrics} - {*own}]
+        if without:
+            names = ", ".join(dict.fromkeys(without))
+            found.append(f"No t-DCF where the verifier accepts no spoof of the attack, or has none: {names}.")
+        if "t_eer" in made:
+            found.append(
+                "t-EER and the min a-DCF of a tandem treat both systems as independent, and have no intervals."
+            )
+        lacking = [name for name in self.edition.names_for(COUNTERMEASURE) if name not in made]
+        if cms and lacking:
+            names = ", ".join(SPOOFING_METRICS[name].label for name in lacking)
+            found.append(f"{plan} also has {names}: add the scores of the verifier (--asv FILE).")
+        raw = [one.name for one in self.systems if not one.are_llrs]
+        needing = _labels(name for name in made if SPOOFING_METRICS[name].needs_llrs)
+        if raw and needing:
+            words = "needs" if len(needing) == 1 else "need"
+            found.append(
+                f"{', '.join(raw)}: the scores are not log-likelihood ratios, which {', '.join(needing)} {words}: "
+                "calibrate them first."
+            )
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON types."""
+        return {**self.results.to_dict(), **self._with_verifier([one.to_dict() for one in self.systems])}
+
+    def added_to(self, systems: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Return ``systems``, JSON of other evaluations of the same systems, with these metrics, and the verifier."""
+        own, made = {one.name: one for one in self.systems}, list[dict[str, Any]]()
+        for entry in systems:
+            one = own.get(entry["name"])
+            if one is not None:
+                parts = {tuple(part.values.items()): metrics for part, metrics in one.conditions}
+                known = [(cell, parts.get(tuple(cell["condition"].items()))) for cell in entry.get("conditions", ())]
+                cells = [cell if metrics is None else _with(cell, metrics) for cell, metrics in known]
+                more = {"role": one.role} | ({"conditions": cells} if cells else {})
+            made.append(entry if one is None else _with(entry, one.metrics) | more)
+        return self._with_verifier(made)
+
+    def _with_verifier(self, systems: list[dict[str, Any]]) -> dict[str, Any]:
+        found = dict[str, Any](systems=systems)
+        if self.verifier is not None:
+            errors = self.verifier.errors
+            found["verifier"] = {"name": self.verifier.name, **plain({k: getattr(errors, k) for k in _RATES})}
+        return found
+
+
+_RATES = ("p_miss", "p_fa", "p_fa_spoof", "threshold")
+
+
+def _labels(names: Iterable[str]) -> Sequence[str]:
+    return sorted(SPOOFING_METRICS[name].label for name in names)

@@ -1,0 +1,209 @@
+"""Terminal tables of fields: protocols of spoofing, and error rates of biometric verification."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from deciban.biometrics import generalized_rates
+from deciban.errors import amount
+from deciban.evaluation.one_system import WithInterval, bounds_in_words, with_interval
+from deciban.evaluation.spoofing import COUNTERMEASURE, SINGLE_SCORE, SPOOFING_METRICS
+from deciban.tables.results import captioned, errors_in_words, number, percent, rate, say, say_all, table
+from deciban.tables.writers import Table
+
+if TYPE_CHECKING:
+    from deciban.evaluation import Evaluation, Results
+    from deciban.evaluation.spoofing import Measured, SpoofingResults, SpoofingSystem
+    from deciban.workflows.spoofing_fusion import FusedSpoofing
+
+
+def print_spoofing(results: SpoofingResults, out: Console, *, everything: bool = False) -> None:
+    """Print the metrics of a protocol of spoofing, in its order.
+
+    Parameters
+    ----------
+    results : SpoofingResults
+    out : Console
+    everything : bool
+        Whether scores that are not log-likelihood ratios also have actual costs and Cllr.
+    """
+    for one in spoofing_tables(results, everything=everything):
+        out.print(one)
+    say_all(out, results.remarks, "yellow")
+
+
+def spoofing_tables(results: SpoofingResults, *, everything: bool = False) -> list[Table]:
+    """Return the tables of a protocol of spoofing: systems of each role, their conditions, and the verifier."""
+    about = {COUNTERMEASURE: "bona fide trials and spoofs", SINGLE_SCORE: "targets, non-targets and spoofs"}
+    found = list[Table]()
+    for role, words in about.items():
+        systems = results.of_role(role)
+        if not systems:
+            continue
+        shown = results.shown(systems[0])
+        headings = [SPOOFING_METRICS[name].label for name in shown]
+        rows = [(one.name, *_cells(one, one.metrics, shown, everything)) for one in systems]
+        caption = captioned(f"{results.edition.plan.name}: {words}", [one.found for one in systems])
+        found.append(table(["system", *headings], rows, caption=caption))
+        for one in systems:
+            found += _tables_of_conditions(one, shown, everything=everything)
+    if results.verifier is not None:
+        errors = results.verifier.errors
+        cells = [percent(rate) for rate in (errors.p_miss, errors.p_fa, errors.p_fa_spoof)]
+        row = (results.verifier.name, *cells, number(errors.threshold, 4))
+        headings = ["verifier", "targets rejected", "non-targets accepted", "spoofs accepted", "threshold"]
+        has_scores = results.verifier.tar is not None
+        found.append(table(headings, [row], caption="at the threshold of its EER" if has_scores else "as given"))
+    return found
+
+
+_OF_FUSION = ("min_a_dcf", "act_a_dcf", "sasv_eer", "sv_eer", "spf_eer")
+
+
+def print_fused_spoofing(done: FusedSpoofing, out: Console) -> None:
+    """Print the costs of a countermeasure, a verifier, their cascade and their fusion, and the weights of the fusion.
+
+    Parameters
+    ----------
+    done : FusedSpoofing
+    out : Console
+    """
+    headings = ["system", *(SPOOFING_METRICS[name].label for name in _OF_FUSION)]
+    write = SPOOFING_METRICS["min_a_dcf"].text
+    for title, one in (("Training trials", done.dev), ("Other trials", done.eval)):
+        if one is None:
+            continue
+        say(out, title, "bold")
+        rows = [(each.name, *_cells(each, each.metrics, _OF_FUSION, everything=False)) for each in one.results.systems]
+        cascade = ("cascade", write(one.least.a_dcf), write(one.actual), "-", "-", "-")
+        plan = one.results.edition.plan
+        caption = captioned(f"costs of {plan.name}, normalized", [each.found for each in one.results.systems])
+        out.print(table(headings, [*rows[:-1], cascade, rows[-1]], caption=caption))
+        out.print()
+    say(out, "Weights", "bold")
+    out.print(table(["", "weight"], [(row.name, row.texts[0]) for row in done.model.parameter_rows()]))
+    cm, asv = done.model.trained_systems
+    at = f"{cm} >= {done.dev.least.cm_threshold:.4f} and {asv} >= {done.dev.least.asv_threshold:.4f}"
+    lines = [f"cascade: accept if {at}, the best pair of thresholds for the training trials"]
+    shares = ", ".join(f"{share:.3f}" for share in done.model.prior or ())
+    lines.append(f"prior times cost of targets, non-targets, spoofs, in shares: {shares}")
+    if done.eval is None:
+        lines.append("Costs on training trials are optimistic: evaluate on other trials (--apply-to, --apply-key).")
+    say_all(out, [*lines, *done.model.training_lines()])
+
+
+def _tables_of_conditions(one: SpoofingSystem, shown: Sequence[str], *, everything: bool) -> list[Table]:
+    """Return the metrics of a system in each condition, one table for each partition of the trials."""
+    by_columns = dict[tuple[str, ...], list[tuple[str, ...]]]()
+    shown = [name for name in shown if any(name in metrics for _, metrics in one.conditions)]
+    for condition, metrics in one.conditions:
+        cells = _cells(one, metrics, shown, everything)
+        names = ["-" if value is None else value for value in condition.values.values()]
+        row = (*names, *map(amount, condition.trials.values()), *cells)
+        by_columns.setdefault(tuple(condition.values), []).append(row)
+    words = ("bona fide", "spoofs") if one.role == COUNTERMEASURE else ("targets", "others")
+    headings = [SPOOFING_METRICS[name].label for name in shown]
+    return [
+        table([*columns, *words, *headings], rows, n_left=len(columns), caption=f"{one.name} by {', '.join(columns)}")
+        for columns, rows in by_columns.items()
+    ]
+
+
+def _cells(
+    one: SpoofingSystem,
+    metrics: Mapping[str, Measured],
+    shown: Sequence[str],
+    everything: bool,  # noqa: FBT001  # the option of the caller
+) -> list[str]:
+    """Write metrics with their intervals."""
+    found = list[str]()
+    for name in shown:
+        metric, measured = SPOOFING_METRICS[name], metrics.get(name)
+        if measured is None or (metric.needs_llrs and not (everything or one.are_llrs)):
+            found.append("-")
+            continue
+        text = metric.text(measured.value)
+        if measured.interval is not None:
+            low, high = bounds_in_words(measured.interval, in_percent=metric.in_percent, beside=text)
+            text = WithInterval(text, low, high)
+        found.append(text)
+    return found
+
+
+def biometric_rates(systems: Sequence[Evaluation]) -> Table:
+    """Return a table of FNMR at limits of the FMR, the highest limit first, with numbers of errors."""
+    unit = "log10" if all(one.axis == "log10" for one in systems) else "nats"
+    rows = list[Sequence[str]]()
+    for one in systems:
+        found = [(k, row) for k, row in enumerate(one.requested.rates_at) if row.limited == "fmr"]
+        for k, row in sorted(found, key=lambda pair: -pair[1].limit):
+            place, *counts = errors_in_words(row.errors, unit)
+            text = with_interval(rate(row.rate), one, ("rates_at", k))
+            fmr = rate(row.errors.n_fa / row.errors.n_non)
+            rows.append((one.name, f"{100 * row.limit:.6g} %", fmr, text, *counts, place))
+    words = "FMR: no interval, as the threshold was chosen on these comparisons; threshold: accept at and above"
+    headings = [
+        "system",
+        "FMR at most",
+        "FMR",
+        "FNMR",
+        "false non-matches",
+        "false matches",
+        "threshold in log10" if unit == "log10" else "threshold",
+    ]
+    return table(headings, rows, caption=captioned(words, systems))
+
+
+def field_table(results: Results[Evaluation]) -> Table | None:
+    """Return the table of the field of a protocol, biometric or forensic; None for others."""
+    primary = results.primaries[0].plan.primary if results.primaries else ""
+    makers = {"fnmr_at_fmr": biometric_rates, "cllr": forensic_metrics}
+    return makers[primary](results.systems) if primary in makers else None
+
+
+def forensic_metrics(systems: Sequence[Evaluation]) -> Table:
+    """Return a table of accuracy, discrimination and calibration of likelihood ratios, and of misleading evidence."""
+    names = ("cllr", "min_cllr", "calibration_loss")
+    rows = []
+    for one in systems:
+        evidence = one.misleading[0]
+        rates = ((evidence.p_tar, "misleading_tar"), (evidence.p_non, "misleading_non"))
+        cells = [with_interval(number(getattr(one, name)), one, name) for name in names]
+        cells += [with_interval(percent(one.eer), one, "eer"), number(one.curves.pav.deviation)]
+        cells += [with_interval(rate(value), one, (name, 0)) for value, name in rates]
+        rows.append((one.name, *cells))
+    headings = [
+        "system",
+        "Cllr",
+        "min Cllr",
+        "Cllr cal",
+        "EER (ROCCH)",
+        "devPAV",
+        "LR < 1, targets",
+        "LR > 1, non-targets",
+    ]
+    return table(
+        headings, rows, caption=captioned("Cllr in bits; Cllr cal = Cllr - min Cllr; devPAV in log10", systems)
+    )
+
+
+def generalized_table(systems: Sequence[Evaluation], failures: Mapping[str, tuple[int, int]]) -> Table:
+    """Return a table of error rates of transactions at limits of a rate, with failures to enrol and to acquire."""
+    rows, (enrol, acquire) = list[Sequence[str]](), (failures["enrol"], failures["acquire"])
+    for one in systems:
+        for row in sorted(one.requested.rates_at, key=lambda row: (row.limited, -row.limit)):
+            found = generalized_rates(row.errors.p_fa, row.errors.p_miss, enrol=enrol, acquire=acquire)
+            limit = f"{'FMR' if row.limited == 'fmr' else 'FNMR'} {100 * row.limit:.6g} %"
+            rows.append((one.name, limit, *map(rate, (found.far, found.frr, found.gfar, found.gfrr))))
+    counts = [
+        f"{name} {rate(value)} [{', '.join(f'{100 * end:.2g}' for end in ends)}], {k} of {n:,}"
+        for name, value, ends, (k, n) in (
+            ("FTE", found.fte, found.fte_interval, enrol),
+            ("FTA", found.fta, found.fta_interval, acquire),
+        )
+    ]
+    caption = f"{'; '.join(counts)}; intervals for independent attempts"
+    return table(["system", "limit", "FAR", "FRR", "GFAR", "GFRR"], rows, n_left=2, caption=caption)

@@ -1,0 +1,518 @@
+"""Evaluation of countermeasures, and of single scores against spoofs, by the protocols of ASVspoof and SASV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from deciban import spoofing
+from deciban._files import PathLike, display_name
+from deciban.errors import FormatError, InputError, KeyMismatchError, Message
+from deciban.evaluation.conditions import Condition
+from deciban.evaluation.results import Evaluation, Results
+from deciban.evaluation.spoofing import (
+    COUNTERMEASURE,
+    OF_ITS_SCORES,
+    OF_VERIFIER,
+    SINGLE_SCORE,
+    Edition,
+    Measured,
+    SpoofingResults,
+    SpoofingSystem,
+    Verifier,
+)
+from deciban.io.formats import Contents
+from deciban.io.reader import read_contents
+from deciban.io.recognition import Recognized, readable_as, recognize
+from deciban.io.source import single_files
+from deciban.spoofing import AsvErrors
+from deciban.trials.sources import Chunk, LoadedPartition, ShardSource
+from deciban.types import BoolArray, FloatArray, Progress
+from deciban.workflows.inputs import Paths, paths_of, read_joined
+from deciban.workflows.kinds import kind_called
+from deciban.workflows.options import Options, Reading
+from deciban.workflows.units import UnitsOfSource, units_of_source
+
+_SPOOFS = frozenset({"spoof", "attack", "fake", "forged", "forgery"})
+"""Label words of spoofs, among the words of non-targets."""
+
+_ROLES = {"cm": COUNTERMEASURE, "asv": "verifier"}
+"""Roles of columns of one table with scores of several systems, as in ASVspoof 5; other columns are single scores."""
+
+_ASV_2021 = "enroll,test,=codec,=trans,=attack,label,=trim,=subset"
+"""Columns of the key of the verifier in ASVspoof 2021."""
+
+
+def evaluate_spoofing_files(
+    scores: Paths,
+    key: PathLike | None = None,
+    *,
+    asv: PathLike | None = None,
+    asv_key: PathLike | None = None,
+    asv_errors: Sequence[float] | AsvErrors | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> SpoofingResults:
+    """Evaluate scores of countermeasures, or scores against non-targets and spoofs, by a protocol.
+
+    Parameters
+    ----------
+    scores : sequence of paths, or one path
+        Score files, one for each system. If the labels distinguish targets, non-targets and spoofs, the systems are
+        single scores, except columns of one table named ``cm-score`` (countermeasure) and ``asv-score`` (verifier).
+    key : path, optional
+        Key with labels. By default the score files must contain labels.
+    asv : path, optional
+        Scores of the verifier for targets, non-targets and spoofs.
+    asv_key : path, optional
+        Its key, if its file contains no labels.
+    asv_errors : sequence of float or AsvErrors, optional
+        Instead of scores: published error rates of the verifier, ``(p_miss, p_fa, p_fa_spoof)``.
+    progress : function, optional
+        Called with a short description of every step.
+    **options
+        ``preset`` (required), and other options of `deciban.evaluate_files` for reading, uncertainty and ``by``.
+        ``labels`` can also have words for ``spoof``.
+
+    Returns
+    -------
+    SpoofingResults
+
+    Raises
+    ------
+    FormatError, KeyMismatchError, InputError
+        As in `deciban.evaluate_files`; or if a protocol, a kind of trials or a verifier is lacking.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> lines = ["u1 - bonafide 2.0", "u2 - bonafide 1.0", "u3 A07 spoof 1.5", "u4 A07 spoof 0"]
+    >>> _ = (folder / "cm.txt").write_text("\\n".join(lines) + "\\n")
+    >>> rates = (0.05, 0.05, 0.3)
+    >>> found = evaluate_spoofing_files(folder / "cm.txt", asv_errors=rates, preset="asvspoof2021")
+    >>> round(found.systems[0].metrics["min_t_dcf"].value, 3)
+    0.628
+    """
+    chosen = Options.of("evaluate_files", options)
+    edition = Edition.of(chosen.plan)
+    refuse_others(edition, chosen, asv, asv_key, asv_errors)
+    say = progress or (lambda _words: None)
+    paths = paths_of(scores, also=(key, asv, asv_key))
+    try:
+        trials = LabelledTrials.read(paths, key, chosen, say)
+    except (FormatError, KeyMismatchError) as error:
+        if key is None and _is_verifier_of_2019(recognize(single_files(paths)[0])):
+            words = "contains scores of a verifier. Name the countermeasure, and the verifier with asv= (--asv)."
+            raise InputError(f"scores: {display_name(single_files(paths)[0])} {words}") from error
+        raise type(error)(str(error).replace("nontarget=WORD", "nontarget=WORD,spoof=WORD")) from error
+    verifier, messages = _verifier(trials, asv, asv_key, asv_errors, chosen, say)
+    roles = [trials.role(name) for name in trials.source.systems]
+    if not set(roles) & {COUNTERMEASURE, SINGLE_SCORE}:
+        raise InputError("scores: only scores of a verifier. Name the scores of a countermeasure, or single scores.")
+    told = tuple(one for one in (*trials.source.messages, *messages) if not is_moot(one))
+    return results_of(trials, roles, edition, verifier, chosen, messages=told, progress=say)
+
+
+def results_of(
+    trials: LabelledTrials,
+    roles: Sequence[str],
+    edition: Edition,
+    verifier: Verifier | None,
+    options: Options,
+    *,
+    messages: Sequence[Message],
+    progress: Progress,
+) -> SpoofingResults:
+    """Return the results of the systems, each with its role."""
+    made, told = list[SpoofingSystem](), tuple(messages)
+    for role in (COUNTERMEASURE, SINGLE_SCORE):
+        systems = [at for at, one in enumerate(roles) if one == role]
+        if systems:
+            own = _Evaluator.of(trials, role, edition, verifier, options)
+            told += tuple(one for one in own.units.messages if one not in told)
+            for at in systems:
+                progress(f"evaluating {trials.source.systems[at]}")
+                made.append(own.system(at))
+    results = Results(tuple(one.found for one in made), trials.source.report, told)
+    return SpoofingResults(edition, tuple(made), verifier, results)
+
+
+def is_moot(one: Message) -> bool:
+    """Return True for the note on the two labels of ASVspoof 5, which are both used."""
+    return one.text.startswith("the label is asv-label")
+
+
+def refuse_others(edition: Edition, options: Options, asv: Any, asv_key: Any, asv_errors: Any) -> None:
+    """Refuse options that have no effect here.
+
+    Raises
+    ------
+    InputError
+    """
+    given = {"weights": options.reading.weights, "equalize": options.split.equalize, "worst": options.worst}
+    given |= {"dask": options.scale.dask, "speakers": options.scale.speakers, "kind": options.kind == "classes"}
+    named = [name for name, value in given.items() if value]
+    if named:
+        raise InputError(f"{', '.join(named)}: not for protocols of spoofing. Leave it out.")
+    asked: Any = options.figures.operating_points
+    if asked is not None and set(asked if isinstance(asked, list | tuple) else [asked]) - {*edition.plan.points}:
+        raise InputError(f"operating_points: {edition.plan.name} defines its costs. Leave it out.")
+    if asv_key is not None and asv is None:
+        raise InputError("asv_key: a key of the verifier needs its scores (asv=, --asv).")
+    if asv is not None and not {*edition.countermeasure, *edition.tandem} & {*OF_VERIFIER, *OF_ITS_SCORES}:
+        raise InputError(f"asv: {edition.plan.name} has no metric of a countermeasure with a verifier. Leave it out.")
+    if asv is not None and asv_errors is not None:
+        raise InputError("asv, asv_errors: scores of the verifier as well as its error rates. Leave one of them out.")
+    for columns in options.split.partitions:
+        if any(one.path or one.side or one.borders for one in columns):
+            raise InputError("by: protocols of spoofing need columns of the key, without files or bins.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledTrials:
+    """Joined trials with their kinds: targets, non-targets and spoofs, or bona fide trials and spoofs.
+
+    Attributes
+    ----------
+    source : ShardSource
+        One batch; the truth is True for targets, or bona fide trials.
+    is_spoof : (n,) bool array
+    has_three : bool
+    """
+
+    source: ShardSource
+    is_spoof: BoolArray
+    has_three: bool
+
+    @property
+    def batch(self) -> Chunk:
+        """The trials, which are all in memory."""
+        found = self.source.batch
+        assert found is not None  # noqa: S101  # read as a whole
+        return found
+
+    @classmethod
+    def read(cls, paths: Sequence[Any], key: Any, options: Options, progress: Progress) -> LabelledTrials:
+        """Read and join the files twice: which labels are targets, and which are spoofs.
+
+        Raises
+        ------
+        FormatError, KeyMismatchError, InputError
+        """
+        if "-" in map(str, (*single_files(paths), key)):
+            raise InputError("scores: standard input can be read only once, but labels of spoofs are read twice.")
+        options.scale.require_room("protocols of spoofing", paths, key)
+        given = (options.reading.labels or {}).get("spoof")
+        spoofs = None if given is None else given.split("|")
+        if given is not None and "target" not in (options.reading.labels or {}):
+            raise InputError("labels: spoof, without target. Write for example target=tgt,nontarget=imp,spoof=fake.")
+        reading = reading_of_two(options.reading)
+        first = replace(options, reading=reading, kind="two-class")
+        source = read_joined(paths, None if key is None else key, first, progress=progress)
+        held = _labels(single_files(paths)[0] if key is None else key, reading, of_key=key is not None)
+        if spoofs is None:
+            spoofs = [word for word, is_target in held.words.items() if not is_target and word.casefold() in _SPOOFS]
+        others = [word for word in held.words if word not in spoofs]
+        truth = source.batch.labels if source.batch is not None else np.zeros(0, bool)
+        if all(held.words[word] for word in others):
+            return _with_spoofs(cls(source, ~truth, has_three=False))
+        again = replace(
+            first, reading=replace(reading, labels={"target": "|".join(others), "nontarget": "|".join(spoofs)})
+        )
+        other = read_joined(paths, key, again, progress=progress).batch if any(spoofs) else None
+        return _with_spoofs(cls(source, np.zeros(len(truth), bool) if other is None else ~other.labels, has_three=True))
+
+    def role(self, name: str) -> str:
+        """Return the role of a system: of columns of one table by their name."""
+        if not self.has_three:
+            return COUNTERMEASURE
+        return _ROLES.get(name.casefold().replace("_", "-").removesuffix("-score"), SINGLE_SCORE)
+
+    def three(self, system: int) -> tuple[Any, Any, Any]:
+        """Return the scores of targets, non-targets and spoofs."""
+        scores, truth = self.batch.scores[system], self.batch.labels
+        return scores[truth], scores[~truth & ~self.is_spoof], scores[self.is_spoof]
+
+    def pairs(self) -> list[Any]:
+        """Return the scores of all systems as columns, for targets, non-targets and spoofs."""
+        scores, truth = self.batch.stacked, self.batch.labels
+        return [scores[rows] for rows in (truth, ~truth & ~self.is_spoof, self.is_spoof)]
+
+    def with_system(self, name: str, scores: FloatArray) -> LabelledTrials:
+        """Return the trials with scores in nats of one more system."""
+        source = replace(self.source, systems=(*self.source.systems, name), units=(*self.source.units, "nats"))
+        chunk = replace(self.batch, scores=(*self.batch.scores, scores))
+        return replace(self, source=_held(source, chunk))
+
+    def two(self, system: int) -> tuple[Any, Any]:
+        """Return the scores of bona fide trials and spoofs."""
+        scores = self.batch.scores[system]
+        return scores[~self.is_spoof], scores[self.is_spoof]
+
+
+def reading_of_two(reading: Reading) -> Reading:
+    """Return options for reading in which words for spoofs are words for non-targets."""
+    words = dict(reading.labels or {})
+    if (spoof := words.pop("spoof", None)) is not None:
+        words["nontarget"] = "|".join(filter(None, (words.get("nontarget", ""), spoof)))
+    return replace(reading, labels=words or None)
+
+
+def _with_spoofs(trials: LabelledTrials) -> LabelledTrials:
+    """Return the trials, and refuse them if none is a spoof.
+
+    Raises
+    ------
+    InputError
+    """
+    if not trials.is_spoof.any():
+        raise InputError(
+            f"{trials.source.name}: no trial is a spoof. Name the label words: --labels "
+            "target=WORD,nontarget=WORD,spoof=WORD."
+        )
+    return trials
+
+
+def _labels(path: PathLike, reading: Any, *, of_key: bool) -> Contents:
+    how: Any = {"format": reading.key_format if of_key else reading.format, "labels": reading.labels}
+    return read_contents(path, need="key", columns=reading.key_columns if of_key else reading.columns, **how)
+
+
+def _verifier(
+    trials: LabelledTrials, asv: Any, key: Any, errors: Any, options: Options, progress: Progress
+) -> tuple[Verifier | None, tuple[Message, ...]]:
+    """Return the verifier, if there is one, and messages about it.
+
+    Raises
+    ------
+    FormatError, KeyMismatchError, InputError
+    """
+    if errors is not None:
+        rates = errors if isinstance(errors, AsvErrors) else _as_errors(errors)
+        return Verifier("published error rates", rates), ()
+    if asv is None:
+        inside = [at for at, name in enumerate(trials.source.systems) if trials.role(name) == "verifier"]
+        return (_verifier_of(trials, inside[0]), ()) if inside else (None, ())
+    found = LabelledTrials.read([asv], key, _reading_of_verifier(asv, key, options), progress)
+    if not found.has_three:
+        raise InputError(
+            f"asv: {display_name(asv)} must have trials of targets, non-targets and spoofs. Are the files swapped? "
+            "Scores of the countermeasure come first."
+        )
+    if len(found.source.systems) > 1:
+        raise InputError(f"asv: {display_name(asv)} has scores of several systems. Name a file with one.")
+    dropped = sorted({*(options.reading.where or ())} - {*found.source.columns})
+    shared = [f"--{name}" for name in ("negate", "lr", "log10") if getattr(options.reading, name)]
+    words = [f"--where {', '.join(dropped)} selects trials of SCORES only: the verifier has no such column"] * any(
+        dropped
+    )
+    words += [f"{', '.join(shared)}: applied to the scores of the verifier, too"] * any(shared)
+    return _verifier_of(found, 0), (*found.source.messages, *(Message("note", "", one) for one in words))
+
+
+def _as_errors(rates: Any) -> AsvErrors:
+    given = list(rates)
+    if len(given) != 3:
+        raise InputError(f"asv_errors: got {len(given)} numbers. Pass three fractions: p_miss, p_fa, p_fa_spoof.")
+    return AsvErrors(*map(float, given))
+
+
+def _verifier_of(trials: LabelledTrials, system: int) -> Verifier:
+    """Return a verifier with its errors at the threshold of its EER."""
+    three = trials.three(system)
+    values, listed = dict[str, Any](), trials.batch.trials
+    if listed is not None:
+        for name in listed.conditions:
+            values[name] = np.asarray(listed.condition(name).to_pylist(), dtype=object)[trials.is_spoof]
+    if "source" in values:
+        values["attack"] = values["source"]
+    return Verifier(trials.source.systems[system], spoofing.asv_errors(*three), *three, values)
+
+
+def _reading_of_verifier(asv: Any, key: Any, options: Options) -> Options:
+    """Return options to read a verifier, with the layout of its challenge if its file or key looks like it.
+
+    Raises
+    ------
+    FormatError, InputError
+        If there are no labels.
+    """
+    known = replace(options.reading, format=None, columns=None, key_format=None, key_columns=None, names=None)
+    found = recognize(asv if key is None else key, of_key=key is not None)
+    if key is None and not readable_as(found, ("key",)):
+        raise InputError(
+            f"asv: {display_name(asv)} does not have the labels target, nontarget and spoof. Name a key of its trials "
+            "(asv_key=, --asv-key)."
+        )
+    rows = _first_rows(found)
+    role, layout = "" if key is None else "key_", dict[str, Any]()
+    if _is_verifier_of_2019(found):
+        layout = {f"{role}format": "asvspoof2019-asv"}
+    elif rows and all(len(row) == 8 and row[5] in ("target", "nontarget", "spoof") for row in rows):
+        layout = {f"{role}columns": _ASV_2021}
+    known = replace(known, **layout)
+    if known.where:
+        held = _labels(asv if key is None else key, known, of_key=key is not None)
+        own = {} if held.key is None else held.key.trials.conditions
+        known = replace(known, where={name: value for name, value in known.where.items() if name in own} or None)
+    return replace(options, reading=known, split=type(options.split)())
+
+
+def _first_rows(found: Recognized) -> list[list[str]]:
+    return [line.split() for line in found.files[0].lines[:_FIRST]]
+
+
+def _is_verifier_of_2019(found: Recognized) -> bool:
+    """Return True for scores of a verifier in ASVspoof 2019."""
+    return any(row[:1] == ["bonafide"] and row[1:2] in (["target"], ["nontarget"]) for row in _first_rows(found))
+
+
+_FIRST = 100
+"""Number of lines that show the layout of a file."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Evaluator:
+    """Trials of one role, with their units and the metrics of a protocol."""
+
+    trials: LabelledTrials
+    role: str
+    edition: Edition
+    verifier: Verifier | None
+    options: Options
+    units: UnitsOfSource
+    truth: BoolArray
+
+    @classmethod
+    def of(
+        cls, trials: LabelledTrials, role: str, edition: Edition, verifier: Verifier | None, options: Options
+    ) -> _Evaluator:
+        """Find the units of the trials."""
+        truth = ~trials.is_spoof if role == COUNTERMEASURE else trials.batch.labels
+        source = _held(trials.source, replace(trials.batch, truth=truth))
+        kind = kind_called("two-class")
+        kind.require_trials(truth, ())
+        with options.scale.engine() as engine:
+            units = units_of_source(source, engine, options.how_sure, kind)
+        return cls(trials, role, edition, verifier, replace(options, kind="two-class"), units, truth)
+
+    def system(self, at: int) -> SpoofingSystem:
+        """Return the metrics of a system, for all trials and in each condition."""
+        found, metrics = self.metrics(at, np.ones(len(self.truth), bool), {})
+        cells = []
+        for values, rows in self.conditions():
+            name = " · ".join(f"{column} {value}" for column, value in values.items())
+            counts = {"targets": int((self.truth & rows).sum()), "non-targets": int((~self.truth & rows).sum())}
+            part, own = self.metrics(at, rows, values)
+            cells.append((Condition(name, values, counts, part), own))
+        return SpoofingSystem(found, self.role, metrics, tuple(cells))
+
+    def conditions(self) -> Iterator[tuple[dict[str, str | None], BoolArray]]:
+        """Yield the values of spoofs and the rows of their trials; trials of others have the same values, or any.
+
+        Non-targets of single scores always count, since attacks concern spoofs only.
+        """
+        source, spoofs = self.trials.source, self.trials.is_spoof
+        held = (
+            {}
+            if self.trials.batch.conditions is None
+            else dict(zip(source.conditions, self.trials.batch.conditions, strict=True))
+        )
+        for columns in self.options.split.partitions:
+            lacking = [one.name for one in columns if one.name not in held]
+            if lacking:
+                there = ", ".join(name for name in source.columns) or "none"
+                raise InputError(f"by: no column {lacking[0]!r} in the key; there are {there}.")
+            codes = np.stack([held[one.name][0] for one in columns])
+            for some in np.unique(codes[:, spoofs], axis=1).T.tolist():
+                rows = np.ones(len(spoofs), bool)
+                values = dict[str, str | None]()
+                for one, own, code in zip(columns, codes, some, strict=True):
+                    names = held[one.name][1]
+                    values[one.name] = str(names[code]) if code < len(names) else None
+                    is_it = own == code
+                    rows &= is_it | (~spoofs if not (is_it & ~spoofs).any() else False)
+                yield values, rows
+
+    def metrics(
+        self, at: int, rows: BoolArray, values: Mapping[str, str | None]
+    ) -> tuple[Evaluation, dict[str, Measured]]:
+        """Return the evaluation of some trials, and the metrics of the protocol in its order."""
+        if self.role == SINGLE_SCORE:
+            return self._single(at, rows)
+        return self._countermeasure(at, rows, values)
+
+    def _countermeasure(
+        self, at: int, rows: BoolArray, values: Mapping[str, str | None]
+    ) -> tuple[Evaluation, dict[str, Measured]]:
+        edition, verifier = self.edition, self.verifier
+        errors = None if verifier is None else verifier.errors_for(values)
+        found = self.evaluated(at, rows, self.options.figures.operating_points)
+        scores, spoofs = self.trials.batch.scores[at], self.trials.is_spoof
+        two = scores[rows & ~spoofs], scores[rows & spoofs]
+        made = {"cm_eer": Measured.eer(found), "cllr": Measured.of(found, "cllr")}
+        made |= {name: Measured.of(found, (name, 0)) for name in ("min_dcf", "act_dcf")}
+        if errors is not None:
+            weights, point = edition.weights(errors), edition.point(errors)
+            costs = None if point is None else self.evaluated(at, rows, [point])
+            less, floor = min(weights.miss, weights.fa) / weights.norm, weights.floor / weights.norm
+            for name, of, compute in zip(
+                OF_VERIFIER, ("min_dcf", "act_dcf"), (spoofing.min_t_dcf, spoofing.act_t_dcf), strict=True
+            ):
+                value = compute(*two, asv=errors, **edition.t_dcf)
+                made[name] = Measured(value, costs, (of, 0), less, floor)
+        if verifier is not None and verifier.tar is not None and not values:
+            three, own = (verifier.tar, verifier.non, verifier.spoof), {"bona": two[0], "cm_spoof": two[1]}
+            both: Any = {**own, **edition.a_dcf}
+            of_scores = {
+                "t_eer": lambda: spoofing.t_eer(*three, **own)[0],
+                "min_a_dcf": lambda: spoofing.min_tandem_a_dcf(*three, **both),
+            }
+            made |= {name: Measured(of_scores[name]()) for name in OF_ITS_SCORES if name in edition.tandem}
+        return found, edition.sorted(self.role, made)
+
+    def _single(self, at: int, rows: BoolArray) -> tuple[Evaluation, dict[str, Measured]]:
+        spoofs, edition = self.trials.is_spoof, self.edition
+        found = self.evaluated(at, rows, self.options.figures.operating_points)
+        point, shares = edition.a_point()
+        masks = {"non": ~self.truth & ~spoofs & rows, "spoof": spoofs & rows}
+        if not masks["non"].any():
+            raise InputError(f"{self.trials.source.name}: no trial is a non-target. The a-DCF needs some.")
+        weight = np.ones(len(rows))
+        total = sum(int(mask.sum()) for mask in masks.values())
+        for name, mask in masks.items():
+            weight[mask] = shares[name] * total / mask.sum()
+        costs = self.evaluated(at, rows, [point], weight)
+        scores = self.trials.batch.scores[at]
+        three = scores[self.truth & rows], scores[masks["non"]], scores[masks["spoof"]]
+        made = {
+            "sasv_eer": Measured.eer(found),
+            "sv_eer": Measured.eer(self.evaluated(at, rows & ~spoofs)),
+            "spf_eer": Measured.eer(self.evaluated(at, rows & ~masks["non"])),
+            "min_a_dcf": Measured.of(costs, ("min_dcf", 0), spoofing.min_a_dcf(*three, **edition.a_dcf)),
+            "act_a_dcf": Measured.of(costs, ("act_dcf", 0), spoofing.act_a_dcf(*three, **edition.a_dcf)),
+        }
+        if not rows.all():
+            del made["sv_eer"]  # spoofs do not change it
+        return found, edition.sorted(self.role, made)
+
+    def evaluated(self, at: int, rows: BoolArray, points: Any = None, weight: Any = None) -> Evaluation:
+        """Evaluate some trials of a system, perhaps with weights."""
+        batch = self.units.source.batch
+        assert batch is not None  # noqa: S101  # read as a whole
+        chunk = (batch if weight is None else replace(batch, weight=weight)).take(rows)
+        source = replace(_held(self.units.source, chunk), has_weights=weight is not None)
+        figures = replace(self.options.figures, operating_points=points or None, eer_conventions=True)
+        own = replace(self.options, figures=figures)
+        kind, name = kind_called("two-class"), self.trials.source.systems[at]
+        found: Evaluation = kind.evaluate_source(replace(self.units, source=source), own, system=at, name=name)
+        return found
+
+
+def _held(source: ShardSource, chunk: Chunk) -> ShardSource:
+    """Return a source of one batch."""
+    return replace(source, partitions=(LoadedPartition(chunk, source.name),))
