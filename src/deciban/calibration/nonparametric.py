@@ -136,7 +136,7 @@ class PavCalibrator(Calibrator):
         if len(self.llr_) == 1:
             words = (
                 "all scores are in one block, every llr is 0: the scores do not separate targets from non-targets, or "
-                "larger scores favour non-target. If they are distances, or the labels are exchanged, negate them first"
+                "larger scores favour non-targets. If they are distances, or the labels are exchanged, negate them first"
             )
             if self.smoothing:
                 words += "; or the smoothing is too strong for few trials"
