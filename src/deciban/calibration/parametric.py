@@ -110,7 +110,7 @@ class AffineCalibrator(TrainedByRule, Calibrator):
             words = "the best scale is 0: the scores do not separate targets from non-targets"
         elif self.scale_ < 0.0:
             words = (
-                f"the best scale is {self.scale_:.3g}: larger scores favour non-targets here. If they are distances, or "
+                f"the best scale is {self.scale_:.3g}: larger scores favour non-targets. If they are distances, or "
                 "the labels are exchanged, negate the scores first"
             )
         else:

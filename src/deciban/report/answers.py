@@ -191,10 +191,8 @@ def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]
 def _side(scale: float, offset: float, axis: Axis) -> str:
     """Return how far two-class scores are too high or too low, from the zero of the best map."""
     shift = -offset / scale if scale > 0.0 else 0.0
-    if abs(shift) < 0.1:
-        return ""
     size, unit = (abs(shift) / math.log(10), "log10") if axis == "log10" else (abs(shift), "natural log")
-    return f"are {number(size, 1)} too {'high' if shift > 0 else 'low'} ({unit})"
+    return f"are {number(size, 1)} too {'high' if shift > 0 else 'low'} ({unit})" if abs(shift) >= 0.1 else ""
 
 
 def _by_cost(one: Any, costs: Sequence[tuple[str, float]], figure: str) -> dict[str, tuple[str, ...]]:
