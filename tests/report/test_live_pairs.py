@@ -44,6 +44,17 @@ def test_every_two_of_five_systems_are_there():
     assert sorted(pair["of"] for pair in found["pairs"]) == [[i, j] for i in range(5) for j in range(i + 1, 5)]
 
 
+def test_of_seven_only_pairs_with_the_best_have_curves():
+    results = systems("ABCDEFG")
+    best = min(results.systems, key=lambda one: one.eer)
+    found = pairs_of(results)["pairs"]
+    assert len(found) == 21
+    place = results.systems.index(best)
+    assert [pair["of"] for pair in found if pair["curves"]] == [pair["of"] for pair in found if place in pair["of"]]
+    (pair,) = (pair for pair in found if pair["of"] == [0, place])
+    assert pair["curves"] == pairs_of(Results((results.systems[0], best)))["pairs"][0]["curves"]
+
+
 def test_of_twelve_each_is_compared_with_the_first():
     found = pairs_of(systems([f"s{k}" for k in range(12)]))
     assert [pair["of"] for pair in found["pairs"]] == [[0, k] for k in range(1, 12)]

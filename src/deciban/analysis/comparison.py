@@ -323,6 +323,7 @@ def compare_results(
     permutations: int = 0,
     seed: int = 0,
     measures: Sequence[Mapping[str, Measured]] = (),
+    curves_with: str = "",
 ) -> Comparison:
     """Compare evaluations with units in pairs.
 
@@ -338,6 +339,8 @@ def compare_results(
     seed : int
     measures : sequence of mapping of str to Measured
         Metrics of a protocol for each system, which are compared instead of the metrics of tables.
+    curves_with : str
+        Name of the only system whose pairs have curves of differences; by default, all pairs have them.
 
     Raises
     ------
@@ -367,10 +370,11 @@ def compare_results(
             figures = compared_metrics((systems[i], systems[j]))
             found.append({figure: units.difference(figure, level, flips) for figure in figures})
     names_of, pairs = [(systems[i].name, systems[j].name) for i, j in chosen], []
-    together = zip(
-        chosen, names_of, paired, found, _adjusted(found), curve_differences(paired, names_of, level), strict=True
-    )
-    for (i, j), names, units, row, among, bands in together:
+    have_curves = [k for k, names in enumerate(names_of) if curves_with in ("", *names)]
+    drawn = curve_differences([paired[k] for k in have_curves], [names_of[k] for k in have_curves], level)
+    curves = dict(zip(have_curves, drawn, strict=True))
+    together = zip(chosen, names_of, paired, found, _adjusted(found), strict=True)
+    for k, ((i, j), names, units, row, among) in enumerate(together):
         one, other = systems[i], systems[j]
         shown: dict[Figure, tuple[str, tuple[float, float]]]
         if measures:
@@ -378,7 +382,7 @@ def compare_results(
         else:
             shown = {x: (one.words(x), (one.estimates[x].value, other.estimates[x].value)) for x in row}
         rows = [FigureDifference(figure, *shown[figure], interval, among[figure]) for figure, interval in row.items()]
-        pairs.append(Pair(names, tuple(rows), bands, units.n_shared, units.have_same_ranks))
+        pairs.append(Pair(names, tuple(rows), curves.get(k, ()), units.n_shared, units.have_same_ranks))
     return Comparison(results, tuple(pairs), level, flips, tuple(_notes(systems, pairs)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +30,7 @@ from deciban.evaluation.one_system import shown_interval
 from deciban.evaluation.preset_table import Primary
 from deciban.evaluation.results import Results
 from deciban.report.answers import Answer, verdict
-from deciban.report.tables import CORRECTED, figures_in_words
+from deciban.report.tables import CORRECTED, capitalize_first, figures_in_words
 from deciban.tables.error_rates import field_table, spoofing_tables
 from deciban.tables.text import condition_rows, condition_table
 from deciban.tables.writers import MINUS, MISSING, Table, count, number, percent, sure, typeset
@@ -59,7 +60,7 @@ _LIVE = {
 """Numbers of a card beside the main metric. Two-class numbers are at the chosen operating point."""
 
 CHARTS = {
-    "det": ("DET", "Solid: all thresholds. Dashed: convex hull. Star: EER. Dot: operating point."),
+    "det": ("DET", "Solid: all thresholds. Dashed: convex hull. Star: EER. Dot: operating point. Dotted: rule of 30."),
     "bayes_error": ("Cost over prior", "Solid: actual. Dashed: at the best threshold. Dotted: without scores."),
     "pav": ("Calibration", "Solid: optimal llr of each score (PAV). Dotted: calibrated scores."),
     "histogram": ("Scores", "Solid: targets. Dashed: non-targets. Draw a range to list its most misleading trials."),
@@ -67,7 +68,7 @@ CHARTS = {
     "tippett": ("Tippett", "Solid: targets. Dashed: non-targets. Vertical line: Bayes threshold."),
     "reliability": ("Reliability", "Line: share of targets. Dotted: calibrated. Shaded: range of chance."),
     "ape": ("Error rate over prior", "Solid: actual. Dashed: at the best threshold. Dotted: without scores."),
-    "roc": ("ROC", "Solid: all thresholds. Dashed: convex hull. Star: EER. Dot: operating point."),
+    "roc": ("ROC", "Solid: all thresholds. Dashed: convex hull. Star: EER. Dot: operating point. Dotted: rule of 30."),
 }
 """Tab and legend of each chart of two classes. The first four are on the first screen."""
 
@@ -107,6 +108,8 @@ class Card:
         The verdict, and the next step in one to three words.
     metric, value : str
         Name and value of the main metric, with its interval.
+    main : str
+        Attribute of the main metric, which is known for conditions; empty if a protocol defines it.
     live, values : dict of str to str
         Names and values of the other numbers.
     rank : float
@@ -120,6 +123,7 @@ class Card:
     short: str
     metric: str
     value: str
+    main: str
     live: dict[str, str]
     values: dict[str, str]
     rank: float = 0.0
@@ -147,8 +151,8 @@ def cards_of(
     spoofing : SpoofingResults, optional
         The metrics of a protocol of spoofing, which defines the EER.
     """
-    main = "error_rate" if answered and answered[0][0].kind == "classes" else "eer"
-    official = {} if spoofing is None else spoofing.eers
+    main = _RANKED[answered[0][0].kind][0] if answered else "eer"
+    official, eer = ({}, "EER") if spoofing is None else (spoofing.eers, f"EER of {spoofing.edition.plan.name}")
     cards = []
     for one, color, answers in answered:
         cards.append(
@@ -156,10 +160,11 @@ def cards_of(
                 name=one.name,
                 color=color,
                 mood=min((answer.mood for answer in answers[:3]), key=list(_MOODS).index),
-                sentence=_without_name(verdict(one), one.name),
+                sentence=_for_card(verdict(one), one.name),
                 short=answers[-1].verdict.partition(", ")[0],
-                metric="Error rate" if main == "error_rate" else "EER",
+                metric="Error rate" if main == "error_rate" else eer,
                 value=official.get(one.name) or sure(percent(getattr(one, main)), one, main),
+                main="" if official else main,
                 live=_LIVE[one.kind],
                 values=_numbers(one),
                 rank=float(getattr(one, main)),
@@ -168,8 +173,12 @@ def cards_of(
     return cards
 
 
-def _without_name(sentence: str, name: str) -> str:
-    rest = sentence.removeprefix(f"{name}: ")
+_MAIN_METRIC = re.compile(r" \((?:EER|error rate) [^()]*\)")
+
+
+def _for_card(sentence: str, name: str) -> str:
+    """Return a verdict without the name and the main metric, which stand above and below it."""
+    rest = _MAIN_METRIC.sub("", sentence.removeprefix(f"{name}: "), count=1)
     return rest[:1].upper() + rest[1:]
 
 
@@ -242,7 +251,10 @@ def _counted(n: float, noun: str, several: str = "") -> str:
     return f"{count(n)} {noun if n == 1 else several or noun + 's'}"
 
 
-_SECTION = re.compile(r'<section id="([^"]+)"([^>]*)>\s*<h2(?: data-nav="([^"]*)")?>(.*?)</h2>', re.DOTALL)
+_SECTION = re.compile(
+    r'<section id="([^"]+)"([^>]*)>\s*(?:<details class="closed">\s*<summary>)?<h2(?: data-nav="([^"]*)")?>(.*?)</h2>',
+    re.DOTALL,
+)
 
 
 def with_navigation(text: str) -> str:
@@ -320,6 +332,9 @@ _OWN_COUNTS = ("PRBEP", "targets", "non-targets", "tied across classes", "segmen
 MOST_PAIRED = 10
 """With more systems, each is compared with the first one only."""
 
+_MOST_WITH_CURVES = 6
+"""With more systems, only pairs with the best one have a curve of differences: each takes 10 ms."""
+
 _MOST_IN_TABLE = 3
 """With more systems, the table contains the differences from the first one only."""
 
@@ -347,10 +362,13 @@ class Section:
     ----------
     title : str
     tables : sequence of PageTable
+    short : str
+        Name in the navigation, if it is not the title.
     """
 
     title: str
     tables: Sequence[PageTable]
+    short: str = ""
 
 
 def comparison_of(results: Results[Any], before: Results[Any] | None) -> Comparison | None:
@@ -366,8 +384,10 @@ def comparison_of(results: Results[Any], before: Results[Any] | None) -> Compari
     if not compared_metrics(systems) or len({(one.point_names, one.uncertainty.level) for one in systems}) > 1:
         return None
     systems = tuple(replace(one, name=name) for one, name in zip(systems, named, strict=True))
+    best = min(systems, key=operator.attrgetter(_RANKED[systems[0].kind][0])).name
     against = "all" if len(systems) <= MOST_PAIRED else "first"
-    return compare_results(Results(systems), against=against, level=systems[0].uncertainty.level)
+    with_best = best if _MOST_WITH_CURVES < len(systems) <= MOST_PAIRED else ""
+    return compare_results(Results(systems), against=against, level=systems[0].uncertainty.level, curves_with=with_best)
 
 
 def about_differences(comparison: Comparison) -> str:
@@ -384,7 +404,7 @@ def differences_of(found: Comparison | None) -> list[Section]:
     about, sentences = about_differences(found), sentences_of(found)
     headings, rows = tuple(headings_of(found)), tuple(map(tuple, rows_of(found)))
     table = PageTable(headings, rows, n_left, caption=about, sentences=sentences)
-    return [Section("Differences between systems", [table])]
+    return [Section("Differences between systems", [table], "Differences")]
 
 
 def changes_of(results: Results[Any], baseline: Sequence[SavedSystem]) -> list[Section]:
@@ -421,7 +441,7 @@ def changes_of(results: Results[Any], baseline: Sequence[SavedSystem]) -> list[S
         "trials, they are too wide."
     )
     headings = ("system", "metric", "earlier", "now", "difference")
-    return [Section("Changes since the earlier run", [PageTable(headings, tuple(rows), 2, caption=caption)])]
+    return [Section("Changes since the earlier run", [PageTable(headings, tuple(rows), 2, caption=caption)], "Changes")]
 
 
 def sections_of(results: Results[Any]) -> list[Section]:
@@ -438,7 +458,9 @@ def sections_of(results: Results[Any]) -> list[Section]:
     found = []
     for k, part in enumerate(first.partitions):
         tables = tuple(_table(one, one.partitions[k], one.pooled.name if several else "") for one in results.conditions)
-        found.append(Section(f"By {part.title}", tables))
+        column, _, value = part.title.partition("+")
+        more = f", each with all “{value}”" if value else ""
+        found.append(Section(f"By {column}{more}", tables, f"By {column}" if value else ""))
     shown = [part.title for part in first.partitions]
     for equal in first.equalized:
         if equal.title not in shown:
@@ -472,8 +494,16 @@ def typeset_words(line: str) -> str:
     >>> typeset_words("a is better: EER -3.48 % [-5.5, -1.5]")
     'A is better: EER −3.48 % [−5.5, −1.5]'
     """
-    written = re.sub(r"(?<=[ \[])-(?=\d)", MINUS, line)
-    return written[:1].upper() + written[1:]
+    return capitalize_first(with_minus_signs(line))
+
+
+def with_minus_signs(line: str) -> str:
+    """Return a sentence with typographic minus signs before numbers.
+
+    >>> with_minus_signs("sys-1: information -0.1 [-0.2, 0.0]")
+    'sys-1: information −0.1 [−0.2, 0.0]'
+    """
+    return re.sub(r"(?<=[ \[])-(?=\d)", MINUS, line)
 
 
 def leading_of(results: Results[Any], spoofing: SpoofingResults | None) -> list[Section]:
@@ -493,8 +523,8 @@ def fields_of(results: Results[Any], spoofing: SpoofingResults | None) -> list[S
     shown = [PageTable(one.headings, one.rows, one.n_left, caption=one.caption) for one in tables]
     if spoofing is not None:
         shown[-1] = replace(shown[-1], sentences=spoofing.remarks)
-        return [Section(f"Metrics of {spoofing.edition.plan.name}", shown)]
-    return [Section(f"Metrics of {results.primaries[0].plan.name}", shown)]
+        return [Section(f"Metrics of {spoofing.edition.plan.name}", shown, "Protocol")]
+    return [Section(f"Metrics of {results.primaries[0].plan.name}", shown, "Protocol")]
 
 
 def primaries_of(results: Results[Any]) -> list[Section]:
@@ -519,4 +549,4 @@ def primaries_of(results: Results[Any]) -> list[Section]:
     title = (
         f"Plan {first.plan.name}: not its primary number" if first.departs else f"Primary number of {first.plan.name}"
     )
-    return [Section(title, [PageTable(headings, rows, sentences=lines)])]
+    return [Section(title, [PageTable(headings, rows, sentences=lines)], "Primary number")]

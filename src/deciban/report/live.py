@@ -348,6 +348,7 @@ def live_data(page: Page, colors: Sequence[str], compared: Comparison | None = N
         "command": shlex.join(page.command) if page.command else "deciban eval SCORES --key KEY",
         "level": levels[0] if levels else None,
         "nats": systems[0].axis == "nats",
+        "eer": "EER" if page.spoofing is None else "EER (ROCCH)",  # a protocol has its own EER
         "sets": [{"name": "", "systems": found}],
         "figures": {name: [finite(getattr(one, name)) for one in systems] for name in ("eer", "min_cllr", "cllr")},
         "forest": forest_of(systems) if len(systems) > MOST_CARDS else None,

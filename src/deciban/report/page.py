@@ -23,7 +23,7 @@ from deciban.report import cards
 from deciban.report import tables as page_tables
 from deciban.report.answers import in_words
 from deciban.report.live import ROOM, as_script_data, condition_data, live_data
-from deciban.report.scripts import chart_style, picture, policy, scripts_for
+from deciban.report.scripts import chart_style, picture, policy, scripts_for, style
 from deciban.report.tables import date_written
 from deciban.tables.writers import MISSING, count, number, percent, sure, typeset
 
@@ -146,6 +146,7 @@ def filled(
             version=__version__,
             policy=policy(scripts),
             scripts=scripts,
+            style=style(),
             live=_for_scripts(known),
             **own,
         )
@@ -197,8 +198,8 @@ def leaderboard_page(boards: Sequence[Leaderboard], remarks: Sequence[str]) -> s
     from deciban.tables.results import leaderboard_table  # loads on request
 
     shown = [(one, leaderboard_table(one)) for one in boards]
-    own = {"boards": shown, "remarks": remarks, "scripts": scripts, "policy": policy(scripts), "version": __version__}
-    return _environment().get_template("leaderboard.html").render(**own)
+    own = {"boards": shown, "remarks": remarks, "scripts": scripts, "policy": policy(scripts), "style": style()}
+    return _environment().get_template("leaderboard.html").render(version=__version__, **own)
 
 
 def statement_page(rows: Sequence[tuple[str, str]], files: Sequence[dict[str, Any]]) -> str:
@@ -253,6 +254,7 @@ _WRITERS = (
     page_tables.scarce_errors,
     information_in_words,
     cards.linked,
+    cards.with_minus_signs,
     sure,
     typeset,
 )

@@ -19,52 +19,6 @@ from deciban import plots
 
 _CHARTS = ("vendor", "uplot")
 
-_OWN = (
-    "data.js",
-    "numbers.js",
-    "dom.js",
-    "typing.js",
-    "links.js",
-    "exact.js",
-    "point.js",
-    "posteriors.js",
-    "axes.js",
-    "trade_off.js",
-    "over_priors.js",
-    "score_plots.js",
-    "plots.js",
-    "export.js",
-    "painting.js",
-    "readings.js",
-    "charts.js",
-    "multiples.js",
-    "figures.js",
-    "conditions.js",
-    "difference_plot.js",
-    "compare.js",
-    "forest.js",
-    "brush.js",
-    "page.js",
-    "classes.js",
-    "triangle.js",
-    "class_matrices.js",
-    "class_plots.js",
-    "class_page.js",
-    "tables.js",
-    "tools.js",
-)
-"""In the order of execution."""
-
-
-_OF_TWO, _OF_MANY = (
-    ("brush.js", "page.js"),
-    ("classes.js", "triangle.js", "class_matrices.js", "class_plots.js", "class_page.js"),
-)
-"""Scripts for pages of one kind only."""
-
-_ALWAYS = ("tables.js", "tools.js")
-"""Scripts for pages that have only tables."""
-
 
 @dataclass(frozen=True, slots=True)
 class Script:
@@ -92,6 +46,17 @@ class Script:
 
 
 @cache
+def _pages_by_script() -> dict[str, str]:
+    """Return every own script, in the order of execution, with the pages that need it.
+
+    Scripts are for pages of two classes ("two"), of more ("many"), with charts (""), or of tables too ("all").
+    """
+    text = resources.files(__package__).joinpath("live_scripts", "order.txt").read_text("utf-8")
+    found = (line.partition(" ") for line in text.splitlines())
+    return {f"{name}.js": pages for name, _, pages in found}
+
+
+@cache
 def scripts() -> tuple[Script, ...]:
     """Return every script of a page, in the order of execution.
 
@@ -102,12 +67,33 @@ def scripts() -> tuple[Script, ...]:
     """
     folder = resources.files(__package__)
     charts = folder.joinpath(*_CHARTS, "uPlot.iife.min.js")
-    files = [("uPlot.iife.min.js", charts), *((name, folder.joinpath("live_scripts", name)) for name in _OWN)]
+    files = [
+        ("uPlot.iife.min.js", charts),
+        *((name, folder.joinpath("live_scripts", name)) for name in _pages_by_script()),
+    ]
     return tuple(Script(name, _SPACE.sub("", one.read_text("utf-8")).strip()) for name, one in files)
 
 
 _SPACE = re.compile(r"^[ \t]+|^[ \t]*//.*\n|/\*\*(?:[^*]|\*(?!/))*\*/\s*", re.MULTILINE)
 """Comments and indentation of our scripts, which readers of a page do not need."""
+
+
+_AROUND = re.compile(r"\s*([{};])\s*|([:,])\s+")
+"""Spaces in a style sheet that have no meaning."""
+
+
+@cache
+def style() -> str:
+    """Return the style sheet of all pages, without needless spaces.
+
+    Examples
+    --------
+    >>> "body{margin:" in style()
+    True
+    """
+    folder = resources.files(__package__).joinpath("templates")
+    texts = (folder.joinpath(name).read_text("utf-8") for name in ("page.css", "live.css"))
+    return _AROUND.sub(r"\1\2", "".join(texts)).replace(";}", "}")
 
 
 @cache
@@ -124,10 +110,11 @@ def scripts_for(data: dict[str, Any] | None) -> tuple[Script, ...]:
     >>> [one.name for one in scripts_for(None)]
     ['tables.js', 'tools.js']
     """
+    pages = _pages_by_script()
     if data is None:
-        return tuple(one for one in scripts() if one.name in _ALWAYS)
-    others = _OF_TWO if "classes" in data else _OF_MANY
-    return tuple(one for one in scripts() if one.name not in others)
+        return tuple(one for one in scripts() if pages.get(one.name) == "all")
+    other = "two" if "classes" in data else "many"
+    return tuple(one for one in scripts() if pages.get(one.name) != other)
 
 
 def policy(allowed: Sequence[Script]) -> str:

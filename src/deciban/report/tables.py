@@ -51,14 +51,18 @@ _LONG, _LONGEST = 12, 24
 """Characters of names that can be broken, and of words that can be broken inside."""
 
 
-_BREAKS = re.compile(rf"(?<=[-_./])(?=[^-_./])|(?<=[^-_./\s]{{{_LONGEST}}})(?=[^-_./\s])")
+_BREAKS = re.compile(rf"(?<=[-_/])(?=[^-_./])|(?<=\.)(?=[^-_./\d])|(?<=[^-_./\s]{{{_LONGEST}}})(?=[^-_./\s])")
 
 
 def breakable(text: str) -> Markup:
-    """Return a name as HTML with line breaks allowed after `_`, `-`, `.` and `/`, and inside very long words only.
+    """Return a name as HTML with line breaks allowed after `_`, `-`, `/` and `.`, and inside very long words.
+
+    There is none in numbers, and in short names.
 
     >>> print(breakable("scores_aasist"), breakable("a<b"), breakable("sys_a.txt"))
     scores_<wbr>aasist a&lt;b sys_a.txt
+    >>> print(breakable("prior 0.01, sys_a.txt"))
+    prior 0.01, sys_<wbr>a.<wbr>txt
     """
     if len(text) <= _LONG:
         return escape(text)

@@ -80,6 +80,16 @@ def test_intervals_and_bands_follow_the_condition(visit, path, results):
     assert page.evaluate(drawn) != with_bands
 
 
+def test_cards_follow_the_condition(visit, path, results):
+    page = visit(path, "#condition=line%20mic")
+    eer = page.locator(".card [data-main=eer]")
+    assert eer.all_inner_texts() == [words.percent(one.eer) for one in found_in(results, "line mic")]
+    assert page.locator(".card [data-pooled]").all_inner_texts() == ["(all trials)"] * 3
+    page.select_option("[name=condition]", index=0)
+    assert eer.all_inner_texts() == [words.percent(one.eer) for one in results.systems]
+    assert page.locator(".card [data-pooled]").all_inner_texts() == [""] * 3
+
+
 def test_charts_follow_the_condition(visit, path, results):
     page = visit(path)
     page.click("#tab-bayes_error")

@@ -410,6 +410,7 @@ def test_bands_of_many_systems_are_off_until_one_is_pointed_at(visit, tmp_path):
     assert not bands.is_checked()
     ink = "() => document.querySelector('figure[data-plot=bayes_error] canvas').toDataURL()"
     plain = page.evaluate(ink)
+    page.locator(".menu summary").click()
     page.locator("#chart-choices label").first.hover()
     until(page, f"() => ({ink})() !== '{plain}'")
     bands.check()
@@ -650,7 +651,7 @@ def test_cards_follow_the_operating_point(visit, of_three, three):
     page.fill("[name=prior]", "0.2")
     assert cost.inner_text() == at_point(three[1], 0.2)["act_dcf"]
     finds = page.locator("[data-place=frequencies] li").nth(1).inner_text()
-    assert finds.endswith(f"raises {at_point(three[1], 0.2)['expected_false_alarms']} false alarms")
+    assert finds.endswith(f"raises {float(at_point(three[1], 0.2)['expected_false_alarms']):.3g} false alarms")
     assert page.locator("[data-place=targets-expected]").inner_text() == "200"
 
 

@@ -90,7 +90,7 @@ const Axes = (() => {
   /** Probabilities of prior log odds, which are nats whatever the unit of the axis. @type {Axis} */
   const top = {
     label: "Prior",
-    splits: (low, high) => SHARES.map((p) => Math.log(p / (1 - p))).filter((one) => one >= low && one <= high),
+    splits: (low, high) => SHARES.map((p) => Math.log(p / (1 - p))).filter((one) => one >= low && one <= high - 0.02 * (high - low)),
     write: (value) => general(expit(value), 3),
   };
 

@@ -35,11 +35,15 @@ const Charts = (() => {
       this.canvas = element("div", { class: "canvas", "aria-hidden": "true" });
       this.reading = element("p", { class: "reading", "aria-live": "polite", "data-reading": figure.dataset.plot ?? "" });
       this.frame.append(this.canvas);
+      const whole = element("div", { class: "drawn" });
+      whole.append(this.frame, this.reading);
+      this.tools = Export.buttonsOf(this, figure.dataset.plot ?? "difference");
       const head = figure.querySelector(".finding");
-      if (head) head.after(this.frame, this.reading);
-      else figure.prepend(this.frame, this.reading);
-      figure.querySelector("figcaption")?.append(Export.buttonsOf(this, figure.dataset.plot ?? "difference"));
+      head?.after(whole);
+      if (!head) figure.prepend(whole);
+      (head ?? figure.querySelector("figcaption"))?.prepend(this.tools);
       this.replace(systems);
+      this.frame.addEventListener("blur", () => Readings.tell(this, null));
       this.frame.addEventListener("keydown", (event) => Readings.onKey(this, event));
       this.canvas.addEventListener("mousemove", (event) => Readings.onMove(this, event));
       this.canvas.addEventListener("mouseleave", () => Readings.tell(this, null));
@@ -160,6 +164,7 @@ const Charts = (() => {
 
     /** Tell others which part of the axis is shown. */
     tellRange() {
+      /** @type {HTMLElement} */ (this.tools.querySelector(".whole")).hidden = this.range === this.home;
       this.frame.dispatchEvent(new CustomEvent("zoomed", { bubbles: true, detail: this.range === this.home ? null : this.range.x }));
     }
 

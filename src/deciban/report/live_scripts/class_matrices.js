@@ -31,7 +31,7 @@ const ClassMatrices = (() => {
     const every = Math.ceil(n / 15);
     return {
       x: { ...axis, turned: true, splits: (/** @type {number} */ low, /** @type {number} */ high) => axis.splits(low, high).filter((k) => k % every === 0) },
-      y: { ...named([...names].reverse(), down), splits: (/** @type {number} */ low, /** @type {number} */ high) => axis.splits(low, high).filter((k) => (n - 1 - k) % Math.ceil(n / 40) === 0) },
+      y: { ...named([...names].reverse(), down), splits: (/** @type {number} */ low, /** @type {number} */ high) => axis.splits(low, high).filter((k) => (n - 1 - k) % Math.ceil(n / 22) === 0) },
       rows: n,
       height: (/** @type {number} */ width) => Math.max(300, Math.min(160 + 24 * n, 640, width, innerWidth >= 900 ? Math.max(innerHeight - 340, 400) : 640)),
       range: () => ({ x: [-0.5, n - 0.5], y: [-0.5, n - 0.5] }),

@@ -182,7 +182,7 @@ const ClassPlots = (() => {
     const systems = data.sets[0].systems;
     const hasAll = (/** @type {(one: any) => any} */ of) => systems.every(of);
     return {
-      ...(hasAll((one) => one.charts) ? { class_losses: losses(data), class_det: detOfClass(data, chosen), class_ape: ofClass(data, chosen), c_avg_curve: averages(data), reliability: Posteriors.reliabilityPlot(Axes.linear, Posteriors.ofClasses) } : {}),
+      ...(hasAll((one) => one.charts) ? { class_losses: { isBare: true, ...losses(data) }, class_det: detOfClass(data, chosen), class_ape: ofClass(data, chosen), c_avg_curve: averages(data), reliability: { isBare: true, ...Posteriors.reliabilityPlot(Axes.linear, Posteriors.ofClasses) } } : {}),
       ...(hasAll((one) => one.confusion) ? { confusion: ClassMatrices.decisions(data, chosen) } : {}),
       ...(hasAll((one) => one.pairs) ? { pairwise_loss: ClassMatrices.pairs(data, chosen) } : {}),
       ...(hasAll((one) => one.charts?.subsets) ? { subset_c_avg: subsets } : {}),

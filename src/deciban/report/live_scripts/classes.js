@@ -52,6 +52,20 @@ const Classes = (() => {
     return { error_rate: rate, brier: brier[1] ? brier[1][choice.target][chosen] : brier[0], ...cost };
   }
 
+  /** Add names, colours and priors to the systems of every condition. @param {any} data */
+  function complete({ sets: [{ systems: all }], conditions, priors, n_before: nBefore }) {
+    const blank = (/** @type {any} */ subsets) => ({ ...subsets, ...Object.fromEntries(["mean", "low", "high"].map((name) => [name, subsets.size.map(() => null)])) });
+    for (const one of all) one.priors = priors;
+    for (const { systems } of conditions?.sets ?? []) {
+      systems.forEach((/** @type {any} */ one, /** @type {number} */ k) => {
+        const { name, color, charts } = all[nBefore + k];
+        Object.assign(one, { name, color, priors: conditions.kept.map((/** @type {number} */ at) => priors[at]) });
+        // Subsets of a condition are not evaluated: they have no values.
+        if (one.charts && !one.charts.subsets && charts.subsets) one.charts.subsets = blank(charts.subsets);
+      });
+    }
+  }
+
   /** @param {number | null} value */
   const cost = (value) => number(value, 4);
 
@@ -81,5 +95,5 @@ const Classes = (() => {
     valuesOf: figuresOf,
   };
 
-  return { COMPARED, KIND, confusion, figuresOf, nearest, placeOf, priorOf };
+  return { COMPARED, KIND, complete, confusion, figuresOf, nearest, placeOf, priorOf };
 })();

@@ -23,6 +23,7 @@ const Compare = (() => {
   const TWO_CLASSES = { everything: "all trials", figures: AT_POINT, valuesOf: (system, point) => figuresOf(system, point, 1) };
 
   const { plotOf, signed } = DifferencePlot;
+  const GREY = "#59636e";
 
   class Compare {
     /**
@@ -36,15 +37,14 @@ const Compare = (() => {
       this.how = how;
       this.section = /** @type {HTMLElement | null} */ (document.getElementById("compare"));
       this.names = data.sets[0].systems.map((/** @type {any} */ one) => one.name);
-      this.first = 0;
-      this.second = 1;
+      [this.first, this.second] = this.best = bestOf(data, this.names.length);
       this.isThere = Boolean(this.section) && this.names.length > 1;
       if (!this.section || !this.isThere) return;
       this.boxes = ["first", "second"].map((side) => /** @type {HTMLSelectElement} */ (this.section?.querySelector(`[name=${side}]`)));
       this.boxes.forEach((box) => {
         this.names.forEach((/** @type {string} */ name, /** @type {number} */ k) => box.append(Dom.element("option", { value: String(k) }, name)));
         box.addEventListener("change", () => {
-          const [first, second] = this.boxes?.map((one) => Number(one.value)) ?? [0, 1];
+          const [first, second] = this.boxes?.map((one) => Number(one.value)) ?? this.best;
           // A system is not compared with itself: the other box takes the previous system.
           if (first === second) this.choose(box === this.boxes?.[0] ? first : this.second, box === this.boxes?.[0] ? this.first : second);
           else this.choose(first, second);
@@ -90,7 +90,7 @@ const Compare = (() => {
       if (!this.isThere) return;
       const found = [first, second].map((name) => Links.placeOf(this.names, name));
       if (found.every((k) => k >= 0) && found[0] !== found[1]) this.choose(found[0], found[1]);
-      else this.choose(0, 1);
+      else this.choose(this.best[0], this.best[1]);
     }
 
     /** @param {number} first @param {number} second */
@@ -119,7 +119,9 @@ const Compare = (() => {
       const why = this.data.compared
         ? "These two were not compared: with more than ten systems, each is compared with the first one only."
         : "No significance test: it needs units that all systems share, such as speakers (--units).";
-      const lines = pair ? pair.sentences : [why];
+      const areSome = this.data.compared?.pairs.some((/** @type {any} */ one) => one.curves.length);
+      const more = pair && areSome && !pair.curves.length ? ["With more than six systems, only pairs with the best one have a curve of differences."] : [];
+      const lines = pair ? [...pair.sentences, ...more] : [why];
       this.place("words").replaceChildren(...lines.map((/** @type {string} */ one) => Dom.element("li", {}, one)));
       if (!pair) return;
       this.place("caption").textContent = `${this.data.compared.caption} Of ${this.how.everything}.`;
@@ -137,8 +139,8 @@ const Compare = (() => {
     draw() {
       const pair = this.isSeen ? this.pair() : null;
       if (!pair || !pair.curves.length || !this.figure) return;
-      const colors = ["#0072B2", "#D55E00"];
-      const curves = pair.curves.map((/** @type {any} */ one, /** @type {number} */ k) => ({ ...one, name: one.about, color: colors[k % 2], isDashed: k === 1 }));
+      // The colours of systems mean systems: both curves are grey, and the second one is dashed.
+      const curves = pair.curves.map((/** @type {any} */ one, /** @type {number} */ k) => ({ ...one, name: one.about, color: GREY, isDashed: k === 1 }));
       this.figure.classList.add("live");
       if (this.chart) this.chart.replace(curves);
       else this.chart = new Charts.Chart(this.figure, this.plot, curves, this.view);
@@ -167,6 +169,13 @@ const Compare = (() => {
       this.place("which-trials").textContent = trials;
       this.chart?.follow(point);
     }
+  }
+
+  /** Return the two systems that lead the ranking; the first two if there is none. @param {any} data @param {number} n */
+  function bestOf({ forest }, n) {
+    const [values] = Object.values(forest ?? {});
+    if (n <= 3 || values?.length !== n) return [0, 1];
+    return [...values.keys()].sort((one, other) => (values[one][0] ?? Infinity) - (values[other][0] ?? Infinity)).slice(0, 2);
   }
 
   /** Return the same pair in reverse order. @param {any} pair */

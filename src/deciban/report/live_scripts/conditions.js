@@ -51,6 +51,7 @@ const Conditions = (() => {
       this.section = /** @type {HTMLElement | null} */ (document.getElementById("condition-map"));
       this.box = /** @type {HTMLSelectElement | null} */ (document.querySelector("[name=condition]"));
       if (!this.rows.length || !this.section || !this.box) return;
+      this.cards = new Cards.Cards(data.sets[0].systems, kind);
       this.fillBox();
       this.fillMap();
       this.section.hidden = this.rows.every(({ by }) => !by);
@@ -151,6 +152,7 @@ const Conditions = (() => {
       this.at = at;
       this.point = point;
       if (!this.lines) return;
+      this.cards?.show(at === null ? null : this.rows[at]);
       /** @type {HTMLSelectElement} */ (this.box).value = at === null ? "" : String(at);
       for (const one of this.lines) {
         const isChosen = one.at === at;

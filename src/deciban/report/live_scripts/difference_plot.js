@@ -12,15 +12,18 @@ const DifferencePlot = (() => {
 
   /** Plot of differences of curves over the prior with their bands. @param {{x: any, y: any}} priors */
   function plotOf(priors) {
-    const ends = (/** @type {any[]} */ curves) => curves.flatMap((one) => [...one.low, ...one.high, 0]).sort((one, other) => one - other);
+    const middle = (/** @type {number[]} */ values) => [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)];
     return {
+      isBare: true,
+      height: (/** @type {number} */ width) => Math.round(Math.min(Math.max(0.5 * width, 240), 400)),
       x: priors.x,
       y: { ...priors.y, label: "First minus second" },
       range: (/** @type {any[]} */ curves) => {
-        // Limits ignore extreme ends of bands.
-        const all = ends(curves);
-        const [low, high] = [all[Math.floor(0.02 * all.length)], all[Math.ceil(0.98 * (all.length - 1))]];
-        const margin = 0.08 * (high - low) || 0.1;
+        // The limits contain the curves, and their bands at most priors.
+        const all = curves.flatMap((one) => [...one.difference, 0]);
+        const [low, high] = [Math.min(...all), Math.max(...all)];
+        const half = Math.max(...curves.map((one) => middle(one.high.map((/** @type {number} */ end, /** @type {number} */ k) => (end - one.low[k]) / 2))));
+        const margin = Math.max(0.1 * (high - low), 1.2 * half) || 0.1;
         return { x: [Math.min(...curves[0].x), Math.max(...curves[0].x)], y: [low - margin, high + margin] };
       },
       lines: (/** @type {any} */ one) => [{ x: one.x, y: one.difference, dash: one.isDashed, band: [[one.x, one.low], [one.x, one.high]] }],

@@ -49,9 +49,9 @@ const Dom = (() => {
     return made;
   }
 
-  /** Insert a name with line breaks allowed after _, -, . and /, as in `breakable` of the page. @param {HTMLElement} place @param {string} name */
+  /** Insert a name with line breaks allowed after _, -, . (not in numbers) and /, as in `breakable` of the page. @param {HTMLElement} place @param {string} name */
   function put(place, name) {
-    const parts = name.length > 12 ? name.split(/(?<=[-_./])(?=[^-_./])|(?<=[^-_./\s]{24})(?=[^-_./\s])/) : [name];
+    const parts = name.length > 12 ? name.split(/(?<=[-_/])(?=[^-_./])|(?<=\.)(?=[^-_./\d])|(?<=[^-_./\s]{24})(?=[^-_./\s])/) : [name];
     place.replaceChildren(...parts.flatMap((part, at) => (at ? [document.createElement("wbr"), part] : [part])));
     return place;
   }

@@ -94,8 +94,17 @@ const Export = (() => {
   function svgOf(chart, wide = 720) {
     const { plot, range, view, systems } = chart;
     const named = systems.filter((/** @type {any} */ _, /** @type {number} */ k) => view.shown[k]);
-    const top = 46 + 18 * named.length + (plot.top ? 18 : 0);
-    const [width, height, left, right] = [wide, top + 0.5 * wide + 70 + (plot.x.turned ? plot.x.size : 0), Math.max(70, (plot.y.size ?? 0) + 30), wide - 20];
+    const [left, right] = [Math.max(70, (plot.y.size ?? 0) + 30), wide - 20];
+    /** Places of the names, in rows. */
+    let [over, row] = [0, 0];
+    const places = named.map((/** @type {any} */ { name }) => {
+      const long = 30 + 7.5 * name.length;
+      if (over && left + over + long > right) [over, row] = [0, row + 1];
+      over += long;
+      return [left + over - long, 31 + 18 * row];
+    });
+    const top = 64 + 18 * row + (plot.top ? 18 : 0);
+    const [width, height] = [wide, top + 0.5 * wide + 70 + (plot.x.turned ? plot.x.size : 0)];
     const bottom = top + 0.5 * wide + 10;
     drawings += 1; // clips of several drawings in one page have different names
     const at = {
@@ -106,7 +115,7 @@ const Export = (() => {
     return [
       `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="13">`,
       `<rect width="${width}" height="${height}" fill="#fff"/><text x="${left}" y="22" font-weight="bold">${escaped(chart.title)}</text>`,
-      ...named.map((/** @type {any} */ one, /** @type {number} */ k) => `<rect x="${left}" y="${31 + 18 * k}" width="10" height="10" fill="${one.color}"/><text x="${left + 16}" y="${40 + 18 * k}">${escaped(one.name)}</text>`),
+      ...named.map((/** @type {any} */ one, /** @type {number} */ k) => `<rect x="${places[k][0]}" y="${places[k][1]}" width="10" height="10" fill="${one.color}"/><text x="${places[k][0] + 16}" y="${places[k][1] + 9}">${escaped(one.name)}</text>`),
       ...axesOf(plot, range, at, box),
       `<clipPath id="inside-${drawings}"><rect x="${left}" y="${top}" width="${right - left}" height="${bottom - top}"/></clipPath><g clip-path="url(#inside-${drawings})" fill="none">`,
       ...contentOf(chart, at, box),
@@ -159,7 +168,7 @@ const Export = (() => {
 
   /** Buttons that save a chart. @param {any} chart @param {string} name @returns {HTMLElement} */
   function buttonsOf(chart, name) {
-    const row = document.createElement("div");
+    const row = document.createElement("span");
     row.className = "chart-tools";
     /** @type {Record<string, () => any>} */
     const made = {
@@ -173,6 +182,7 @@ const Export = (() => {
       button.type = "button";
       button.textContent = text;
       button.setAttribute("aria-label", text === "Show all" ? `Show all of ${chart.title}` : `Save ${chart.title} as ${text}`);
+      if (text === "Show all") button.className = "whole";
       button.addEventListener("click", save);
       row.append(button);
     }

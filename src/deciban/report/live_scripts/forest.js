@@ -70,8 +70,9 @@ const Forest = (() => {
      * @param {boolean} isFirst True at the first operating point of the evaluation, whose costs have intervals.
      */
     follow(systems, point, condition, isFirst) {
+      const isSame = !this.ranked[this.metric].here && this.now?.systems === systems && this.now.condition === condition;
       this.now = { systems, point, condition, isFirst };
-      this.show();
+      if (!isSame) this.show();
     }
 
     /** @param {number} k @returns {(number | null)[]} */
@@ -109,8 +110,8 @@ const Forest = (() => {
         if (low !== null && high !== null) Object.assign(range.style, { left: share(low), width: share(Math.min(high, 1.06 * highest) - low) });
         const ends = low === null ? [] : [Dom.element("small", { class: "interval" }, interval(low, high, write))];
         row.querySelector("[data-place=value]")?.replaceChildren(write(value), ...ends);
-        row.parentElement?.append(row);
       }
+      if (found.some(({ row }, at) => row !== row.parentElement?.children[at])) for (const { row } of found) row.parentElement?.append(row);
       for (const tab of this.tabs ?? []) {
         const isChosen = tab.dataset.metric === this.metric;
         tab.setAttribute("aria-selected", String(isChosen));

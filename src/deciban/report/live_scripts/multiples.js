@@ -10,17 +10,23 @@ const Multiples = (() => {
   const [WIDE, HIGH] = [240, 176];
   const BOX = [44, 6, WIDE - 6, HIGH - 20];
 
-  /** Return a line without axes; a dot marks the operating point. @param {number[]} xs @param {number[]} ys @param {string} color @param {number} x */
-  function spark(xs, ys, color, x) {
+  /** Return a line without axes, and a function that moves its dot to the operating point. @param {number[]} xs @param {number[]} ys @param {string} color */
+  function spark(xs, ys, color) {
     const [wide, high] = [96, 20];
     const across = (/** @type {number} */ one) => 3 + ((one - xs[0]) / (xs[xs.length - 1] - xs[0])) * (wide - 6);
     const up = (/** @type {number} */ one) => high - 3 - Math.min(one, 1.4) * ((high - 6) / 1.4);
     const found = drawn("svg", { class: "spark", viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, "aria-hidden": "true" });
     const path = xs.map((one, k) => `${k ? "L" : "M"}${across(one).toFixed(1)} ${up(ys[k]).toFixed(1)}`).join("");
     found.append(drawn("path", { d: `M3 ${up(1)}H${wide - 3}`, stroke: "currentColor", "stroke-dasharray": "1 2", "stroke-opacity": 0.6 }), drawn("path", { d: path, fill: "none", stroke: color, "stroke-width": 1.5 }));
-    const k = xs.findIndex((one) => one >= x);
-    if (k >= 0) found.append(drawn("circle", { cx: across(xs[k]), cy: up(ys[k]), r: 2.5, fill: color }));
-    return found;
+    const dot = drawn("circle", { r: 2.5, fill: color });
+    const follow = (/** @type {number} */ x) => {
+      const k = xs.findIndex((one) => one >= x);
+      dot.remove();
+      if (k < 0) return;
+      for (const [name, at] of Object.entries({ cx: across(xs[k]), cy: up(ys[k]) })) dot.setAttribute(name, String(at));
+      found.append(dot);
+    };
+    return { picture: found, follow };
   }
 
   class Multiples {

@@ -8,7 +8,7 @@
  * @typedef {{x: number, y: number, text: string}} Reading
  * @typedef {{x: Axis, y: Axis, top?: Axis, range: (systems: any[]) => {x: number[], y: number[]}, lines: (system: any) => Line[],
  *   readings: (system: any) => Reading[], marks: (system: any, point: any) => number[][], threshold?: boolean,
- *   symbols?: (system: any) => {x: number, y: number, corners: number[][]}[], cells?: (system: any) => any[], rows?: number, isBrushed?: boolean, isQuiet?: boolean, height?: (width: number) => number,
+ *   symbols?: (system: any) => {x: number, y: number, corners: number[][]}[], cells?: (system: any) => any[], rows?: number, isBrushed?: boolean, isQuiet?: boolean, isBare?: boolean, height?: (width: number) => number,
  *   finding?: (systems: any[], point: any) => string, cuts?: (systems: any[]) => {x: number[], y: number[]}, reference?: (low: number, high: number) => number[][]}} Plot
  */
 const Plots = (() => {
@@ -38,7 +38,7 @@ const Plots = (() => {
     const findings = {
       det: (/** @type {any[]} */ systems) => {
         const best = systems[least(systems.map((one) => one.eer))];
-        return best.eer === null ? "" : `${systems.length > 1 ? `${best.name} has the lowest EER: ` : "EER "}${percent(best.eer)}`;
+        return best.eer === null ? "" : `${systems.length > 1 ? `${best.name} has the lowest ${data.eer}: ` : `${data.eer} `}${percent(best.eer)}`;
       },
       bayes_error: (/** @type {any[]} */ systems, /** @type {any} */ point) => {
         const costs = systems.map((one) => figuresOf(one, point, 1).act_dcf);
@@ -59,10 +59,10 @@ const Plots = (() => {
       bayes_error: { top, finding: findings.bayes_error, ...overPriors(data, "Normalized Bayes error rate", (error) => error, () => ({ x: reach, y: [0, 1.4] }), priors) },
       ape: { top, ...overPriors(data, "Bayes error rate (%)", (error, x) => error * expit(-Math.abs(x)), (systems) => ({ x: reach, y: [0, highest(systems)] }), priors) },
       ece: { top, ...entropyPlot(priors, reach) },
-      histogram: histogramPlot(scores),
+      histogram: { isBare: true, ...histogramPlot(scores) },
       tippett: tippettPlot(scores),
-      reliability: Posteriors.reliabilityPlot(linear, Posteriors.ofTargets(data.sets[0].systems[0].curves.posteriors.prior)),
-      pav: { finding: findings.pav, ...pavPlot(scores, linear(`Log-likelihood ratio after PAV (${unit})`, factor)) },
+      reliability: { isBare: true, ...Posteriors.reliabilityPlot(linear, Posteriors.ofTargets(data.sets[0].systems[0].curves.posteriors.prior)) },
+      pav: { isBare: true, finding: findings.pav, ...pavPlot(scores, linear(`Log-likelihood ratio after PAV (${unit})`, factor)) },
     };
   }
 

@@ -79,7 +79,9 @@ const ScorePlots = (() => {
       y: upright,
       threshold: true,
       range: (systems) => {
-        const scores = finite(systems.flatMap(({ curves: { pav } }) => [...pav.low, ...pav.high]));
+        // Scores with an infinite optimal value are shown only as far as the others reach.
+        const ends = systems.flatMap(({ curves: { pav } }) => pav.llr.flatMap((/** @type {number | null} */ one, /** @type {number} */ k) => (one === null ? [] : [pav.low[k], pav.high[k]])));
+        const scores = finite(ends);
         const reach = 1.15 * Math.max(1, ...finite(systems.flatMap(({ curves: { pav } }) => pav.llr)).map(Math.abs));
         return { x: around([scores.length ? [Math.min(...scores), Math.max(...scores)] : [-1, 1]]), y: [-reach, reach] };
       },

@@ -48,7 +48,7 @@
   if (narrow.matches) {
     for (const section of document.querySelectorAll("main > section:not(#answer)")) {
       const [head, ...rest] = section.children;
-      if (section.id === "notes" && rest.length < 4) continue;
+      if ((section.id === "notes" && rest.length < 4) || head.matches("details.closed")) continue;
       if (rest.length === 1 && rest[0] instanceof HTMLDetailsElement) rest[0].open = true;
       const [whole, title] = [document.createElement("details"), document.createElement("summary")];
       whole.className = "folded";
@@ -66,7 +66,7 @@
     const target = hash.length > 1 && !/[=%]/.test(hash) ? document.getElementById(hash.slice(1)) : null;
     if (!target) return false;
     for (let one = target.closest("details"); one; one = one.parentElement?.closest("details") ?? null) one.open = true;
-    const own = target instanceof HTMLDetailsElement ? target : target.querySelector(":scope > details.folded");
+    const own = target instanceof HTMLDetailsElement ? target : target.querySelector(":scope > details.folded, :scope > details.closed");
     own?.setAttribute("open", "");
     target.scrollIntoView();
     return true;
