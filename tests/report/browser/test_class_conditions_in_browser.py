@@ -77,6 +77,11 @@ def test_decisions_follow_the_condition_and_the_prior(visit, path, trials):
     assert place(page, "brier") == words.number(brier(x, label, prior=prior))
     assert place(page, "c_avg") == words.number(c_avg(x, label, p_target=0.5), 4)
     assert place(page, "trials-shown").startswith("Only line mic: ")
+    page.select_option("#map-figure", "error_rate")
+    assert (
+        page.locator(".card [data-main=error_rate]").nth(1).inner_text()
+        == page.locator("[data-condition='line mic'][data-mapped=two]").inner_text()
+    )
     page.select_option("[name=condition]", label="all segments")
     assert matrix(page) == confusion(trials["scores"]["two"], trials["label"], prior=prior).tolist()
 

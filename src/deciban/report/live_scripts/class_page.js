@@ -82,7 +82,7 @@
     compare.follow(conditions.systemsAt(conditions.at), now, conditions.words);
     figures.follow(now);
     multiples.follow(now);
-    forest.follow(all, now, null, true);
+    forest.follow(all, now, nBefore || conditions.at === null ? null : conditions.rows[conditions.at], true);
     input("class-target").value = String(choice.target);
     input("class-system").value = String(view.system);
     if (!n) return;
