@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deciban.cli import shared as interrupts
+from deciban.cli import interrupts
 from deciban.io.summary_files import ShardRecord, SummaryHead, count_rows, write_summary
 
 if sys.platform == "win32":

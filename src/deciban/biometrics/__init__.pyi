@@ -1,5 +1,8 @@
 from deciban.biometrics.groups import Differential as Differential
+from deciban.biometrics.groups import SubjectMeans as SubjectMeans
+from deciban.biometrics.groups import Zoo as Zoo
 from deciban.biometrics.groups import differential as differential
+from deciban.biometrics.groups import zoo as zoo
 from deciban.biometrics.identification import Cmc as Cmc
 from deciban.biometrics.identification import IdentificationRate as IdentificationRate
 from deciban.biometrics.identification import cmc as cmc
@@ -7,6 +10,3 @@ from deciban.biometrics.identification import dir_fpir as dir_fpir
 from deciban.biometrics.rates import GeneralizedRates as GeneralizedRates
 from deciban.biometrics.rates import Rates as Rates
 from deciban.biometrics.rates import generalized_rates as generalized_rates
-from deciban.biometrics.subjects import SubjectMeans as SubjectMeans
-from deciban.biometrics.subjects import Zoo as Zoo
-from deciban.biometrics.subjects import zoo as zoo

@@ -18,7 +18,7 @@ from deciban.core.resampling.clusters import ClassRate, ClassVariances
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, Scale
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts
 from deciban.core.resampling.unit_counts import Table, UnitCounts, cumulated
-from deciban.evaluation.requested import RuleCosts, decision_metrics
+from deciban.evaluation.metrics import RuleCosts, decision_metrics
 from deciban.evaluation.uncertainty import Figure, LimitedRate
 from deciban.types import CountArray, FloatArray, FloatPair, IntArray
 
@@ -33,7 +33,7 @@ LARGEST = 1e140
 
 
 OF_THRESHOLDS, OF_MAPS = 1.0, 2.0 / 3.0
-"""Exponents with which optimism falls: see `deciban.evaluation.influences`."""
+"""Exponents with which optimism falls: see `deciban.evaluation.two_class`."""
 
 
 Least: TypeAlias = Callable[[BestDecisions], FloatArray]

@@ -19,12 +19,11 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.arrays import all_finite
-from deciban.core.by_value import ByValue
-from deciban.core.classes.counts import chosen, log_weights, tally
-from deciban.core.classes.loglik import difference, row_blocks
-from deciban.core.rules.expected import ClassCosts
-from deciban.core.rules.expected import dirichlet_cost as _dirichlet_cost
-from deciban.core.rules.proper import beta_cost_non, beta_cost_tar
+from deciban.core.class_counts import chosen, log_weights, tally
+from deciban.core.expected import ClassCosts
+from deciban.core.expected import dirichlet_cost as _dirichlet_cost
+from deciban.core.logliks import difference, row_blocks
+from deciban.core.proper import beta_cost_non, beta_cost_tar
 from deciban.core.training.batches import PartsOfClassTrials
 from deciban.core.training.multiclass_objective import ClassTrials, CountedTrials, decided, ruled_out
 from deciban.core.training.multiclass_training import ClassFit, Survey, train_counted
@@ -32,7 +31,7 @@ from deciban.core.training.separation import Escape
 from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError
 from deciban.multiclass.tables import ScoredClasses, class_costs, entropy, expected_surprise, mixed, surprises
-from deciban.types import BoolArray, FloatArray, IntArray, Names, Priors, Weights
+from deciban.types import BoolArray, ByValue, FloatArray, IntArray, Names, Priors, Weights
 
 _EPS = float(np.finfo(np.float64).eps)
 

@@ -22,7 +22,7 @@ from deciban.memory import bytes_of_row
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit
 
 if TYPE_CHECKING:  # these modules need Arrow
-    from deciban.core.rules.expected import WeightedScores
+    from deciban.core.expected import WeightedScores
     from deciban.trials.joining.matching import JoinReport
     from deciban.trials.lists import Trials
 

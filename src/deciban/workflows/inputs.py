@@ -26,8 +26,7 @@ from deciban.trials.sources import Chunk, LoadedPartition, ShardSource
 from deciban.trials.tables import criteria
 from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of
-from deciban.workflows.kinds.base import named_apart
-from deciban.workflows.kinds.score_units import in_nats, prior_of_classes
+from deciban.workflows.kinds.base import in_nats, named_apart, prior_of_classes
 from deciban.workflows.options import TRIALS, KindName, Options, Reading, UncertaintyOptions, new_names, renamed
 from deciban.workflows.partitions import sides_with_names
 from deciban.workflows.units import in_words, weights_of_key

@@ -27,7 +27,7 @@ from deciban.trials.classes import ScoreStatistics
 from deciban.trials.joining import Lookup
 from deciban.types import ScoreArray
 from deciban.workflows.kinds import kind_called
-from deciban.workflows.kinds.score_units import UNDECLARED, UNIT
+from deciban.workflows.kinds.base import UNDECLARED, UNIT
 
 _BEGINNING = 200
 """Number of bytes to read to recognize a model file."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.core.classes.counts import ordered_by_class
+from deciban.core.class_counts import ordered_by_class
 from deciban.core.training import moments
 from deciban.core.training.batches import ClassTrialsInParts, PartsOfClassTrials
 from deciban.core.training.linear_objective import length_bound

@@ -28,7 +28,7 @@ from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import AlignedClasses, ClassKey, ClassScores
 from deciban.trials.classes import align_class_systems
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
-from deciban.workflows.kinds import score_units
+from deciban.workflows.kinds import base as score_units
 from deciban.workflows.kinds.base import CountedUnits, Form, Kind, PartlyScoredTrials, Units, of_trials
 from deciban.workflows.options import Figures, Options, Reading
 

@@ -14,8 +14,7 @@ from deciban._validate.classes import like_posteriors, target_prior
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import WARNING, InputError, KeyMismatchError, Message, counted, in_lines
 from deciban.evaluation import Evaluation, TwoClassFigures
-from deciban.evaluation.metrics import METRICS, keys_of
-from deciban.evaluation.requested import information_priors
+from deciban.evaluation.metrics import METRICS, information_priors, keys_of
 from deciban.evaluation.summary import Resampling
 from deciban.evaluation.two_class import evaluate_labelled
 from deciban.evaluation.uncertainty import Figure
@@ -32,8 +31,14 @@ from deciban.trials.lists import PAIR
 from deciban.trials.sources import Engine, ShardSource
 from deciban.trials.units import notes_on_speakers, speakers_of
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress, ScoreUnit
-from deciban.workflows.kinds.base import CountedUnits, Form, Kind, PartlyScoredTrials, of_trials
-from deciban.workflows.kinds.score_units import messages_on_declared_ratios
+from deciban.workflows.kinds.base import (
+    CountedUnits,
+    Form,
+    Kind,
+    PartlyScoredTrials,
+    messages_on_declared_ratios,
+    of_trials,
+)
 from deciban.workflows.options import Figures, Options, Reading
 
 if TYPE_CHECKING:

@@ -1,1 +1,0 @@
-"""Files of matrices: HDF5 and NumPy, with checks against damaged and hostile files."""
