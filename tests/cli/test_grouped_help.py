@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from deciban.cli.interrupts import options as module
+from deciban.cli import options as module
 from deciban.cli.main import COMMANDS, GROUPS
 
 READ = {"--classes", "--posterior-prior", "--detection-llr"}

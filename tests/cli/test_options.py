@@ -5,7 +5,7 @@ import importlib
 import click
 import pytest
 
-from deciban.cli.interrupts import options as module
+from deciban.cli import options as module
 from deciban.cli.main import COMMANDS
 from deciban.cli.options import Option, in_options
 from deciban.cli.parsing import METHODS, PARSERS

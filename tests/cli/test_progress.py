@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deciban import read_scores
-from deciban.cli.interrupts import progress
+from deciban.cli import progress
 from deciban.cli.progress import ProgressSteps, working
 from deciban.errors import heard_by
 from deciban.io import recognition, write

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from deciban.errors import FormatError
 from deciban.io import read_contents
-from deciban.io.formats import formats, numpy_files, only_format_errors
+from deciban.io.formats import formats, only_format_errors
+from deciban.io.matrices import numpy_files
 from deciban.io.recognition import readable_as
 from support.hostile import read_or_refuse, seeds
 

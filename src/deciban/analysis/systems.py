@@ -18,7 +18,7 @@ from deciban.errors import InputError
 from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.one_system import Jsonable, plain
 from deciban.evaluation.summary import Resampling
-from deciban.evaluation.two_class import evaluate_labelled
+from deciban.evaluation.two_class import evaluation_of, summary_of_labelled
 from deciban.fusion import LinearFusion
 from deciban.fusion.linear import source_of_systems
 from deciban.fusion.quality_measures import Measures
@@ -106,8 +106,8 @@ class LabelledData:
         chunk, resampling = self.chunk, self.resampling
         if resampling is not None and resampling.units is not None:
             resampling = replace(resampling, units=chunk.units)
-        about: Any = {"operating_points": figures, "resampling": resampling}
-        return evaluate_labelled(llr, chunk.labels, chunk.weight, name=name, **about)
+        summary = summary_of_labelled(llr, chunk.labels, chunk.weight, figures=figures, resampling=resampling)
+        return evaluation_of(summary, name=name, resampling=resampling)
 
 
 def copied(fusion: Fusion) -> Fusion:

@@ -114,75 +114,74 @@ def eval_command(
     deciban eval languages.tsv --key languages.key --preset lre17
     deciban eval cm.txt --asv asv.txt --preset asvspoof2019
     """
-    from deciban.io.writing import plainly_opened, refuse_overwriting, target_name
-
-    is_workbook = shown.table_style == "xlsx"
-    if is_workbook != (output is not None):
-        raise click.UsageError("--table xlsx and -o FILE belong together: name both, or none.")
-    if output is None:
-        _evaluate(scores, key, asked, shown, tables.console(shown.table_style), quiet=quiet, given=given)
-        return
-    from deciban.tables.workbook import WorkbookConsole
-
-    refuse_overwriting([output], [*scores, key])
-    out = WorkbookConsole()
-    found = _evaluate(scores, key, asked, shown, out, quiet=quiet, given=given)
-    with plainly_opened(output) as stream:
-        out.save(stream, () if found is None else found.metrics)
-    click.echo(f"wrote {target_name(output)}", err=output == "-")
-
-
-def _evaluate(
-    scores: tuple[str, ...],
-    key: str | None,
-    asked: JoiningOptions,
-    shown: OutputOptions,
-    out: TableConsole,
-    *,
-    quiet: bool,
-    given: dict[str, Any],
-) -> Any:
-    """Evaluate files and print tables or JSON; return the results that have metrics."""
     from deciban.io.source import require_one_stream, single_files
     from deciban.workflows.evaluate import evaluate_model, opened
     from deciban.workflows.inputs import paths_of
 
-    threshold_from, threshold_key = given.pop("threshold_from"), given.pop("threshold_key")
-    wanted = {name: given.pop(name) for name in ("thresholds", "misleading")}
-    decided = {name: given.pop(name) for name in ("decisions", "accept", "reject", "decision_column", "costs")}
-    verifier = {name: given.pop(name) for name in ("asv", "asv_key", "asv_errors")}
-    failures = given.pop("failures")
-    own = {"failures": failures, "threshold_from": threshold_from, "threshold_key": threshold_key}
-    of_scores = {**given, **wanted, **own}
+    out = _console(output, shown, [*scores, key])
+    wanted, decided, verifier, own = ({name: given.pop(name) for name in names} for names in _REQUESTS)
+    of_scores, found = {**given, **wanted, **own}, None
     if decided.pop("decisions"):
         refuse_figures_of_scores(asked, shown, of_scores | verifier)
         show_decisions(scores, key, asked, shown, out, quiet=quiet, **decided)
-        return None
-    if any(decided.values()):
+    elif any(decided.values()):
         raise click.UsageError("--accept, --reject, --decision-column and --costs are for decisions: add --decisions.")
-    if any(verifier.values()) or asked.is_about_spoofing:
-        from deciban.cli.evaluate import show_spoofing
+    elif any(verifier.values()) or asked.is_about_spoofing:
+        found = show_spoofing(scores, key, asked, shown, out, quiet=quiet, given=verifier | of_scores)
+    else:
+        failures, *other = own.values()
+        inputs = asked.inputs(scores, key)
+        require_one_stream([*single_files(paths_of(inputs)), key, *other[0], other[1]])
+        files = opened(inputs, key, asked.options)
+        about = asked.options_for(files).with_figures(**given)
+        about = _with_optimism(about) if shown.corrected else about
+        with working() as progress:
+            thresholds = other[0], other[1]
+            found = evaluate_model(None, files, about, thresholds=thresholds, progress=progress).results
+        print_messages(found.messages, quiet=quiet)
+        if failures is not None and not all(getattr(one.requested, "rates_at", ()) for one in found.systems):
+            raise click.UsageError("--failures: add the limits of a rate (--fnmr-at, --fmr-at, or --preset iso19795).")
+        if shown.as_json:
+            places = {"threshold-scores": other[0], "threshold-key": [other[1]], "units": about.how_sure.files}
+            content = found.to_dict() if failures is None else _with_failures(found.to_dict(), failures)
+            print_json(content, files={"scores": files.score_paths, "key": [key], **places})
+        else:
+            with_information = shown.information or bool(given.get("capacity"))
+            _print_tables(found, out, shown, wanted, failures, with_information=with_information)
+    if output is not None:
+        _save(out, output, found)
 
-        return show_spoofing(scores, key, asked, shown, out, quiet=quiet, given=verifier | of_scores)
-    inputs = asked.inputs(scores, key)
-    require_one_stream([*single_files(paths_of(inputs)), key, *threshold_from, threshold_key])
-    files = opened(inputs, key, asked.options)
-    about = asked.options_for(files).with_figures(**given)
-    about = _with_optimism(about) if shown.corrected else about
-    with working() as progress:
-        other = threshold_from, threshold_key
-        results = evaluate_model(None, files, about, thresholds=other, progress=progress).results
-    print_messages(results.messages, quiet=quiet)
-    if failures is not None and not all(getattr(one.requested, "rates_at", ()) for one in results.systems):
-        raise click.UsageError("--failures: add the limits of a rate (--fnmr-at, --fmr-at, or --preset iso19795).")
-    if shown.as_json:
-        places = {"threshold-scores": threshold_from, "threshold-key": [threshold_key], "units": about.how_sure.files}
-        found = results.to_dict() if failures is None else _with_failures(results.to_dict(), failures)
-        print_json(found, files={"scores": files.score_paths, "key": [key], **places})
-        return None
-    with_information = shown.information or bool(given.get("capacity"))
-    _print_tables(results, out, shown, wanted, failures, with_information=with_information)
-    return results
+
+_REQUESTS = (
+    ("thresholds", "misleading"),
+    ("decisions", "accept", "reject", "decision_column", "costs"),
+    ("asv", "asv_key", "asv_errors"),
+    ("failures", "threshold_from", "threshold_key"),
+)
+"""Options of ``eval`` that are no metrics: tables, decisions, a verifier, and other inputs."""
+
+
+def _console(output: str | None, shown: OutputOptions, inputs: Sequence[str | None]) -> TableConsole:
+    """Return the console for the tables: of a workbook, if a file for it is named."""
+    from deciban.io.writing import refuse_overwriting
+
+    if (shown.table_style == "xlsx") != (output is not None):
+        raise click.UsageError("--table xlsx and -o FILE belong together: name both, or none.")
+    if output is None:
+        return tables.console(shown.table_style)
+    from deciban.tables.workbook import WorkbookConsole
+
+    refuse_overwriting([output], inputs)
+    return WorkbookConsole()
+
+
+def _save(out: Any, output: str, results: Any) -> None:
+    """Write a workbook with the tables and metrics of results."""
+    from deciban.io.writing import plainly_opened, target_name
+
+    with plainly_opened(output) as stream:
+        out.save(stream, () if results is None else results.metrics)
+    click.echo(f"wrote {target_name(output)}", err=output == "-")
 
 
 def _print_tables(

@@ -262,7 +262,7 @@ WeightedScores: TypeAlias = tuple[ScoreArray, CountArray | None]
 
 def cross_entropy(tar: WeightedScores, non: WeightedScores, log_odds: float) -> float:
     """Return the prior-weighted cross-entropy in nats (thesis 7.40); infinite if the cost of a trial is infinite."""
-    return mixed(*log_costs(tar, non, log_odds), log_odds)
+    return mixed(log_cost(tar, -log_odds, sign=-1), log_cost(non, log_odds, sign=1), log_odds)
 
 
 def log_costs(tar: WeightedScores, non: WeightedScores, log_odds: float) -> tuple[MeanCost, MeanCost]:

@@ -198,7 +198,7 @@ def _first(places: Sequence[str], what: str) -> list[str]:
     return [*places[:_SHOWN], *([f"{more} more {what}"] if more > 0 else [])]
 
 
-__all__ = ["DEFAULT_POINTS", "evaluate", "evaluate_labelled", "evaluation_of"]
+__all__ = ["DEFAULT_POINTS", "evaluate", "evaluation_of", "summary_of_labelled"]
 
 
 def evaluate(
@@ -349,27 +349,26 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
     return replace(found, uncertainty=uncertainty)
 
 
-def evaluate_labelled(
+def summary_of_labelled(
     score: ScoreArray,
     is_target: BoolArray,
     weight: CountArray | None = None,
     *,
-    name: str,
-    operating_points: TwoClassFigures | Iterable[PointLike] = DEFAULT_POINTS,
+    figures: TwoClassFigures | Iterable[PointLike] = DEFAULT_POINTS,
     resampling: Resampling | None = None,
-) -> Evaluation:
-    """Evaluate trials of both classes in one array, with labels and optional weights and units; see `evaluate`."""
+) -> Summary:
+    """Return the summary of trials of both classes in one array, with labels and optional weights and units."""
     (tar, tar_weights), (non, non_weights) = (
         (score[some], None if weight is None else weight[some]) for some in (is_target, ~is_target)
     )
     asked = resampling or Resampling()
     of_tar, of_non = (None if asked.units is None else asked.units.take(some) for some in (is_target, ~is_target))
     how: Any = {"tar_weights": tar_weights, "non_weights": non_weights, "tar_units": of_tar, "non_units": of_non}
-    summary = summarize(tar, non, figures=TwoClassFigures.of(operating_points), **how)
+    summary = summarize(tar, non, figures=TwoClassFigures.of(figures), **how)
     if asked.strata is not None and isinstance(summary.units, UnitTrials):
         strata, n_strata = (asked.strata[is_target], asked.strata[~is_target]), int(asked.strata.max(initial=0)) + 1
         summary = replace(summary, units=replace(summary.units, strata=strata, n_strata=n_strata))
-    return evaluation_of(summary, name=name, resampling=asked)
+    return summary
 
 
 def _at_points(summary: Summary, rocch: Rocch) -> tuple[PointResult, ...]:

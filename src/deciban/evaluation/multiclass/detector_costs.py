@@ -75,9 +75,8 @@ class BestOfDetector:
     def of(cls, scores: SortedScores, log_odds: FloatArray, n_units: tuple[int, int]) -> BestOfDetector:
         """Create from the scores of a detector, at prior log odds of a target; ``n_units`` are for both classes."""
         best, pav = BestDecisions.of(scores.pav.n_tar, scores.pav.n_non), scores.pav
-        _, *slopes = crossing_slopes(scores.rocch, 1.0, n_units)
+        _, own = crossing_slopes(scores.rocch, 1.0, n_units)
         _, crossing = crossing_of(scores.rocch, 1.0, n_units)
-        own = slopes[0], slopes[1]
         return cls(pav, tuple(one.costs_by(best)[:, 0] for one in minima_of(log_odds, own)), crossing, own)
 
 

@@ -89,17 +89,9 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.formats import (
-    KIND_OF,
-    ContentKind,
-    Contents,
-    InputOptions,
-    WrittenContents,
-    hdf5,
-    named_matrix,
-    only_format_errors,
-)
-from deciban.io.formats.numpy_files import Archive, as_scores
+from deciban.io.formats import KIND_OF, ContentKind, Contents, InputOptions, WrittenContents, only_format_errors
+from deciban.io.matrices import hdf5, named_matrix
+from deciban.io.matrices.numpy_files import Archive, as_scores
 from deciban.io.source import Source
 from deciban.trials import Index, Key, Origin, Trials
 from deciban.types import AnyArray

@@ -57,8 +57,9 @@ from deciban._arrow import to_numpy
 from deciban.errors import FormatError
 from deciban.io.columns.headers import parse_columns
 from deciban.io.columns.values import truth_of
-from deciban.io.formats import ContentKind, Contents, InputOptions, WrittenContents, numpy_files, only_format_errors
-from deciban.io.formats.named_matrix import matrix_of
+from deciban.io.formats import ContentKind, Contents, InputOptions, WrittenContents, only_format_errors
+from deciban.io.matrices import numpy_files
+from deciban.io.matrices.named_matrix import matrix_of
 from deciban.io.source import Source
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
 from deciban.trials.frames import check_same_trials, numbered_in_order

@@ -14,8 +14,8 @@ from deciban._arrow import of_numpy, to_numpy
 from deciban.errors import FormatError, InputError, KeyMismatchError, Message, names_apart
 from deciban.io.columns.values import Rows, RowTable
 from deciban.io.formats import bare_name
-from deciban.io.formats.named_matrix import only
-from deciban.io.formats.numpy_files import as_labels, as_scores, refuse_nan
+from deciban.io.matrices.named_matrix import only
+from deciban.io.matrices.numpy_files import as_labels, as_scores, refuse_nan
 from deciban.io.shards.layout import RowLayout, SpeakersAgree, Truth, source_of_rows
 from deciban.io.shards.meaning import BatchReading
 from deciban.io.shards.units import EachTrial, SpeakerLookup

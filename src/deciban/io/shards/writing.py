@@ -373,7 +373,7 @@ def write_table_of(given: Any, target: Path, how: BatchReading, *, of_key: bool)
         columns, chosen = (how.key_columns, how.key_format) if of_key else (how.columns, how.format)
         found = recognize(path, format=chosen, columns=columns, labels=how.labels, of_key=of_key).files[0]
         origin = _write(replace(found, source=source), target, how, of_key=of_key)
-        if not found.is_text or found.needs_translation or is_open_file(given) or is_stream(given):
+        if not found.is_text or found.foreign or is_open_file(given) or is_stream(given):
             return origin
         layout = found.layout(_need(found, how, of_key=of_key))
         return replace(origin, lines=partial(_lines_of_rows, given, layout, block_size(how.memory), None))
@@ -424,7 +424,7 @@ def _write(found: OpenedFile, target: Path, how: BatchReading, *, of_key: bool) 
     need = _need(found, how, of_key=of_key)
     asked = isinstance(found.asked, BinaryFormat) or found.source.is_binary
     size = block_size(how.memory)
-    if asked or found.needs_translation or not found.source.is_plain or found.source.size <= size:
+    if asked or found.foreign or not found.source.is_plain or found.source.size <= size:
         contents = read_input(Recognized(found.source.path, (found,)), need=need, unit=how.unit).contents
         table = table_of(contents)
         write_batches(target, table.schema, [table], memory=how.memory)

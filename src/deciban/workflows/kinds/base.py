@@ -489,10 +489,23 @@ class Kind(ABC, Generic[S, K, A]):
         FormatError, OSError
         """
         say(f"reading {display_name(file.path)}")
-        unit = reading.unit if self.units_of_files and need is None else None
-        if file.sides is not None:
-            return read_two_files(file, unit=unit)
-        return read_input(file, need=need or self.need, unit=unit)
+        found, unit = (
+            self.read_classes(file, reading, need),
+            reading.unit if self.units_of_files and need is None else None,
+        )
+        if found is None and file.sides is not None:
+            found = read_two_files(file, unit=unit)
+        elif found is None:
+            found = read_input(file, need=need or self.need, unit=unit)
+        return replace(found, contents=self.labelled(found.contents, reading))
+
+    def read_classes(self, file: Recognized, reading: Reading, need: ContentKind | None) -> Input | None:
+        """Return the input if its columns or labels are two named classes; otherwise None."""
+        return None
+
+    def labelled(self, contents: Contents, reading: Reading) -> Contents:
+        """Return contents with labels that are named after the columns of scores."""
+        return contents
 
     @abstractmethod
     def systems_of(self, contents: Contents, reading: Reading) -> list[S]:

@@ -19,15 +19,14 @@ from deciban.evaluation.multiclass.evaluate import evaluate_trials
 from deciban.evaluation.summary import Resampling
 from deciban.evaluation.uncertainty import Figure
 from deciban.io.columns.headers import plain_word, words_of_columns
-from deciban.io.formats import ContentKind, Contents
+from deciban.io.formats import Contents
 from deciban.io.reader import Input
-from deciban.io.recognition import Recognized
 from deciban.io.units import logliks_of_likelihoods, logs_of_probabilities
 from deciban.models.score_model import ScoreModel
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import AlignedClasses, ClassKey, ClassScores
 from deciban.trials.classes import align_class_systems
-from deciban.types import AnyArray, BoolArray, IntArray, Progress
+from deciban.types import AnyArray, BoolArray, IntArray
 from deciban.workflows.kinds import base as score_units
 from deciban.workflows.kinds.base import CountedUnits, Form, Kind, PartlyScoredTrials, Units, of_trials
 from deciban.workflows.options import Figures, Options, Reading
@@ -168,10 +167,9 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     other_reading = ("labels", "negate")
     figures = ClassFigures
 
-    def read(self, file: Recognized, reading: Reading, say: Progress, need: ContentKind | None = None) -> Input:
-        """Read a score file or a key; labels in the file are named after its columns of scores."""
-        found = super().read(file, reading, say, need)
-        return replace(found, contents=with_labels_of_columns(found.contents, reading.classes))
+    def labelled(self, contents: Contents, reading: Reading) -> Contents:
+        """Return contents with labels that are named after the columns of scores."""
+        return with_labels_of_columns(contents, reading.classes)
 
     def systems_of(self, contents: Contents, reading: Reading) -> list[ClassScores]:
         """Return the scores of the system in an input, with the classes and their order from the options."""

@@ -14,7 +14,7 @@ from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban.errors import FormatError, InputError
 from deciban.io.formats import KIND_OF, ContentKind, Contents, InputOptions, Item, WrittenContents
-from deciban.io.formats.numpy_files import as_floats, refuse_nan
+from deciban.io.matrices.numpy_files import as_floats, refuse_nan
 from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality, Trials, TrialTable
 from deciban.trials.frames import check_same_trials
 from deciban.trials.names import encode, positions

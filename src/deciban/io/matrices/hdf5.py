@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from deciban.errors import FormatError
 from deciban.io.formats import only_format_errors
-from deciban.io.formats.named_matrix import Matrix, Names, full_mask, is_full, without_nul
+from deciban.io.matrices.named_matrix import Matrix, Names, full_mask, is_full, without_nul
 from deciban.io.source import Source
 from deciban.types import AnyArray
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.io.formats.matlab5_process import text_of, value_of
+from deciban.io.matrices.matlab5_process import text_of, value_of
 
 
 def cell(*texts):

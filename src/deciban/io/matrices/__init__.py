@@ -1,0 +1,1 @@
+"""Files of matrices: HDF5 and NumPy, with checks against damaged and hostile files."""
