@@ -15,10 +15,10 @@ from deciban._validate import arrays as _validate
 from deciban.calibration.cross import SourceParts
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.errors import InputError
-from deciban.evaluation import Evaluation, TwoClassFigures
+from deciban.evaluation import TwoClassFigures
 from deciban.evaluation.one_system import Jsonable, plain
-from deciban.evaluation.summary import Resampling
-from deciban.evaluation.two_class import evaluation_of, summary_of_labelled
+from deciban.evaluation.summary import Resampling, Summary
+from deciban.evaluation.two_class import summary_of_labelled
 from deciban.fusion import LinearFusion
 from deciban.fusion.linear import source_of_systems
 from deciban.fusion.quality_measures import Measures
@@ -101,13 +101,12 @@ class LabelledData:
         assert found is not None  # noqa: S101  # in memory
         return np.asarray(found.scores[0], np.float64)
 
-    def evaluated(self, llr: FloatArray, name: str, figures: TwoClassFigures) -> Evaluation:
-        """Evaluate llrs of these trials."""
+    def summary(self, llr: FloatArray, figures: TwoClassFigures) -> Summary:
+        """Return the summary of llrs of these trials."""
         chunk, resampling = self.chunk, self.resampling
         if resampling is not None and resampling.units is not None:
             resampling = replace(resampling, units=chunk.units)
-        summary = summary_of_labelled(llr, chunk.labels, chunk.weight, figures=figures, resampling=resampling)
-        return evaluation_of(summary, name=name, resampling=resampling)
+        return summary_of_labelled(llr, chunk.labels, chunk.weight, figures=figures, resampling=resampling)
 
 
 def copied(fusion: Fusion) -> Fusion:
