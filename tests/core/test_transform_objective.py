@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from deciban.core.training import transforms as transform_objective
+from deciban.core.training import multiclass_training as transform_objective
 from deciban.core.training.multiclass_objective import ClassTrials, CountedTrials
-from deciban.core.training.transforms import TransformObjective, normalized, train_transform
+from deciban.core.training.multiclass_training import TransformObjective, normalized, train_transform
 from support.many_classes import cross_entropy, problem
 
 PRIOR = np.array([0.1, 0.2, 0.3, 0.4])

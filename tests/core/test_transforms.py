@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from deciban.core.training import transforms as class_transforms
+from deciban.core.training import multiclass_training as class_transforms
 from deciban.core.training.multiclass_objective import CountedTrials
 from deciban.errors import InputError
 from support.many_classes import best_parameters, cross_entropy, masses, problem, train_classes
@@ -116,7 +116,7 @@ def test_neither_constants_of_trials_nor_the_order_of_classes_matter(is_diagonal
 def test_many_trials_go_through_a_sample_to_the_same_optimum(monkeypatch, is_diagonal):
     loglik, label = trials(40_000)
     quick = train_transform(loglik, label, prior=PRIOR, is_diagonal=is_diagonal)
-    monkeypatch.setattr(class_transforms, "sample", lambda trials: trials)
+    monkeypatch.setattr(class_transforms, "sample_of_classes", lambda trials: trials)
     direct = train_transform(loglik, label, prior=PRIOR, is_diagonal=is_diagonal)
     np.testing.assert_allclose(quick.matrix, direct.matrix, atol=1e-7)
     assert quick.objective == pytest.approx(direct.objective, rel=1e-12)

@@ -1,12 +1,12 @@
 from deciban.biometrics.groups import Differential as Differential
+from deciban.biometrics.groups import GeneralizedRates as GeneralizedRates
+from deciban.biometrics.groups import Rates as Rates
 from deciban.biometrics.groups import SubjectMeans as SubjectMeans
 from deciban.biometrics.groups import Zoo as Zoo
 from deciban.biometrics.groups import differential as differential
+from deciban.biometrics.groups import generalized_rates as generalized_rates
 from deciban.biometrics.groups import zoo as zoo
 from deciban.biometrics.identification import Cmc as Cmc
 from deciban.biometrics.identification import IdentificationRate as IdentificationRate
 from deciban.biometrics.identification import cmc as cmc
 from deciban.biometrics.identification import dir_fpir as dir_fpir
-from deciban.biometrics.rates import GeneralizedRates as GeneralizedRates
-from deciban.biometrics.rates import Rates as Rates
-from deciban.biometrics.rates import generalized_rates as generalized_rates

@@ -20,9 +20,8 @@ from deciban.calibration.parametric import AffineCalibrator
 from deciban.core.expected import ClassCosts
 from deciban.core.logliks import relative, row_blocks
 from deciban.core.training.moments import overflown, refuse_overflow
-from deciban.core.training.multiclass_training import ClassFit, train_counted
+from deciban.core.training.multiclass_training import ClassFit, TransformFit, normalized, train_counted, train_transform
 from deciban.core.training.sums import Sums
-from deciban.core.training.transforms import TransformFit, normalized, train_transform
 from deciban.errors import InputError, TrialError, warn
 from deciban.models.model import Plain
 from deciban.models.multiclass import MATRIX, NAMES, VECTOR, ClassMap, require_square

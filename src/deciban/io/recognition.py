@@ -20,7 +20,7 @@ from deciban.errors import FormatError, InputError
 from deciban.io import formats
 from deciban.io.columns.headers import Columns, could_hold, fits_label, role_of
 from deciban.io.source import Source, TwoFiles, clean_text, codec_of, files_of, numbered_lines, read_text, single_files
-from deciban.io.spreadsheets import Translated, has_decimal_commas, has_semicolons, of_semicolons, of_workbook
+from deciban.io.text import Translated, has_decimal_commas, has_semicolons, of_semicolons, of_workbook
 from deciban.io.text.finding import FirstLines
 from deciban.io.text.reader import Layout, TextBlocks
 from deciban.memory import TIMES_ITS_SIZE, Cost

@@ -25,8 +25,9 @@ from deciban.core.expected import dirichlet_cost as _dirichlet_cost
 from deciban.core.logliks import difference, row_blocks
 from deciban.core.proper import beta_cost_non, beta_cost_tar
 from deciban.core.training.batches import PartsOfClassTrials
+from deciban.core.training.moments import Survey
 from deciban.core.training.multiclass_objective import ClassTrials, CountedTrials, decided, ruled_out
-from deciban.core.training.multiclass_training import ClassFit, Survey, train_counted
+from deciban.core.training.multiclass_training import ClassFit, train_counted
 from deciban.core.training.separation import Escape
 from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError

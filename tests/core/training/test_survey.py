@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from deciban.core.training.moments import Survey
 from deciban.core.training.multiclass_objective import ClassTrials
-from deciban.core.training.multiclass_training import Survey, sample
+from deciban.core.training.multiclass_training import sample
 from support.many_classes import problem
 
 PRIOR = np.array([0.1, 0.2, 0.3, 0.4])

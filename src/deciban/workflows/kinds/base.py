@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, 
 import numpy as np
 
 from deciban._files import PathLike, display_name
-from deciban._validate.classes import ROUNDING, Prior, like_probabilities, logarithms_of_ratios, prior_of
+from deciban._validate.classes import Prior, like_probabilities, logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import NEGATED, WARNING, InputError, Message, counted, names_apart, refuse
 from deciban.evaluation.summary import Resampling
@@ -185,9 +185,6 @@ def require_same(model: ScoreModel, given: str | None, *, negate: bool = False) 
     )
 
 
-POSTERIOR_PRIOR = "posterior_prior"
-"""Key in the record of training for the prior that was removed from log posteriors."""
-
 _LOG_10 = math.log(10.0)
 
 
@@ -212,39 +209,6 @@ def in_nats(score: AnyArray, classes: Sequence[str], reading: Reading) -> AnyArr
     return unit_conversion.logliks_of_detection_llrs(score) if reading.detection_llr else score
 
 
-def unit_messages(systems: Sequence[ClassScores], reading: Reading) -> list[Message]:
-    """Return messages about conversions of scores, and a warning about scores from submissions of detection llrs."""
-    found = list[Message]()
-    if reading.lr:
-        found.append(Message("note", "", unit_conversion.LIKELIHOODS))
-    if reading.log10:
-        found.append(Message("note", "", "scores are common logarithms, and were multiplied by ln 10"))
-    if reading.posterior_prior is not None:
-        prior = prior_of(reading.posterior_prior, systems[0].classes, "posterior_prior")
-        shown = ", ".join(f"{p:.4g}" for p in prior[:20])
-        words = f"scores are log posteriors: the logarithms of the prior {shown} were subtracted"
-        found.append(Message("note", "", words))
-    if reading.detection_llr:
-        found.append(Message("note", "", unit_conversion.PROJECTED))
-        found += [note for one in systems for note in _of_many_recognizers(one)]
-    elif reading.probabilities is None:
-        submitted = [one.trials.origin.name for one in systems if unit_conversion.is_submission(one.trials.origin)]
-        found += [Message(WARNING, ", ".join(submitted), unit_conversion.DETECTION_LLRS)] if submitted else []
-    return found
-
-
-def _of_many_recognizers(scores: ClassScores) -> list[Message]:
-    """Return a message if detection llrs contradict each other, so that no log-likelihoods have exactly these llrs."""
-    sums = np.exp(scores.score).mean(axis=1)  # of posterior / flat prior
-    if not len(sums) or np.abs(sums - 1.0).max() < ROUNDING:
-        return []
-    words = (
-        f"detectors of different classes contradict each other: their posteriors sum to {sums.min():.3g} to "
-        f"{sums.max():.3g}, not to 1. An evaluation of each detector separately gives another value of C_avg"
-    )
-    return [Message(WARNING, scores.trials.origin.name, words)]
-
-
 def prior_of_classes(reading: Reading) -> Prior:
     """Return the prior in scores that are probabilities; refuse a single number, which would be the prior of a target.
 
@@ -260,78 +224,6 @@ def prior_of_classes(reading: Reading) -> Prior:
         )
     prior: Prior = given
     return prior
-
-
-def prior_text(reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str | None:
-    """Return the prior in posteriors for the record of training, in the syntax of the command line.
-
-    Parameters
-    ----------
-    reading : Reading
-    classes : sequence of str
-        Classes of the posteriors.
-    order : sequence of str, optional
-        Order of the classes in the text. Other names are names of the classes in their order.
-
-    Returns
-    -------
-    str or None
-        None for a flat prior, or without a prior.
-
-    Examples
-    --------
-    >>> from deciban.workflows import Reading
-    >>> prior_text(Reading(posterior_prior=[0.75, 0.25]), ["eng", "fra"])
-    'eng=0.75,fra=0.25'
-    """
-    if reading.posterior_prior is None:
-        return None
-    return named_prior(reading.posterior_prior, classes, order)
-
-
-def named_prior(given: Prior, classes: Sequence[str], order: Sequence[str] = ()) -> str | None:
-    """Return a prior by class name, None if it is flat; see `prior_text`."""
-    prior = prior_of(given, classes)
-    if np.ptp(prior) == 0.0:
-        return None
-    names = order or classes
-    shown = dict(zip(classes if set(names) == set(classes) else names, prior.tolist(), strict=False))
-    return ",".join(f"{name}={shown[name]!r}" for name in names if name in shown)
-
-
-def require_same_posteriors(model: ScoreModel, reading: Reading, classes: Sequence[str]) -> None:
-    """Refuse to apply a model to scores with another prior in them than in training.
-
-    Parameters
-    ----------
-    model : ScoreModel
-    reading : Reading
-        Options with the prior that is removed from the scores.
-    classes : sequence of str
-        Classes of the scores, possibly in another order than in training.
-
-    Raises
-    ------
-    InputError
-    """
-    trained = None if model.training_ is None else model.training_.results.get(POSTERIOR_PRIOR)
-    names: Sequence[str] = getattr(model, "classes_", None) or classes
-    given = prior_text(reading, classes, names)
-    if trained is None and given is not None:
-        raise InputError(
-            "posterior_prior: given, but the model was trained on scores without it. Leave it out, or train with it."
-        )
-    if trained is not None and given != (trained if "=" in str(trained) else _named(str(trained), names)):
-        named = "not given" if reading.posterior_prior is None else given or "flat"
-        raise InputError(
-            f"posterior_prior: {named}, but the model was trained on log posteriors. Apply it to scores with the same "
-            f"prior in them: name it (--posterior-prior {trained}), or train another model."
-        )
-
-
-def _named(recorded: str, classes: Sequence[str]) -> str:
-    """Return a recorded prior of an earlier version, one number for each class in the order of training, with names."""
-    return ",".join(f"{name}={p}" for name, p in zip(classes, recorded.split(","), strict=False))
 
 
 _APPLIED = (
