@@ -77,8 +77,7 @@ class LabelledData:
     @property
     def chunk(self) -> Chunk:
         """All trials."""
-        assert self.source.batch is not None  # noqa: S101  # in memory
-        return self.source.batch
+        return self.source.held
 
     @property
     def complete(self) -> LabelledData:
@@ -97,9 +96,7 @@ class LabelledData:
 
     def transform(self, model: Any) -> FloatArray:
         """Return the llrs of a trained model, without warnings about missing quality measures."""
-        found = mapped(self.source, model, "fusion").batch
-        assert found is not None  # noqa: S101  # in memory
-        return np.asarray(found.scores[0], np.float64)
+        return np.asarray(mapped(self.source, model, "fusion").held.scores[0], np.float64)
 
     def summary(self, llr: FloatArray, figures: TwoClassFigures) -> Summary:
         """Return the summary of llrs of these trials."""
@@ -540,8 +537,7 @@ class Criterion:
         if self.point is None:
             nothing = np.zeros(1), None
             return self.fusion.cost_of_source(llrs, engine) / self.fusion.cost_of(nothing, nothing)
-        assert llrs.batch is not None  # noqa: S101  # operating points are used with arrays only
-        own, p = llrs.batch.counting, self.point
+        own, p = llrs.held.counting, self.point  # operating points are used with arrays only
         scores = SortedScores(**own.as_sets())
         return float(scores.act_dcf(p_target=p.p_target, c_miss=p.c_miss, c_fa=p.c_fa))
 

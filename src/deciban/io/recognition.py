@@ -535,3 +535,24 @@ def _needed_by_parquet(path: Path) -> int:
         written = sum(footer.row_group(at).total_byte_size for at in range(footer.num_row_groups))
     of_row = Cost.PARQUET_ROW + (Cost.CLASS_NUMBER * n_numbers if n_numbers > _FEWEST_CLASSES else 0)
     return int(footer.num_rows * of_row + Cost.PARQUET_COLUMN * max(decoded, written))
+
+
+def are_summaries(paths: Sequence[Any]) -> bool:
+    """Return True if all inputs are summary files."""
+    found = [one for path in paths if isinstance(path, str | Path) and str(path) != "-" for one in files_of(path)]
+    return bool(found) and len(found) >= len(paths) and all(map(is_summary_file, found))
+
+
+def is_summary_file(path: PathLike) -> bool:
+    """Return True if a file is a summary; only its first bytes and its footer are read."""
+    import pyarrow.parquet as pq
+
+    if not Path(path).is_file():  # a pipe can be read only once
+        return False
+    try:
+        with Path(path).open("rb") as stream:
+            if stream.read(4) != b"PAR1":
+                return False
+        return formats.SUMMARY in (pq.read_metadata(path).metadata or {})
+    except (OSError, TypeError, ValueError, pa.ArrowException):
+        return False

@@ -17,7 +17,8 @@ from deciban._validate.classes import LIKE_POSTERIORS, LIKE_PROBABILITIES, like_
 from deciban.errors import NEGATED, as_message, shortened
 from deciban.io import Contents, read_contents
 from deciban.io.columns.headers import Columns
-from deciban.io.summary_files import SummaryHead, is_summary_file, read_head
+from deciban.io.recognition import is_summary_file
+from deciban.io.summary_files import SummaryHead, read_head
 from deciban.io.units import DETECTION_LLRS, is_submission, negated
 from deciban.metrics import SortedScores
 from deciban.models import load_model

@@ -516,8 +516,8 @@ def units_of_batch(
     InputError, KeyMismatchError, FormatError, OSError
         If a column or file does not exist, or lacks the unit of a trial.
     """
-    batch = source.batch
-    assert batch is not None and batch.trials is not None and batch.truth is not None  # noqa: S101, PT018  # joined before
+    batch = source.held
+    assert batch.trials is not None and batch.truth is not None  # noqa: S101, PT018  # joined before
     if not how_sure.intervals:
         return source, ()
     weight, naming = batch.weight, how_sure.naming

@@ -36,7 +36,7 @@ from deciban.io.source import Source, TwoFiles, codec_of, unpack_into
 from deciban.io.text import reader
 from deciban.io.text.reader import Layout, TextBlocks, lines_of_rows, parse_blocks
 from deciban.io.units import of_detection_llrs
-from deciban.memory import Cost, bytes_of_row, give_back_at_once, rows_that_fit, threads_that_fit
+from deciban.memory import Cost, bytes_of_row, give_back_at_once, n_processors, rows_that_fit
 from deciban.trials import Origin
 from deciban.trials.frames import is_text_or_bytes
 from deciban.types import ScoreUnit
@@ -165,7 +165,7 @@ def in_order(make: Callable[[A], B], given: Iterable[A], n_rows: int, memory: in
     [(-1, 1), (2, 2), (-3, 3)]
     """
     waiting: deque[tuple[A, Future[B]]] = deque()
-    n_threads = threads_that_fit(memory, Cost.WRITTEN * n_rows)
+    n_threads = rows_that_fit(memory, Cost.WRITTEN * n_rows, most=n_processors())
     give_back_at_once(memory)
     pool = ThreadPoolExecutor(n_threads)
     try:
