@@ -382,10 +382,6 @@ def _presets() -> list[str]:
     return [word for one in files for word in (one.stem, *tomllib.loads(one.read_text("utf-8")).get("aliases", ()))]
 
 
-def _methods() -> list[str]:
-    return list(METHODS)
-
-
 def _figures() -> list[str]:
     from deciban.evaluation.metrics import METRICS
 
@@ -470,7 +466,7 @@ _FORMATS = _offering(lambda *_: _formats())
 _BY_OPTION: dict[str, Completer] = {
     **dict.fromkeys(("--format", "--key-format", "--trials-format", "--to"), _FORMATS),
     "--preset": _offering(lambda *_: _presets()),
-    "--method": _offering(lambda *_: _methods()),
+    "--method": _offering(lambda *_: list(METHODS)),
     "--columns": _roles(_OF_SCORES),
     "--key-columns": _roles(_columns("key")),
     "--trials-columns": _roles(_columns("trials")),
