@@ -245,7 +245,7 @@ class CalibratedTrials:
 
     def train(self, **form: Any) -> ClassFit:
         """Train a map; see `deciban.core.training.multiclass_training.train_counted`."""
-        return train_counted(self.counted, self._survey, **form)
+        return train_counted(self.counted, self._survey, only_value=True, **form)
 
     def leads(self) -> FloatArray:
         """Return the largest leads; see `OpenTrials.leads`."""

@@ -135,10 +135,10 @@ def detection_llr(block: FloatArray, ratio: FloatArray, target: int) -> FloatArr
 def detection_llrs(block: FloatArray, ratio: FloatArray) -> FloatArray:
     """Return `detection_llr` of every class, (n_classes, n_trials), in about the time of two."""
     with np.errstate(under="ignore", divide="ignore", over="ignore", invalid="ignore"):
-        rest = np.log(_leave_one_out(ratio[:, None]))
+        rest = np.log(leave_one_out(ratio[:, None]))
         likelihood = np.exp(block)
         likelihood *= ratio[:, None]
-        llr = _leave_one_out(likelihood)
+        llr = leave_one_out(likelihood)
         np.log(llr, out=llr)
         llr -= rest
         np.subtract(block, llr, out=llr)
@@ -164,7 +164,7 @@ def critical_priors(block: FloatArray, p_out_of_set: float) -> FloatArray:
     """
     with np.errstate(under="ignore", divide="ignore", over="ignore"):
         likelihood = np.exp(block)
-        others = _leave_one_out(likelihood[:-1])
+        others = leave_one_out(likelihood[:-1])
         others /= len(others) - 1
         critical: FloatArray = (1.0 - p_out_of_set) * others
         critical += p_out_of_set * likelihood[-1]
@@ -212,7 +212,7 @@ def _sum(terms: FloatArray) -> FloatArray:
     return np.asarray(np.add.reduce(np.ascontiguousarray(terms), axis=0))
 
 
-def _leave_one_out(terms: FloatArray) -> FloatArray:
+def leave_one_out(terms: FloatArray) -> FloatArray:
     """Return, for every row, the sum of the other rows; without subtraction, small sums keep their digits."""
     sums = np.empty_like(terms)
     below, above = np.zeros((2, terms.shape[1]))

@@ -135,6 +135,10 @@ _SHARE = 0.02
 """Largest share of all trials in a block; temporary memory is about ten times the size of its scores."""
 
 
+_LEAST_BLOCK = 1 << 15
+"""Scores of a block that take too little memory for a smaller share."""
+
+
 _LARGEST = 1e150
 """Largest parameter within bounds: beyond it, log-likelihoods could not be distinguished from infinite ones."""
 
@@ -211,7 +215,7 @@ class ClassObjective:
         """Return slices of all trials that need little temporary memory."""
         _, k, n = self.trials.systems.shape
         in_cache = _BLOCK_BYTES // (np.dtype(self.dtype).itemsize * k * n)
-        size = max(int(min(in_cache, share * _SHARE * len(self.trials))), 256)
+        size = max(int(min(in_cache, max(share * _SHARE * len(self.trials), _LEAST_BLOCK // (k * n)))), 256)
         return [slice(i, i + size) for i in range(0, len(self.trials), size)]
 
     def slopes(self, parameters: FloatArray, rows: slice) -> tuple[AnyArray, None]:
@@ -278,16 +282,16 @@ class ClassObjective:
             features, z, label = self.combined(raw, rows)
             weights = self.trials.weight(rows).astype(self.dtype)
             errors = Errors.of(z, label)
-            column = np.arange(len(label))
             pull = errors.posterior  # posterior of the wrong classes
             if seconds is not None:
-                pull[label, column] = errors.p_true
+                pull.ravel()[errors.own] = errors.p_true
                 seconds.add(features, label, pull, weights)
-            pull[label, column] = -errors.p_error
+            pull.ravel()[errors.own] = -errors.p_error
+            offsets = pull @ weights
             pull *= weights
             scales = [dot(pull.ravel(), system.ravel()) for system in features]
             value = float(weights @ errors.cost)
-            return np.concatenate(([float(errors.lead.max()), value], scales, pull.sum(axis=1)))
+            return np.concatenate(([float(errors.lead.max()), value], scales, offsets))
 
 
 def _terms(form: ClassObjective, raw: FloatArray, with_hessian: bool, trials: ClassTrials) -> SumsUpTo:  # noqa: FBT001
@@ -319,13 +323,15 @@ class Errors:
     cost: AnyArray
     lead: AnyArray
     """Lead of the best wrong class over the true one."""
+    own: IntArray
+    """Positions of the true classes in the flat array; this is several times faster than two indices."""
 
     @classmethod
     def of(cls, z: AnyArray, label: IntArray) -> Errors:
         """Compute from ``z``, the log posterior up to a constant per trial, which is overwritten."""
-        column = np.arange(len(label))
-        own = z[label, column]
-        z[label, column] = -np.inf
+        at = label * len(label) + np.arange(len(label))
+        own = z.ravel()[at]
+        z.ravel()[at] = -np.inf
         other = z.max(axis=0)
         top = np.maximum(other, own)
         z -= top
@@ -336,7 +342,7 @@ class Errors:
         z *= inverse
         # If the true class leads, its exponential is 1: small costs keep their digits.
         cost = np.where(own >= other, np.log1p(wrong), (top - own) - np.log(inverse))
-        return cls(z, true * inverse, wrong * inverse, cost, other - own)
+        return cls(z, true * inverse, wrong * inverse, cost, other - own, at)
 
 
 def farthest_move(moved: AnyArray, z: AnyArray, label: IntArray) -> float:
