@@ -22,9 +22,18 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Class, Groups, tell_of_many
 from deciban.core.classes import loglik as kernels
-from deciban.core.classes.counts import Passes, Problems, cllrs, min_cllrs, ordered_by_class, tally
+from deciban.core.classes.counts import (
+    Passes,
+    Problems,
+    least_cllrs,
+    mean_log_costs,
+    min_cllrs,
+    ordered_by_class,
+    tally,
+)
 from deciban.core.classes.loglik import loglik_of_posterior, prior_ratio, quadratic_cost, relative, row_blocks
-from deciban.core.ranks.counts import SortedClass
+from deciban.core.ranks.counts import CountTable, SortedClass
+from deciban.core.ranks.hull import pool
 from deciban.core.rules.expected import MeanCost, log_cost
 from deciban.core.rules.proper import softplus
 from deciban.errors import InputError
@@ -112,7 +121,7 @@ class ScoredClasses:
 _SMALL = 1 << 12
 """Number of trials of a pair up to which processing several pairs at once is faster."""
 
-_AT_ONCE = 1 << 16
+_AT_ONCE = 1 << 15
 """Number of scores of pairs that are processed at once."""
 
 
@@ -151,6 +160,14 @@ class ByClass:
     def weights_of(self, some: slice) -> CountArray | None:
         """Return weights of some trials."""
         return None if self.weights is None else self.weights[some]
+
+    def at_once(self) -> Iterator[tuple[int, slice, slice]]:
+        """Yield each class, the slice of its trials, and a slice of rows that are processed together."""
+        n_rows = len(self.values)
+        for k, own in enumerate(self.slices):
+            step = max(_AT_ONCE // max(own.stop - own.start, 1), 1)
+            for first in range(0, n_rows, step):
+                yield k, own, slice(first, min(first + step, n_rows))
 
 
 Side: TypeAlias = tuple[FloatArray, CountArray | None]
@@ -231,6 +248,20 @@ class Detectors:
         """Number (or weight) of trials of each class."""
         return self.llrs.totals
 
+    def cllrs(self) -> FloatArray:
+        """Return the Cllr of each detector in bits, from the mean costs of all classes."""
+        cost = np.empty((len(self.prior), len(self.prior)))
+        for k, own, rows in self.llrs.at_once():
+            leads = -self.llrs.values[rows, own]
+            if rows.start <= k < rows.stop:
+                leads[k - rows.start] *= -1.0
+            cost[rows, k] = mean_log_costs(leads, self.llrs.weights_of(own))
+        of_targets, rivals = cost.diagonal().copy(), np.tile(self.prior, (len(self.prior), 1))
+        np.fill_diagonal(rivals, 0.0)
+        np.fill_diagonal(cost, 0.0)
+        of_rivals = (rivals / rivals.sum(axis=1, keepdims=True) * cost).sum(axis=1)
+        return np.asarray((0.5 * of_targets + 0.5 * of_rivals) / math.log(2.0))
+
     def accepted_by(self, target: int, thresholds: FloatArray) -> CountArray:
         """Return accepted trials of each class for a target at ascending thresholds, (n_thresholds, 1, n_classes)."""
         passes = Passes(1, len(self.prior), len(thresholds), self.llrs.weights)
@@ -265,21 +296,27 @@ class Pairs:
 
     def cllr(self) -> FloatPair:
         """Return Cllr of every pair in bits, and its minimum by PAV, (n_classes, n_classes); 1 on the diagonal."""
-        places, n_classes = self.leads.slices, len(self.leads.lengths)
-        actual, minimum = np.ones((2, n_classes, n_classes))
+        leads, places, n_classes = self.leads, self.leads.slices, len(self.leads.lengths)
+        cost, minimum = np.ones((2, n_classes, n_classes))
+        for i, own, rows in leads.at_once():  # of the trials of a class, for all pairs with this class
+            cost[i, rows] = mean_log_costs(leads.values[rows, own], leads.weights_of(own))
+        actual = (0.5 * cost + 0.5 * cost.T) / math.log(2.0)
+        np.fill_diagonal(actual, 1.0)
         for i, others in self.portions():
             if len(others) == 1:
-                one = scores_of(self.sides(i, int(others[0])))
-                figures: tuple[Any, Any] = one.cllr(), one.min_cllr()
+                non, tar = self.sides(i, int(others[0]))
+                table = CountTable.of(SortedClass.of(*tar), SortedClass.of(*non))
+                starts = pool(table.n_tar, table.n_non)
+                blocks = [np.add.reduceat(one, starts) for one in (table.n_tar, table.n_non)]
+                totals = (np.array([one.total]) for one in (table.tar, table.non))
+                least = least_cllrs(*blocks, np.zeros(len(starts), np.int64), *totals)
             else:
                 # Return metrics of a class paired with each of some others, without weights
-                lengths = self.leads.lengths
-                theirs = np.concatenate([self.leads.values[i, places[k]] for k in others.tolist()])
-                tar = Problems(self.leads.values[others, places[i]].ravel(), np.full(len(others), lengths[i]))
-                non = Problems(-theirs, lengths[others])
-                figures = cllrs(tar, non), min_cllrs(tar, non)
-            actual[i, others], minimum[i, others] = figures
-            actual[others, i], minimum[others, i] = figures
+                lengths = leads.lengths
+                theirs = np.concatenate([leads.values[i, places[k]] for k in others.tolist()])
+                tar = Problems(leads.values[others, places[i]].ravel(), np.full(len(others), lengths[i]))
+                least = min_cllrs(tar, Problems(-theirs, lengths[others]))
+            minimum[i, others] = minimum[others, i] = least
         return actual, minimum
 
     def portions(self) -> Iterator[tuple[int, IntArray]]:

@@ -134,21 +134,37 @@ class Problems:
         return np.cumsum(self.counts) - self.counts
 
 
-def cllrs(tar: Problems, non: Problems) -> FloatArray:
-    """Return the Cllr of every problem in bits."""
-    of_tar = _sums(softplus(-tar.scores), tar.begins) / tar.counts
-    of_non = _sums(softplus(non.scores), non.begins) / non.counts
-    return (0.5 * of_tar + 0.5 * of_non) / math.log(2.0)
+def mean_log_costs(leads: FloatArray, weights: CountArray | None) -> FloatArray:
+    """Return the mean of ``ln(1 + exp(-lead))`` of every row of leads (n_rows, n_trials), in nats."""
+    costs = softplus(-leads)
+    if weights is not None:
+        costs *= weights
+    total = leads.shape[1] if weights is None else _sums(weights.astype(np.float64), np.zeros(1, np.int64))
+    return np.asarray(_sums(costs.ravel(), np.arange(len(leads)) * leads.shape[1]) / total)
 
 
 def min_cllrs(tar: Problems, non: Problems) -> FloatArray:
     """Return the minimum Cllr of every problem over all monotone recalibrations, in bits."""
-    n_tar, n_non, place = _pooled(tar, non)
+    return least_cllrs(*_pooled(tar, non), tar.counts, non.counts)
+
+
+def least_cllrs(
+    n_tar: CountArray, n_non: CountArray, place: IntArray, all_tar: CountArray, all_non: CountArray
+) -> FloatArray:
+    """Return the minimum Cllr of problems in bits, from their trials in PAV blocks, and in total.
+
+    Parameters
+    ----------
+    n_tar, n_non : (n_blocks,) arrays
+    place : (n_blocks,) int array
+        The problem of each block, ascending.
+    all_tar, all_non : (n_problems,) arrays
+    """
     with np.errstate(divide="ignore"):
-        of_tar, of_non = np.log(n_tar) - np.log(tar.counts[place]), np.log(n_non) - np.log(non.counts[place])
-    begins, llr = np.flatnonzero(np.diff(place, prepend=-1)), of_tar - of_non
-    least_tar = _sums(_weighted(n_tar, softplus(-llr)), begins) / tar.counts
-    least_non = _sums(_weighted(n_non, softplus(llr)), begins) / non.counts
+        of_tar, of_non = np.log(n_tar) - np.log(all_tar[place]), np.log(n_non) - np.log(all_non[place])
+    begins, llr = np.flatnonzero(np.append(True, place[1:] != place[:-1])), of_tar - of_non
+    least_tar = _sums(_weighted(n_tar, softplus(-llr)), begins) / all_tar
+    least_non = _sums(_weighted(n_non, softplus(llr)), begins) / all_non
     return (0.5 * least_tar + 0.5 * least_non) / math.log(2.0)
 
 
@@ -181,7 +197,7 @@ def _sums(values: FloatArray, begins: IntArray) -> FloatArray:
     with np.errstate(over="ignore", invalid="ignore"):
         exponent = np.frexp(greatest)[1] + 26
         cutter = np.where(exponent < 1024, np.ldexp(1.5, exponent), 0.0)
-        cut = np.repeat(cutter, np.diff(begins, append=len(values)))
+        cut = np.repeat(cutter, np.append(begins[1:], len(values)) - begins) if len(begins) > 1 else cutter
         high = values + cut
         high -= cut
         sums = np.add.reduceat(high, begins) + np.add.reduceat(values - high, begins)

@@ -47,12 +47,19 @@ class SortedClass:
         if weights is None:
             return cls(in_order(scores), None, None)
         counting = weights > 0
-        scores, weights = ascending(scores[counting], weights[counting])
+        if not counting.all():
+            scores, weights = scores[counting], weights[counting]
+        scores, weights = ascending(scores, weights)
         if not len(scores):
             return cls(scores, weights, np.zeros(1, weights.dtype))
-        first = np.flatnonzero(np.append(True, scores[1:] != scores[:-1]))
-        summed = np.add.reduceat(weights, first)
-        return cls(scores[first], summed, np.concatenate((np.zeros(1, summed.dtype), np.cumsum(summed))))
+        is_first = np.ones(len(scores), np.bool_)
+        np.not_equal(scores[1:], scores[:-1], out=is_first[1:])
+        if not is_first.all():
+            first = np.flatnonzero(is_first)
+            scores, weights = scores[first], np.add.reduceat(weights, first)
+        cumulated = np.zeros(len(scores) + 1, weights.dtype)
+        np.cumsum(weights, out=cumulated[1:])
+        return cls(scores, weights, cumulated)
 
     @classmethod
     def of_both(
@@ -234,8 +241,9 @@ def ascending(scores: ScoreArray, weights: CountArray) -> tuple[ScoreArray, Coun
     order = np.argsort(scores)
     scores = scores[order]
     equal = np.concatenate(([False], scores[1:] == scores[:-1], [False]))
-    tied = np.flatnonzero(equal[1:] | equal[:-1])
-    order[tied] = order[tied][np.lexsort((weights[order[tied]], scores[tied]))]
+    if equal.any():
+        tied = np.flatnonzero(equal[1:] | equal[:-1])
+        order[tied] = order[tied][np.lexsort((weights[order[tied]], scores[tied]))]
     return scores, weights[order]
 
 

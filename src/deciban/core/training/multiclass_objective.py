@@ -287,11 +287,10 @@ class ClassObjective:
                 pull.ravel()[errors.own] = errors.p_true
                 seconds.add(features, label, pull, weights)
             pull.ravel()[errors.own] = -errors.p_error
-            offsets = pull @ weights
             pull *= weights
             scales = [dot(pull.ravel(), system.ravel()) for system in features]
             value = float(weights @ errors.cost)
-            return np.concatenate(([float(errors.lead.max()), value], scales, offsets))
+            return np.concatenate(([float(errors.lead.max()), value], scales, pull.sum(axis=1)))
 
 
 def _terms(form: ClassObjective, raw: FloatArray, with_hessian: bool, trials: ClassTrials) -> SumsUpTo:  # noqa: FBT001

@@ -358,6 +358,16 @@ class CountedProblem(SortedScores):
         return replace(self._errors, thresholds=thresholds, n_miss=self._errors.n_miss[at], n_fa=self._errors.n_fa[at])
 
 
+class CountedDetectors(tuple[CountedProblem, ...]):
+    """Counted results of each class against the rest."""
+
+    __slots__ = ()
+
+    def cllrs(self) -> FloatArray:
+        """Return `deciban.multiclass.tables.Detectors.cllrs`."""
+        return np.array([one.cllr() for one in self])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CountedPairs:
     """Counted results of each pair of classes.
@@ -387,18 +397,18 @@ class CountedProblems:
 
     Attributes
     ----------
-    of_targets : tuple of tuples of CountedProblem
+    of_targets : tuple of CountedDetectors
         Each target against the rest, for each prior of the rivals.
     of_pairs : CountedPairs or None
         None if pairs are not requested.
     odds : PooledOdds
     """
 
-    of_targets: tuple[tuple[CountedProblem, ...], ...]
+    of_targets: tuple[CountedDetectors, ...]
     of_pairs: CountedPairs | None
     odds: PooledOdds
 
-    def detectors(self, at: int) -> tuple[CountedProblem, ...]:
+    def detectors(self, at: int) -> CountedDetectors:
         """Return each class against the rest, at one of the priors of the rivals."""
         return self.of_targets[at]
 
@@ -578,38 +588,65 @@ def _first_places(level: FloatArray, rival: IntArray) -> IntArray:
     return found
 
 
-_AT_ONCE = 1024
-"""Trials whose costs at all priors are in memory at once, few enough for the cache."""
-
 _NOTHING = 1e-150
 """Sum of likelihoods, relative to the largest, that has no effect on a cost; its square is a float."""
+
+_ODDS = 2.0**-64, 2.0**64
+"""Odds beyond which costs are those of certainty."""
+
+_SHIFT = 49
+"""Bits of a float after the first three of its fraction: floats that differ only there are in one cell."""
+
+_WIDTH, _TERMS = 2.0**-4, 9
+"""Largest relative distance from the center of a cell, and terms of the polynomial there: errors are below 1e-12."""
 
 
 def _quadratic_sums(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
     """Return sums of quadratic costs by class whose prior changes, prior, and class of the trials.
 
     With ``c`` the posterior of all classes but ``k``, and ``r`` their shares of ``c``, a trial of class ``y`` costs
-    ``c^2 (1 + sum r^2)``, plus ``2 - 2 c (1 + r_y)`` unless ``y`` is ``k`` (paper 001 eq. 13).
+    ``c^2 (1 + sum r^2)``, plus ``2 - 2 c (1 + r_y)`` unless ``y`` is ``k`` (paper 001 eq. 13). As a function of odds,
+    ``c`` and ``c^2`` are polynomials within a cell. So sums of powers in each cell are enough for all priors.
     """
-    n, rises, odds = trials.n_classes, PRIORS / (1.0 - PRIORS), ((1.0 - prior) / prior)[:, None]
-    found, ordered = np.zeros((n, len(PRIORS), n)), [np.flatnonzero(trials.label == y) for y in range(n)]
-    for y, rows in (
-        (y, own[at : at + _AT_ONCE]) for y, own in enumerate(ordered) for at in range(0, len(own), _AT_ONCE)
-    ):
-        weights = np.ones(len(rows)) if trials.weights is None else np.asarray(trials.weights[rows], np.float64)
-        likely = np.exp(kernels.relative(trials.loglik, rows)) * prior[:, None]
+    n, odds = trials.n_classes, ((1.0 - prior) / prior)[:, None]
+    found, low, high, costs = np.zeros((n, len(PRIORS), n)), 0, 0, np.zeros((2, 0, 0))
+    for y, rows in ((y, trials.rows(y)[some]) for y in range(n) for some in row_blocks(len(trials.rows(y)), n)):
+        own = trials.weights_of(rows)
+        weights = np.ones(len(rows)) if own is None else own.astype(np.float64)
+        likely = np.exp(relative(trials.loglik, rows)) * prior[:, None]
         total = np.maximum(kernels.leave_one_out(likely), _NOTHING)
-        squares = (1.0 + kernels.leave_one_out(likely**2) / total**2) * weights
-        linear = -2.0 * (1.0 + likely[y] / total) * weights
-        for k, ratio in enumerate(likely / total * odds):
-            c = np.multiply.outer(rises, ratio)
-            c += 1.0
-            np.reciprocal(c, out=c)
-            if k != y:
-                found[k, :, y] += c @ linear[k] + 2.0 * weights.sum()
-            c *= c
-            found[k, :, y] += c @ squares[k]
+        factors = np.stack((-2.0 * (1.0 + likely[y] / total), 1.0 + kernels.leave_one_out(likely**2) / total**2))
+        factors[0, y] = 0.0
+        ratio = np.clip(likely / total * odds, *_ODDS)
+        cells = ratio.view(np.int64) >> _SHIFT
+        first, last = int(cells.min()), int(cells.max())
+        if not low <= first <= last < high:
+            low, high = min(low or first, first // 64 * 64), max(high, last // 64 * 64 + 64)  # rarely more
+            costs = _costs_in(np.arange(low, high))
+        apart = ((ratio / _centers(cells) - 1.0) / _WIDTH).ravel()
+        codes = (cells - low + np.arange(n)[:, None] * (high - low)).ravel()
+        powers = np.empty((2, n, _TERMS, high - low))
+        for kind, terms in zip(powers, (factors * weights).reshape(2, -1), strict=True):
+            for power in range(_TERMS):
+                kind[:, power] = np.bincount(codes, terms, n * (high - low)).reshape(n, -1)
+                terms *= apart
+        sums = powers.reshape(2, n, -1) @ costs
+        found[:, :, y] += sums[0] + sums[1] + 2.0 * weights.sum() * (np.arange(n) != y)[:, None]
     return found
+
+
+def _centers(cells: IntArray) -> FloatArray:
+    """Return the centers of cells of positive floats."""
+    return ((cells << _SHIFT) + (1 << (_SHIFT - 1))).view(np.float64)
+
+
+def _costs_in(cells: IntArray) -> FloatArray:
+    """Return coefficients of ``c`` and ``c^2`` in cells of odds at all `PRIORS`, (2, n_terms * n_cells, n_priors)."""
+    nodes = np.cos(np.pi * (np.arange(_TERMS) + 0.5) / _TERMS)
+    odds, falls = _centers(cells) * (1.0 + _WIDTH * nodes[:, None]), (1.0 - PRIORS) / PRIORS
+    c = falls / (falls + odds[..., None])
+    at_nodes = np.stack((c, np.square(c))).reshape(2, _TERMS, -1)
+    return (np.linalg.inv(np.vander(nodes, increasing=True)) @ at_nodes).reshape(2, -1, len(PRIORS))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
