@@ -111,8 +111,10 @@ class OpenTrials:
         found = np.zeros((2, self.trials.n_classes))
         for k, rows, lead in self._blocks():
             excluded, weight = np.isneginf(lead), self.trials.weights_of(rows)
-            lead[excluded] = 0.0
-            own = (1.0 if weight is None else weight) / (likelihood @ ~excluded)
+            left = likelihood.sum()
+            if excluded.any():
+                lead[excluded], left = 0.0, likelihood @ ~excluded
+            own = (np.ones(len(rows)) if weight is None else weight) / left
             found[:, k] += own @ (likelihood @ lead), own @ (likelihood @ np.abs(lead))
         return Sums.of(found)
 
@@ -138,7 +140,7 @@ class OpenTrials:
                 with np.errstate(over="ignore"):
                     block -= block[k].copy()
                 np.clip(block, -_LARGEST, _LARGEST, out=block)
-                block[excluded] = -np.inf
+                np.copyto(block, -np.inf, where=excluded)
                 yield k, own[part], block
 
 

@@ -22,18 +22,9 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Class, Groups, tell_of_many
 from deciban.core.classes import loglik as kernels
-from deciban.core.classes.counts import (
-    Passes,
-    Problems,
-    least_cllrs,
-    mean_log_costs,
-    min_cllrs,
-    ordered_by_class,
-    tally,
-)
+from deciban.core.classes.counts import Passes, Problems, mean_log_costs, min_cllrs, ordered_by_class, tally
 from deciban.core.classes.loglik import loglik_of_posterior, prior_ratio, quadratic_cost, relative, row_blocks
-from deciban.core.ranks.counts import CountTable, SortedClass
-from deciban.core.ranks.hull import pool
+from deciban.core.ranks.counts import SortedClass
 from deciban.core.rules.expected import MeanCost, log_cost
 from deciban.core.rules.proper import softplus
 from deciban.errors import InputError
@@ -304,12 +295,7 @@ class Pairs:
         np.fill_diagonal(actual, 1.0)
         for i, others in self.portions():
             if len(others) == 1:
-                non, tar = self.sides(i, int(others[0]))
-                table = CountTable.of(SortedClass.of(*tar), SortedClass.of(*non))
-                starts = pool(table.n_tar, table.n_non)
-                blocks = [np.add.reduceat(one, starts) for one in (table.n_tar, table.n_non)]
-                totals = (np.array([one.total]) for one in (table.tar, table.non))
-                least = least_cllrs(*blocks, np.zeros(len(starts), np.int64), *totals)
+                least: Any = scores_of(self.sides(i, int(others[0]))).min_cllr()
             else:
                 # Return metrics of a class paired with each of some others, without weights
                 lengths = leads.lengths

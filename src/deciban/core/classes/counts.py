@@ -145,26 +145,12 @@ def mean_log_costs(leads: FloatArray, weights: CountArray | None) -> FloatArray:
 
 def min_cllrs(tar: Problems, non: Problems) -> FloatArray:
     """Return the minimum Cllr of every problem over all monotone recalibrations, in bits."""
-    return least_cllrs(*_pooled(tar, non), tar.counts, non.counts)
-
-
-def least_cllrs(
-    n_tar: CountArray, n_non: CountArray, place: IntArray, all_tar: CountArray, all_non: CountArray
-) -> FloatArray:
-    """Return the minimum Cllr of problems in bits, from their trials in PAV blocks, and in total.
-
-    Parameters
-    ----------
-    n_tar, n_non : (n_blocks,) arrays
-    place : (n_blocks,) int array
-        The problem of each block, ascending.
-    all_tar, all_non : (n_problems,) arrays
-    """
+    n_tar, n_non, place = _pooled(tar, non)
     with np.errstate(divide="ignore"):
-        of_tar, of_non = np.log(n_tar) - np.log(all_tar[place]), np.log(n_non) - np.log(all_non[place])
+        of_tar, of_non = np.log(n_tar) - np.log(tar.counts[place]), np.log(n_non) - np.log(non.counts[place])
     begins, llr = np.flatnonzero(np.append(True, place[1:] != place[:-1])), of_tar - of_non
-    least_tar = _sums(_weighted(n_tar, softplus(-llr)), begins) / all_tar
-    least_non = _sums(_weighted(n_non, softplus(llr)), begins) / all_non
+    least_tar = _sums(_weighted(n_tar, softplus(-llr)), begins) / tar.counts
+    least_non = _sums(_weighted(n_non, softplus(llr)), begins) / non.counts
     return (0.5 * least_tar + 0.5 * least_non) / math.log(2.0)
 
 

@@ -147,7 +147,7 @@ def detection_llrs(block: FloatArray, ratio: FloatArray) -> FloatArray:
         sole = (block == 0.0) & (second < 0.0)
         reference = np.maximum(second, -_LARGEST)
         behind = np.subtract(block, reference, out=likelihood)
-        behind[sole] = -np.inf
+        np.copyto(behind, -np.inf, where=sole)
         np.exp(behind, out=behind)
         behind *= ratio[:, None]
         rivals = _sum(behind)
@@ -177,7 +177,9 @@ def difference(one: FloatArray, other: FloatArray) -> FloatArray:
     """Return ``one - other``; the difference of equal infinities is 0."""
     with np.errstate(invalid="ignore", over="ignore"):
         llr: FloatArray = one - other
-    llr[(one == other) & np.isinf(one)] = 0.0
+    unknown = np.isnan(llr)
+    if unknown.any():
+        llr[unknown] = 0.0
     return llr
 
 
@@ -229,7 +231,7 @@ def _second(block: FloatArray) -> FloatArray:
     """Return the second greatest number of every column; it equals the greatest if this occurs twice."""
     best = block.max(axis=0)
     is_best = block == best
-    second: FloatArray = np.max(block, axis=0, where=~is_best, initial=-np.inf)
+    second: FloatArray = np.where(is_best, -np.inf, block).max(axis=0)
     return np.where(np.count_nonzero(is_best, axis=0) > 1, best, second)
 
 

@@ -250,8 +250,8 @@ def _searched(
         way.follow(replace(objective, trials=few), PRECISE)
     if trials.size < (_LARGE_FOR_VALUE if only_value else LARGE):
         return objective, way.follow(objective, PRECISE)
-    near = way.follow(rough, CLOSE)
-    return objective, way.follow(objective, _LAST_OF_VALUE if only_value else _LAST, after=near)
+    found = way.follow(rough, CLOSE)
+    return objective, way.follow(objective, _LAST_OF_VALUE if only_value else _LAST, after=found)
 
 
 def _moderate(width: FloatArray) -> FloatArray:

@@ -579,9 +579,8 @@ def _first_places(level: FloatArray, rival: IntArray) -> IntArray:
 
     A table is several times faster than a search.
     """
-    cells = (np.clip(level, _PLACES[0] - 1.0, _PLACES[-1] + 1.0) - _PLACES[0]) * _CELLS_PER_NAT
-    cells = np.clip(np.floor(cells), 0, len(_BEFORE) - 1).astype(np.int64)
-    found, inside = _BEFORE[cells], _INSIDE[cells]
+    cells = np.clip((level - _PLACES[0]) * _CELLS_PER_NAT, 0.0, len(_BEFORE) - 1.0).astype(np.int64)
+    inside, found = _INSIDE[cells], np.asarray(_BEFORE[cells])
     found += level > inside
     at = np.nonzero(level == inside)
     found[at] += at[0] > rival[at]
@@ -610,9 +609,10 @@ def _quadratic_sums(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
     """
     n, odds = trials.n_classes, ((1.0 - prior) / prior)[:, None]
     found, low, high, costs = np.zeros((n, len(PRIORS), n)), 0, 0, np.zeros((2, 0, 0))
-    for y, rows in ((y, trials.rows(y)[some]) for y in range(n) for some in row_blocks(len(trials.rows(y)), n)):
-        own = trials.weights_of(rows)
-        weights = np.ones(len(rows)) if own is None else own.astype(np.float64)
+    blocks = ((y, trials.rows(y)[some]) for y in range(n) for some in row_blocks(len(trials.rows(y)), n))
+    for y, rows in blocks:
+        given = trials.weights_of(rows)
+        weights = np.ones(len(rows)) if given is None else given.astype(np.float64)
         likely = np.exp(relative(trials.loglik, rows)) * prior[:, None]
         total = np.maximum(kernels.leave_one_out(likely), _NOTHING)
         factors = np.stack((-2.0 * (1.0 + likely[y] / total), 1.0 + kernels.leave_one_out(likely**2) / total**2))
@@ -626,10 +626,11 @@ def _quadratic_sums(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
         apart = ((ratio / _centers(cells) - 1.0) / _WIDTH).ravel()
         codes = (cells - low + np.arange(n)[:, None] * (high - low)).ravel()
         powers = np.empty((2, n, _TERMS, high - low))
-        for kind, terms in zip(powers, (factors * weights).reshape(2, -1), strict=True):
-            for power in range(_TERMS):
-                kind[:, power] = np.bincount(codes, terms, n * (high - low)).reshape(n, -1)
-                terms *= apart
+        terms = (factors * weights).reshape(2, -1)
+        for power in range(_TERMS):
+            for kind, own in zip(powers, terms, strict=True):
+                kind[:, power] = np.bincount(codes, own, n * (high - low)).reshape(n, -1)
+            terms *= apart
         sums = powers.reshape(2, n, -1) @ costs
         found[:, :, y] += sums[0] + sums[1] + 2.0 * weights.sum() * (np.arange(n) != y)[:, None]
     return found
@@ -646,7 +647,8 @@ def _costs_in(cells: IntArray) -> FloatArray:
     odds, falls = _centers(cells) * (1.0 + _WIDTH * nodes[:, None]), (1.0 - PRIORS) / PRIORS
     c = falls / (falls + odds[..., None])
     at_nodes = np.stack((c, np.square(c))).reshape(2, _TERMS, -1)
-    return (np.linalg.inv(np.vander(nodes, increasing=True)) @ at_nodes).reshape(2, -1, len(PRIORS))
+    found = np.linalg.inv(np.vander(nodes, increasing=True)) @ at_nodes
+    return np.asarray(found.reshape(2, -1, len(PRIORS)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
