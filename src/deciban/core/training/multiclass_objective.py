@@ -114,10 +114,6 @@ class ClassTrials:
         weights = None if self.weights is None else self.weights[rows]
         return replace(self, systems=self.systems[rows], label=self.label[rows], weights=weights)
 
-    def stand_ins(self, few: ClassTrials) -> FloatArray:
-        """Return the number of these trials that each trial of a sample represents."""
-        return (few.class_weights / self.class_weights)[few.label]
-
 
 NO_TRIALS = ClassTrials(np.zeros((0, 1, 1)), np.zeros(0, np.int64), np.zeros(1))
 """Placeholder for trials that are elsewhere."""
@@ -211,20 +207,12 @@ class ClassObjective:
         scales, offsets = self.basis[: self.n_systems], self.basis[self.n_systems :]
         return len(scales) * bool(scales.any()), len(offsets) * bool(offsets.any())
 
-    def blocks(self, *, share: float = 1.0) -> list[slice]:
+    def blocks(self) -> list[slice]:
         """Return slices of all trials that need little temporary memory."""
         _, k, n = self.trials.systems.shape
         in_cache = _BLOCK_BYTES // (np.dtype(self.dtype).itemsize * k * n)
-        size = max(int(min(in_cache, max(share * _SHARE * len(self.trials), _LEAST_BLOCK // (k * n)))), 256)
+        size = max(int(min(in_cache, max(_SHARE * len(self.trials), _LEAST_BLOCK // (k * n)))), 256)
         return [slice(i, i + size) for i in range(0, len(self.trials), size)]
-
-    def slopes(self, parameters: FloatArray, rows: slice) -> tuple[AnyArray, None]:
-        """Return the slope of each trial of a block: its weight times the probability of an error."""
-        with np.errstate(all="ignore"):
-            _, z, label = self.combined(self.fixed + self.basis @ parameters, rows)
-            wrong = Errors.of(z, label).p_error
-            wrong *= self.trials.weight(rows).astype(self.dtype)
-            return wrong, None
 
     def move_bound(self, step: FloatArray) -> float:
         """Return an upper bound of `largest_move` without a pass over trials; infinite if their reach is unknown."""
