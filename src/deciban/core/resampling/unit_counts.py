@@ -167,12 +167,14 @@ class UnitCounts:
 
     def between(self, places: IntArray) -> UnitCounts:
         """Return counts with fewer bins: those between two neighbours of ``places``, from 0 to ``n_cells``, are one."""
+        in_cells: CountArray = np.add.reduceat(self.in_cells, places[:-1])
+        if not hasattr(self.counts, "nnz"):
+            return replace(self, counts=np.add.reduceat(self.counts, places[:-1], axis=1), in_cells=in_cells)
         from scipy.sparse import csr_matrix  # rarely needed
 
         n_cells, n = len(self.in_cells), len(places) - 1
         of_cell = np.searchsorted(places, np.arange(n_cells), side="right") - 1
         members = csr_matrix((np.ones(n_cells, self.counts.dtype), (np.arange(n_cells), of_cell)), shape=(n_cells, n))
-        in_cells: CountArray = np.add.reduceat(self.in_cells, places[:-1])
         return replace(self, counts=self.counts @ members, in_cells=in_cells)
 
     def by_group(self) -> CountArray:
