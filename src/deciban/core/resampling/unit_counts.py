@@ -26,6 +26,9 @@ _BLOCK = 1 << 19
 """Entries of a table that are processed at once."""
 
 
+_QUICK = 1 << 18
+"""Number of entries up to which bins are merged in less time than the import of scipy.sparse takes."""
+
 _FEW = 1 << 30
 """Number of trials with two units that can be counted in 32 bits."""
 
@@ -159,6 +162,10 @@ class UnitCounts:
 
     def _summed(self, group: IntArray, n_groups: int) -> Table:
         """Return the trials of the units of each group, a row for each group."""
+        counts = self.counts
+        if hasattr(counts, "nnz"):
+            rows = np.repeat(group, np.diff(counts.indptr))
+            return _table(rows, counts.indices, counts.data, (n_groups, counts.shape[1]))
         from scipy.sparse import csr_matrix  # rarely needed
 
         n = len(group)
@@ -168,12 +175,18 @@ class UnitCounts:
     def between(self, places: IntArray) -> UnitCounts:
         """Return counts with fewer bins: those between two neighbours of ``places``, from 0 to ``n_cells``, are one."""
         in_cells: CountArray = np.add.reduceat(self.in_cells, places[:-1])
-        if not hasattr(self.counts, "nnz"):
-            return replace(self, counts=np.add.reduceat(self.counts, places[:-1], axis=1), in_cells=in_cells)
+        n_cells, n = len(self.in_cells), len(places) - 1
+        if not hasattr(self.counts, "nnz") and self.counts.size <= _QUICK:
+            return replace(self, counts=np.add.reduceat(self.counts.T, places[:-1], axis=0).T, in_cells=in_cells)
         from scipy.sparse import csr_matrix  # rarely needed
 
-        n_cells, n = len(self.in_cells), len(places) - 1
         of_cell = np.searchsorted(places, np.arange(n_cells), side="right") - 1
+        if hasattr(self.counts, "nnz"):
+            old = self.counts
+            column = of_cell.astype(old.indices.dtype)[old.indices]
+            counts = csr_matrix((old.data.copy(), column, old.indptr.copy()), shape=(old.shape[0], n))
+            counts.sum_duplicates()  # several times faster than a product
+            return replace(self, counts=counts, in_cells=in_cells)
         members = csr_matrix((np.ones(n_cells, self.counts.dtype), (np.arange(n_cells), of_cell)), shape=(n_cells, n))
         return replace(self, counts=self.counts @ members, in_cells=in_cells)
 
