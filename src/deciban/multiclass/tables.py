@@ -152,14 +152,6 @@ class ByClass:
         """Return weights of some trials."""
         return None if self.weights is None else self.weights[some]
 
-    def at_once(self) -> Iterator[tuple[int, slice, slice]]:
-        """Yield each class, the slice of its trials, and a slice of rows that are processed together."""
-        n_rows = len(self.values)
-        for k, own in enumerate(self.slices):
-            step = max(_AT_ONCE // max(own.stop - own.start, 1), 1)
-            for first in range(0, n_rows, step):
-                yield k, own, slice(first, min(first + step, n_rows))
-
 
 Side: TypeAlias = tuple[FloatArray, CountArray | None]
 """Scores of trials on one side of a two-class problem, in any order, and their weights."""
@@ -242,16 +234,14 @@ class Detectors:
     def cllrs(self) -> FloatArray:
         """Return the Cllr of each detector in bits, from the mean costs of all classes."""
         cost = np.empty((len(self.prior), len(self.prior)))
-        for k, own, rows in self.llrs.at_once():
-            leads = -self.llrs.values[rows, own]
-            if rows.start <= k < rows.stop:
-                leads[k - rows.start] *= -1.0
-            cost[rows, k] = mean_log_costs(leads, self.llrs.weights_of(own))
-        of_targets, rivals = cost.diagonal().copy(), np.tile(self.prior, (len(self.prior), 1))
-        np.fill_diagonal(rivals, 0.0)
+        for k, own in enumerate(self.llrs.slices):
+            leads = -self.llrs.values[:, own]
+            leads[k] *= -1.0
+            cost[:, k] = mean_log_costs(leads, self.llrs.weights_of(own))
+        of_targets = cost.diagonal().copy()
         np.fill_diagonal(cost, 0.0)
-        of_rivals = (rivals / rivals.sum(axis=1, keepdims=True) * cost).sum(axis=1)
-        return np.asarray((0.5 * of_targets + 0.5 * of_rivals) / math.log(2.0))
+        of_rivals = (cost * self.prior).sum(axis=1) / kernels.leave_one_out(self.prior[:, None])[:, 0]
+        return np.asarray((of_targets + of_rivals) / (2.0 * math.log(2.0)))
 
     def accepted_by(self, target: int, thresholds: FloatArray) -> CountArray:
         """Return accepted trials of each class for a target at ascending thresholds, (n_thresholds, 1, n_classes)."""
@@ -288,10 +278,8 @@ class Pairs:
     def cllr(self) -> FloatPair:
         """Return Cllr of every pair in bits, and its minimum by PAV, (n_classes, n_classes); 1 on the diagonal."""
         leads, places, n_classes = self.leads, self.leads.slices, len(self.leads.lengths)
-        cost, minimum = np.ones((2, n_classes, n_classes))
-        for i, own, rows in leads.at_once():  # of the trials of a class, for all pairs with this class
-            cost[i, rows] = mean_log_costs(leads.values[rows, own], leads.weights_of(own))
-        actual = (0.5 * cost + 0.5 * cost.T) / math.log(2.0)
+        cost = np.stack([mean_log_costs(leads.values[:, own], leads.weights_of(own)) for own in places])
+        actual, minimum = (cost + cost.T) / (2.0 * math.log(2.0)), np.ones((n_classes, n_classes))
         np.fill_diagonal(actual, 1.0)
         for i, others in self.portions():
             if len(others) == 1:

@@ -108,6 +108,10 @@ def count_type(weights: CountArray | None) -> Any:
     return np.int64 if weights is None else weights.dtype
 
 
+_AT_ONCE = 1 << 15
+"""Number of costs that are computed and summed at once."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Problems:
     """Scores of one class in each of many problems, concatenated.
@@ -136,11 +140,12 @@ class Problems:
 
 def mean_log_costs(leads: FloatArray, weights: CountArray | None) -> FloatArray:
     """Return the mean of ``ln(1 + exp(-lead))`` of every row of leads (n_rows, n_trials), in nats."""
-    costs = softplus(-leads)
-    if weights is not None:
-        costs *= weights
-    total = leads.shape[1] if weights is None else _sums(weights.astype(np.float64), np.zeros(1, np.int64))
-    return np.asarray(_sums(costs.ravel(), np.arange(len(leads)) * leads.shape[1]) / total)
+    n, found = leads.shape[1], []
+    for part in np.array_split(leads, min(-(-leads.size // _AT_ONCE), len(leads))):
+        costs = softplus(-part) if weights is None else softplus(-part) * weights
+        found.append(_sums(costs.ravel(), np.arange(len(part)) * n))
+    total = n if weights is None else _sums(weights.astype(np.float64), np.zeros(1, np.int64))
+    return np.asarray(np.concatenate(found) / total)
 
 
 def min_cllrs(tar: Problems, non: Problems) -> FloatArray:

@@ -52,14 +52,10 @@ class SortedClass:
         scores, weights = ascending(scores, weights)
         if not len(scores):
             return cls(scores, weights, np.zeros(1, weights.dtype))
-        is_first = np.ones(len(scores), np.bool_)
-        np.not_equal(scores[1:], scores[:-1], out=is_first[1:])
-        if not is_first.all():
-            first = np.flatnonzero(is_first)
-            scores, weights = scores[first], np.add.reduceat(weights, first)
-        cumulated = np.zeros(len(scores) + 1, weights.dtype)
-        np.cumsum(weights, out=cumulated[1:])
-        return cls(scores, weights, cumulated)
+        is_new = np.append(True, scores[1:] != scores[:-1])
+        if not is_new.all():
+            scores, weights = scores[is_new], np.add.reduceat(weights, np.flatnonzero(is_new))
+        return cls(scores, weights, np.concatenate((np.zeros(1, weights.dtype), np.cumsum(weights))))
 
     @classmethod
     def of_both(

@@ -26,9 +26,6 @@ _BLOCK = 1 << 19
 """Entries of a table that are processed at once."""
 
 
-_QUICK = 1 << 18
-"""Number of entries up to which bins are merged in less time than the import of scipy.sparse takes."""
-
 _FEW = 1 << 30
 """Number of trials with two units that can be counted in 32 bits."""
 
@@ -175,20 +172,16 @@ class UnitCounts:
     def between(self, places: IntArray) -> UnitCounts:
         """Return counts with fewer bins: those between two neighbours of ``places``, from 0 to ``n_cells``, are one."""
         in_cells: CountArray = np.add.reduceat(self.in_cells, places[:-1])
-        n_cells, n = len(self.in_cells), len(places) - 1
-        if not hasattr(self.counts, "nnz") and self.counts.size <= _QUICK:
-            return replace(self, counts=np.add.reduceat(self.counts.T, places[:-1], axis=0).T, in_cells=in_cells)
+        old: Any = self.counts
+        if not hasattr(old, "nnz"):
+            return replace(self, counts=np.add.reduceat(old.T, places[:-1], axis=0).T, in_cells=in_cells)
         from scipy.sparse import csr_matrix  # rarely needed
 
-        of_cell = np.searchsorted(places, np.arange(n_cells), side="right") - 1
-        if hasattr(self.counts, "nnz"):
-            old = self.counts
-            column = of_cell.astype(old.indices.dtype)[old.indices]
-            counts = csr_matrix((old.data.copy(), column, old.indptr.copy()), shape=(old.shape[0], n))
-            counts.sum_duplicates()  # several times faster than a product
-            return replace(self, counts=counts, in_cells=in_cells)
-        members = csr_matrix((np.ones(n_cells, self.counts.dtype), (np.arange(n_cells), of_cell)), shape=(n_cells, n))
-        return replace(self, counts=self.counts @ members, in_cells=in_cells)
+        of_cell = np.searchsorted(places, np.arange(len(self.in_cells)), side="right") - 1
+        columns = of_cell.astype(old.indices.dtype)[old.indices]
+        counts = csr_matrix((old.data.copy(), columns, old.indptr.copy()), shape=(old.shape[0], len(places) - 1))
+        counts.sum_duplicates()  # several times faster than a product
+        return replace(self, counts=counts, in_cells=in_cells)
 
     def by_group(self) -> CountArray:
         """Return trials of the units of each group in every bin, (n_groups, n_cells); two units count for both."""
