@@ -16,7 +16,8 @@ one, other = OperatingPoint(0.25, 2.0), OperatingPoint(c_fa=1.0, c_miss=2.0, p_t
 assert not isinstance(OperatingPoint.__dict__["__init__"], _lazy.LateMethod)
 same = one == other, one != OperatingPoint(0.5), hash(one) == hash(other), pickle.loads(pickle.dumps(one)) == one
 print(repr(one), *same)
-print(repr(dataclasses.replace(one, c_miss=3.0)), OperatingPoint.__init__.__qualname__, OperatingPoint.__eq__.__qualname__)
+print(repr(dataclasses.replace(one, c_miss=3.0)))
+print(OperatingPoint.__init__.__qualname__, OperatingPoint.__eq__.__qualname__)
 for attempt in (lambda: setattr(one, "c_fa", 2.0), lambda: delattr(one, "c_fa"), lambda: OperatingPoint()):
     try:
         attempt()
