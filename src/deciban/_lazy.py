@@ -117,10 +117,9 @@ def compile_methods_late() -> None:
 
     create: Any = getattr(dataclasses, "_create_fn", None)
 
-    def create_late(name: str, *args: Any, globals: dict[str, Any] | None = None, **more: Any) -> Any:  # noqa: A002
-        now = functools.partial(create, name, *args, globals=globals, **more)
-        is_ours = globals is not None and str(globals.get("__name__")).startswith("deciban.")
-        return LateMethod(name, now) if is_ours else now()
+    def create_late(name: str, *args: Any, **more: Any) -> Any:
+        now = functools.partial(create, name, *args, **more)
+        return LateMethod(name, now) if more["globals"].get("__name__", "").startswith("deciban.") else now()
 
     if create is not None:
         dataclasses._create_fn = create_late  # type: ignore[attr-defined]  # noqa: SLF001

@@ -235,9 +235,8 @@ class Detectors:
         """Return the Cllr of each detector in bits, from the mean costs of all classes."""
         cost = np.empty((len(self.prior), len(self.prior)))
         for k, own in enumerate(self.llrs.slices):
-            leads = -self.llrs.values[:, own]
-            leads[k] *= -1.0
-            cost[:, k] = mean_log_costs(leads, self.llrs.weights_of(own))
+            signs = np.where(np.arange(len(cost)) == k, 1.0, -1.0)[:, None]
+            cost[:, k] = mean_log_costs(signs * self.llrs.values[:, own], self.llrs.weights_of(own))
         of_targets = cost.diagonal().copy()
         np.fill_diagonal(cost, 0.0)
         of_rivals = (cost * self.prior).sum(axis=1) / kernels.leave_one_out(self.prior[:, None])[:, 0]
@@ -286,10 +285,9 @@ class Pairs:
                 least: Any = scores_of(self.sides(i, int(others[0]))).min_cllr()
             else:
                 # Return metrics of a class paired with each of some others, without weights
-                lengths = leads.lengths
                 theirs = np.concatenate([leads.values[i, places[k]] for k in others.tolist()])
-                tar = Problems(leads.values[others, places[i]].ravel(), np.full(len(others), lengths[i]))
-                least = min_cllrs(tar, Problems(-theirs, lengths[others]))
+                tar = Problems(leads.values[others, places[i]].ravel(), np.full(len(others), leads.lengths[i]))
+                least = min_cllrs(tar, Problems(-theirs, leads.lengths[others]))
             minimum[i, others] = minimum[others, i] = least
         return actual, minimum
 

@@ -490,7 +490,8 @@ class DecidedAt(ByValue):
 
     def __add__(self, other: DecidedAt) -> DecidedAt:
         """Add the trials of another part."""
-        counts: CountArray = np.concatenate([_sum(*both)[None] for both in zip(self.counts, other.counts, strict=True)])
+        kind = np.result_type(_total(self.counts), _total(other.counts))
+        counts = _short(np.add(self.counts, other.counts, dtype=kind))
         return replace(self, counts=counts, quadratic=self.quadratic + other.quadratic)
 
     def prior_at(self, k: int, p: float) -> FloatArray:
@@ -560,16 +561,13 @@ def _short(counts: CountArray) -> CountArray:
     return counts if counts.dtype.kind == "f" else counts.astype(np.min_scalar_type(int(counts.max())))
 
 
-def _sum(first: CountArray, second: CountArray) -> CountArray:
-    return _short(np.add(first, second, dtype=np.result_type(_total(first), _total(second))))
-
-
 _PLACES = np.asarray(logit(PRIORS))
 _CELLS_PER_NAT = 1.0 / float(np.diff(_PLACES).min())
 """So many that no cell of the table has two places."""
-_CELLS = np.floor((_PLACES - _PLACES[0]) * _CELLS_PER_NAT).astype(np.int64)
+_CELLS = ((_PLACES - _PLACES[0]) * _CELLS_PER_NAT).astype(np.int64)
 _BEFORE = np.searchsorted(_CELLS, np.arange(_CELLS[-1] + 2))
-_INSIDE = np.append(_PLACES, np.nan)[np.where(np.isin(np.arange(_CELLS[-1] + 2), _CELLS), _BEFORE, len(PRIORS))]
+_INSIDE = np.full(len(_BEFORE), np.nan)
+_INSIDE[_CELLS] = _PLACES
 
 
 def _first_places(level: FloatArray, rival: IntArray) -> IntArray:
@@ -578,8 +576,8 @@ def _first_places(level: FloatArray, rival: IntArray) -> IntArray:
     A table is several times faster than a search.
     """
     cells = np.clip((level - _PLACES[0]) * _CELLS_PER_NAT, 0.0, len(_BEFORE) - 1.0).astype(np.int64)
-    inside, found = _INSIDE[cells], np.asarray(_BEFORE[cells])
-    found += level > inside
+    inside = _INSIDE[cells]
+    found: IntArray = _BEFORE[cells] + (level > inside)
     at = np.nonzero(level == inside)
     found[at] += at[0] > rival[at]
     return found
@@ -609,8 +607,7 @@ def _quadratic_sums(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
     found, low, high, costs = np.zeros((n, len(PRIORS), n)), 0, 0, np.zeros((2, 0, 0))
     blocks = ((y, trials.rows(y)[some]) for y in range(n) for some in row_blocks(len(trials.rows(y)), n))
     for y, rows in blocks:
-        given = trials.weights_of(rows)
-        weights = np.ones(len(rows)) if given is None else given.astype(np.float64)
+        weights = np.ones(len(rows)) if trials.weights is None else trials.weights[rows].astype(np.float64)
         likely = np.exp(relative(trials.loglik, rows)) * prior[:, None]
         total = np.maximum(kernels.leave_one_out(likely), _NOTHING)
         factors = np.stack((-2.0 * (1.0 + likely[y] / total), 1.0 + kernels.leave_one_out(likely**2) / total**2))
