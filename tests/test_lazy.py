@@ -8,17 +8,17 @@ import dataclasses, inspect, pickle, sys
 from deciban import _lazy
 if sys.argv[1] == "late":
     _lazy.compile_methods_late()
-from deciban.core.rules.expected import MeanCost
+from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation import metrics
 if sys.argv[1] == "late" and hasattr(dataclasses, "_create_fn"):
-    assert isinstance(MeanCost.__dict__["__init__"], _lazy.LateMethod)
+    assert isinstance(OperatingPoint.__dict__["__init__"], _lazy.LateMethod)
     assert not isinstance(dataclasses.make_dataclass("Other", ["x"]).__dict__["__init__"], _lazy.LateMethod)
-one, other = MeanCost(1.0, 0.0, 2.0), MeanCost(high=1.0, low=0.0, weight=2.0)
-assert not isinstance(MeanCost.__dict__["__init__"], _lazy.LateMethod)
-same = one == other, one != MeanCost(2.0, 0.0, 2.0), hash(one) == hash(other), pickle.loads(pickle.dumps(one)) == one
+one, other = OperatingPoint(0.25, 2.0), OperatingPoint(c_fa=1.0, c_miss=2.0, p_target=0.25)
+assert not isinstance(OperatingPoint.__dict__["__init__"], _lazy.LateMethod)
+same = one == other, one != OperatingPoint(0.5), hash(one) == hash(other), pickle.loads(pickle.dumps(one)) == one
 print(one, *same)
-print(dataclasses.replace(one, high=3.0), MeanCost.__init__.__qualname__, MeanCost.__eq__.__qualname__)
-for attempt in (lambda: setattr(one, "high", 2.0), lambda: delattr(one, "high"), lambda: MeanCost(1.0)):
+print(dataclasses.replace(one, c_miss=3.0), OperatingPoint.__init__.__qualname__, OperatingPoint.__eq__.__qualname__)
+for attempt in (lambda: setattr(one, "c_fa", 2.0), lambda: delattr(one, "c_fa"), lambda: OperatingPoint()):
     try:
         attempt()
     except (AttributeError, TypeError) as error:
@@ -36,5 +36,5 @@ def test_methods_that_are_compiled_late_are_the_same():
         for when in ("late", "at once")
     )
     assert late == usual
-    assert late.startswith("MeanCost(high=1.0, low=0.0, weight=2.0) True True True True\n")
-    assert "FrozenInstanceError cannot assign to field 'high'" in late
+    assert late.startswith("OperatingPoint(p_target=0.25, c_miss=2.0, c_fa=1.0) True True True True\n")
+    assert "FrozenInstanceError cannot assign to field 'c_fa'" in late
