@@ -9,7 +9,6 @@ from deciban import _lazy
 if sys.argv[1] == "late":
     _lazy.compile_methods_late()
 from deciban.core.ranks.operating import OperatingPoint
-from deciban.evaluation import metrics
 if sys.argv[1] == "late" and hasattr(dataclasses, "_create_fn"):
     assert isinstance(OperatingPoint.__dict__["__init__"], _lazy.LateMethod)
     assert not isinstance(dataclasses.make_dataclass("Other", ["x"]).__dict__["__init__"], _lazy.LateMethod)
@@ -23,6 +22,7 @@ for attempt in (lambda: setattr(one, "c_fa", 2.0), lambda: delattr(one, "c_fa"),
         attempt()
     except (AttributeError, TypeError) as error:
         print(type(error).__name__, error)
+import deciban.evaluation.metrics
 for name, module in sorted(sys.modules.items()):
     for kind in vars(module).values() if name.startswith("deciban") else ():
         if isinstance(kind, type) and dataclasses.is_dataclass(kind):
