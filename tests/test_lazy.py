@@ -15,8 +15,8 @@ if sys.argv[1] == "late" and hasattr(dataclasses, "_create_fn"):
 one, other = OperatingPoint(0.25, 2.0), OperatingPoint(c_fa=1.0, c_miss=2.0, p_target=0.25)
 assert not isinstance(OperatingPoint.__dict__["__init__"], _lazy.LateMethod)
 same = one == other, one != OperatingPoint(0.5), hash(one) == hash(other), pickle.loads(pickle.dumps(one)) == one
-print(one, *same)
-print(dataclasses.replace(one, c_miss=3.0), OperatingPoint.__init__.__qualname__, OperatingPoint.__eq__.__qualname__)
+print(repr(one), *same)
+print(repr(dataclasses.replace(one, c_miss=3.0)), OperatingPoint.__init__.__qualname__, OperatingPoint.__eq__.__qualname__)
 for attempt in (lambda: setattr(one, "c_fa", 2.0), lambda: delattr(one, "c_fa"), lambda: OperatingPoint()):
     try:
         attempt()
