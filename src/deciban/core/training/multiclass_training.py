@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.linalg import helmert, null_space
 
 from deciban.core.logliks import relative, row_blocks
 from deciban.core.training import multiclass_objective
@@ -536,6 +535,8 @@ def _finite_sums(trials: ClassTrials) -> Sums:
 
 def _diagonal(n: int, ridge: float, toward: float) -> FloatPair:
     """Return basis and penalty of a scale and an offset for each class; offsets have mean 0."""
+    from scipy.linalg import helmert  # slow to import
+
     basis = np.zeros((2 * n, 2 * n - 1))
     basis[0::2, 0] = 1.0 / np.sqrt(n)
     basis[0::2, 1:n] = basis[1::2, n:] = helmert(n).T
@@ -545,6 +546,8 @@ def _diagonal(n: int, ridge: float, toward: float) -> FloatPair:
 
 def _full(n: int, ridge: float, toward: float) -> FloatPair:
     """Return basis and penalty of a matrix and offsets whose columns have mean 0; others give the same posteriors."""
+    from scipy.linalg import helmert, null_space  # slow to import
+
     contrasts, size = helmert(n), n + 1
     basis = np.asarray(np.kron(contrasts.T, np.eye(size)), np.float64)
     penalized = np.tile(np.arange(size) < n, n - 1)
@@ -585,6 +588,8 @@ def _is_apart(level: TransformObjective, point: FloatArray, at: Derivatives) -> 
     """
     if at.worst >= 0.0 or not level.penalty.any():
         return at.worst < 0.0
+    from scipy.linalg import null_space  # slow to import
+
     free = null_space(level.penalty)
     part = free @ (free.T @ point)
     return level(part, level.penalty).worst < -_CLEAR * float(np.linalg.norm(part))
