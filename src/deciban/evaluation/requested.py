@@ -148,7 +148,8 @@ def requested_of(summary: Summary) -> Requested:
         for p, sums in zip(asked.posteriors_at, summary.posterior_costs, strict=False)  # the rest is for a custom rule
     ]
     at = [AtThreshold(name, ErrorsAt.of(ranks.tar, ranks.non, place)) for name, place in asked.at_thresholds]
-    readings = eer_readings(summary.rocch.eer(), ranks.tar, ranks.non) if asked.eer_conventions else {}
+    every = eer_readings(summary.rocch.eer(), ranks.tar, ranks.non) if asked.eer_conventions else {}
+    readings = {name: every[name] for name in asked.eer_conventions}
     found = _classifier_metrics(summary) if asked.classifier else ()
     return Requested(readings, tuple(rates), tuple(at), tuple(scores), _rule_costs(summary), found)
 

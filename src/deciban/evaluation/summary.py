@@ -36,7 +36,7 @@ from deciban.core.rules.expected import ErrorCounts, MeanCost, WeightedScores, l
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
 from deciban.metrics.costs import RULES
-from deciban.metrics.scores import FACTORS, ScoredTrials, factors_of, rates_of, threshold_of
+from deciban.metrics.scores import EER_CONVENTIONS, FACTORS, ScoredTrials, factors_of, rates_of, threshold_of
 from deciban.types import Axis, CountArray, FloatArray, FloatPair, IntArray, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
@@ -353,8 +353,8 @@ class TwoClassFigures:
     operating_points : iterable
         Points at which to report detection costs: each an `OperatingPoint`, a ``p_target``, or
         ``(p_target, c_miss, c_fa)``.
-    eer_conventions : bool
-        Report equal error rates by the conventions of other tools; `deciban.metrics.eer_conventions`.
+    eer_conventions : bool, or names
+        Report equal error rates by the conventions of other tools, or only by these; `deciban.metrics.eer_conventions`.
     classifier : bool
         Report metrics of classifier papers at the share of targets in the data: `deciban.evaluation.requested`.
     fnmr_at, fmr_at : float or sequence of float
@@ -386,7 +386,7 @@ class TwoClassFigures:
     """
 
     operating_points: tuple[OperatingPoint, ...]
-    eer_conventions: bool
+    eer_conventions: tuple[str, ...]
     classifier: bool
     fnmr_at: tuple[float, ...]
     fmr_at: tuple[float, ...]
@@ -400,7 +400,7 @@ class TwoClassFigures:
         self,
         operating_points: Iterable[PointLike] = DEFAULT_POINTS,
         *,
-        eer_conventions: bool = False,
+        eer_conventions: bool | str | Iterable[str] = False,
         classifier: bool = False,
         fnmr_at: ArrayLike = (),
         fmr_at: ArrayLike = (),
@@ -423,7 +423,7 @@ class TwoClassFigures:
         places = (at_thresholds or {}).items()
         found = {
             "operating_points": points,
-            "eer_conventions": bool(eer_conventions),
+            "eer_conventions": _conventions(eer_conventions),
             "classifier": bool(classifier),
             "fnmr_at": _listed(rates_of(fnmr_at, "fnmr_at")),
             "fmr_at": _listed(rates_of(fmr_at, "fmr_at")),
@@ -459,6 +459,22 @@ class TwoClassFigures:
 
     def __str__(self) -> str:
         return f"operating points {'; '.join(map(str, self.operating_points))}"
+
+
+def _conventions(asked: bool | str | Iterable[str]) -> tuple[str, ...]:  # noqa: FBT001  # an option
+    """Return the names of conventions of the EER, all if True.
+
+    Raises
+    ------
+    InputError
+        If there is no such convention.
+    """
+    every = tuple(EER_CONVENTIONS if asked else ())
+    names = (asked,) if isinstance(asked, str) else tuple(asked) if isinstance(asked, Iterable) else every
+    for name in names:
+        if name not in EER_CONVENTIONS:
+            raise InputError(f"eer_conventions: got {name!r}. There are {', '.join(EER_CONVENTIONS)}.")
+    return names
 
 
 PosteriorCosts: TypeAlias = Mapping[str, tuple[MeanCost, MeanCost]]

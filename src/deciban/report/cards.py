@@ -151,6 +151,7 @@ def cards_of(
     official = {} if spoofing is None else spoofing.eers
     cards = []
     for one, color, answers in answered:
+        value, key = (one.error_rate, main) if main == "error_rate" else one.quoted_eer
         cards.append(
             Card(
                 name=one.name,
@@ -159,10 +160,10 @@ def cards_of(
                 sentence=_without_name(verdict(one), one.name),
                 short=answers[-1].verdict.partition(", ")[0],
                 metric="Error rate" if main == "error_rate" else "EER",
-                value=official.get(one.name) or sure(percent(getattr(one, main)), one, main),
+                value=official.get(one.name) or sure(percent(value), one, key),
                 live=_LIVE[one.kind],
                 values=_numbers(one),
-                rank=float(getattr(one, main)),
+                rank=float(value),
             )
         )
     return cards

@@ -72,13 +72,17 @@ def print_fused_spoofing(done: FusedSpoofing, out: Console) -> None:
     out : Console
     """
     headings = ["system", *(SPOOFING_METRICS[name].label for name in _OF_FUSION)]
-    write = SPOOFING_METRICS["min_a_dcf"].text
-    for title, one in (("Training trials", done.dev), ("Other trials", done.eval)):
+    parts = {
+        "Training trials": done.dev,
+        "Training trials, cross-validated": done.cross_validated,
+        "Other trials": done.eval,
+    }
+    for title, one in parts.items():
         if one is None:
             continue
         say(out, title, "bold")
         rows = [(each.name, *_cells(each, each.metrics, _OF_FUSION, everything=False)) for each in one.results.systems]
-        cascade = ("cascade", write(one.least.a_dcf), write(one.actual), "-", "-", "-")
+        cascade = ("cascade", *_cells(one.results.systems[-1], one.costs, _OF_FUSION, everything=True))
         plan = one.results.edition.plan
         caption = captioned(f"costs of {plan.name}, normalized", [each.found for each in one.results.systems])
         out.print(table(headings, [*rows[:-1], cascade, rows[-1]], caption=caption))
@@ -86,12 +90,17 @@ def print_fused_spoofing(done: FusedSpoofing, out: Console) -> None:
     say(out, "Weights", "bold")
     out.print(table(["", "weight"], [(row.name, row.texts[0]) for row in done.model.parameter_rows()]))
     cm, asv = done.model.trained_systems
+    assert done.dev.least is not None  # noqa: S101  # only cross-validation has none
     at = f"{cm} >= {done.dev.least.cm_threshold:.4f} and {asv} >= {done.dev.least.asv_threshold:.4f}"
     lines = [f"cascade: accept if {at}, the best pair of thresholds for the training trials"]
+    if done.dev.costs["act_a_dcf"].interval is not None:
+        lines.append("Intervals of the cascade hold its thresholds fixed.")
     shares = ", ".join(f"{share:.3f}" for share in done.model.prior or ())
     lines.append(f"prior times cost of targets, non-targets, spoofs, in shares: {shares}")
-    if done.eval is None:
-        lines.append("Costs on training trials are optimistic: evaluate on other trials (--apply-to, --apply-key).")
+    if done.eval is None and done.cross_validated is None:
+        lines.append(
+            "Costs on training trials are optimistic: cross-validate, or evaluate on other trials (--apply-key)."
+        )
     say_all(out, [*lines, *done.model.training_lines()])
 
 

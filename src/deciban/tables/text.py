@@ -428,8 +428,9 @@ def _conventions(systems: Sequence[Evaluation]) -> tuple[Any, ...]:
         (one.name, *(with_interval(percent(v), one, ("eer_conventions", k)) for k, v in found.items()))
         for one, found in ((one, one.requested.eer_conventions) for one in systems)
     ]
-    meanings = [(name, how.definition, how.tools) for name, how in EER_CONVENTIONS.items()]
-    figures = table(["system", *EER_CONVENTIONS], rows, caption=captioned("EER by convention", systems))
+    names = list(systems[0].requested.eer_conventions)
+    meanings = [(name, EER_CONVENTIONS[name].definition, EER_CONVENTIONS[name].tools) for name in names]
+    figures = table(["system", *names], rows, caption=captioned("EER by convention", systems))
     return figures, table(["EER", "definition", "as in"], meanings, prose=(1, 2))
 
 

@@ -529,7 +529,7 @@ class Figures:
     """
 
     operating_points: Iterable[PointLike] | None = None
-    eer_conventions: bool | None = None
+    eer_conventions: bool | str | None = None
     classifier: bool | None = None
     fnmr_at: float | Sequence[float] | None = None
     fmr_at: float | Sequence[float] | None = None
@@ -697,7 +697,7 @@ def with_figures_of(plan: Preset, given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in plan.figures.items():
         own = given.get(name)
         if name in ("p_out_of_set", "eer_conventions"):
-            found[name] = value
+            found[name] = own or value
             continue
         added = [] if own is None else list(own) if isinstance(own, Iterable) else [own]
         if name == "operating_points":

@@ -360,7 +360,7 @@ def fuse_command(
     train(request, asked, lambda about: _fusion(about, asked.subsets, given, with_quality="quality" in extra))
 
 
-_OF_SPOOFING = ("output", "llrs", "to", "apply_key", "quiet", "shown")
+_OF_SPOOFING = ("output", "cross_validate", "llrs", "to", "apply_key", "quiet", "shown")
 """Options of a fusion of a countermeasure and a verifier, besides the penalty."""
 
 
@@ -391,6 +391,7 @@ def _fuse_spoofing(
     request.check(options.files)
     with working() as say:
         how: Any = {"test_scores": apply_to if request.apply_key is not None else (), "test_key": request.apply_key}
+        how |= request.cross_validate or {}
         done = fuse_spoofing_files(list(scores), key, ridge=ridge or 0.0, options=options, progress=say, **how)
         messages = list[object](done.messages)
         with plainly_opened(request.output) as stream:
@@ -398,7 +399,8 @@ def _fuse_spoofing(
         if request.llrs is not None:
             reading = reading_of_two(options.reading)
             read = {name: getattr(reading, name) for name in (*_READ_AGAIN, "missing", "duplicates")}
-            told = apply_files(done.model, request.applied_to, request.llrs, to=request.to, progress=say, **read)
+            read |= {"to": request.to, "known": None if request.apply_to else done.cross_validated_scores}
+            told = apply_files(done.model, request.applied_to, request.llrs, progress=say, **read)
             messages += [one for one in told if one not in messages]
     print_messages([*messages, f"wrote {target_name(request.output)}"], quiet=request.quiet)
     if request.shown.as_json:

@@ -372,7 +372,11 @@ def table_of(contents: Contents) -> pa.Table:
     InputError
         As in `deciban.trials.to_arrow`.
     """
-    return to_arrow(*contents.tables)
+    table = to_arrow(*contents.tables)
+    if contents.key is None or contents.label_words is None:
+        return table
+    words = pc.cast(contents.label_words, pa.string()).dictionary_encode()
+    return table.set_column(table.schema.names.index("label"), "label", words)
 
 
 def written_of(contents: Contents, table: pa.Table) -> WrittenContents:
