@@ -145,6 +145,7 @@ class Preset:
             return self.class_figures
         found: dict[str, Any] = {"operating_points": list(self.points)} if self.points else {}
         found |= {"eer_conventions": self.eer} if self.eer else {}
+        found |= {"discrepancy": True} if self.primary == "cllr" else {}
         return found | ({"fnmr_at": list(self.false_match_rates)} if self.false_match_rates else {})
 
     @property

@@ -36,7 +36,7 @@ from deciban.core.rules.expected import ErrorCounts, MeanCost, WeightedScores, l
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
 from deciban.metrics.costs import RULES
-from deciban.metrics.scores import EER_CONVENTIONS, FACTORS, ScoredTrials, factors_of, rates_of, threshold_of
+from deciban.metrics.scores import FACTORS, ScoredTrials, conventions_of, factors_of, rates_of, threshold_of
 from deciban.types import Axis, CountArray, FloatArray, FloatPair, IntArray, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
@@ -357,6 +357,8 @@ class TwoClassFigures:
         Report equal error rates by the conventions of other tools, or only by these; `deciban.metrics.eer_conventions`.
     classifier : bool
         Report metrics of classifier papers at the share of targets in the data: `deciban.evaluation.requested`.
+    discrepancy : bool
+        Report `deciban.metrics.calibration_discrepancy` in whole decades.
     fnmr_at, fmr_at : float or sequence of float
         False match rates at which to report the false non-match rate, and the reverse; `deciban.metrics.fnmr_at_fmr`.
     at_thresholds : mapping of str to float
@@ -388,6 +390,7 @@ class TwoClassFigures:
     operating_points: tuple[OperatingPoint, ...]
     eer_conventions: tuple[str, ...]
     classifier: bool
+    discrepancy: bool
     fnmr_at: tuple[float, ...]
     fmr_at: tuple[float, ...]
     at_thresholds: tuple[tuple[str, float], ...]
@@ -402,6 +405,7 @@ class TwoClassFigures:
         *,
         eer_conventions: bool | str | Iterable[str] = False,
         classifier: bool = False,
+        discrepancy: bool = False,
         fnmr_at: ArrayLike = (),
         fmr_at: ArrayLike = (),
         at_thresholds: Mapping[str, float] | None = None,
@@ -423,8 +427,9 @@ class TwoClassFigures:
         places = (at_thresholds or {}).items()
         found = {
             "operating_points": points,
-            "eer_conventions": _conventions(eer_conventions),
+            "eer_conventions": conventions_of(eer_conventions),
             "classifier": bool(classifier),
+            "discrepancy": bool(discrepancy),
             "fnmr_at": _listed(rates_of(fnmr_at, "fnmr_at")),
             "fmr_at": _listed(rates_of(fmr_at, "fmr_at")),
             "at_thresholds": tuple((name, threshold_of(place, "at_thresholds")) for name, place in places),
@@ -444,7 +449,7 @@ class TwoClassFigures:
     @property
     def has_requests(self) -> bool:
         """True if metrics are requested that evaluations do not have by default."""
-        asked = self.eer_conventions, self.classifier, self.fnmr_at, self.fmr_at, self.at_thresholds
+        asked = self.eer_conventions, self.classifier, self.discrepancy, self.fnmr_at, self.fmr_at, self.at_thresholds
         return any(map(bool, (*asked, self.posteriors_at, self.rule)))
 
     @property
@@ -459,22 +464,6 @@ class TwoClassFigures:
 
     def __str__(self) -> str:
         return f"operating points {'; '.join(map(str, self.operating_points))}"
-
-
-def _conventions(asked: bool | str | Iterable[str]) -> tuple[str, ...]:  # noqa: FBT001  # an option
-    """Return the names of conventions of the EER, all if True.
-
-    Raises
-    ------
-    InputError
-        If there is no such convention.
-    """
-    every = tuple(EER_CONVENTIONS if asked else ())
-    names = (asked,) if isinstance(asked, str) else tuple(asked) if isinstance(asked, Iterable) else every
-    for name in names:
-        if name not in EER_CONVENTIONS:
-            raise InputError(f"eer_conventions: got {name!r}. There are {', '.join(EER_CONVENTIONS)}.")
-    return names
 
 
 PosteriorCosts: TypeAlias = Mapping[str, tuple[MeanCost, MeanCost]]

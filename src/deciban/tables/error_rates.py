@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from deciban.tables.writers import Table
 if TYPE_CHECKING:
     from deciban.evaluation import Evaluation, Results
     from deciban.evaluation.spoofing import Measured, SpoofingResults, SpoofingSystem
+    from deciban.metrics import CalibrationDiscrepancy
     from deciban.workflows.spoofing_fusion import FusedSpoofing
 
 
@@ -166,11 +168,11 @@ def biometric_rates(systems: Sequence[Evaluation]) -> Table:
     return table(headings, rows, caption=captioned(words, systems))
 
 
-def field_table(results: Results[Evaluation]) -> Table | None:
-    """Return the table of the field of a protocol, biometric or forensic; None for others."""
+def field_tables(results: Results[Evaluation]) -> list[Table]:
+    """Return the tables of the field of a protocol, biometric or forensic; none for others."""
     primary = results.primaries[0].plan.primary if results.primaries else ""
-    makers = {"fnmr_at_fmr": biometric_rates, "cllr": forensic_metrics}
-    return makers[primary](results.systems) if primary in makers else None
+    makers = {"fnmr_at_fmr": (biometric_rates,), "cllr": (forensic_metrics, discrepancy_table)}
+    return [make(results.systems) for make in makers.get(primary, ())]
 
 
 def forensic_metrics(systems: Sequence[Evaluation]) -> Table:
@@ -197,6 +199,25 @@ def forensic_metrics(systems: Sequence[Evaluation]) -> Table:
     return table(
         headings, rows, caption=captioned("Cllr in bits; Cllr cal = Cllr - min Cllr; devPAV in log10", systems)
     )
+
+
+def discrepancy_table(systems: Sequence[Evaluation]) -> Table:
+    """Return a table of the calibration discrepancy in each decade of the likelihood ratio."""
+    rows = [
+        (one.name, f"{row.low_edge:g} to {row.high_edge:g}", amount(row.n_tar), amount(row.n_non), _discrepancy(row))
+        for one in systems
+        for row in one.requested.discrepancies
+    ]
+    least = ", ".join(f"{one.name} {number(one.requested.discrepancy, 2)}" for one in systems)
+    words = f"log10 of the reported LR over the LR of the data, with 95 % fiducial limits for independent trials; confirmed: {least}"
+    return table(["system", "log10 LR", "targets", "non-targets", "discrepancy"], rows, n_left=2, caption=words)
+
+
+def _discrepancy(row: CalibrationDiscrepancy) -> str:
+    if math.isnan(row.value):
+        return "-"
+    value, low, high = (f"{end:+.2f}" for end in (row.value, row.low, row.high))
+    return f"{value} [{low}, {high}]"
 
 
 def generalized_table(systems: Sequence[Evaluation], failures: Mapping[str, tuple[int, int]]) -> Table:

@@ -127,10 +127,10 @@ def print_results(
         if not _leads_with_rates(results):
             print_two_class(results.systems, to, order, options, with_trials=with_trials)
         if results.primaries:
-            from deciban.tables.error_rates import field_table  # loads metrics of spoofing, too
+            from deciban.tables.error_rates import field_tables  # loads metrics of spoofing, too
 
-            if (of_field := field_table(results)) is not None:
-                to.print(of_field)
+            for one in field_tables(results):
+                to.print(one)
     if results.primaries:
         print_primaries(results, to)
     say_all(to, sentences)
