@@ -209,8 +209,13 @@ def discrepancy_table(systems: Sequence[Evaluation]) -> Table:
         for row in one.requested.discrepancies
     ]
     least = ", ".join(f"{one.name} {number(one.requested.discrepancy, 2)}" for one in systems)
-    words = f"log10 of the reported LR over the LR of the data, with 95 % fiducial limits for independent trials; confirmed: {least}"
-    return table(["system", "log10 LR", "targets", "non-targets", "discrepancy"], rows, n_left=2, caption=words)
+    words = "log10 of the reported LR over the LR of the data, with 95 % fiducial limits for independent trials"
+    return table(
+        ["system", "log10 LR", "targets", "non-targets", "discrepancy"],
+        rows,
+        n_left=2,
+        caption=f"{words}; confirmed: {least}",
+    )
 
 
 def _discrepancy(row: CalibrationDiscrepancy) -> str:
