@@ -524,7 +524,7 @@ def normalize_files(
     >>> _ = (folder / "cohort.txt").write_text("ann c1 0.0\\nann c2 2.0\\n")
     >>> _ = normalize_files(folder / "a.txt", folder / "out.txt", enroll_cohort=folder / "cohort.txt")
     >>> print((folder / "out.txt").read_text().split())
-    ['ann', 'x', '2.0', 'ann', 'y', '0.0']
+    ['ann', 'x', '1.414213562373095', 'ann', 'y', '0']
     """
     given, how = {"enroll_cohort": enroll_cohort, "test_cohort": test_cohort}, {"format": format, "columns": columns}
     cohorts = {side: path for side, path in given.items() if path is not None}

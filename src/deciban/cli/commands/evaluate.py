@@ -166,7 +166,7 @@ def _evaluate(
         return show_spoofing(scores, key, asked, shown, out, quiet=quiet, given=verifier | of_scores)
     inputs = asked.inputs(scores, key)
     require_one_stream([*single_files(paths_of(inputs)), key, *threshold_from, threshold_key])
-    files = opened(inputs, key, asked.options)
+    files = opened(inputs, key, asked.options.with_figures(classifier=given["classifier"]))
     about = asked.options_for(files).with_figures(**given)
     about = _with_optimism(about) if shown.corrected else about
     with working() as progress:
