@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.intervals import LEVEL, ClassSize, checked_level, small_sample_factors
@@ -55,6 +56,28 @@ def influences_of(
     n_seen = max(int(np.count_nonzero(totals)), 2)
     factors = small_sample_factors(totals / n_trials) * np.sqrt(n_seen / (n_seen - 1))
     return sums / n_trials * factors, ClassSize.of(totals, n_trials)
+
+
+def subject_ids(values: ArrayLike, name: str, n: int, of: str) -> AnyArray:
+    """Return names or numbers of subjects as an array.
+
+    Raises
+    ------
+    InputError
+        If there is not one name or whole number for each of the ``n`` rows, columns or trials (``of``).
+    """
+    try:
+        found = np.asarray(values)
+    except ValueError:  # of numpy, about sequences of different lengths
+        found = np.empty(0, object)
+    if found.dtype.kind == "O" and all(isinstance(one, str) for one in found.ravel()):
+        found = found.astype(str)
+    if found.shape != (n,) or found.dtype.kind not in "iuU":
+        raise InputError(
+            f"{name}: shape {found.shape} of type {found.dtype}. Pass {n:,} names or whole numbers, one for each {of} "
+            "of scores."
+        )
+    return found
 
 
 def lowest_threshold(positive: AnyArray, negative: AnyArray, limit: float) -> float:
@@ -121,6 +144,10 @@ class GeneralizedRates:
     gfrr: float
 
 
+_MOST = 1 << 53
+"""Largest number of attempts."""
+
+
 def generalized_rates(
     fmr: float, fnmr: float, *, enrol: tuple[int, int], acquire: tuple[int, int], level: float = LEVEL
 ) -> GeneralizedRates:
@@ -159,7 +186,7 @@ def generalized_rates(
     for name, counts in given.items():
         if not isinstance(counts, list | tuple) or len(counts) != 2:
             raise InputError(f"{name}: got {counts!r:.60}. Pass failures and attempts.")
-        k, n = (_validate.whole(x, name, 0, math.inf, "Pass failures and attempts") for x in counts)
+        k, n = (_validate.whole(x, name, 0, _MOST, "Pass failures and attempts") for x in counts)
         if not 0 < n >= k:
             raise InputError(f"{name}: got {k} failures in {n} attempts. Pass failures and attempts.")
         ends = binomtest(k, n).proportion_ci(level)

@@ -10,12 +10,16 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from deciban._validate import arrays as _validate
+from deciban.biometrics.rates import subject_ids
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
 GROUPS = ("goats", "lambs", "wolves")
 """Groups of subjects: low mated scores, high non-mated scores as a reference, and high non-mated scores as a probe."""
+
+_LARGEST = 1e150
+"""Limit of scores, whose squares are finite."""
 
 _LEAST = 3
 """Least number of independent trials, or of other subjects, for an interval."""
@@ -99,7 +103,7 @@ def zoo(scores: ArrayLike, is_mated: ArrayLike, reference: ArrayLike, probe: Arr
     Raises
     ------
     InputError
-        If lengths differ, a score is not finite, or a class is empty.
+        If lengths differ, a score is not finite, subjects are not names or whole numbers, or a class is empty.
 
     Notes
     -----
@@ -121,15 +125,13 @@ def zoo(scores: ArrayLike, is_mated: ArrayLike, reference: ArrayLike, probe: Arr
     (array([7]), np.int64(0))
     """
     values = np.asarray(_validate.scores(scores, "scores"), np.float64)
-    if not values.size or not np.isfinite(values).all():
-        raise InputError("scores: pass a finite score for each trial.")
+    if not (np.abs(values) < _LARGEST).all():
+        raise InputError(f"scores: pass a finite score for each trial, between -{_LARGEST:g} and {_LARGEST:g}.")
     truth = _validate.truth(is_mated, len(values), "is_mated")
     if truth.all() or not truth.any():
         raise InputError("is_mated: all trials are of one class. Mated and non-mated comparisons are needed.")
-    sides = [np.asarray(side) for side in (reference, probe)]
-    for argument, side in zip(("reference", "probe"), sides, strict=True):
-        if side.shape != values.shape:
-            raise InputError(f"{argument}: shape {side.shape} for {len(values)} trials. Give one subject for each.")
+    named = zip((reference, probe), ("reference", "probe"), strict=True)
+    sides = [subject_ids(side, name, len(values), "trial") for side, name in named]
     chosen, non = checked_level(level), ~truth
     own = np.arange(np.count_nonzero(truth))
     return Zoo(

@@ -303,7 +303,7 @@ def report_command(
     require_own_stream(output, as_json=shown.as_json)
 
     def write() -> None:
-        files = opened(inputs, key, asked.options)
+        files = opened(inputs, key, asked.options.with_figures(classifier=figures["classifier"]))
         about = asked.options_for(files).with_figures(**figures)
         with working() as say:
             done = write_report(request, about, say, files=files)
