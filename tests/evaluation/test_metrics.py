@@ -1,12 +1,28 @@
 """The table of metrics: everything that shows metrics loops over it."""
 
+import json
+import math
+import pickle
+
+import jsonschema
 import numpy as np
 import pytest
 
 import deciban
-from deciban.evaluation import TwoClassFigures, evaluate_classes, metrics
+from deciban.evaluation import (
+    Metric,
+    TwoClassFigures,
+    evaluate_classes,
+    evaluation_of,
+    merged,
+    register_metric,
+    summarize,
+)
 from deciban.evaluation.metrics import JSON_PLACES, METRICS, keys_of, metric_of, name_with_place
+from deciban.evaluation.saved import read_saved
+from deciban.report.files import render
 from deciban.rules import ThresholdWeights
+from deciban.workflows.json_schemas import json_schemas
 
 RNG = np.random.default_rng(3)
 UNITS = np.arange(40)
@@ -59,16 +75,89 @@ def test_every_interval_on_request_stands_in_its_list_in_json():
     }  # fmt: skip
 
 
-def test_a_row_is_all_that_a_summary_table_needs(monkeypatch):
-    row = metrics.Metric("n_errors", "errors at 0", digits=1)
-    monkeypatch.setattr(type(TWO), "n_errors", property(lambda one: one.n_tar * one.eer_p_miss), raising=False)
-    for module in ("metrics", "one_system"):
-        monkeypatch.setattr(f"deciban.evaluation.{module}.METRICS", (*METRICS, row))
-    monkeypatch.setitem(metrics._BY_NAME, "n_errors", row)
-    headings, values = [line for line in TWO.table("csv").splitlines() if not line.startswith("#")][:2]
-    assert headings.split(",")[-1] == "errors at 0"
-    assert float(values.split(",")[-1]) == pytest.approx(TWO.n_errors, abs=0.06)
-    assert TWO.summary_keys()[-1] == "n_errors"
+NAMES = [f"s{k}" for k in range(20)]
+
+
+def cllr_costs(llr):
+    """Costs whose class means add up to Cllr."""
+    return np.logaddexp(0, -llr) / math.log(4), np.logaddexp(0, llr) / math.log(4)
+
+
+@pytest.fixture
+def register():
+    """Register metrics until the end of the test."""
+    removals = []
+    yield lambda *given, **options: removals.append(register_metric(Metric(*given, **options)))
+    for remove in removals:
+        remove()
+
+
+def test_a_registered_metric_is_shown_wherever_metrics_are(register, tmp_path):
+    register("twin", "twin of Cllr", costs=cllr_costs, by_condition=True)
+    table = tmp_path / "t.csv"
+    rows = (
+        f"{label},s{k % 20},{'xy'[k % 2]},{score}"
+        for label, mean in (("target", 1), ("nontarget", -1))
+        for k, score in enumerate(RNG.normal(mean, 2, 200))
+    )
+    table.write_text("label,speaker,cond,score\n" + "\n".join(rows) + "\n")
+    result = deciban.evaluate_files([table], units=["speaker"], by=["cond"])
+    one, found = result.systems[0], json.loads(result.to_json())
+    jsonschema.validate(found, json_schemas()["results"])
+    twins = [row for row in result.metrics if row.metric == "twin"]
+    assert one.twin == pytest.approx(one.cllr, rel=1e-14)
+    ends = [(one.interval(name).low, one.interval(name).high) for name in ("twin", "cllr")]
+    assert ends[0] == pytest.approx(ends[1], rel=1e-12)
+    assert found["systems"][0]["twin"] == one.twin == one.to_frame()["twin"][0]
+    assert found["systems"][0]["intervals"]["twin"]["low"] == one.interval("twin").low == twins[0].low
+    assert {(row.system, row.condition) for row in twins} == {
+        (s.name, c) for s in result.systems for c in ("", "cond x", "cond y")
+    }
+    assert "twin of Cllr" in result.table()
+    assert "twin of Cllr low" in result.table("csv")
+    assert "twin of Cllr" in render(result)
+    other = deciban.evaluate(RNG.normal(1, 1, 20), RNG.normal(-1, 1, 20), tar_units=NAMES, non_units=NAMES)
+    difference = deciban.compare(one, other).difference
+    assert difference("twin").p_value == pytest.approx(difference("cllr").p_value, rel=1e-9)
+    saved = tmp_path / "r.json"
+    saved.write_text(result.to_json())
+    assert read_saved(saved)[0].metric("twin").low == one.interval("twin").low
+
+
+def test_sums_of_registered_costs_merge(register):
+    register("twin", "twin of Cllr", costs=cllr_costs)
+    parts = [summarize(RNG.normal(1, 1, n), RNG.normal(-1, 1, n)) for n in (5, 70)]
+    both = evaluation_of(merged(parts))
+    assert both.twin == pytest.approx(both.cllr, rel=1e-14)
+    assert pickle.loads(pickle.dumps(both)).twin == both.twin  # noqa: S301
+
+
+@pytest.mark.parametrize(
+    ("costs", "words"),
+    [
+        (lambda llr: (llr, llr), "a negative cost or NaN"),
+        (lambda llr: (llr * np.nan, llr), "a negative cost or NaN"),
+        (lambda _: (np.ones(1), np.ones(1)), r"an array of shape \(1,\)"),
+    ],
+)
+def test_registered_costs_are_checked(register, costs, words):
+    register("wrong", "wrong", costs=costs)
+    with pytest.raises(deciban.InputError, match=f"metric 'wrong'.*{words}"):
+        deciban.evaluate([-1.0, 2.0], [0.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    "given", [("eer", "EER"), ("my metric", "x"), ("new", "x", ("classes",)), ("new", "x", ("two-class",), "point")]
+)
+def test_names_and_kinds_of_registered_metrics_are_checked(given):
+    with pytest.raises(deciban.InputError, match=f"metric '{given[0]}'"):
+        register_metric(Metric(*given, costs=cllr_costs))
+
+
+def test_a_registered_metric_does_not_replace_another_number(register):
+    register("n_tar", "targets", costs=cllr_costs)
+    with pytest.raises(deciban.InputError, match="metric 'n_tar': results have another value"):
+        deciban.evaluate([1.0], [0.0])
 
 
 def test_a_name_with_its_place_is_what_options_take():

@@ -1,5 +1,7 @@
 from deciban.core.resampling.intervals import Interval as Interval
 from deciban.evaluation.curves import Curves as Curves
+from deciban.evaluation.metrics import Metric as Metric
+from deciban.evaluation.metrics import register_metric as register_metric
 from deciban.evaluation.multiclass.evaluate import class_evaluation_of as class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_classes as evaluate_classes
 from deciban.evaluation.multiclass.evaluate import evaluate_groups as evaluate_groups

@@ -20,6 +20,7 @@ from deciban.core.resampling.linearised import BestDecisions, LinearCosts
 from deciban.core.resampling.unit_counts import Table, UnitCounts, cumulated
 from deciban.evaluation.requested import RuleCosts, decision_metrics
 from deciban.evaluation.uncertainty import Figure, LimitedRate
+from deciban.metrics.costs import own_costs
 from deciban.types import CountArray, FloatArray, FloatPair, IntArray
 
 if TYPE_CHECKING:
@@ -263,6 +264,9 @@ class FiguresOfEvaluation:
             yield from self._by_rule(k, by_rule)
         for of_classifier in asked.classifier:
             yield from self._classifier(of_classifier)
+        for (name, value), (_, own) in zip(self.found.own, self.summary.figures.own, strict=True):
+            by_cell = partial(_own_costs, own_costs(name, own, 0), own_costs(name, own, 1))
+            yield LinearFigure(name, value, costs.of_means(by_cell), "log", NothingSeen(min(self.n_units), math.inf))
 
     def _classifier(self, found: Mapping[str, float]) -> Iterator[LinearFigure]:
         """Yield metrics of classifier papers, at the given share of targets; binned errors have no intervals."""
@@ -309,6 +313,15 @@ class FiguresOfEvaluation:
                 for at, share, weight in places
             )
         )
+
+
+def _own_costs(
+    of_tar: Callable[[FloatArray], FloatArray],
+    of_non: Callable[[FloatArray], FloatArray],
+    tar: FloatArray,
+    non: FloatArray,
+) -> FloatArray:
+    return np.stack((of_tar(tar), of_non(non)))
 
 
 def _costs_by_rule(rule: ThresholdRule, tar: FloatArray, non: FloatArray, *, log_odds: float) -> FloatArray:

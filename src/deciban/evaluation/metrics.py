@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal, TypeAlias
 
 from deciban.errors import InputError, counted
 from deciban.evaluation.uncertainty import Figure
+from deciban.metrics.costs import REGISTERED, OwnCosts
 
 Per: TypeAlias = Literal[
     "system", "point", "prior", "rule prior", "requested prior", "factor", "threshold", "application", "share"
@@ -51,6 +52,9 @@ class Metric:
         False if there are no intervals, so that systems are not compared by it.
     json : (str, str)
         Place in JSON if it is not the name: a list with one entry for each place, and the key in each entry.
+    costs : callable, optional
+        For `register_metric`: function of an array of llrs in nats that returns two arrays, the costs of target trials
+        and of non-target trials with these llrs, each at least 0. The metric is the sum of both mean costs.
     """
 
     name: str
@@ -68,6 +72,7 @@ class Metric:
     by_condition: bool = False
     has_interval: bool = True
     json: tuple[str, str] = ("", "")
+    costs: OwnCosts | None = None
 
     def written(self, value: float, *, sign: bool = False) -> str:
         """Write the metric, or a difference of two, without its unit.
@@ -94,8 +99,8 @@ def _on_request(name: str, per: Per, json: tuple[str, str], kinds: tuple[str, ..
 
 def _by_rule(name: str, label: str, *, larger_is_better: bool = False) -> Metric:
     place = "rule_costs", name.removeprefix("rule_")
-    more: dict[str, bool] = {"larger_is_better": larger_is_better}
-    return Metric(name, f"{label} by own rule", TWO, "rule prior", digits=4, tables="comparisons", json=place, **more)
+    row = Metric(name, f"{label} by own rule", TWO, "rule prior", digits=4, tables="comparisons", json=place)
+    return replace(row, larger_is_better=larger_is_better)
 
 
 OF_CLASSIFIERS = (
@@ -111,7 +116,7 @@ OF_CLASSIFIERS = (
 )
 """Names and labels of metrics of classifier papers: of decisions and ranks, and of posteriors."""
 
-METRICS = (
+METRICS = [
     Metric("eer", "EER (ROCCH)", in_percent=True, is_minimum=True, is_of_ranks=True, by_condition=True),
     Metric("min_dcf", "minDCF", per="point", is_minimum=True, is_of_ranks=True, by_condition=True),
     Metric("act_dcf", "actDCF", per="point", needs_llrs=True, by_condition=True),
@@ -160,8 +165,8 @@ METRICS = (
         for good, metrics in zip((True, False), OF_CLASSIFIERS, strict=True)
         for name, label in metrics.items()
     ),
-)
-"""All metrics, in the order of tables; tables leave out metrics that a system lacks."""
+]
+"""All metrics, in the order of tables; tables leave out metrics that a system lacks. See `register_metric`."""
 
 SPOOFING = (
     Metric("min_t_dcf", "min t-DCF", digits=4, is_of_ranks=True),
@@ -178,11 +183,60 @@ SPOOFING = (
 
 _BY_NAME = {metric.name: metric for metric in reversed((*METRICS, *SPOOFING))}
 
-RANKING_NAMES = frozenset(_BY_NAME)
+RANKING_NAMES = _BY_NAME.keys()
 """Names of metrics, as opposed to other numbers in JSON such as thresholds and counts."""
 
 JSON_PLACES = {metric.name: metric.json for metric in METRICS if metric.json[0]}
 """Lists in JSON that hold metrics with several places, and keys in their entries, by the name of the metric."""
+
+
+def register_metric(metric: Metric) -> Callable[[], None]:
+    """Add a two-class metric to all evaluations that follow in this process.
+
+    Tables, JSON and its schemas, data frames, pages, comparisons, conditions and requirements on saved results show it
+    like every other metric, with intervals if units are known. To replace a metric, remove it first.
+
+    Parameters
+    ----------
+    metric : Metric
+        With ``costs``, and one value for each system.
+
+    Returns
+    -------
+    function
+        Removes the metric.
+
+    Raises
+    ------
+    InputError
+        If the metric has no costs, is no two-class metric with one value for each system, or has the name of another
+        number in results.
+
+    Examples
+    --------
+    >>> import deciban, numpy as np
+    >>> from deciban.evaluation import Metric, register_metric
+    >>> def hinge(llr):
+    ...     return np.maximum(1 - llr, 0), np.maximum(1 + llr, 0)
+    >>> remove = register_metric(Metric("hinge", "hinge loss", costs=hinge))
+    >>> result = deciban.evaluate([1.0, 2.0, 2.0], [0.0, 0.5, -1.0])
+    >>> round(result.value("hinge"), 3), "hinge loss" in result.table()
+    (0.833, True)
+    >>> remove()
+    """
+    name = metric.name
+    if metric.costs is None or metric.kinds != TWO or metric.per != "system" or metric.is_minimum:
+        raise InputError(f"metric {name!r}: needs costs, one value for each system, and two classes; it is no minimum.")
+    if not name.isidentifier() or name in _BY_NAME:
+        raise InputError(f"metric {name!r}: the name is taken, or not a name in Python. Choose another.")
+    METRICS.append(metric)
+    _BY_NAME[name], REGISTERED[name] = metric, metric.costs
+
+    def remove() -> None:
+        METRICS.remove(metric)
+        del _BY_NAME[name], REGISTERED[name]
+
+    return remove
 
 
 def metric_of(key: Figure) -> Metric:

@@ -265,7 +265,7 @@ def _rule_costs(summary: Summary) -> tuple[RuleCosts, ...]:
     from deciban.rules.delivered import Information, costs_of_llrs
 
     found, rule = list[RuleCosts](), asked.rule
-    for p, sums in zip(asked.rule_priors, summary.posterior_costs[len(asked.posteriors_at) :], strict=True):
+    for p, sums in zip(asked.rule_priors, summary.posterior_costs[len(asked.posteriors_at) :], strict=False):
         log_odds, entropy = float(logit(p)), float(rule.entropy([p, 1.0 - p]))
         cost = mixed(*sums[CUSTOM], log_odds)
         least = mixed(*costs_of_llrs(summary.recalibrated, rule, log_odds), log_odds)

@@ -177,6 +177,8 @@ class Evaluation(OneSystem):
         Errors and costs of Bayes decisions at priors of a fine grid.
     error_steps : ErrorSteps or None
         Errors at any threshold; None if scores were not kept.
+    own : tuple of (str, float)
+        Names and values of metrics of `register_metric`, which are also attributes.
     """
 
     name: str
@@ -205,9 +207,19 @@ class Evaluation(OneSystem):
     cells: ScoredTrials | None = dataclasses.field(default=None, repr=False, compare=False)
     at_priors: AtPriors | None = dataclasses.field(default=None, repr=False)
     error_steps: ErrorSteps | None = dataclasses.field(default=None, repr=False, compare=False)
+    own: tuple[tuple[str, float], ...] = dataclasses.field(default=(), repr=False)
 
     kind: ClassVar[str] = "two-class"
     conventions: ClassVar[Mapping[str, str]] = CONVENTIONS
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> float:
+            """Return a metric of `register_metric`."""
+            found = dict(self.__dict__.get("own", ()))
+            if name not in found:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            return found[name]
 
     def __repr__(self) -> str:
         figures = f"EER {100 * self.eer:.2f} %, Cllr {self.cllr:.3f}, min Cllr {self.min_cllr:.3f}"
@@ -279,11 +291,14 @@ class Evaluation(OneSystem):
         fields["dr30"] = dict(zip(("false_alarms", "misses"), self.dr30, strict=True))
         fields["misleading_evidence"], fields["capacity"] = self.misleading, self.capacity
         fields["notes"] = self.all_notes
-        return with_intervals(plain({"kind": self.kind, **fields, **self.requested.to_dict()}), self.uncertainty)
+        return with_intervals(
+            plain({"kind": self.kind, **fields, **dict(self.own), **self.requested.to_dict()}), self.uncertainty
+        )
 
 
 _NOT_IN_JSON = (
-    "curves", "is_weighted", "requested", "misleading", "axis", "uncertainty", "cells", "at_priors", "error_steps"
+    "curves", "is_weighted", "requested", "misleading", "axis", "uncertainty", "cells", "at_priors", "error_steps",
+    "own",
 )  # fmt: skip
 
 

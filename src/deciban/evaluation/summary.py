@@ -35,7 +35,7 @@ from deciban.core.resampling.units import Keys, TrialUnits, units_of_classes
 from deciban.core.rules.expected import ErrorCounts, MeanCost, WeightedScores, log_cost, mixed
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
-from deciban.metrics.costs import RULES
+from deciban.metrics.costs import REGISTERED, RULES, OwnCosts, own_sums
 from deciban.metrics.scores import FACTORS, ScoredTrials, conventions_of, factors_of, rates_of, threshold_of
 from deciban.types import Axis, CountArray, FloatArray, FloatPair, IntArray, ScoreArray, Units, Weights
 
@@ -170,10 +170,7 @@ class TrialsByUnit(ABC):
         wanted : (n,) array
             Thresholds at which counts must be exact.
         """
-        from deciban.core.resampling.linearised import (
-            LinearCosts,
-            cells_of,  # only intervals need it
-        )
+        from deciban.core.resampling.linearised import LinearCosts, cells_of  # only intervals need it
 
         cells, facts = cells_of(ranks.table, ranks.pav, wanted, self.about.n_units), self.singles
         costs = LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, cells)
@@ -398,6 +395,7 @@ class TwoClassFigures:
     factors: tuple[float, ...]
     axis: Axis
     rule: ThresholdRule | None
+    own: tuple[tuple[str, OwnCosts], ...]
 
     def __init__(
         self,
@@ -437,6 +435,7 @@ class TwoClassFigures:
             "factors": _listed(factors_of(factors)),
             "axis": axis,
             "rule": None if rule is None else _threshold_rule(rule),
+            "own": tuple(REGISTERED.items()),
         }
         for name, value in found.items():
             object.__setattr__(self, name, value)
@@ -474,7 +473,7 @@ CUSTOM = "custom"
 
 
 def posterior_costs_of(trials: ScoredTrials, figures: TwoClassFigures) -> tuple[PosteriorCosts, ...]:
-    """Add up costs of posteriors at each requested prior, then those of a custom rule at each of its priors."""
+    """Add up costs of posteriors at each requested prior, of a custom rule at each of its priors, then own costs."""
     found: list[PosteriorCosts] = [
         {name: costs(trials.tar, trials.non, float(logit(p))) for name, costs in RULES.items()}
         for p in figures.posteriors_at
@@ -483,6 +482,8 @@ def posterior_costs_of(trials: ScoredTrials, figures: TwoClassFigures) -> tuple[
         from deciban.rules.delivered import costs_of_llrs
 
         found += [{CUSTOM: costs_of_llrs(trials, rule, float(logit(p)))} for p in figures.rule_priors]
+    if figures.own:
+        found.append(own_sums(figures.own, (trials.tar, trials.non)))
     return tuple(found)
 
 
@@ -505,8 +506,8 @@ class Summary:
     is_weighted : bool
         True if trials had weights; then numbers of trials are sums of weights.
     posterior_costs : tuple of dict
-        Sums of costs of both classes by the name of their rule: at each requested prior of posteriors, then for a
-        custom rule at each of its priors.
+        Sums of costs of both classes by the name of their rule: at each requested prior of posteriors, for a custom
+        rule at each of its priors, then those of registered metrics.
     units : TrialsByUnit or None
         The trials with their speakers or other units, if these are known.
     """
@@ -573,6 +574,12 @@ class Summary:
     def cllr(self) -> float:
         """Cllr in bits."""
         return mixed(self.cost_tar, self.cost_non, 0.0) / math.log(2)
+
+    @property
+    def own(self) -> tuple[tuple[str, float], ...]:
+        """Names and values of registered metrics."""
+        sums = self.posterior_costs[-1].items() if self.figures.own else ()
+        return tuple((name, tar.value + non.value) for name, (tar, non) in sums)
 
     @cached_property
     def recalibrated(self) -> ScoredTrials:

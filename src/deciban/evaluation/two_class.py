@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -276,6 +276,9 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
     for total, kind in ((summary.n_tar, "target"), (summary.n_non, "non-target")):
         if not total:
             raise InputError(f"summary: no {kind} trials. Evaluation needs at least one of each class.")
+    for own, _ in summary.figures.own:
+        if hasattr(Evaluation, own) or own in {field.name for field in fields(Evaluation)}:
+            raise InputError(f"metric {own!r}: results have another value of this name. Register it by another name.")
     rocch = summary.ranks.rocch
     vertex = rocch.eer_vertex()
     points = _at_points(summary, rocch)
@@ -307,6 +310,7 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
         cells=trials,
         at_priors=at_priors(summary),
         error_steps=error_steps(summary),
+        own=summary.own,
     )
     uncertainty = None
     if summary.units is not None:

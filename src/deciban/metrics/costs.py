@@ -1089,6 +1089,39 @@ Costs: TypeAlias = Callable[[WeightedScores, WeightedScores, float], tuple[MeanC
 RULES: dict[Rule, Costs] = {"log": log_costs, "brier": quadratic_costs}
 """Functions that return costs of targets and non-targets at prior log odds, by name of the rule."""
 
+OwnCosts: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+"""Function that returns the costs of targets and of non-targets with given llrs."""
+
+REGISTERED: dict[str, OwnCosts] = {}
+"""Costs of metrics that users registered: `deciban.evaluation.register_metric`."""
+
+
+def own_costs(name: str, costs: OwnCosts, kind: int) -> Callable[[FloatArray], FloatArray]:
+    """Return a function for the checked costs of a registered metric, of targets (``kind`` 0) or non-targets (1)."""
+
+    def checked(llr: FloatArray) -> FloatArray:
+        found = np.asarray(costs(llr)[kind], np.float64)
+        if found.shape != llr.shape or not (found >= 0.0).all():
+            what = "a negative cost or NaN" if found.shape == llr.shape else f"an array of shape {found.shape}"
+            raise InputError(
+                f"metric {name!r}: for llrs of shape {llr.shape}, costs returned {what}. Return two arrays of costs, "
+                "one for each llr, of at least 0."
+            )
+        return found
+
+    return checked
+
+
+def own_sums(
+    own: Iterable[tuple[str, OwnCosts]], trials: tuple[WeightedScores, WeightedScores]
+) -> dict[str, tuple[MeanCost, MeanCost]]:
+    """Add up the costs of targets and of non-targets for each registered metric."""
+    found = {}
+    for name, costs in own:
+        tar, non = (MeanCost.of(llr, own_costs(name, costs, k), weights) for k, (llr, weights) in enumerate(trials))
+        found[name] = (tar, non)
+    return found
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreParts:

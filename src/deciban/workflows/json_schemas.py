@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+from deciban.metrics.costs import REGISTERED
+
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _COMMON = "urn:deciban:common"
 _TYPES = frozenset({"number", "integer", "string", "boolean", "null", "object"})
@@ -37,6 +39,7 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     'statement', 'summarize', 'training', 'validate']
     """
     layout = json.loads(resources.files("deciban").joinpath("schemas", "layout.json").read_text("utf-8"))
+    layout["definitions"]["two_class_evaluation"] |= {f"{name}?": "figure" for name in REGISTERED}
     parts, definitions = layout["parts"], layout["definitions"]
     within, beside = (_Notation(base, layout["groups"], definitions) for base in ("", _COMMON))
     known = {name: within.schema(one) for name, one in definitions.items()}
