@@ -110,12 +110,8 @@ def _search(scores: Any, probe_id: ArrayLike, gallery_id: ArrayLike) -> _Search:
         raise InputError(
             f"scores: shape {tuple(given.shape)}. They must be a matrix: probes in rows, gallery in columns."
         )
-    ids = [
-        subject_ids(*one, of)
-        for *one, of in zip(
-            (probe_id, gallery_id), ("probe_id", "gallery_id"), given.shape, ("row", "column"), strict=True
-        )
-    ]
+    rows, columns = given.shape
+    ids = subject_ids(probe_id, "probe_id", rows, "row"), subject_ids(gallery_id, "gallery_id", columns, "column")
     if (ids[0].dtype.kind == "U") != (ids[1].dtype.kind == "U"):
         raise InputError("probe_id, gallery_id: names in one and numbers in the other. Use one type for both.")
     subjects, codes = np.unique(ids[1], return_inverse=True)

@@ -141,8 +141,8 @@ class Requested(ByValue):
             "classifier": self.classifier,
             "calibration_discrepancies": self.discrepancies,
         }
-        found |= {"calibration_discrepancy": self.discrepancy} if self.discrepancies else {}
-        return {name: value for name, value in found.items() if value or value == 0.0}
+        made = {name: value for name, value in found.items() if value}
+        return made | ({"calibration_discrepancy": self.discrepancy} if self.discrepancies else {})
 
 
 NOTHING = Requested({}, (), (), ())

@@ -422,7 +422,6 @@ class TwoClassFigures:
             raise InputError("operating_points: none given. Detection costs need at least one.")
         if axis not in ("nats", "log10"):
             raise InputError(f"axis: got {axis!r}. It is 'nats' or 'log10'.")
-        places = (at_thresholds or {}).items()
         found = {
             "operating_points": points,
             "eer_conventions": conventions_of(eer_conventions),
@@ -430,7 +429,9 @@ class TwoClassFigures:
             "discrepancy": bool(discrepancy),
             "fnmr_at": _listed(rates_of(fnmr_at, "fnmr_at")),
             "fmr_at": _listed(rates_of(fmr_at, "fmr_at")),
-            "at_thresholds": tuple((name, threshold_of(place, "at_thresholds")) for name, place in places),
+            "at_thresholds": tuple(
+                (name, threshold_of(t, "at_thresholds")) for name, t in (at_thresholds or {}).items()
+            ),
             "posteriors_at": _listed(_priors(posteriors_at)),
             "factors": _listed(factors_of(factors)),
             "axis": axis,

@@ -24,7 +24,7 @@ from deciban.core.rules.expected import WeightedScores
 from deciban.errors import InputError
 from deciban.metrics import costs as metrics
 from deciban.metrics.scores import SortedScores, auc, checked, eer, uer
-from deciban.types import CountArray, FloatArray, Units, Weights
+from deciban.types import CountArray, FloatArray, ScoreArray, Units, Weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,17 +323,14 @@ def discrepancies_of(
         high = np.log10((reported + one_non * 10.0 ** edges[1:]) / every_non / (hits / every_tar))
     there = n_tar + n_non > 0
     tails = 0.5 * (1.0 - level) / np.array([1, max(there.sum(), 1)])
-    lows, highs = (
-        np.quantile(low, tails, 0, method="inverted_cdf"),
-        np.quantile(high, 1 - tails, 0, method="inverted_cdf"),
-    )
+    lows, highs = (np.quantile(x, q, 0, method="inverted_cdf") for x, q in ((low, tails), (high, 1.0 - tails)))
     confirmed = np.where(there, np.maximum(np.maximum(lows[1], -highs[1]), 0.0), 0.0)
     limits = (np.where(there, one[0], np.nan) for one in (lows, highs))
     columns = (edges[:-1], edges[1:], n_tar, n_non, value, *limits, confirmed)
     return tuple(CalibrationDiscrepancy(*row) for row in zip(*(one.tolist() for one in columns), strict=True))
 
 
-def _in_intervals(values: FloatArray, weights: CountArray | None, borders: FloatArray) -> CountArray:
+def _in_intervals(values: ScoreArray, weights: CountArray | None, borders: FloatArray) -> CountArray:
     """Return the number of values in each interval between borders, or the sum of their weights."""
     at = np.searchsorted(borders, values, side="right") - 1
     inside = (at >= 0) & (at < len(borders) - 1)

@@ -526,7 +526,8 @@ def normalize_files(
     >>> print((folder / "out.txt").read_text().split())
     ['ann', 'x', '1.414213562373095', 'ann', 'y', '0']
     """
-    given, how = {"enroll_cohort": enroll_cohort, "test_cohort": test_cohort}, {"format": format, "columns": columns}
+    given = {"enroll_cohort": enroll_cohort, "test_cohort": test_cohort}
+    how: Any = {"format": format, "columns": columns}
     cohorts = {side: path for side, path in given.items() if path is not None}
     if not cohorts:
         raise InputError("enroll_cohort, test_cohort: name at least one (--enroll-cohort, --test-cohort).")

@@ -168,26 +168,20 @@ def fuse_spoofing_files(
     assert trained.fusion.training_ is not None  # noqa: S101  # set by training
     trained.fusion.training_ = replace(trained.fusion.training_, systems=trials.source.systems)
     compare = partial(_compared, edition=edition, options=chosen, say=say)
-    dev, other, crossing, llrs = (
-        compare(trials, trained.transform(trials.batch.stacked), trained.cascade),
-        None,
-        None,
-        None,
-    )
-    told = [*dev.results.messages, *_swapped(trials)]
+    dev = compare(trials, trained.transform(trials.batch.stacked), trained.cascade)
+    told, listed = [*dev.results.messages, *_swapped(trials)], trials.batch.trials
+    crossed = tests = None
     if held is not None:
         say("cross-validating")
-        found = _cross_validated(trials, untrained, held)
-        crossing = compare(trials, found, None, suffix=", cross-validated")
-        if trials.batch.trials is not None:
-            llrs = Scores(trials.batch.trials, found[:, 0])
+        crossed = _cross_validated(trials, untrained, held)
         told.append(held.message(sides_of(trials.source), "fuses"))
+    crossing = None if crossed is None else compare(trials, crossed, None, suffix=", cross-validated")
+    llrs = None if crossed is None or listed is None else Scores(listed, crossed[:, 0])
     if test_scores:
         tests = _pair_of(LabelledTrials.read(paths_of(test_scores, also=(test_key,)), test_key, chosen, say))
-        other = compare(
-            tests, trained.transform(tests.batch.stacked), spoofing.min_cascade_a_dcf(*tests.pairs(), **edition.a_dcf)
-        )
-        told += other.results.messages
+        best = spoofing.min_cascade_a_dcf(*tests.pairs(), **edition.a_dcf)
+    other = None if tests is None else compare(tests, trained.transform(tests.batch.stacked), best)
+    told += () if other is None else other.results.messages
     messages = tuple(one for one in dict.fromkeys(told) if not is_moot(one))
     return FusedSpoofing(trained.fusion, dev, other, crossing, llrs, messages)
 
@@ -218,8 +212,8 @@ def _cross_validated(trials: LabelledTrials, untrained: _FusionAndCascade, held:
     batch = trials.batch
     groups = None if batch.trials is None else groups_of(batch.trials, held.by)
     source = in_memory(Chunk((batch.stacked,), trials.kinds), KINDS)
-    found: FloatArray = SourceParts.in_memory(source, held.parts, groups=groups).crossed(untrained, "").held.scores[0]
-    return found
+    crossed = SourceParts.in_memory(source, held.parts, groups=groups).crossed(untrained, "")
+    return crossed.held.scores[0].astype(np.float64, copy=False)
 
 
 def _compared(
