@@ -330,6 +330,7 @@ FACADES = {
     *("deciban.sklearn.scoring.dcf", "deciban.sklearn.scoring.min_dcf", "deciban.workflows.evaluate.evaluate_files"),
     "deciban.workflows.deciding.decide_files",
     *("deciban.workflows.apply.apply_files", "deciban.workflows.train.train_files"),
+    *("deciban.workflows.apply.normalize_files", "deciban.workflows.spoofing_fusion.fuse_spoofing_files"),
     *("deciban.report.files.report_files", "deciban.report.files.render"),
     *("deciban.workflows.arrays.evaluate", "deciban.evaluation.two_class.evaluate"),
     *("deciban.workflows.arrays.calibrate", "deciban.workflows.arrays.fuse"),

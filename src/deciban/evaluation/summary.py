@@ -429,9 +429,7 @@ class TwoClassFigures:
             "discrepancy": bool(discrepancy),
             "fnmr_at": _listed(rates_of(fnmr_at, "fnmr_at")),
             "fmr_at": _listed(rates_of(fmr_at, "fmr_at")),
-            "at_thresholds": tuple(
-                (name, threshold_of(t, "at_thresholds")) for name, t in (at_thresholds or {}).items()
-            ),
+            "at_thresholds": tuple((k, threshold_of(t, "at_thresholds")) for k, t in (at_thresholds or {}).items()),
             "posteriors_at": _listed(_priors(posteriors_at)),
             "factors": _listed(factors_of(factors)),
             "axis": axis,
