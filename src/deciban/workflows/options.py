@@ -134,7 +134,7 @@ def _names(before: Sequence[str], names: Sequence[str] | Mapping[str, str]) -> l
     if isinstance(names, Mapping):
         for name in names:
             if name not in before:
-                raise InputError(f"names: there is no system {name!r}. There are {', '.join(before)}.")
+                raise InputError(f"names: there is no system {name!r}. Use one of {', '.join(before)}.")
         return [names.get(name, name) for name in before]
     if len(given) != len(before):
         raise InputError(
@@ -438,7 +438,7 @@ class Reading(JoinOptions):
     lr : bool
         Whether the scores are likelihood ratios (multiclass: likelihoods), which are converted to natural logarithms.
     negate : bool
-        Two classes: lower scores favour target, as for distances; the signs of all scores are changed first.
+        Two classes: lower scores favour targets, as for distances; the signs of all scores are changed first.
     by_order : bool
         As in `deciban.align`: trials are matched by order, not by name.
     weights : str, optional
