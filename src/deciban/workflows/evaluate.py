@@ -63,7 +63,7 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> inputs.Opened
         if are_summaries(named):
             return opened_summaries(named, options)
     is_asked = has_objects or options.scale.is_asked or _is_mask(key, options)  # matrices with a mask: in batches
-    is_large = memory_of(named, key) > room
+    is_large = not has_objects and memory_of(named, key) > room
     if is_large and options.figures.classifier:
         needed = Cost.HELD * max(map(rows_of, named))
         if needed > room:

@@ -168,7 +168,7 @@ def test_a_damaged_scale_is_refused(change, words, tmp_path):
         (1.0, {"propositions": ("a",)}, "name two"),
         (1.0, {"propositions": ("a", " ")}, "name two"),
         (1.0, {"propositions": "ab"}, "name two"),
-        (1.0, {"scale": "enfsi"}, "There are enfsi2015, afsp2009"),
+        (1.0, {"scale": "enfsi"}, "Use one of enfsi2015, afsp2009"),
         (1.0, {"interval": (2.0, 3.0)}, "does not contain the llr"),
     ],
 )
