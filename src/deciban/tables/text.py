@@ -427,7 +427,7 @@ def _thresholds(systems: Sequence[Evaluation]) -> Table | None:
 
 def _conventions(systems: Sequence[Evaluation]) -> tuple[Any, ...]:
     """Return a table of the EER by each convention, and a table of the conventions."""
-    if not systems[0].requested.eer_conventions:
+    if not (names := list(systems[0].requested.eer_conventions)):
         return ()
     from deciban.metrics import EER_CONVENTIONS
 
@@ -435,7 +435,6 @@ def _conventions(systems: Sequence[Evaluation]) -> tuple[Any, ...]:
         (one.name, *(with_interval(percent(v), one, ("eer_conventions", k)) for k, v in found.items()))
         for one, found in ((one, one.requested.eer_conventions) for one in systems)
     ]
-    names = list(systems[0].requested.eer_conventions)
     meanings = [(name, EER_CONVENTIONS[name].definition, EER_CONVENTIONS[name].tools) for name in names]
     figures = table(["system", *names], rows, caption=captioned("EER by convention", systems))
     return figures, table(["EER", "definition", "as in"], meanings, prose=(1, 2))
