@@ -13,18 +13,17 @@ from numpy.typing import ArrayLike
 from scipy.special import logit
 
 from deciban._validate import arrays as _validate
-from deciban.core.by_value import ByValue
+from deciban.core.expected import WeightedScores
 from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.resampling import linearised
 from deciban.core.resampling.clusters import ClassRate, ClassVariances, ClusterDesign
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, LEVEL, Interval, Scale, checked_level
 from deciban.core.resampling.unit_counts import UnitCounts, in_blocks
 from deciban.core.resampling.units import TrialUnits, together
-from deciban.core.rules.expected import WeightedScores
 from deciban.errors import InputError
 from deciban.metrics import costs as metrics
 from deciban.metrics.scores import SortedScores, auc, checked, eer, uer
-from deciban.types import CountArray, FloatArray, ScoreArray, Units, Weights
+from deciban.types import ByValue, CountArray, FloatArray, ScoreArray, Units, Weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +43,11 @@ def _odds(p_target: float, c_miss: float = 1.0, c_fa: float = 1.0) -> float:
 
 
 def _crossing(of: linearised.LinearCosts, n_units: tuple[int, int], ratio: float = 1.0) -> FloatArray:
-    _, *slopes = linearised.crossing_slopes(of.rocch, ratio, n_units)
-    return np.asarray(of.best.crossing(ratio, (slopes[0], slopes[1]))[:, 0])
+    return np.asarray(of.best.crossing(ratio, linearised.crossing_slopes(of.rocch, ratio, n_units)[1])[:, 0])
 
 
 def _crossing_weights(of: linearised.LinearCosts, n_units: tuple[int, int], ratio: float = 1.0) -> tuple[float, float]:
-    return linearised.crossing_weights(of.rocch, ratio, n_units)
+    return linearised.crossing_weights(ratio, linearised.crossing_slopes(of.rocch, ratio, n_units)[1])
 
 
 def _dcf_weights(_: linearised.LinearCosts, __: Any, **point: float) -> tuple[float, float]:
