@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -18,7 +18,7 @@ from deciban.errors import InputError, topic_of
 from deciban.evaluation.metrics import metric_of, name_with_place
 from deciban.evaluation.one_system import OneSystem, PlottedResult, WithInterval, bounds_in_words, plain, shared_notes
 from deciban.evaluation.results import Results
-from deciban.evaluation.uncertainty import Figure, no_units, too_few_in_words
+from deciban.evaluation.uncertainty import FEW_ERRORS, Figure, no_units, too_few_in_words
 
 if TYPE_CHECKING:
     from deciban.evaluation.spoofing import Measured
@@ -366,7 +366,7 @@ def compare_results(
         else:
             figures = compared_metrics((systems[i], systems[j]))
             found.append({figure: units.difference(figure, level, flips) for figure in figures})
-    names_of, pairs = [(systems[i].name, systems[j].name) for i, j in chosen], []
+    names_of, pairs, near_zero = [(systems[i].name, systems[j].name) for i, j in chosen], [], list[str]()
     together = zip(
         chosen, names_of, paired, found, _adjusted(found), curve_differences(paired, names_of, level), strict=True
     )
@@ -379,7 +379,10 @@ def compare_results(
             shown = {x: (one.words(x), (one.estimates[x].value, other.estimates[x].value)) for x in row}
         rows = [FigureDifference(figure, *shown[figure], interval, among[figure]) for figure, interval in row.items()]
         pairs.append(Pair(names, tuple(rows), bands, units.n_shared, units.have_same_ranks))
-    return Comparison(results, tuple(pairs), level, flips, tuple(_notes(systems, pairs)))
+        if any(x.interval.low < x.interval.high and units.is_wide(x.figure, level) for x in rows):
+            near_zero += [name for name in names if name not in near_zero]
+    notes = (*_notes(systems, pairs), *_on_wide_intervals(systems, pairs, near_zero))
+    return Comparison(results, tuple(pairs), level, flips, notes)
 
 
 def _of_measures(
@@ -491,6 +494,23 @@ def _notes(systems: Sequence[Any], pairs: Sequence[Pair]) -> list[str]:
             words = f"no {noun}" if not pair.n_shared else f"{pair.n_shared:,} of {n_units:,} {noun}s"
             found.append(f"{pair}: the systems share {words}; the others count as independent.")
     return found
+
+
+def _on_wide_intervals(systems: Sequence[Any], pairs: Sequence[Pair], near_zero: Sequence[str]) -> Iterator[str]:
+    """Yield notes on differences with intervals that are wider than needed in simulations (``docs/coverage.md``).
+
+    ``near_zero`` are the systems of pairs in which both calibration losses may be 0.
+    """
+    wider = "can be wider than needed"
+    if near_zero:
+        yield f"The calibration losses of {', '.join(near_zero)} may be 0: intervals of their differences {wider}."
+    if not any(metric_of(one.figure).name == "min_c_avg" for pair in pairs for one in pair.figures):
+        return
+    errors = np.min([one.class_error_rates * one.counts for one in systems], axis=0)
+    few = [name for name, n in zip(systems[0].classes, errors.tolist(), strict=True) if n < FEW_ERRORS]
+    if few:
+        names = ", ".join(few[:3]) + (f" and {len(few) - 3} more" if len(few) > 3 else "")
+        yield f"Fewer than {FEW_ERRORS:g} errors in some classes ({names}): intervals of differences of min C_avg {wider}."
 
 
 def caption_of(found: Comparison) -> str:
