@@ -148,7 +148,7 @@ Topic = Literal["", "reversed", "no-llrs", "ratios", "calibration", "no-interval
 """The topic of a text: scores with the wrong sign, scores that are not log-likelihood ratios, likelihood ratios, bad
 calibration, missing intervals, trials as units, the rule of 30."""
 
-NEGATED = "signs of all scores changed: lower scores favour target (--negate)"
+NEGATED = "signs of all scores changed: lower scores favour targets (--negate)"
 """Text of the note on negated scores."""
 
 WARNING = "warn"

@@ -87,7 +87,7 @@ def test_a_negative_parameter_becomes_0_and_the_others_are_trained_again():
 
 def test_exchanged_labels_give_llr_0_and_a_warning():
     p, is_target = drawn(3)
-    with pytest.warns(DecibanWarning, match="favour non-target"):
+    with pytest.warns(DecibanWarning, match="favour non-targets"):
         calibrator = BetaCalibrator(p_target=0.2).fit(p, ~is_target)
     np.testing.assert_array_equal(calibrator.transform([0.0, 0.3, 1.0]), [0.0, 0.0, 0.0])
     entropy = -(0.2 * math.log(0.2) + 0.8 * math.log(0.8))

@@ -192,3 +192,22 @@ def test_a_damaged_chain(tmp_path):
         path.write_text(json.dumps({**content, "parameters": {"steps": steps}}))
         with pytest.raises(FormatError, match=r"model\.json"):
             load_model(path)
+
+
+def test_intervals_of_a_bounded_map_contain_those_of_the_map_within_the_bounds(tmp_path):
+    """The bounds of replicates cut their llrs, so that the jackknife alone hides how much the map varies."""
+    rng = np.random.default_rng(5)
+    units = np.arange(40).repeat(3)
+    tar = rng.normal(4, 2, 120) + np.where(units < 2, -6, 0)
+    scores, is_target = np.append(tar, rng.normal(-4, 2, 2000)), np.arange(2120) < 120
+    of_trials = np.append(units, rng.integers(0, 40, 2000))
+    alone = AffineCalibrator().fit(scores, is_target, units=of_trials)
+    chain = Chain(AffineCalibrator(), ElubCalibrator()).fit(scores, is_target, units=of_trials)
+    chain.save(tmp_path / "m.json")
+    for model in (chain, load_model(tmp_path / "m.json")):
+        own, whole = alone.interval([1.5, 3.0]), model.interval([1.5, 3.0])
+        elub = model.steps[1]
+        assert (whole[0] <= elub.transform(own[0])).all()
+        assert (whole[1] >= elub.transform(own[1])).all()
+    refitted = chain.fit(scores, is_target)
+    assert refitted.steps[0].uncertainty_ is None

@@ -115,9 +115,9 @@ def test_infinite_and_extreme_scores_are_never_nan():
 @pytest.mark.parametrize(
     ("tar", "non", "shared", "words"),
     [
-        ([0.0, 1.0], [2.0, 3.0], True, "favour non-target"),
-        ([0.0, 1.0], [0.0, 1.0], True, "favour non-target"),
-        ([0.0, 1.1], [5.0, 6.0], False, "favour non-target"),
+        ([0.0, 1.0], [2.0, 3.0], True, "favour non-targets"),
+        ([0.0, 1.0], [0.0, 1.0], True, "favour non-targets"),
+        ([0.0, 1.1], [5.0, 6.0], False, "favour non-targets"),
         ([0.0, 4.0, 8.0], [1.9, 2.1, 2.0], False, "lowest scores"),
         ([2.0, 2.2, 2.1], [-4.0, 0.0, 4.0], False, "largest scores"),
     ],

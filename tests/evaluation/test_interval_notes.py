@@ -32,7 +32,9 @@ def test_notes_stand_where_simulations_show_a_failure(auc, eer, rates, of_units,
 def test_a_limit_that_allows_few_errors_has_a_note():
     enough, few = LimitedRate("fmr", 0.01, 30.0), LimitedRate("fnmr", 0.1, 9.9)
     (note,) = notes_on_intervals(0.9, 0.1, (0.1, 0.1), sizes([10.0]), "speaker", (enough, few))
-    assert note.startswith("No confidence interval for FMR at FNMR 0.1: the limit allows 9.9 independent")
+    assert note.startswith(
+        "No confidence interval for FMR at FNMR 10 %: the false non-matches at this limit count like 9.9 independent"
+    )
 
 
 def test_separated_classes_have_no_intervals_of_mean_costs():
@@ -56,7 +58,7 @@ def test_a_limited_rate_has_an_interval_if_the_limit_allows_enough_errors():
     assert ("rates_at", 0) in found.uncertainty.estimates
     assert ("rates_at", 1) not in found.uncertainty.estimates
     assert found.requested.rates_at[1].rate > 0.0
-    assert any("FNMR at FMR 0.001" in note for note in found.all_notes)
+    assert any("FNMR at FMR 0.1 %" in note for note in found.all_notes)
 
 
 def test_a_limit_that_allows_few_errors_has_an_interval_and_a_warning():
@@ -68,5 +70,5 @@ def test_a_limit_that_allows_few_errors_has_an_interval_and_a_warning():
     assert {("rates_at", 0), ("rates_at", 1)} <= set(found.uncertainty.estimates)
     (note,) = [one for one in found.all_notes if "FNMR at FMR" in one]
     assert note.startswith(
-        "The interval of FNMR at FMR 0.01 may be too narrow: the limit allows 20.0 independent false"
+        "The interval of FNMR at FMR 1 % may be too narrow: the false matches at this limit count like 20.0 independent"
     )

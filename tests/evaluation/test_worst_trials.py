@@ -69,6 +69,9 @@ def test_tables_name_the_other_class_where_there_are_several():
     one = WorstTrials("A", ("enroll", "test"), (WorstTrial(("x", "y"), "eng", "fra", -1.5, 2.0),))
     assert headings_of(one, ("eng", "fra")) == ["enroll", "test", "class", "taken for", "llr", "cost"]
     assert rows_of(one, ("eng", "fra"), str) == [("x", "y", "eng", "fra", "-1.5", "2.0")]
-    assert rows_of(one, (), str) == [("x", "y", "eng", "-1.5", "2.0")]
+    of_two = WorstTrials(
+        "A", ("test",), (WorstTrial(("x",), "target", "", -1.5, 2.0), WorstTrial(("y",), "non", "", -3.0, 4.0))
+    )
+    assert rows_of(of_two, (), str) == [("x", "target", "-1.5", "2.0"), ("y", "non", "3.0", "4.0")]  # as in files
     (row,) = one.to_dict()["worst_trials"]
     assert row == {"names": {"enroll": "x", "test": "y"}, "class": "eng", "taken_for": "fra", "llr": -1.5, "cost": 2.0}

@@ -19,7 +19,7 @@ def logits(n=600, k=4, strength=2.0):
 
 
 @pytest.mark.parametrize(
-    ("times", "plus", "leaning"), [(2.5, 0, ""), (1, 2, "target, by 2.0"), (1, -2, "non-target, by 2.0")]
+    ("times", "plus", "leaning"), [(2.5, 0, ""), (1, 2, "are 2.0 too high"), (1, -2, "are 2.0 too low")]
 )
 def test_two_classes_are_off_by_what_was_done_to_them(times, plus, leaning):
     facts = facts_of(evaluate(times * TAR + plus, times * NON + plus))
@@ -34,7 +34,7 @@ def test_many_classes_are_off_by_what_was_done_to_them():
     assert facts_of(sound).scale == pytest.approx(1.0, abs=0.15)
     assert facts_of(evaluate_classes(8.0 * scores, label)).scale == pytest.approx(0.25, rel=0.15)
     pushed = evaluate_classes(2.0 * scores + [0, 0, 4.0, 0], label, classes=list("abcd"))
-    assert facts_of(pushed).leaning.startswith("c, by ")
+    assert facts_of(pushed).leaning.startswith("favour c, by ")
     assert not facts_of(sound).leaning
 
 

@@ -32,6 +32,7 @@ SOUND = SystemFacts(
     scale=1.0,
     mended=0.101,
     leaning="",
+    is_far_off=False,
     errors=("3 % of decisions are wrong.",),
     is_reversed=False,
     are_llrs=True,
@@ -80,7 +81,7 @@ def test_of_few_trials_no_figure_is_praised():
 def test_the_information_that_scores_hold_is_said():
     words = apart(replace(SOUND, min_cllr=0.643, reference=math.log2(10), apart="the 10 classes")).sentences
     assert words[0].startswith(
-        "After ideal calibration, its scores would deliver 2.68 of the 3.32 bits that separate the 10"
+        "With ideal calibration, its scores would deliver 2.68 of the 3.32 bits that are needed to tell the 10"
     )
     assert words[1] == "3 % of decisions are wrong."
 
@@ -117,10 +118,10 @@ def test_numbers_are_taken_at_their_word_where_bad_calibration_takes_little(figu
 @pytest.mark.parametrize(
     ("figures", "words"),
     [
-        ({"scale": 0.39}, "Overconfident: its evidence is 2.6 times too strong (best scale 0.39)."),
-        ({"scale": 0.79}, "Overconfident: its evidence is 1.3 times too strong (best scale 0.79)."),
-        ({"scale": 2.5}, "Underconfident: its evidence is 2.5 times too weak (best scale 2.5)."),
-        ({"scale": 1.2, "leaning": "target, by 2.0 nats"}, "It favours target, by 2.0 nats."),
+        ({"scale": 0.39}, "Overconfident: its llrs are 2.6 times too extreme (best scale 0.39)."),
+        ({"scale": 0.79}, "Overconfident: its llrs are 1.3 times too extreme (best scale 0.79)."),
+        ({"scale": 2.5}, "Underconfident: its llrs are 2.5 times too weak (best scale 2.5)."),
+        ({"scale": 1.2, "leaning": "are 2.0 too high (natural log)"}, "Its llrs are 2.0 too high (natural log)."),
         ({"scale": 0.81}, "A scale and an offset would not correct this"),
     ],
 )

@@ -62,7 +62,7 @@ def test_columns_of_each_combination():
     assert comparison(train=train, before=before).columns == ("training", "test, before", "test")
     every = comparison(train=train, before=before, train_before=train_before)
     assert every.columns == ("training, before", "training", "test, before", "test")
-    assert (every.difference, every.base) == ("test less training", 1)
+    assert (every.difference, every.base) == ("test \N{MINUS SIGN} training", 1)
 
 
 def test_cells_are_the_figures_and_differences_theirs():
@@ -126,7 +126,7 @@ def test_the_page_shows_both_sets_and_the_model(page):
         assert row["figures"]["eer"] == [one.eer]
         (known,) = script_data(page)["conditions"]["sets"][row["set"]]["systems"]
         assert known["act_dcf"] == pytest.approx(one.at_priors.act_dcf, rel=1e-8)
-    for text in ("read dev.txt", "read eval.txt", "Training and test", "test less training", "converged in"):
+    for text in ("read dev.txt", "read eval.txt", "Training and test", "test \N{MINUS SIGN} training", "converged in"):
         assert text in reader.text
     assert f"scale {MODEL.scale_:.6g}, offset {MODEL.offset_:.6g}".replace("-", "\N{MINUS SIGN}") in reader.text
     assert MODEL.training_.fingerprint in reader.text
@@ -148,7 +148,7 @@ def test_before_and_after_alone(monkeypatch):
     monkeypatch.setattr(page_module, "picture", lambda drawing, *_: asked.append(drawing) or figure)
     text = Reader(render(SETS["results"], before=SETS["before"], model=MODEL)).text
     assert "Before and after calibration" in text
-    assert "after less before" in text
+    assert "after \N{MINUS SIGN} before" in text
     assert len(asked) == 2  # the map of the model, and its objective
 
 

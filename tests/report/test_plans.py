@@ -15,14 +15,14 @@ def test_the_primary_number_stands_by_itself_on_a_page():
     points = [0.5, *preset("sre12").points, *preset("sre16").points[1:]]
     found = evaluate(rng.normal(3, 2, 50), rng.normal(-3, 2, 200), name="<sys>", operating_points=points)
     primaries = (primary_of(preset("sre12"), found), primary_of(preset("sre16"), found, departs="pooled <all>"))
-    for one, words in zip(primaries, ("verified", "unverified: check it with the plan"), strict=True):
+    for one, words in zip(primaries, ("checked against its source", "not checked against its source"), strict=True):
         page = render(Results((found,), primaries=(one,)))
         plan = one.plan.name
         title = f"Plan {plan}: not its primary number" if one.departs else f"Primary number of {plan}"
         assert f"<h2>{title}</h2>" in page
         section = page.partition(f"<h2>{title}")[2].partition("</section>")[0]
         assert f"<td>{one.value:.3f}" in section
-        assert f"The plan is {words}" in section
+        assert f"This definition is {words}" in section
         assert "&lt;sys&gt;" in section
         assert ("Not the primary number of sre16: pooled &lt;all&gt;" in section) == (one.departs != "")
     assert "Primary number" not in render(found)

@@ -116,7 +116,7 @@ def test_thresholds_from_elsewhere(run):
     Path("dev1.txt").write_text(Path("second.txt").read_text())
     Path("dev2.txt").write_text(Path("scores.txt").read_text())
     out, systems = asked(run, "--threshold-from dev1.txt --threshold-from dev2.txt --threshold-key key.txt")
-    rows = table(out, "system +best there for")
+    rows = table(out, "system +threshold chosen for")
     at = [one for system in systems for one in system["at_thresholds"]]
     assert [row[-1] for row in rows[:4]] == [f"{100 * one['hter']:.2f} %" for one in at]
     assert systems[0]["at_thresholds"][0]["threshold"] == systems[1]["eer_threshold"]

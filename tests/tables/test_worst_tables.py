@@ -13,7 +13,8 @@ def test_the_command_lists_them(tmp_path, run, name):
     given = ["eval", *both.paths, "--key", both.key, "--worst", "2", "-q"]
     shown = run(*given)[1]
     assert "most misleading trials of a" in shown
-    assert "llr in nats, cost in bits" in shown
+    what = "llr" if name == "two-class" else "llr of the class against the others"
+    assert f"\n{what} in nats, cost in bits" in shown
     assert ("taken for" in shown) == (name == "classes")
     systems = json.loads(run(*given, "--json")[1])["systems"]
     assert [len(one["worst_trials"]) for one in systems] == ([4, 4] if name == "two-class" else [2, 2])

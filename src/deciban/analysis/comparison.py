@@ -283,11 +283,11 @@ class Comparison(PlottedResult):
             one = self.difference(chosen, other.name, base.name)
             loss = -one.estimate if how.larger_is_better else one.estimate
             if loss > margin and not one.low <= 0.0 <= one.high:
-                more = f" by more than {how.text(margin)}" if margin else ""
+                more = f", more than the margin {how.text(margin)}" if margin else ""
                 amount = how.text(one.estimate, sign=True)
                 bounds = ", ".join(bounds_in_words(one, in_percent=how.in_percent))
                 words = f"{base.words(chosen)}, {other.name} \N{MINUS SIGN} {base.name}, {amount} [{bounds}]"
-                found.append(f"{other.name} is significantly worse than {base.name}{more}: {words}")
+                found.append(f"{other.name} is significantly worse than {base.name}: {words}{more}")
         return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:

@@ -242,7 +242,7 @@ def significant_differences(part: ByConditions, level: float) -> list[str]:
             continue
         worse = (value > 0) != how.larger_is_better
         low, high = bounds_in_words(one.interval, in_percent=how.in_percent)
-        amount = how.text(value, sign=True)
+        amount = how.text(value, sign=True).replace(" %", " pp")
         words = f"{known[one.first].words(one.figure)} {amount} [{low}, {high}]"
         phrases.setdefault((one.first, one.second, worse), []).append(words)
     if not phrases:
@@ -526,7 +526,7 @@ def where_in_words(curves: Sequence[CurveDifference]) -> list[str]:
             places = sorted((p for p in one.better if p.better == name), key=lambda p: (p.low - p.high, p.low))
             listed = ", ".join(place.priors for place in sorted(places[:_SHOWN], key=lambda p: p.low))
             more = len(places) - _SHOWN
-            listed += f" and in {counted(more, 'narrower range')}" if more > 0 else ""
+            listed += f" and in {counted(more, 'smaller range')}" if more > 0 else ""
             said.append(f"{name} is significantly better at priors {listed}")
         words = "; ".join(said) or "no prior at which one is significantly better"
         found.append(f"{one.about}: {words} (simultaneous {100 * one.level:.4g} % band over all priors)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
@@ -136,7 +137,7 @@ class PavCalibrator(Calibrator):
         if len(self.llr_) == 1:
             words = (
                 "all scores are in one block, every llr is 0: the scores do not separate targets from non-targets, or "
-                "larger scores favour non-target. If they are distances, or the labels are exchanged, negate them first"
+                "larger scores favour non-targets. If they are distances, or the labels are exchanged, negate them"
             )
             if self.smoothing:
                 words += "; or the smoothing is too strong for few trials"
@@ -586,10 +587,33 @@ class Chain(Calibrator):
             raise InputError("steps: a chain needs at least one calibrator.")
         given, statuses = data, []
         for step in self.steps:
+            step.uncertainty_ = None
             given = given.through(step)
             status = step.training_.results.get("status") if step.training_ else None
             statuses.append(f"{step.kind}: {status}")
         return outcome_of(given, np.asarray, ". ".join(statuses))
+
+    def _uncertainty(self, data: Any, units: TrialUnits) -> ParameterUncertainty:
+        """Return the jackknife of the chain; a first step with parameters also gets their covariance."""
+        found, first = super()._uncertainty(data, units), self.steps[0]
+        if first.parameter_names:
+            with suppress(InputError):
+                first.uncertainty_ = first._uncertainty(data, units)  # noqa: SLF001  # a part of this training
+        return found
+
+    def _bounds(self, scores: Any, llr: FloatArray, level: float, **_quality: Any) -> Bounds:
+        """Return intervals by the jackknife that contain those of the first step, mapped by the others.
+
+        Later steps, such as bounds, hide how much the first one varies: they cut the llrs of replicates.
+        """
+        low, high = super()._bounds(scores, llr, level)
+        first, *others = self.steps
+        if first.uncertainty_ is None:
+            return low, high
+        ends = first._bounds(scores, first.transform(scores), level)  # noqa: SLF001
+        for step in others:
+            ends = step.transform(ends[0]), step.transform(ends[1])
+        return np.minimum(low, ends[0]), np.maximum(high, ends[1])
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         for step in self.steps:

@@ -67,7 +67,7 @@ class AffineCalibrator(TrainedByRule, Calibrator):
     Warns
     -----
     DecibanWarning
-        If the scale is not positive, so that larger scores favour non-target; or if the optimum was not reached.
+        If the scale is not positive, so that larger scores favour non-targets; or if the optimum was not reached.
 
     Notes
     -----
@@ -110,7 +110,7 @@ class AffineCalibrator(TrainedByRule, Calibrator):
             words = "the best scale is 0: the scores do not separate targets from non-targets"
         elif self.scale_ < 0.0:
             words = (
-                f"the best scale is {self.scale_:.3g}: larger scores favour non-target here. If they are distances, or "
+                f"the best scale is {self.scale_:.3g}: larger scores favour non-targets. If they are distances, or "
                 "the labels are exchanged, negate the scores first"
             )
         else:
@@ -226,7 +226,7 @@ class BetaCalibrator(TrainedByRule, Calibrator):
     Warns
     -----
     DecibanWarning
-        If the best map with ``a, b >= 0`` is constant: larger probabilities favour non-target.
+        If the best map with ``a, b >= 0`` is constant: larger probabilities favour non-targets.
 
     Notes
     -----
@@ -287,7 +287,7 @@ class BetaCalibrator(TrainedByRule, Calibrator):
         self.objective_ = float(-(log_expit(log_odds) * self.p_target + log_expit(-log_odds) * (1.0 - self.p_target)))
         words = "a and b are 0, because both optima are negative: every llr is 0"
         warn(
-            f"{type(self).__name__}: {words}. Larger probabilities favour non-target here: if the labels are "
+            f"{type(self).__name__}: {words}. Larger probabilities favour non-targets here: if the labels are "
             "exchanged, exchange them back, or pass 1 - p."
         )
         return outcome(self.objective_, self.objective_, words)
@@ -321,8 +321,9 @@ class BetaCalibrator(TrainedByRule, Calibrator):
             raise TrialError(
                 f"scores: {len(outside)} of {len(values)} are not probabilities, the first ",
                 int(outside[0]),
-                f': {values[outside[0]]:g}. Probabilities are in [0, 1]. For log odds pass scores="log_odds"; for '
-                "other scores use AffineCalibrator.",
+                f": {values[outside[0]]:g}. Probabilities are in [0, 1], and are not converted before (leave out "
+                '--probabilities). For log odds pass scores="log_odds" (--scores-are log_odds); for other scores use '
+                "AffineCalibrator (--method affine).",
             )
         with np.errstate(divide="ignore"):
             return [np.log(values), -np.log1p(-values)]
@@ -542,7 +543,7 @@ class GaussianCalibrator(Calibrator):
         slopes = self._slopes(ends)
         if not np.any(slopes > 0.0):
             words = (
-                "the llr does not increase with the score: larger scores favour non-target here. If they are "
+                "the llr does not increase with the score: larger scores favour non-targets here. If they are "
                 "distances, or the labels are exchanged, negate the scores first"
             )
         elif np.any(slopes < 0.0):

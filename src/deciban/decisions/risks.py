@@ -118,7 +118,7 @@ class DecisionTally(Additive):
         default = actions[application.default_action]
         found = [f"{n:,} decided: {', '.join(shares)}"]
         by_prior = f"{application.default_risk:.6g} without scores (always {default})"
-        found.append(f"mean expected cost {self.expected_cost:.6g}; {by_prior}")
+        found.append(f"mean expected cost of these trials {self.expected_cost:.6g}; {by_prior}")
         if self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
             found.append(
                 "this is more than without scores: the trials have another prior, or the scores are not "

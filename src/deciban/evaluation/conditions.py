@@ -235,7 +235,7 @@ class Equalized:
         n = len(self.conditions)
         words = (
             f"each of the {n} conditions has equal weight in each class: error rates at any threshold are means over "
-            "conditions; the minimum uses one threshold for all, and is never above the actual cost"
+            "conditions; the minimum uses one threshold for all"
         )
         partial = [f"{one.name} has no {_enumerated(one.lacking)}" for one in self.conditions if one.lacking]
         if partial:

@@ -430,8 +430,8 @@ class Primary:
         pairs = [("actual", self.actual), ("minimum", self.minimum)]
         there = [(name, one) for name, one in pairs if one is not None]
         there.sort(key=lambda pair: pair[1] is not self.figure)
-        what = "not primary" if self.departs else "primary"
-        alone = what if len(there) == 1 else f"{what} ({there[0][0]})"
+        what = "not the official metric" if self.departs else "primary"
+        alone = what if len(there) == 1 else f"{there[0][0]}, {what}" if self.departs else f"{what} ({there[0][0]})"
         return [(name if at else alone, one) for at, (name, one) in enumerate(there)]
 
     @property
@@ -459,8 +459,8 @@ class Primary:
         Empty if the protocol was verified but the metric departs from it.
         """
         if not self.plan.is_verified:
-            return "unverified: check it with the plan before you quote it"
-        return "" if self.departs else "verified"
+            return "not checked against its source: compare before you quote it"
+        return "" if self.departs else "checked against its source"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object."""

@@ -346,6 +346,11 @@ class Requirement:
         """
         if self.how and baseline is None:
             raise InputError(f"require: {self.text!r} needs the results of an earlier run (--baseline).")
+        if not self.how and self.limit > 1.0 and metric_of(self.metric.partition("@")[0]).in_percent:
+            raise InputError(
+                f"require: {self.text!r}: {self.metric} is a fraction, at most 1. Write {self.limit / 100:g} or "
+                f"{self.limit:g}%."
+            )
         shown = list(systems) if self.system is None else [system_named(systems, self.system)]
         found = []
         for one in shown:

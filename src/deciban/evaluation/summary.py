@@ -610,8 +610,8 @@ def summarize(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target. Infinite scores are allowed. A part can have no
-        trials of a class, or no trials at all.
+        Scores of target and non-target trials; larger favours targets. Infinite scores are allowed. A part can have
+        no trials of a class, or no trials at all.
     figures : TwoClassFigures, optional
         Requested metrics; the same for all parts.
     tar_weights, non_weights : array_like, optional

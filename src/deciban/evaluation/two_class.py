@@ -192,8 +192,8 @@ def evaluate(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger favours target. Cllr, actual costs and other metrics that need
-        calibrated scores treat them as natural-log likelihood ratios. Infinite scores are allowed.
+        Scores of target and non-target trials; larger ones favour targets. Cllr, actual costs and other metrics that
+        need calibrated scores treat them as natural-log likelihood ratios. Infinite scores are allowed.
     name : str
         Name of the system in tables and legends.
     operating_points : iterable, or TwoClassFigures

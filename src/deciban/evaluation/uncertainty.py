@@ -443,14 +443,14 @@ class LimitedRate:
         Examples
         --------
         >>> str(LimitedRate("fmr", 0.001, 2.6))[:70]
-        'No confidence interval for FNMR at FMR 0.001: the limit allows 2.6 ind'
+        'No confidence interval for FNMR at FMR 0.1 %: the false matches at thi'
         """
         other, errors = ("FNMR", "false matches") if self.limited == "fmr" else ("FMR", "false non-matches")
-        rate = f"{other} at {self.limited.upper()} {self.limit:g}"
+        rate = f"{other} at {self.limited.upper()} {100 * self.limit:g} %"
         shown = round(self.expected, 1)
         if shown in (FEWEST_EXPECTED, FEW_ERRORS) and self.expected < shown:
             shown -= 0.1  # 29.97 is below 30
-        allowed = f"the limit allows {shown:.1f} independent {errors}"
+        allowed = f"the {errors} at this limit count like {shown:.1f} independent ones"
         if self.is_enough:
             return f"The interval of {rate} may be too narrow: {allowed}, fewer than {FEW_ERRORS:g}."
         return (

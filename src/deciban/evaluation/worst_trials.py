@@ -82,7 +82,7 @@ def headings_of(one: WorstTrials, classes: Sequence[str]) -> list[str]:
 
 
 def rows_of(one: WorstTrials, classes: Sequence[str], write: Callable[[float], str]) -> list[tuple[str, ...]]:
-    """Return the rows of the table; their last two cells are numbers.
+    """Return the rows of the table; their last two cells are the llr, for two classes as in files, and the cost.
 
     Parameters
     ----------
@@ -93,7 +93,13 @@ def rows_of(one: WorstTrials, classes: Sequence[str], write: Callable[[float], s
         Converts a number to text.
     """
     return [
-        (*row.names, row.truth, *([row.taken_for] if classes else []), write(row.llr), write(row.cost))
+        (
+            *row.names,
+            row.truth,
+            *([row.taken_for] if classes else []),
+            write(row.llr if classes or row.truth == "target" else -row.llr),
+            write(row.cost),
+        )
         for row in one.trials
     ]
 

@@ -190,7 +190,7 @@ class UnionHull(Model):
         Parameters
         ----------
         scores : (n_trials, n_systems) array_like
-            Scores of all systems on the same trials; larger scores favour target. They need not be calibrated, and may
+            Scores of all systems on the same trials; larger scores favour targets. They need not be calibrated, and may
             be infinite.
         is_target : (n_trials,) array_like
             True (or 1) for targets, False (or 0) for non-targets.

@@ -264,7 +264,7 @@ def precision_recall(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target.
+        Scores of target and non-target trials; larger scores favour targets.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0.
 
@@ -307,7 +307,7 @@ def average_precision(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target.
+        Scores of target and non-target trials; larger scores favour targets.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0.
 
@@ -341,7 +341,7 @@ def f1_at(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores; larger scores favour target.
+        Scores; larger scores favour targets.
     threshold : float
         Trials with scores at or above it are accepted.
     tar_weights, non_weights : array_like, optional
@@ -373,7 +373,7 @@ def matthews_at(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores; larger scores favour target.
+        Scores; larger scores favour targets.
     threshold : float
         Trials with scores at or above it are accepted.
     tar_weights, non_weights : array_like, optional
@@ -405,7 +405,7 @@ def youden_at(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores; larger scores favour target.
+        Scores; larger scores favour targets.
     threshold : float
         Trials with scores at or above it are accepted.
     tar_weights, non_weights : array_like, optional
@@ -486,7 +486,7 @@ def best_decision(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores; larger scores favour target.
+        Scores; larger scores favour targets.
     metric : {"f1", "matthews", "youden"}
         See `f1_at`, `matthews_at` and `youden_at`.
     tar_weights, non_weights : array_like, optional

@@ -104,7 +104,7 @@ def min_dcf(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     p_target, prior_log_odds : float or array_like
         The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them.
     c_miss, c_fa : float
@@ -200,7 +200,7 @@ def min_bayes_error(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     p_target, prior_log_odds : float or array_like
         The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them.
     normalize : bool
@@ -294,7 +294,7 @@ def dr30(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     n_errors : float
         Required number of errors, positive.
     tar_weights, non_weights : array_like, optional
@@ -619,7 +619,7 @@ def min_point_mass_cost(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     thresholds, masses : (n_points,) array_like
         See `point_mass_cost`.
     tar_weights, non_weights : array_like, optional
@@ -708,7 +708,7 @@ def min_c_primary(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     operating_points : iterable
         Each an `OperatingPoint`, a ``p_target``, or ``(p_target, c_miss, c_fa)``; effective priors 0.01 and 0.001
         by default.
@@ -830,7 +830,7 @@ def min_cllr(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
@@ -917,7 +917,7 @@ def min_cross_entropy(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     p_target, prior_log_odds : float or array_like
         The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them.
     normalize : bool
@@ -1013,7 +1013,7 @@ def min_scoring_rule_cost(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     alpha, beta : float
         Parameters of the rule in [0.05, 100]: (1, 1) is the logarithmic rule, (2, 2) three times the Brier rule, (1/2,
         1/2) the boosting rule (times 2/pi). Larger values emphasize a narrower range of thresholds.

@@ -30,7 +30,7 @@ class CountedScores:
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
@@ -100,7 +100,7 @@ class SortedScores(CountedScores):
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
@@ -245,7 +245,7 @@ def eer(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weig
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
@@ -282,7 +282,7 @@ def uer(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     ratio : float
         ``P_fa / P_miss`` at the requested point of the convex hull, positive.
     tar_weights, non_weights : array_like, optional
@@ -312,7 +312,7 @@ def prbep(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_we
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
@@ -340,7 +340,7 @@ def auc(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weig
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
@@ -370,7 +370,7 @@ def roc_error_area(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
@@ -399,7 +399,7 @@ def pav(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weig
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
@@ -461,7 +461,7 @@ def rocch(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_we
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
@@ -491,7 +491,7 @@ def roc(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weig
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
@@ -521,7 +521,7 @@ def eer_threshold(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
@@ -568,7 +568,7 @@ def min_dcf_threshold(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     p_target, prior_log_odds : float or array_like
         The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them.
     c_miss, c_fa : float
@@ -616,7 +616,7 @@ def hter(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     threshold : float
         In the unit of the scores; a score equal to it is accepted, except that ``inf`` rejects all.
     tar_weights, non_weights : array_like, optional
@@ -771,7 +771,7 @@ def eer_conventions(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 

@@ -450,7 +450,7 @@ class Calibrator(TwoClassModel):
         Parameters
         ----------
         scores : (n_trials,) array_like
-            Scores; larger scores favour target.
+            Scores; larger scores favour targets.
         is_target : (n_trials,) array_like
             True (or 1) for targets, False (or 0) for non-targets.
         sample_weight : (n_trials,) array_like, optional

@@ -17,6 +17,7 @@ from deciban.evaluation.one_system import advice_before_calibration, has_llrs, s
 from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import Figure
 from deciban.tables.writers import count, number, percent, sure
+from deciban.types import Axis
 
 if TYPE_CHECKING:
     from deciban.evaluation import ClassEvaluation, Evaluation
@@ -56,7 +57,9 @@ class SystemFacts:
     mended : float
         Bits after the best scale and offsets; NaN without a scale.
     leaning : str
-        The class that scores favour too much, besides a wrong scale; empty if none.
+        What a wrong offset does to scores, such as "are 2.8 too high (natural log)"; empty without this fault.
+    is_far_off : bool
+        True if the best offset of two-class scores is 1 nat or more.
     errors : tuple of str
         Sentences on the number of errors.
     is_reversed : bool
@@ -97,6 +100,7 @@ class SystemFacts:
     scale: float | None
     mended: float
     leaning: str
+    is_far_off: bool
     errors: tuple[str, ...]
     is_reversed: bool
     are_llrs: bool
@@ -169,8 +173,11 @@ def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]
         "reference": 1.0,
         "scale": None if affine is None else affine.scale,
         "mended": math.nan if affine is None else affine.cllr,
-        "leaning": "" if affine is None else _side(affine.scale, affine.offset),
-        "errors": (f"At equal error rates, {eer} of targets are missed, and as many non-targets are accepted.",),
+        "is_far_off": affine is not None and abs(affine.offset) >= 1.0,
+        "leaning": "" if affine is None else _side(affine.scale, affine.offset, one.axis),
+        "errors": (
+            f"At equal error rates, {eer} of targets are missed, and the same share of non-targets is accepted.",
+        ),
         "is_reversed": one.auc < 0.5 - _BEYOND_CHANCE * error_of_auc,
         "weak_spots": _misleading(one) if has_llrs(one) else (),
         "helps": bool((one.curves.act_error < 1.0).any()),
@@ -181,12 +188,11 @@ def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]
     }
 
 
-def _side(scale: float, offset: float) -> str:
-    """Return the class that two-class scores favour, from the zero of the best map, with the shift in nats."""
+def _side(scale: float, offset: float, axis: Axis) -> str:
+    """Return how far two-class scores are too high or too low, from the zero of the best map."""
     shift = -offset / scale if scale > 0.0 else 0.0
-    if abs(shift) < 0.1:
-        return ""
-    return f"{'target' if shift > 0 else 'non-target'}, by {number(abs(shift), 1)} nats"
+    size, unit = (abs(shift) / math.log(10), "log10") if axis == "log10" else (abs(shift), "natural log")
+    return f"are {number(size, 1)} too {'high' if shift > 0 else 'low'} ({unit})" if abs(shift) >= 0.1 else ""
 
 
 def _by_cost(one: Any, costs: Sequence[tuple[str, float]], figure: str) -> dict[str, tuple[str, ...]]:
@@ -233,6 +239,7 @@ def _of_classes(one: ClassEvaluation) -> dict[str, Any]:
         "reference": one.reference,
         "scale": None if unknown or not found.scale > 0.0 else found.scale,
         "mended": found.minimum,
+        "is_far_off": False,
         "leaning": "" if unknown else _favoured(one),
         "errors": (f"{rate} of decisions are wrong; without scores, {percent(one.default_error_rate)} would be.",),
         "is_reversed": one.error_rate > one.default_error_rate + _BEYOND_CHANCE * error_by_chance,
@@ -252,7 +259,7 @@ def _favoured(one: ClassEvaluation) -> str:
         return ""
     least = int(np.argmin(found.offset))
     shift = -float(found.offset[least]) / found.scale
-    return f"{one.classes[least]}, by {number(shift, 1)} nats" if shift >= 0.1 else ""
+    return f"favour {one.classes[least]}, by {number(shift, 1)} nats" if shift >= 0.1 else ""
 
 
 def _confused(one: ClassEvaluation) -> tuple[str, ...]:
@@ -380,8 +387,8 @@ def apart(facts: SystemFacts) -> Answer:
     if facts.are_too_few:
         verdict, mood = _TOO_FEW, "unknown"
     words = (
-        f"After ideal calibration, its scores would deliver {number(held, 2)} of the {_bits(facts.reference)} that "
-        f"separate {facts.apart} with equal priors."
+        f"With ideal calibration, its scores would deliver {number(held, 2)} of the {_bits(facts.reference)} that are "
+        f"needed to tell {facts.apart} at equal priors."
     )
     return Answer(APART, verdict, mood, (words, *facts.errors))
 
@@ -440,17 +447,17 @@ def _is_chance(facts: SystemFacts) -> bool:
 
 def _how(facts: SystemFacts) -> tuple[str, ...]:
     """Return sentences on the kind of miscalibration; empty for reversed scores."""
-    said = list[str]()
+    said, scores = list[str](), "llrs" if facts.n_classes == 2 else "log-likelihoods"
     if facts.is_reversed:
         return ()
     if facts.scale is not None and facts.scale < _SURE:
         said.append(
-            f"Overconfident: its evidence is {_times(1 / facts.scale)} too strong (best scale {facts.scale:.2g})."
+            f"Overconfident: its {scores} are {_times(1 / facts.scale)} too extreme (best scale {facts.scale:.2g})."
         )
     elif facts.scale is not None and facts.scale > _CAUTIOUS:
-        said.append(f"Underconfident: its evidence is {_times(facts.scale)} too weak (best scale {facts.scale:.2g}).")
+        said.append(f"Underconfident: its {scores} are {_times(facts.scale)} too weak (best scale {facts.scale:.2g}).")
     if facts.leaning:
-        said.append(f"It favours {facts.leaning}.")
+        said.append(f"Its {scores} {facts.leaning}.")
     if not said:
         said.append("A scale and an offset would not correct this: see the plot of the normalized Bayes error rate.")
     return tuple(said)
@@ -521,7 +528,7 @@ def next_steps(facts: SystemFacts, answers: Sequence[Answer]) -> Answer:
         verdicts.append("collect more")
         steps.append("Collect more speakers and trials (deciban plan shows how many), or quote the metrics as rough.")
     if not steps:
-        return Answer(NEXT, "use it", "good", ("These metrics support using it at these priors.",))
+        return Answer(NEXT, "use it", "good", (f"The metrics support using it at {facts.points}.",))
     return Answer(NEXT, ", ".join(verdicts), "fair", tuple(steps))
 
 
@@ -536,12 +543,14 @@ _SEPARATES = {
 """Phrases for the verdicts of `apart` in a sentence."""
 
 
-def verdict(one: Any) -> str:
+def verdict(one: Any, *, with_calibration: bool = True) -> str:
     """Return a sentence on a system: how well it separates the classes, how well it is calibrated, and what to do.
 
     Parameters
     ----------
     one : Evaluation or ClassEvaluation
+    with_calibration : bool
+        False for error rates alone, which need no llrs.
 
     Returns
     -------
@@ -562,7 +571,7 @@ def verdict(one: Any) -> str:
         return f"{one.name}: scores favour the wrong class: check their sign (--negate) and the labels."
     words = _SEPARATES.get(separation.verdict, "separates {} to an unknown degree").format(facts.apart)
     in_percent = f"{100 * rate:.0f}" if rate >= 0.0995 else f"{100 * rate:.2g}"
-    more = "" if facts.are_too_few else f", {_calibration_in_words(one, facts)}"
+    more = "" if facts.are_too_few or not with_calibration else f", {_calibration_in_words(one, facts)}"
     return f"{one.name}: {words} ({facts.main_figure} {in_percent} %){more}."
 
 
@@ -576,21 +585,21 @@ def _calibration_in_words(one: Any, facts: SystemFacts) -> str:
         facts = facts_of(one)
     mood = calibrated(facts).mood
     if mood in ("good", "unknown"):
-        return "and is well calibrated" if mood == "good" else "and its calibration is not known"
+        fine = "shows no fault of calibration on these few errors" if facts.scarce else "is well calibrated"
+        return f"and {fine}" if mood == "good" else "and its calibration is not known"
     has_scale = facts.scale is None or 1.0 / _NEARLY_RIGHT <= facts.scale <= _NEARLY_RIGHT
     front = "and is nearly calibrated, but" if mood == "fair" and has_scale else "but"
     return f"{front} {_fault(facts, scores)}: calibrate"
 
 
 def _fault(facts: SystemFacts, scores: str) -> str:
-    """Return the most important fault of calibration."""
-    scale = facts.scale
-    if scale is not None and scale < _SURE:
-        return f"its {scores} are {_times(1 / scale)} too extreme"
-    if scale is not None and scale > _CAUTIOUS:
-        return f"its {scores} are {_times(scale)} too weak"
-    if facts.leaning:
-        return f"its {scores} favour {facts.leaning.replace(', by', ' by')}"
+    """Return the faults of calibration: a wrong scale and, without it or if it is large, a wrong offset."""
+    scale, leaning = facts.scale, facts.leaning.replace(", by", " by")
+    if scale is not None and not _SURE <= scale <= _CAUTIOUS:
+        words = f"its {scores} are {_times(max(scale, 1 / scale))} too {'extreme' if scale < 1.0 else 'weak'}"
+        return f"{words} and {leaning.removeprefix('are ')}" if facts.is_far_off else words
+    if leaning:
+        return f"its {scores} {leaning}"
     return f"bad calibration costs {number(facts.cllr - facts.min_cllr)} bits"
 
 

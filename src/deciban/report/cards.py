@@ -513,7 +513,7 @@ def primaries_of(results: Results[Any]) -> list[Section]:
         (one.system, *(figure.written(write, typeset) for _, figure in one.shown)) for one in results.primaries
     )
     about = f"{first.plan.title}: {first.plan.primary_in_words}."
-    about += f" The plan is {first.status}." if first.status else ""
+    about += f" This definition is {first.status}." if first.status else ""
     lines = (about, *dict.fromkeys(f"{typeset_words(line)}." for one in results.primaries for line in one.remarks))
     headings = ("system", *(heading for heading, _ in first.shown))
     title = (

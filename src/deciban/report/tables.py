@@ -505,9 +505,9 @@ def compare(
     if len(sets) == 1:
         return None
     if train is not None:
-        words = ("Training and test", "test less training", list(sets).index("training"))
+        words = ("Training and test", "test \N{MINUS SIGN} training", list(sets).index("training"))
     else:
-        words = ("Before and after calibration", "after less before", 0)
+        words = ("Before and after calibration", "after \N{MINUS SIGN} before", 0)
     return ComparedPair(words[0], words[1], tuple(sets), tuple(sets.values()), words[2])
 
 

@@ -310,7 +310,7 @@ def capacity(
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like
-        Scores of target and non-target trials; larger scores favour target. May be infinite.
+        Scores of target and non-target trials; larger scores favour targets. May be infinite.
     recalibrated : bool
         Apply the best increasing map first, as in the thesis; otherwise scores are log-likelihood ratios in nats.
     tar_weights, non_weights : array_like, optional

@@ -6,6 +6,7 @@ from deciban.tables.results import print_worst as print_worst
 from deciban.tables.results import say as say
 from deciban.tables.results import say_all as say_all
 from deciban.tables.results import table as table
+from deciban.tables.text import leads_with_rates as leads_with_rates
 from deciban.tables.text import print_comparison as print_comparison
 from deciban.tables.text import print_requested as print_requested
 from deciban.tables.text import print_results as print_results

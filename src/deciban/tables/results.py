@@ -45,15 +45,15 @@ class TableOptions:
 
     Attributes
     ----------
-    corrected : bool
-        Whether tables have corrected values of minima.
+    corrected : bool or None
+        Whether tables have corrected values of minima; None if captions do not mention them either.
     everything : bool
         Whether two-class scores that are not log-likelihood ratios also have actual costs and Cllr.
     most_notes : int or None
         Maximum number of notes, most important first; None for all.
     """
 
-    corrected: bool = False
+    corrected: bool | None = False
     everything: bool = True
     most_notes: int | None = None
 
@@ -217,7 +217,9 @@ def cell_of(key: Figure, one: Any) -> str:
     return with_interval(text, one, key)
 
 
-def _summary(systems: Sequence[Any], columns: Columns, order: Sequence[str], caption: str, *, corrected: bool) -> Table:
+def _summary(
+    systems: Sequence[Any], columns: Columns, order: Sequence[str], caption: str, *, corrected: bool | None
+) -> Table:
     """Return a table with a row for each system, or for each name in `order`, with or without metrics."""
     columns = with_corrected(columns, systems) if corrected else columns
     known = {one.name: [cell(one) for cell in columns.values()] for one in systems}
@@ -247,7 +249,7 @@ def print_two_class(
     out.print(_summary(systems, columns, order, two_class_caption(systems[0]), corrected=corrected))
     if len(systems[0].operating_points) > 1:
         named = [([one.name], one) for one in systems]
-        out.print(points_table(named, ["system"], corrected=corrected, everything=options.everything))
+        out.print(points_table(named, ["system"], corrected=bool(corrected), everything=options.everything))
 
 
 def two_class_caption(first: Evaluation) -> str:
@@ -497,7 +499,7 @@ def print_primaries(results: Any, out: Console) -> None:
     say(out, f"{plan.name}: {plan.primary_in_words}", "bold")
     write = percent if plan.is_rate else number
     rows = [(one.system, *(figure.written(write) for _, figure in one.shown)) for one in results.primaries]
-    caption = f"plan: {first.status}" if first.status else ""
+    caption = f"definition of {plan.name}: {first.status}" if first.status else ""
     out.print(table(["system", *(heading for heading, _ in first.shown)], rows, caption=caption))
     say_all(out, dict.fromkeys(line for one in results.primaries for line in one.remarks), "yellow")
 
@@ -515,7 +517,9 @@ def print_worst(results: Any, out: Console) -> None:
         say(out, f"most misleading trials of {one.system}", "bold")
         headings = headings_of(one, results.classes)
         rows = rows_of(one, results.classes, number)
-        out.print(table(headings, rows, prose=tuple(range(len(headings) - 2)), caption="llr in nats, cost in bits"))
+        what = "llr of the class against the others" if results.classes else "llr"
+        words = f"{what} in nats, cost in bits"
+        out.print(table(headings, rows, prose=tuple(range(len(headings) - 2)), caption=words))
 
 
 def leaderboard_table(board: Leaderboard) -> Table:

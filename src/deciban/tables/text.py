@@ -119,12 +119,14 @@ def print_results(
         Sentences about all trials, printed before the notes.
     """
     to = out or console()
+    if leads_with_rates(results):
+        results = _without_llrs(results)
     if results.kind == "classes":
-        print_multiclass(results.systems, to, order, corrected=options.corrected)
+        print_multiclass(results.systems, to, order, corrected=bool(options.corrected))
         if all_classes is not None:
             print_classes(results.systems, to, all_of_them=all_classes)
     else:
-        if not _leads_with_rates(results):
+        if not leads_with_rates(results):
             print_two_class(results.systems, to, order, options, with_trials=with_trials)
         if results.primaries:
             from deciban.tables.error_rates import field_table  # loads metrics of spoofing, too
@@ -199,7 +201,12 @@ def _print_rows(results: Results[Any], rows: Sequence[FigureRow], part: str, out
     systems = tuple(replace(one, notes=()) if one.name in silent else one for one in results.systems)
     shown = [row.name for row in rows if getattr(row, part) is not None or row.note]
     sizes = {one.n_tar + one.n_non for one in systems} if results.kind == "two-class" else set()
-    how: Any = {"order": shown, "with_trials": len(sizes) > 1, "all_classes": None}
+    how: Any = {
+        "options": TableOptions(corrected=None),
+        "order": shown,
+        "with_trials": len(sizes) > 1,
+        "all_classes": None,
+    }
     print_results(replace(results, systems=systems), out, **how)
     for row in rows:
         if row.note and (part == "dev" or getattr(row, part) is None):
@@ -332,7 +339,7 @@ def _remarks(part: ByConditions) -> list[str]:
     ]
     if few:
         which = "every condition" if len(few) == len(part.conditions) else "; ".join(few)
-        found.append(f"Rule of 30: fewer than 30 errors of some kind in {which}")
+        found.append(f"Rule of 30: fewer than 30 misses or fewer than 30 false alarms in {which}")
     known = [(one.name, one.found.uncertainty) for one in part.conditions if one.found is not None]
     doubtful = [name for name, one in known if one is not None and (one.remarks or one.too_few)]
     if doubtful:
@@ -365,7 +372,7 @@ def print_requested(
     shown = [
         _thresholds(systems) if thresholds else None,
         *_conventions(systems),
-        None if _leads_with_rates(results) else _rates_at(systems, "fmr"),
+        None if leads_with_rates(results) else _rates_at(systems, "fmr"),
         _rates_at(systems, "fnmr"),
         _at_thresholds(systems),
         _posterior_scores(systems),
@@ -433,9 +440,16 @@ def _conventions(systems: Sequence[Evaluation]) -> tuple[Any, ...]:
     return figures, table(["EER", "definition", "as in"], meanings, prose=(1, 2))
 
 
-def _leads_with_rates(results: Results[Any]) -> bool:
+def leads_with_rates(results: Results[Any]) -> bool:
     """Return True for a protocol of biometric testing, which asks for error rates instead of costs."""
     return bool(results.primaries) and results.primaries[0].plan.primary == "fnmr_at_fmr"
+
+
+def _without_llrs(results: Results[Any]) -> Results[Any]:
+    """Return results without the notes that matter for llrs and effective priors only."""
+    topics = "no-llrs", "calibration", "few-errors"
+    systems = (replace(one, notes=tuple(n for n in one.notes if topic_of(n) not in topics)) for one in results.systems)
+    return replace(results, systems=tuple(systems))
 
 
 def _rates_at(systems: Sequence[Evaluation], limited: str) -> Table | None:
@@ -471,7 +485,7 @@ def _at_thresholds(systems: Sequence[Evaluation]) -> Table | None:
         for k, found in enumerate(one.requested.at_thresholds)
     ]
     words = f"thresholds{_in_unit(unit)} chosen on other trials; HTER = (FNMR + FMR) / 2"
-    return _requested(["system", "best there for", "threshold", "FNMR", "FMR", "HTER"], rows, words, systems, 2)
+    return _requested(["system", "threshold chosen for", "threshold", "FNMR", "FMR", "HTER"], rows, words, systems, 2)
 
 
 def _posterior_scores(systems: Sequence[Evaluation]) -> Any:
@@ -499,7 +513,7 @@ def classifier_tables(systems: Sequence[Evaluation]) -> Iterator[Table]:
     found = [(one, values) for one in systems for values in one.requested.classifier]
     captions = (
         "at the share of targets in the data; decisions at posterior 0.5; best F1: at its best threshold",
-        "posteriors at the share of targets; ECE and ACE in 15 bins, 0 without information; log loss in nats",
+        "posteriors at the share of targets; ECE and ACE in 15 bins, also 0 without information; log loss in nats",
     )
     for labels, words in zip(OF_CLASSIFIERS, captions, strict=True) if found else ():
         rows = [

@@ -89,7 +89,7 @@ def evaluate(
         Words in the column of the truth: ``{"target": "bonafide", "nontarget": "spoof"}``.
     **options
         ``name`` of the system, and ``operating_points``. ``lr=True``: the scores are likelihood ratios, not logarithms
-        (the default for a column called ``lr``). ``negate=True``: lower scores favour target. ``intervals=False``: no
+        (the default for a column called ``lr``). ``negate=True``: lower scores favour targets. ``intervals=False``: no
         confidence intervals. Arrays: ``tar_weights``, ``non_weights``, ``tar_units`` and ``non_units``, as in
         `deciban.evaluation.evaluate`. Data frames: ``weights`` (a column), ``where`` (``{"gender": "f"}``: only these
         rows), ``duplicates``, ``log10``, and options of uncertainty such as ``units`` (a column, a column for each

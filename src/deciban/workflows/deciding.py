@@ -217,7 +217,7 @@ class DecidedFiles:
         if self.keyed is not None:
             default = self.application.default_risk
             ratio = "" if default == 0.0 else f", {self.keyed.risk / default:.4g} times the cost without scores"
-            lines.append(f"according to the key, the actual mean cost is {self.keyed.risk:.6g}{ratio}")
+            lines.append(f"according to the key, the actual mean cost at the prior is {self.keyed.risk:.6g}{ratio}")
         return lines
 
 

@@ -329,7 +329,7 @@ def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: i
         known = f" ({', '.join(trained)})" if trained else ""
         raise InputError(
             f"scores: {counted(len(given), 'system')} ({', '.join(given)}), but the fusion was trained on "
-            f"{n_systems:,}{known}. Name the scores of each of them."
+            f"{n_systems:,}{known}. Give the score file of each of them."
         )
     if set(given) == set(trained) and len(set(given)) == len(given):
         order = [names.index(name) for name in trained]

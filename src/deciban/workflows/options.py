@@ -438,7 +438,7 @@ class Reading(JoinOptions):
     lr : bool
         Whether the scores are likelihood ratios (multiclass: likelihoods), which are converted to natural logarithms.
     negate : bool
-        Two classes: lower scores favour target, as for distances; the signs of all scores are changed first.
+        Two classes: lower scores favour targets, as for distances; the signs of all scores are changed first.
     by_order : bool
         As in `deciban.align`: trials are matched by order, not by name.
     weights : str, optional

@@ -19,6 +19,8 @@ from deciban.models.model import content_of
 _ROUNDING = 1e-7
 """Share of a step by which an LR may be below it."""
 
+_UNCHECKED = " (wording not checked against the original: compare before use)"
+
 _KEYS = {"title", "source", "status", "steps", "sentence", "neutral"}
 _PLACES = ("{expression}", "{stronger}", "{weaker}")
 
@@ -147,10 +149,12 @@ def read_case(path: PathLike) -> dict[str, str | int]:
     rows = toml_of(read_short_text(path), name, 'A case file has lines such as case = "2026-17".')
     lacking = [key for key in _CASE if not str(rows.get(key, "")).strip()]
     if lacking:
-        raise FormatError(f"{name}: state {', '.join(lacking)}. A case file has {', '.join(_CASE)}, perhaps remarks.")
+        raise FormatError(
+            f"{name}: state {', '.join(lacking)}. A case file has {', '.join(_CASE)}, and optionally remarks."
+        )
     for key, value in rows.items():
         if key not in (*_CASE, "remarks"):
-            raise FormatError(f"{name}: {key}: unknown. A case file has {', '.join(_CASE)}, perhaps remarks.")
+            raise FormatError(f"{name}: {key}: unknown. A case file has {', '.join(_CASE)}, and optionally remarks.")
         rule = "a whole number from 1" if key == "sources" else "a text"
         is_number = isinstance(value, int) and not isinstance(value, bool) and value > 0
         if not (is_number if key == "sources" else isinstance(value, str)):
@@ -219,12 +223,14 @@ class Statement(Jsonable):
         found.append(("statement", self.sentence))
         if self.scale is not None:
             expression, sentence, (low, high) = self.scale.words(self.llr, self.propositions)
-            ends = f"LR {low:,.6g} and above" if math.isinf(high) else f"LR {low:,.6g} to {high:,.6g}"
+            ends = f"LR {low:,.12g} and above" if math.isinf(high) else f"LR {low:,.12g} to {high:,.12g}"
             found += [("in words", sentence), ("scale", f"{self.scale.title}, {expression or 'no expression'}: {ends}")]
-            found.append(("source", f"{self.scale.source} ({self.scale.status})"))
+            found.append(("source", self.scale.source + _UNCHECKED * (self.scale.status != "verified")))
         if self.interval is not None:
             low, high = self.interval
-            found.append(("interval", f"LR {_lr(low)} to {_lr(high)}; log10 LR {_log10(low)} to {_log10(high)}"))
+            is_cut = self.limits is not None and (low <= self.limits[0] or high >= self.limits[1])
+            cut = "; it ends at a limit of the model" if is_cut else ""
+            found.append(("interval", f"LR {_lr(low)} to {_lr(high)}; log10 LR {_log10(low)} to {_log10(high)}{cut}"))
         if self.model is not None:
             found += self._about_model()
         meaning = "about the findings given the propositions, not about the probability of a proposition"
@@ -232,13 +238,14 @@ class Statement(Jsonable):
 
     def _about_model(self) -> list[tuple[str, str]]:
         about = self.model or {}
-        found = [("bounds", "the model has none: beyond its training data, nothing limits the LR")]
+        found = [("limits", "the model has none: beyond its training data, nothing limits the LR")]
         if self.limits is not None:
             low, high = self.limits
-            words = f"log10 LR {_log10(low)} to {_log10(high)}"
+            ends = f"log10 LR {_log10(low)} to {_log10(high)}"
+            words = f"the model states no LR below {_lr(low)} or above {_lr(high)} ({ends})"
             if self.given != self.llr:
                 words += f": the stated log10 LR {_log10(self.given)} is limited, as the data do not support more"
-            found = [("bounds", words)]
+            found = [("limits", words)]
         counts = " and ".join(f"{n:,} {name}" for name, n in about["trained_on"].items())
         data = f"{counts or 'unknown numbers of'} trials" + (
             f" of {', '.join(about['systems'])}" if about["systems"] else ""
@@ -281,7 +288,7 @@ def _about(size: float, borders: Sequence[float] = ()) -> str:
         shown = float(f"{lr:.{n}g}")
         if not any(lr < border * (1.0 - _ROUNDING) and shown >= border for border in borders):
             break
-    return f"{shown:,.10g}"
+    return f"{shown:,.16g}"
 
 
 def _lr(llr: float, borders: Sequence[float] = ()) -> str:

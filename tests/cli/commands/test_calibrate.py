@@ -244,7 +244,7 @@ def test_warnings_are_words(run):
     Path("negated.txt").write_text(negated)
     code, _, err = run("calibrate", "negated.txt", "--key", "dev.key", "-o", "model.json", "-q")
     assert code == 0
-    assert err.startswith("warning: AffineCalibrator: the best scale is -1.34: larger scores favour non-target here.")
+    assert err.startswith("warning: AffineCalibrator: the best scale is -1.34: larger scores favour non-targets here.")
     assert err.count("\n") == 1
     assert ".py" not in err
 

@@ -1,4 +1,4 @@
-"""Distances: lower scores favour target, where a user says so."""
+"""Distances: lower scores favour targets, where a user says so."""
 
 import json
 from pathlib import Path

@@ -82,10 +82,10 @@ def test_steeper_maps_that_are_better_are_told_with_what_they_come_down_to():
 
 @pytest.mark.parametrize("copies", [1, 100])
 def test_a_steep_optimum_that_moderate_scales_do_not_lead_to_is_found(copies):
-    """Here larger scores favour non-target, at the lower end, which the search among moderate scales does not see."""
+    """Here larger scores favour non-targets, at the lower end, which the search among moderate scales does not see."""
     rule = (3.0, 3.0)
     scores, is_target = (np.repeat(each, copies) for each in trials(500, 500, 0.3))
-    with pytest.warns(DecibanWarning, match="larger scores favour non-target"):
+    with pytest.warns(DecibanWarning, match="larger scores favour non-targets"):
         calibrator = AffineCalibrator(alpha=3.0, beta=3.0, p_target=0.01).fit(scores, is_target)
     assert calibrator.training_.results["status"].startswith("converged")
     known = -39.4 * (scores + 2.58) - np.log(0.01 / 0.99)

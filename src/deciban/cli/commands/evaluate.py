@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -198,7 +199,8 @@ def _print_tables(
     from deciban.evaluation.one_system import information_in_words
     from deciban.report.answers import verdict
 
-    of_systems = [verdict, information_in_words] if with_information else [verdict]
+    judge = partial(verdict, with_calibration=not tables.leads_with_rates(results))
+    of_systems: list[Callable[[Any], str]] = [judge, information_in_words] if with_information else [judge]
     tables.print_results(
         results,
         out,

@@ -515,7 +515,7 @@ def _require_positive(weights: FloatArray, infinite: Sequence[bool], called: Cal
     for k in np.flatnonzero((weights <= 0.0) & np.array(infinite)).tolist():
         raise InputError(
             f"scores: the best weight of {called([k])} is {weights[k]:.3g}, but some of its scores are infinite: they "
-            "would become certainty of the wrong class. Negate the scores if larger scores favour non-target, or "
+            "would become certainty of the wrong class. Negate the scores if larger scores favour non-targets, or "
             "make infinite ones finite."
         )
 

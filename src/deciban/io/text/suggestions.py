@@ -25,6 +25,8 @@ from deciban.io.text import (
 )
 from deciban.io.text.reader import Layout
 
+_TWO_CLASSES = 2
+
 _MOST = 3
 """Largest number of options in a message."""
 
@@ -237,7 +239,8 @@ class ColumnsSeen:
         known = [at for at in self._labels if self._known(at) or self._roles[at] == "label"]
         known = known or [at for at in self._labels if all(self._are_known(at))]
         partly = [at for at in self._labels if any(self._are_known(at))]
-        for at in (known or partly or self._labels)[: 1 if parts else _MOST]:
+        unknown = self._labels if not parts else [at for at in self._labels if len({*self._values[at]}) == _TWO_CLASSES]
+        for at in (known or partly or unknown)[: 1 if parts else _MOST]:
             option = self._option([*self._names(at), *parts, ("label", at)])
             found += (
                 [option]

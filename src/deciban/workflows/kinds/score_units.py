@@ -145,7 +145,7 @@ def require_same(model: ScoreModel, given: str | None, *, negate: bool = False) 
     negated = model.training_ is not None and model.training_.results.get(NEGATE) is True
     if negated and not negate:
         raise InputError(
-            "negate: the model was trained on negated scores, for which lower scores favour target. Add --negate "
+            "negate: the model was trained on negated scores, for which lower scores favour targets. Add --negate "
             "(negate=True), or train another model."
         )
     if negate and not negated:
