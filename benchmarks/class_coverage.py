@@ -19,12 +19,12 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import numpy as np
-from interval_coverage import PAGE, outside, write
 
 from deciban import compare
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, evaluate_classes
 from deciban.evaluation.uncertainty import Figure
+from interval_coverage import PAGE, outside, write
 
 N_CLASSES, POPULATION, NOISE = 5, 20_000, 1.0
 DESIGNS = (
@@ -119,7 +119,7 @@ def main() -> None:
     """Print the table, or write it into the page on coverage."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--speakers", type=int, nargs="+", default=[30, 100])
-    parser.add_argument("--draws", type=int, default=100)
+    parser.add_argument("--draws", type=int, default=50)
     parser.add_argument("--designs", nargs="+", default=DESIGNS)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="into docs/coverage.md")
@@ -127,7 +127,10 @@ def main() -> None:
     cells = [(design, n, asked.draws) for design in asked.designs for n in asked.speakers]
     with ProcessPoolExecutor(asked.processes) as pool:
         found = dict(zip(cells, pool.map(coverage, cells), strict=True))
-    lines = [f"| metric | {' | '.join(asked.designs)} | outside without a note |", "|---" * (len(asked.designs) + 2) + "|"]
+    lines = [
+        f"| metric | {' | '.join(asked.designs)} | outside without a note |",
+        "|---" * (len(asked.designs) + 2) + "|",
+    ]
     for row in dict.fromkeys(row for one in found.values() for row in one):
         held = [
             ", ".join(

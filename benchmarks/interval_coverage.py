@@ -257,7 +257,9 @@ def coverage(design: Design, draws: int, seed: int) -> dict[str, np.ndarray]:
             except (InputError, KeyError):
                 continue
             true = value(known[0], metric) - value(known[1], metric)
-            noted = any(has_note(one, metric) for one in (first, second)) or paired.is_wide(metric, 0.95)
+            noted = any(has_note(one, metric) for one in (first, second)) or (
+                metric == "calibration_loss" and all(loss_may_be_zero(one.uncertainty, 0.95) for one in (first, second))
+            )
             rows.setdefault(f"difference of {_name(metric)}", []).append(_row(true, gap.low, gap.high, noted=noted))
     return {name: np.array(some) for name, some in rows.items()}
 

@@ -214,17 +214,6 @@ class PairedUnits:
             for one in known
         )
 
-    def is_wide(self, figure: Figure, level: float) -> bool:
-        """Return True for two-class calibration losses that may both be 0: their difference has a wide interval.
-
-        At a loss of 0 the first derivatives are 0, and the standard error comes from the noise of the calibration map.
-        In simulations, these intervals contained the true difference in up to 100 % of draws (``docs/coverage.md``).
-        """
-        both = self.first, self.second
-        if figure != "calibration_loss" or any(one.design is None or figure not in one.estimates for one in both):
-            return False
-        return all(one.linearised(figure, level=level).low <= 0.0 for one in both)
-
     def _replicates(self, figure: Figure) -> FloatArray | None:
         """Return differences of a metric in the replicates of both systems; None unless both used the same draws."""
         one, other = self.first.bootstrap, self.second.bootstrap

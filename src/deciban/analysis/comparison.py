@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from deciban._validate import arrays as _validate
-from deciban.analysis.compared import PairedUnits, SignFlips, compared_metrics, holm, without_interval
+from deciban.analysis.compared import PairedUnits, SignFlips, compared_metrics, holm, loss_may_be_zero, without_interval
 from deciban.analysis.differences import CurveDifference, curve_differences, where_in_words
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
-from deciban.errors import InputError, topic_of
+from deciban.errors import InputError, some_of, topic_of
 from deciban.evaluation.metrics import metric_of, name_with_place
 from deciban.evaluation.one_system import OneSystem, PlottedResult, WithInterval, bounds_in_words, plain, shared_notes
 from deciban.evaluation.results import Results
@@ -366,7 +366,7 @@ def compare_results(
         else:
             figures = compared_metrics((systems[i], systems[j]))
             found.append({figure: units.difference(figure, level, flips) for figure in figures})
-    names_of, pairs, near_zero = [(systems[i].name, systems[j].name) for i, j in chosen], [], list[str]()
+    names_of, pairs = [(systems[i].name, systems[j].name) for i, j in chosen], []
     together = zip(
         chosen, names_of, paired, found, _adjusted(found), curve_differences(paired, names_of, level), strict=True
     )
@@ -379,9 +379,7 @@ def compare_results(
             shown = {x: (one.words(x), (one.estimates[x].value, other.estimates[x].value)) for x in row}
         rows = [FigureDifference(figure, *shown[figure], interval, among[figure]) for figure, interval in row.items()]
         pairs.append(Pair(names, tuple(rows), bands, units.n_shared, units.have_same_ranks))
-        if any(x.interval.low < x.interval.high and units.is_wide(x.figure, level) for x in rows):
-            near_zero += [name for name in names if name not in near_zero]
-    notes = (*_notes(systems, pairs), *_on_wide_intervals(systems, pairs, near_zero))
+    notes = (*_notes(systems, pairs), *_on_wide_intervals(systems, pairs, level))
     return Comparison(results, tuple(pairs), level, flips, notes)
 
 
@@ -496,21 +494,19 @@ def _notes(systems: Sequence[Any], pairs: Sequence[Pair]) -> list[str]:
     return found
 
 
-def _on_wide_intervals(systems: Sequence[Any], pairs: Sequence[Pair], near_zero: Sequence[str]) -> Iterator[str]:
-    """Yield notes on differences with intervals that are wider than needed in simulations (``docs/coverage.md``).
-
-    ``near_zero`` are the systems of pairs in which both calibration losses may be 0.
-    """
-    wider = "can be wider than needed"
-    if near_zero:
-        yield f"The calibration losses of {', '.join(near_zero)} may be 0: intervals of their differences {wider}."
-    if not any(metric_of(one.figure).name == "min_c_avg" for pair in pairs for one in pair.figures):
-        return
-    errors = np.min([one.class_error_rates * one.counts for one in systems], axis=0)
-    few = [name for name, n in zip(systems[0].classes, errors.tolist(), strict=True) if n < FEW_ERRORS]
-    if few:
-        names = ", ".join(few[:3]) + (f" and {len(few) - 3} more" if len(few) > 3 else "")
-        yield f"Fewer than {FEW_ERRORS:g} errors in some classes ({names}): intervals of differences of min C_avg {wider}."
+def _on_wide_intervals(systems: Sequence[Any], pairs: Sequence[Pair], level: float) -> Iterator[str]:
+    """Yield notes on differences with intervals that are wider than needed in simulations (``docs/coverage.md``)."""
+    rows, wider = [one for pair in pairs for one in pair.figures], "can be wider than needed"
+    compared = {metric_of(one.figure).name for one in rows if one.interval.low < one.interval.high}
+    near = [one.name for one in systems if one.uncertainty.loss_may_be_zero(level)]
+    if "calibration_loss" in compared and len(near) > 1:
+        yield f"The calibration losses of {some_of(near)} may be 0: intervals of their differences {wider}."
+    if "min_c_avg" in compared:
+        errors = np.min([one.class_error_rates * one.counts for one in systems], axis=0)
+        few = [name for name, n in zip(systems[0].classes, errors.tolist(), strict=True) if n < FEW_ERRORS]
+        if few:
+            words = f"Fewer than {FEW_ERRORS:g} errors in some classes ({some_of(few)})"
+            yield f"{words}: intervals of differences of min C_avg {wider}."
 
 
 def caption_of(found: Comparison) -> str:
