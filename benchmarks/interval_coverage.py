@@ -257,9 +257,9 @@ def coverage(design: Design, draws: int, seed: int) -> dict[str, np.ndarray]:
             except (InputError, KeyError):
                 continue
             true = value(known[0], metric) - value(known[1], metric)
-            noted = any(has_note(one, metric) for one in (first, second)) or (
-                metric == "calibration_loss" and all(loss_may_be_zero(one.uncertainty, 0.95) for one in (first, second))
-            )
+            near_zero = first.uncertainty.loss_may_be_zero(0.95) and second.uncertainty.loss_may_be_zero(0.95)
+            noted = any(has_note(one, metric) for one in (first, second))
+            noted |= metric == "calibration_loss" and near_zero
             rows.setdefault(f"difference of {_name(metric)}", []).append(_row(true, gap.low, gap.high, noted=noted))
     return {name: np.array(some) for name, some in rows.items()}
 
@@ -369,13 +369,13 @@ def table(columns: list[dict[str, np.ndarray]], draws: int) -> str:
     """Return a row for each metric: its range of coverage, and the designs with exceptions by their numbers.
 
     Designs with an interval in less than 5 % of the draws do not count. Designs above 98 % are only counted. The last
-    column has designs that are `outside`.
+    column has designs that are `outside`. Rows that repeat another are left out.
     """
     lines = [
         "| metric | coverage | below 92 | above 98 | misses on one side above 5 | outside without a note |",
         "|---|---|---|---|---|---|",
     ]
-    shares = []
+    shares, known = [], list[list[str]]()
     for metric in dict.fromkeys(name for column in columns for name in column):
         found = {k: column[metric] for k, column in enumerate(columns, 1) if metric in column}
         found = {k: rows for k, rows in found.items() if len(rows) >= 0.05 * draws}
@@ -395,8 +395,10 @@ def table(columns: list[dict[str, np.ndarray]], draws: int) -> str:
             ),
             "; ".join(f"{k}: {fault}" for k, rows in found.items() if (fault := outside(rows))),
         ]
-        lines.append(f"| {metric} | {' | '.join(cells)} |")
         shares += held.values()
+        if cells not in known:
+            lines.append(f"| {metric} | {' | '.join(cells)} |")
+            known.append(cells)
     held = np.array(shares)
     of_all = {"from 92 to 98 %": (held >= 92) & (held <= 98), "above": held > 98, "below": held < 92}
     parts = ", ".join(f"{100 * part.mean():.0f} % {name}" for name, part in of_all.items())

@@ -159,7 +159,7 @@ def found_rows(task: dict[str, Any], of_sizes: Turns, of_edges: Turns) -> list[l
     """The numbers: of a figure at each size and on the small sets, of training how near it came to the least."""
     sizes = [f"{size:,}" for size in task.get("sizes", SIZES)]
     if "judge" in task:
-        titles = ["tool", task["shown"], *(f"above the least, {size}, {task['unit']}" for size in sizes)]
+        titles = ["tool", task["shown"], *(f"excess in {task['unit']}s, {size} trials" for size in sizes)]
         reached = [above(tools) for tools in of_sizes]
         first = of_sizes[0]
         return [

@@ -21,7 +21,7 @@ def folder(tmp_path_factory):
 def test_the_tutorial_says_what_is_printed(folder, deciban, python, missing):
     deciban("deciban demo .", folder)
     python(SPLIT, folder)
-    assert len(SHOWN) - len(REAL) == 5
+    assert len(SHOWN) - len(REAL) == 4
     for line, shown in SHOWN:
         if (line, shown) not in REAL:
             assert missing(deciban(line, folder), shown) == "", line

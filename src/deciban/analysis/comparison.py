@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from deciban._validate import arrays as _validate
-from deciban.analysis.compared import PairedUnits, SignFlips, compared_metrics, holm, loss_may_be_zero, without_interval
+from deciban.analysis.compared import PairedUnits, SignFlips, compared_metrics, holm, without_interval
 from deciban.analysis.differences import CurveDifference, curve_differences, where_in_words
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.errors import InputError, some_of, topic_of

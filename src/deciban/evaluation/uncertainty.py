@@ -344,15 +344,11 @@ class Uncertainty:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on the intervals."""
-        found = []
-        if len(self.too_few) > _MOST_NAMED:
-            names = some_of(list(self.too_few))
-            found.append(
-                f"No confidence intervals for metrics that need one of {len(self.too_few)} classes ({names}): each has "
-                f"fewer than {FEWEST_CLUSTERS:g} effective {self.noun}s."
-            )
-        else:
-            found += [too_few_in_words(name, n, self.noun) for name, n in self.too_few.items()]
+        found = [too_few_in_words(name, n, self.noun) for name, n in self.too_few.items()]
+        if len(found) > _MOST_NAMED:
+            names = f"one of {len(found)} classes ({some_of(list(self.too_few))})"
+            each = f"each has fewer than {FEWEST_CLUSTERS:g} effective {self.noun}s"
+            found = [f"No confidence intervals for metrics that need {names}: {each}."]
         if self.n_units < FEW_UNITS and self.estimates:
             units = counted(self.n_units, self.noun)
             found.append(f"Intervals rest on {units}: with fewer than {FEW_UNITS} they are rough.")
