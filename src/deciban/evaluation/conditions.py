@@ -240,8 +240,7 @@ class Equalized:
         )
         partial = [f"{one.name} has no {_enumerated(one.lacking)}" for one in self.conditions if one.lacking]
         if partial:
-            shown = some_of(partial, "; ", _SHOWN)
-            words += f". A class is averaged over the conditions that have it: {shown}"
+            words += f". A class is averaged over the conditions that have it: {some_of(partial, '; ', _SHOWN)}"
         return words
 
     def to_dict(self) -> dict[str, Any]:
