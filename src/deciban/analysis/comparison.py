@@ -498,7 +498,7 @@ def _on_wide_intervals(systems: Sequence[Any], pairs: Sequence[Pair], level: flo
     compared = {metric_of(x.figure).name for pair in pairs for x in pair.figures if x.interval.low < x.interval.high}
     near = [one.name for one in systems if one.uncertainty.loss_may_be_zero(level)]
     if "calibration_loss" in compared and len(near) > 1:
-        yield f"The calibration losses of {some_of(near)} may be 0: intervals of their differences can be wider than needed."
+        yield f"Calibration losses of {some_of(near)} may be 0: intervals of their difference can be wider than needed."
     if "min_c_avg" in compared:
         errors = np.min([one.class_error_rates * one.counts for one in systems], axis=0)
         few = [name for name, n in zip(systems[0].classes, errors.tolist(), strict=True) if n < FEW_ERRORS]
