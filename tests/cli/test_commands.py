@@ -121,7 +121,7 @@ def test_presets_set_the_operating_points(run, files):
     assert "mean over points" in run("eval", files / "sysA.txt", "--key", files / "key.txt", "--preset", "sre12").out
     unknown = run("eval", files / "sysA.txt", "--key", files / "key.txt", "--preset", "sre99")
     assert unknown.code == 2
-    assert "preset: 'sre99' is not known. There are sre96-08" in unknown.err
+    assert "preset: 'sre99' is not known. Use one of sre96-08" in unknown.err
 
 
 def test_flipped_scores_are_warned_of(run, files):

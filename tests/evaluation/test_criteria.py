@@ -70,7 +70,10 @@ def test_requirements_and_criteria_go_together(run):
         ("[[criterion]]\nrequire = 'eer<=1'", "criterion 1: needs text for characteristic and require"),
         ("[[criterion]]\ncharacteristic = 'accuracy'\nrequire = 3", "criterion 1: needs text"),
         ("[[criterion]]\ncharacteristic = 'accuracy'\nrequire = 'eer<=1'\nlimit = '2'", "criterion 1: needs text"),
-        ("[[criterion]]\ncharacteristic = 'beauty'\nrequire = 'eer<=1'", "characteristic 'beauty'. There are accuracy"),
+        (
+            "[[criterion]]\ncharacteristic = 'beauty'\nrequire = 'eer<=1'",
+            "characteristic 'beauty'. Use one of accuracy",
+        ),
         ("[[criterion", "Criteria are tables"),
     ],
 )

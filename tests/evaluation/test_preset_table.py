@@ -56,7 +56,9 @@ def test_presets_say_what_they_ask_for():
 
 
 def test_an_unknown_preset_is_an_error_that_names_those_there_are():
-    with pytest.raises(InputError, match=r"'lre99' is not known\. There are sre96-08, .*, lre05-09, .*your own plan\."):
+    with pytest.raises(
+        InputError, match=r"'lre99' is not known\. Use one of sre96-08, .*, lre05-09, .*your own plan\."
+    ):
         preset("lre99")
 
 

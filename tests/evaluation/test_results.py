@@ -70,7 +70,7 @@ def test_plots_are_there_for_systems_and_results(kind, plot):
     for result in (one, Results((one,))):
         assert plot in dir(result.plot)
         assert getattr(result.plot, plot)().has_data()
-        with pytest.raises(AttributeError, match=rf"no plot 'nothing' of {kind} results; there are .*{plot}"):
+        with pytest.raises(AttributeError, match=rf"no plot 'nothing' of {kind} results; the plots are .*{plot}"):
             result.plot.nothing
     assert not hasattr(one.plot, "confusion" if kind == "two-class" else "det")
 

@@ -122,7 +122,9 @@ def test_columns_override_the_sniffing(write, columns, trials):
 def test_columns_by_header_name(write):
     path = write("utt,sysA,sysB\na,1,2\nb,3,4\n")
     assert read_scores(path, columns="trial=utt,score=sysB").score.tolist() == [2, 4]
-    with pytest.raises(FormatError, match=r"file.txt:1: no column 'sysC' for the score; there are utt, sysA, sysB"):
+    with pytest.raises(
+        FormatError, match=r"file.txt:1: no column 'sysC' for the score; the columns are utt, sysA, sysB"
+    ):
         read_scores(path, columns="trial=utt,score=sysC")
 
 

@@ -89,7 +89,7 @@ def test_only_trials_of_a_condition(tmp_path):
     results = evaluate_files(tmp_path / "scores.txt", tmp_path / "key.csv", where={"phase": "x"})
     assert (results.systems[0].n_tar, results.systems[0].n_non) == (1, 2)
     assert "only  trials with phase = x" in results.message_lines
-    with pytest.raises(InputError, match="no trial has phase = 'z'; there are x, y"):
+    with pytest.raises(InputError, match="no trial has phase = 'z'; the values are x, y"):
         evaluate_files(tmp_path / "scores.txt", tmp_path / "key.csv", where={"phase": "z"})
 
 

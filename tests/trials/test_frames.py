@@ -165,7 +165,7 @@ def test_nan_is_missing_everywhere():
 REFUSED = {
     "no such column": (
         lambda: scores_from(COLUMNS, **PAIR, score="points"),
-        "no column 'points'; there are model, segm",
+        "no column 'points'; the columns are model, segm",
     ),
     "no side": (
         lambda: scores_from(COLUMNS, enroll="model", score="llr"),

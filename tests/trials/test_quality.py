@@ -45,7 +45,7 @@ def test_select():
     assert MODELS.select("snr").measures == ("snr",)
     assert Quality(MODELS, None).select(["snr"]).enroll.values.tolist() == [[1], [2], [9]]
     for measures, said in [
-        (["snr", "age"], "quality: no measure 'age'; there are snr, length"),
+        (["snr", "age"], "quality: no measure 'age'; the measures are snr, length"),
         (["snr", "snr"], "2 measures need 2 distinct names"),
         ([], "0 measures need 0 distinct names"),
     ]:

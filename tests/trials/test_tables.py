@@ -57,8 +57,8 @@ def test_a_name_is_not_a_list_of_letters():
         ({}, "no criterion"),
         ({"enroll": ["eve"]}, "trials: none of 4 trials is left"),
         ({"trial": ["ann"]}, "trial: trials of trials are identified by enroll, test"),
-        ({"where": {"age": "1"}}, "no condition 'age'; there are gender, year"),
-        ({"where": {"gender": ["f", "w"]}}, "no trial has gender = 'w'; there are f, m"),
+        ({"where": {"age": "1"}}, "no condition 'age'; the conditions are gender, year"),
+        ({"where": {"gender": ["f", "w"]}}, "no trial has gender = 'w'; the values are f, m"),
         ({"where": {"year": [8]}}, "year: names of trials must be text, but got int64"),
         ({"enroll": 3}, "enroll: names of trials must be text"),
     ],
@@ -184,7 +184,7 @@ def test_values_count_and_not_how_they_are_written():
             assert index.keep(where={name: text}).trials.name_of(0) == ("(a)" if name == "snr" else "(b)")
     assert len(index.keep(where={"clean": "true"})) == 2
     assert len(index.keep(where={"snr": "nan"})) == 1
-    with pytest.raises(InputError, match=r"no trial has n = '2.5'; there are 1, 2"):
+    with pytest.raises(InputError, match=r"no trial has n = '2.5'; the values are 1, 2"):
         index.keep(where={"n": "2.5"})
 
 

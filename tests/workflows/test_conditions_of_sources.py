@@ -149,9 +149,9 @@ def test_what_a_file_says_of_the_names_of_a_side(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"by": "nothing"}, r"by: 'nothing' is no column of .* There are .*channel"),
+        ({"by": "nothing"}, r"by: 'nothing' is no column of .* Its columns: .*channel"),
         ({"by": "speaker=ages.txt"}, "by: 'speaker' is no side of the trials of"),
-        ({"by": "channel+x"}, "by: no trial has 'x' in column 'channel'; there are far, mic, tel"),
+        ({"by": "channel+x"}, "by: no trial has 'x' in column 'channel'; its values are far, mic, tel"),
         (
             {"by": "channel:3"},
             r"trials\.parquet, row group 0: '\w+' in column 'channel' is not a number \(170 such trials",

@@ -80,7 +80,7 @@ def test_order_of_rows_and_names_change_nothing(frame):
 
 
 REFUSED = {
-    "no such column": ({"score": "lr"}, "no column 'lr'; there are llr"),
+    "no such column": ({"score": "lr"}, "no column 'lr'; the columns are llr"),
     "words that nobody knows": ({"label": "speaker"}, "row 0: unknown label 's0'.*labels={'target'"),
     "one column for two": ({"label": "llr"}, "column 'llr' is already the score"),
     "text for scores": ({"score": "speaker"}, "data frame: the scores are .*string"),

@@ -55,7 +55,7 @@ def test_the_order_of_trials_does_not_matter(names, seed):
 
 
 def test_what_cannot_be_a_group_is_refused():
-    with pytest.raises(InputError, match="no column 'sex' .*; there are enroll, test, spk, other, age, gap"):
+    with pytest.raises(InputError, match="no column 'sex' .*; the columns are enroll, test, spk, other, age, gap"):
         groups_of(TRIALS, "sex")
     with pytest.raises(InputError, match=r"row 1: no value in column 'gap'.* \(2 such trials\)"):
         groups_of(TRIALS, "gap")

@@ -113,13 +113,15 @@ def test_figures_are_those_of_weighted_trials(files):
 
 def test_a_key_without_the_column(files):
     (files / "plain.csv").write_text("".join(f"{line.rpartition(',')[0]}\n" for line in KEY.splitlines()))
-    with pytest.raises(InputError, match=r"plain\.csv: no column 'w' contains the weights of trials; there are none"):
+    with pytest.raises(
+        InputError, match=r"plain\.csv: no column 'w' contains the weights of trials; the columns are none"
+    ):
         joined_by(files / "s.txt", files / "plain.csv", weights="w")
     joined = joined_by(files / "s.txt", files / "plain.csv", weights="w", weights_required=False)
     assert joined.batch.weight is None
     words = "has no column 'w' of weights: all its trials have equal weight"
     assert any(words in fact for fact in map(str, joined.messages))
-    with pytest.raises(InputError, match=r"no column 'v' contains the weights of trials; there are w"):
+    with pytest.raises(InputError, match=r"no column 'v' contains the weights of trials; the columns are w"):
         joined_by(files / "s.txt", files / "key.csv", weights="v")
 
 

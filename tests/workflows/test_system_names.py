@@ -39,7 +39,7 @@ def test_names_in_order_or_by_file(files):
     [
         (["x"], "1 names for 2 systems"),
         (["x", "y", "z"], "3 names for 2 systems"),
-        ({"c": "x"}, "there is no system 'c'. There are a, b"),
+        ({"c": "x"}, "there is no system 'c'. Use one of a, b"),
         ({"a": "b"}, "'b' is the name of two systems"),
         (["x", "x"], "'x' is the name of two systems"),
         (["x", ""], "printable text"),

@@ -170,7 +170,7 @@ def test_a_unit_in_every_trial_of_a_class_is_told():
     write("key.csv", HEADER + "m1,x,target,a,a,mon,1\nm1,y,nontarget,a,b,mon,1\nm1,z,nontarget,a,c,tue,1\n")
     write("sys.csv", "enroll,test,score\nm1,x,1\nm1,y,0\nm1,z,0\n")
     _, (_, note) = units()
-    assert note.text.startswith("one speaker is in all targets, in all non-targets: intervals cannot include")
+    assert note.text.startswith("one speaker is in all targets and in all non-targets: intervals cannot include")
 
 
 def test_non_targets_of_one_speaker_are_counted():
@@ -263,7 +263,9 @@ def test_a_name_of_both_a_column_and_a_file(files):
 
 @pytest.mark.parametrize("said", ["nobody", "x" * 5000, "a\0b", "column:nobody", "label"])
 def test_names_of_nothing(said):
-    with pytest.raises(InputError, match=r"is not a column of key.csv \(there are enroll, test, .*day.*\), nor a file"):
+    with pytest.raises(
+        InputError, match=r"is not a column of key.csv \(the columns are enroll, test, .*day.*\), nor a file"
+    ):
         units(said)
 
 

@@ -132,7 +132,7 @@ def differential(
     names = _names(labels)
     asked: Any = reference
     if asked is not None and not (isinstance(asked, str) and asked in names):
-        raise InputError(f"reference: got {asked!r:.60}. There are {', '.join(names)}.")
+        raise InputError(f"reference: got {asked!r:.60}. Use one of {', '.join(names)}.")
     units = _units(tar_units, non_units, labels)
     kinds = [
         _Kind.of(event, label, one, names, reference, level)

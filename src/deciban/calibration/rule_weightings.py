@@ -109,13 +109,7 @@ class RuleWeighting:
         below = ["", *(_aligned(row, widths) for row in (self.headings, *self.rows))] if self.points else []
         return "\n".join((*self.lines, *below))
 
-    headings = (
-        "operating point",
-        "threshold",
-        "density relative to its peak",
-        "weight within 1 nat",
-        "weight below the threshold",
-    )
+    headings = ("operating point", "threshold", "share of peak", "weight within 1 nat", "weight below")
     """Headings of `rows`."""
 
     @property
@@ -178,9 +172,9 @@ def rule_weighting(
     50 % of the weight within     2.90 to 4.66 nats
     90 % of the weight within     1.42 to 5.88 nats
     <BLANKLINE>
-    operating point  threshold  density relative to its peak  weight within 1 nat  weight below the threshold
-    p_target 0.01         4.60                          85 %                 49 %                        73 %
-    p_target 0.001        6.91                         5.1 %                4.7 %                        99 %
+    operating point  threshold  share of peak  weight within 1 nat  weight below
+    p_target 0.01         4.60           85 %                 49 %          73 %
+    p_target 0.001        6.91          5.1 %                4.7 %          99 %
     """
     alpha, beta = _validate.rule(alpha, beta)
     tau = _validate.single_log_odds(p_target, largest=700.0)

@@ -67,7 +67,7 @@ def read_criteria(path: PathLike) -> tuple[MethodCriterion, ...]:
             raise FormatError(f"{name}: criterion {k}: needs text for characteristic and require, and perhaps results.")
         if row["characteristic"] not in CHARACTERISTICS:
             known = ", ".join(CHARACTERISTICS)
-            raise FormatError(f"{name}: criterion {k}: characteristic {row['characteristic']!r}. There are {known}.")
+            raise FormatError(f"{name}: criterion {k}: characteristic {row['characteristic']!r}. Use one of {known}.")
         other = Path(path).parent / row["results"] if "results" in row else None
         found.append(MethodCriterion(row["characteristic"], Requirement.of(row["require"]), other))
     return tuple(sorted(found, key=lambda one: CHARACTERISTICS.index(one.characteristic)))

@@ -349,7 +349,7 @@ class Plotter:
         if name.startswith("__"):  # looked up by copy and pickle
             raise AttributeError(name)
         if name not in dir(self):
-            raise AttributeError(f"no plot {name!r} of {self._kind} results; there are {', '.join(dir(self))}")
+            raise AttributeError(f"no plot {name!r} of {self._kind} results; the plots are {', '.join(dir(self))}")
 
         def draw(*arguments: Any, **options: Any) -> Any:
             return getattr(registered("plots")(), name)(self._result, *arguments, **options)

@@ -252,7 +252,7 @@ def preset(given: PresetLike) -> Preset:
         if given == one.name or given in one.aliases:
             return one
     raise InputError(
-        f"preset: {given!r} is not known. There are {', '.join(known)}. You can also name a .toml file with "
+        f"preset: {given!r} is not known. Use one of {', '.join(known)}. You can also name a .toml file with "
         "your own plan."
     )
 

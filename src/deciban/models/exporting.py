@@ -191,7 +191,7 @@ def _steps(part: Mapping[str, Any]) -> list[Step]:
     made = _STEPS.get(part["kind"])
     if made is None:
         raise InputError(
-            f"model: {part['kind']} cannot be exported. There are {', '.join(_STEPS)}, and chains of these. Fusions "
+            f"model: {part['kind']} cannot be exported. Use one of {', '.join(_STEPS)}, or a chain of these. Fusions "
             "with quality measures or missing systems need the names of trials: use deciban apply."
         )
     steps: list[Step] = made(part["parameters"], part.get("settings", {}))

@@ -276,7 +276,9 @@ def column_of(table: pa.Table, name: str) -> pa.ChunkedArray:
     if not isinstance(given, str):
         raise InputError(f"frame: names of columns must be strings, got {type(given).__name__}.")
     if name not in table.column_names:
-        raise InputError(f"frame: no column {name!r}; there are {', '.join(map(str, table.column_names)) or 'none'}.")
+        raise InputError(
+            f"frame: no column {name!r}; the columns are {', '.join(map(str, table.column_names)) or 'none'}."
+        )
     return table.column(name)
 
 

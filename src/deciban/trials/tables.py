@@ -59,7 +59,7 @@ def _with_values(trials: Trials, name: str, listed: pa.Array) -> BoolArray:
         found = texts_alike(there, text)
         if not found.any():
             listing = ", ".join(str(value) for value in as_text(there)[:20].to_pylist())
-            raise InputError(f"{trials.origin.name}: no trial has {name} = {text!r}; there are {listing}.")
+            raise InputError(f"{trials.origin.name}: no trial has {name} = {text!r}; the values are {listing}.")
         chosen[:-1] |= found
     meets: BoolArray = chosen[with_gaps(column.indices, len(there))]
     return meets
@@ -597,7 +597,9 @@ class SegmentQuality(Frozen):
         wanted = plain_names([measures] if isinstance(measures, str) else measures, "measures").to_pylist()
         unknown = [name for name in wanted if name not in self.measures]
         if unknown:
-            raise InputError(f"{self.origin.name}: no measure {unknown[0]!r}; there are {', '.join(self.measures)}.")
+            raise InputError(
+                f"{self.origin.name}: no measure {unknown[0]!r}; the measures are {', '.join(self.measures)}."
+            )
         columns = [self.measures.index(name) for name in wanted]
         return replace(self, values=self.values[:, columns], measures=_measure_names(wanted, len(wanted)))
 

@@ -134,7 +134,7 @@ def _names(before: Sequence[str], names: Sequence[str] | Mapping[str, str]) -> l
     if isinstance(names, Mapping):
         for name in names:
             if name not in before:
-                raise InputError(f"names: there is no system {name!r}. There are {', '.join(before)}.")
+                raise InputError(f"names: there is no system {name!r}. Use one of {', '.join(before)}.")
         return [names.get(name, name) for name in before]
     if len(given) != len(before):
         raise InputError(

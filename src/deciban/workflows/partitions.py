@@ -98,7 +98,7 @@ def _require_others(column: SplitColumn, shared: Sequence[Value], there: Sequenc
             known = shortened(", ".join("no value" if one is None else one for one in there))
             what = "no value" if value is None else f"{value!r}"
             raise InputError(
-                f"{argument}: no trial has {what} in column {column.name!r}; there are {known}. Write the value "
+                f"{argument}: no trial has {what} in column {column.name!r}; its values are {known}. Write the value "
                 "whose trials count in every condition after +. Without +, deciban uses a value that all trials of "
                 f"one class have and no other trials: --{argument} {column.name}."
             )
@@ -215,7 +215,7 @@ def sides_with_names(trials: Trials) -> tuple[str, ...]:
 def no_column(name: str, there: Sequence[str], key: str, argument: str) -> InputError:
     """Return the error for a column that a key does not have."""
     return InputError(
-        f"{argument}: {name!r} is no column of {key}. There are {', '.join(there) or 'none'} (besides the label). "
+        f"{argument}: {name!r} is no column of {key}. Its columns: {', '.join(there) or 'none'} (besides the label). "
         "For a file with a value for each name of a side, write SIDE=FILE."
     )
 

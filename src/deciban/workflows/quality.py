@@ -298,7 +298,7 @@ def _positions(quality: SegmentQuality, names: Sequence[str]) -> list[int]:
             places.append(int(name) - 1)
         else:
             raise InputError(
-                f"{quality.origin.name}: no quality measure {name!r}. There are {', '.join(quality.measures)}, or "
+                f"{quality.origin.name}: no quality measure {name!r}. Use one of {', '.join(quality.measures)}, or "
                 f"numbers from 1 to {len(quality.measures)}."
             )
     if len(set(places)) < len(places) or not places:

@@ -426,7 +426,7 @@ class _Evaluator:
             lacking = [one.name for one in columns if one.name not in held]
             if lacking:
                 there = ", ".join(name for name in source.columns) or "none"
-                raise InputError(f"by: no column {lacking[0]!r} in the key; there are {there}.")
+                raise InputError(f"by: no column {lacking[0]!r} in the key; the columns are {there}.")
             codes = np.stack([held[one.name][0] for one in columns])
             for some in np.unique(codes[:, spoofs], axis=1).T.tolist():
                 rows = np.ones(len(spoofs), bool)

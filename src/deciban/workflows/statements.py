@@ -101,7 +101,7 @@ def verbal_scale(name: PathLike) -> VerbalScale:
         return _scale(own, row, display_name(name))
     known = verbal_scales()
     if str(name) not in known:
-        raise InputError(f"scale: {str(name)!r} is not known. There are {', '.join(known)}, or name a .toml file.")
+        raise InputError(f"scale: {str(name)!r} is not known. Use one of {', '.join(known)}, or name a .toml file.")
     return known[str(name)]
 
 

@@ -58,7 +58,9 @@ def complete_column(
     asked: object = name
     if not isinstance(asked, str) or name not in trials.conditions:
         there = ", ".join((*others, *trials.conditions)) or "none"
-        raise InputError(f"{trials.origin.name}: no column {name!r} {role}; there are {there} (besides {besides}).")
+        raise InputError(
+            f"{trials.origin.name}: no column {name!r} {role}; the columns are {there} (besides {besides})."
+        )
     values = trials.condition(name)
     with placed_trials(trials):
         refuse_gaps(with_gaps(pc.equal(as_text(values), constant("")), 1.0), name, role)

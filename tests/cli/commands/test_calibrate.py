@@ -244,7 +244,7 @@ def test_warnings_are_words(run):
     Path("negated.txt").write_text(negated)
     code, _, err = run("calibrate", "negated.txt", "--key", "dev.key", "-o", "model.json", "-q")
     assert code == 0
-    assert err.startswith("warning: AffineCalibrator: the best scale is -1.34: larger scores favour non-targets here.")
+    assert err.startswith("warning: AffineCalibrator: the best scale is -1.34: larger scores favour non-targets.")
     assert err.count("\n") == 1
     assert ".py" not in err
 
@@ -303,12 +303,12 @@ BAD = {
         "calibrate dev.csv -o o --separate-variances",
         "--separate-variances is no option of method affine",
     ),
-    "unknown method": ("calibrate dev.csv -o o --method magic", "unknown method 'magic'. There are affine, pav"),
+    "unknown method": ("calibrate dev.csv -o o --method magic", "unknown method 'magic'. Use one of affine, pav"),
     "bad prior": ("calibrate dev.csv -o o --p-target 1", "--p-target: "),
     "bad alpha": ("calibrate dev.csv -o o --alpha 0", "alpha"),
     "no column": (
         "calibrate dev.csv -o o --cross-validate age",
-        "no column 'age' contains the groups for cross-validation; there are enroll, test, speaker",
+        "no column 'age' contains the groups for cross-validation; the columns are enroll, test, speaker",
     ),
     "three columns": ("calibrate dev.csv -o o --cross-validate a,b,c", "write COLUMN, COLUMN,COLUMN"),
     "too many parts": ("calibrate dev.csv -o o --cross-validate speaker:99", "99 folds of 10 groups"),

@@ -30,7 +30,7 @@ def test_one_is_shown_by_any_of_its_names(run):
 def test_an_unknown_one_is_refused_with_those_that_there_are(run):
     code, out, err = run("presets sre99")
     assert (code, out) == (2, "")
-    assert "'sre99' is not known. There are sre96-08" in err
+    assert "'sre99' is not known. Use one of sre96-08" in err
 
 
 def test_one_is_explained_in_words(run):

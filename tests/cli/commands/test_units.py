@@ -84,7 +84,10 @@ def test_a_plot_is_told_as_well(run):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--units nothing", "--units: 'nothing' is not a column of key.csv (there are enroll, test, day), nor a file"),
+        (
+            "--units nothing",
+            "--units: 'nothing' is not a column of key.csv (the columns are enroll, test, day), nor a file",
+        ),
         ("--units key.csv", "expected 2 columns"),
         ("--units a,b,c", "--units: got 'a,b,c'"),
         ("--units product:day", "--units: 'product' needs units of two sides"),

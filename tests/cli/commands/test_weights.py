@@ -221,11 +221,11 @@ def changed(**cells):
 
 
 BAD = {
-    "no column": ({}, "v", "bad.csv: no column 'v' contains the weights of trials; there are speaker, w"),
+    "no column": ({}, "v", "bad.csv: no column 'v' contains the weights of trials; the columns are speaker, w"),
     "the label": (
         {},
         "label",
-        "no column 'label' contains the weights of trials; there are speaker, w (besides the names",
+        "no column 'label' contains the weights of trials; the columns are speaker, w (besides the names",
     ),
     "a word": (
         {"s7x0": "heavy"},

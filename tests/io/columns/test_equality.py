@@ -68,7 +68,7 @@ def test_what_cannot_be_compared_is_refused(tmp_path):
         read_scores(path, columns="score=s,label=claimed==real")
     with pytest.raises(FormatError, match="column s contains double, but the label compares names"):
         read_scores(path, columns="score=s,label=claimed==s")
-    with pytest.raises(FormatError, match="no column 'reel' for the label; there are claimed, real, s"):
+    with pytest.raises(FormatError, match="no column 'reel' for the label; the columns are claimed, real, s"):
         read_scores(path, columns="score=s,label=claimed==reel")
     for label in ("claimed==claimed", "claimed==real==s"):
         with pytest.raises(FormatError, match="does not compare two different columns. Write label=ONE==OTHER"):

@@ -112,7 +112,7 @@ REFUSED = {
     "NaN": ({"trial": ["a", "b"], "score": [1.0, np.nan]}, "row 1: the score is NaN"),
     "no rows": ({"trial": pa.array([], pa.string()), "score": pa.array([], pa.float64())}, "contains no trial"),
     "nothing but null": ({"trial": pa.nulls(3), "score": [1.0, 2, 3]}, "column trial, the trial, contains null values"),
-    "no columns": ({}, "contains no column that can be read; there are none"),
+    "no columns": ({}, "contains no column that can be read; the columns are none"),
     "runs": (
         {"trial": pa.RunEndEncodedArray.from_arrays(pa.array([2]), pa.array(["a"])), "score": [1.0, 2.0]},
         "column trial, the trial, contains run_end_encoded",

@@ -93,7 +93,7 @@ def test_several_systems_and_the_choice_of_one():
     one = read(table, columns="trial=utt,score=cm_score", name="cm").scores
     assert (one.name, one.score.dtype) == ("cm", np.float32)
     assert read(table, columns="trial,-,score,-").index.trials.conditions == {}
-    with pytest.raises(FormatError, match="no column 'llr' for the score; there are utt, asv_score"):
+    with pytest.raises(FormatError, match="no column 'llr' for the score; the columns are utt, asv_score"):
         read(table, columns="trial=utt,score=llr")
     with pytest.raises(FormatError, match="--columns contains 2 columns, the table has 4"):
         read(table, columns="trial,score")
@@ -175,7 +175,7 @@ REFUSED = {
     "half a label": ({"trial": ["a"], "label": [0.5]}, "file"),
     "no rows": ({"trial": pa.array([], pa.string()), "score": pa.array([], pa.float64())}, "contains no trial"),
     "two of a kind": ({"trial": ["a"], "utt": ["b"], "score": [1.0]}, "columns trial and utt could both be the trial"),
-    "only lists": ({"embedding": [[1.0]]}, "contains no column that can be read; there are embedding"),
+    "only lists": ({"embedding": [[1.0]]}, "contains no column that can be read; the columns are embedding"),
     "not UTF-8": ({"trial": pa.array([b"\xff"]), "score": [1.0]}, "UTF"),
 }
 

@@ -211,7 +211,7 @@ class PlotRequest:
         is_many = about.kind == "classes"
         held, known = ("multiclass", _CLASS_KINDS) if is_many else ("two-class", (*_KINDS, *_TEACHING_KINDS))
         if self.plot not in (*known, *PICTURES):
-            raise click.BadParameter(f"{self.plot!r} is no plot of {held} scores. There are {', '.join(known)}.")
+            raise click.BadParameter(f"{self.plot!r} is no plot of {held} scores. Use one of {', '.join(known)}.")
         with working() as say:
             results = evaluate_model(None, files, about, progress=say).results
         print_messages([*results.messages, *results.note_lines], quiet=self.quiet)

@@ -506,7 +506,7 @@ def calibrator_of(
     for name in names:
         if name not in methods:
             raise click.BadParameter(
-                f"unknown method {name!r}{where}. There are {', '.join(methods)}.", param_hint="--method"
+                f"unknown method {name!r}{where}. Use one of {', '.join(methods)}.", param_hint="--method"
             )
     own = {_ARGUMENTS.get(name, name): value for name, value in given.items() if value is not None}
     if is_multiclass:

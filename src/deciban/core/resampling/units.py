@@ -425,5 +425,5 @@ def common_in_words(noun: str, found: Sequence[str]) -> str:
     """
     if not found:
         return ""
-    all_of = " and in every ".join(found)
-    return f"one {noun} is in every {all_of}: intervals cannot include the variation between {noun}s there"
+    all_of = " and in all ".join(found)
+    return f"one {noun} is in all {all_of}: intervals cannot include the variation between {noun}s there"

@@ -199,9 +199,8 @@ class TableRules:
         there = {one: role for one, role in roles.by_column.items() if one in kept or one not in table.partitions}
         plain = {one: role for one, role in there.items() if _is_plain(table.schema.field(one), role, name)}
         if not plain:
-            raise FormatError(
-                f"{name}: contains no column that can be read; there are {', '.join(table.schema.names) or 'none'}."
-            )
+            listed = ", ".join(table.schema.names) or "none"
+            raise FormatError(f"{name}: contains no column that can be read; the columns are {listed}.")
         notes = tuple(
             f"column {one} ({table.schema.field(one).type}) was not read."
             for one, role in there.items()

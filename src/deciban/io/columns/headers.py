@@ -155,7 +155,9 @@ def named_roles(columns: Mapping[str, str], headers: Sequence[str], name: str) -
             continue
         for part in [column] if column in places else column.split("|"):
             if part not in places:
-                raise FormatError(f"{name}: no column {part!r} for the {role}; there are {shown_headers(headers)}.")
+                raise FormatError(
+                    f"{name}: no column {part!r} for the {role}; the columns are {shown_headers(headers)}."
+                )
             roles[places[part]] = role
     return tuple(roles)
 
@@ -211,7 +213,7 @@ def compared(columns: Mapping[str, str], headers: Sequence[str], name: str) -> t
     places = places_of(columns, headers)
     for part in pair:
         if part not in places:
-            raise FormatError(f"{name}: no column {part!r} for the label; there are {shown_headers(headers)}.")
+            raise FormatError(f"{name}: no column {part!r} for the label; the columns are {shown_headers(headers)}.")
     one, other = (places[part] for part in pair[:2])
     if len(pair) > 2 or one == other:
         raise FormatError(f"{name}: label={asked} does not compare two different columns. Write label=ONE==OTHER.")

@@ -329,7 +329,7 @@ def _chosen(source: Source, found: list[str], wanted: str | None) -> str:
         return known[0]
     if known:
         raise FormatError(f"{source.name}: contains {' and '.join(known)}. Save one of them to its own file.")
-    there = f"; there are {', '.join(sorted(found)[:20])}" if found else ""
+    there = f"; it contains {', '.join(sorted(found)[:20])}" if found else ""
     raise FormatError(f"{source.name}: no variable {', '.join(_VARIABLES)} with the BOSARIS layout{there}.")
 
 

@@ -503,7 +503,7 @@ def require_values(
     """
     for column, values in where.items():
         if column not in names:
-            raise InputError(f"{name}: no condition {column!r}; there are {', '.join(names) or 'none'}.")
+            raise InputError(f"{name}: no condition {column!r}; the conditions are {', '.join(names) or 'none'}.")
         left, seen = list(values), dict[str, None]()
         for partition in rows:
             if not left:
@@ -512,4 +512,4 @@ def require_values(
             left = [value for value in left if not rows_with(own, [value]).any()]
             seen |= dict.fromkeys(as_text(pc.unique(own)).drop_null().to_pylist()[:20])
         if left:
-            raise InputError(f"{name}: no trial has {column} = {left[0]!r}; there are {', '.join([*seen][:20])}.")
+            raise InputError(f"{name}: no trial has {column} = {left[0]!r}; the values are {', '.join([*seen][:20])}.")

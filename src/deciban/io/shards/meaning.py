@@ -94,8 +94,9 @@ def truth_in(roles: Roles, classes: Sequence[str], how: BatchReading, who: Speak
     labels = labels_in(roles, how)
     if labels is None:
         raise InputError(
-            f"key: none given, and {name} contains no labels; there are {', '.join(roles.table.schema.names)}. Pass a "
-            "table that does (--key), name its column (--columns label=COLUMN), or name the speakers (--speakers)."
+            f"key: none given, and {name} contains no labels; the columns are "
+            f"{', '.join(roles.table.schema.names)}. Pass a table that does (--key), name its column "
+            "(--columns label=COLUMN), or name the speakers (--speakers)."
         )
     return labels
 
@@ -160,7 +161,7 @@ def groups_in(roles: Roles, how: BatchReading) -> tuple[str, ...] | None:
         if name not in known:
             raise InputError(
                 f"{roles.table.name}: no column {name!r} contains the groups for cross-validation; "
-                f"there are "
+                "the columns are "
                 f"{', '.join(dict.fromkeys(known.values())) or 'none'}."
             )
     return tuple(known[name] for name in how.groups)
@@ -184,7 +185,9 @@ def conditions_in(roles: Roles, how: BatchReading) -> dict[str, tuple[str, ...]]
     known |= {name: name for name, role in roles.by_column.items() if role == "class"}
     for name in how.values:
         if name not in known:
-            raise InputError(f"{roles.table.name}: no condition {name!r}; there are {', '.join(known) or 'none'}.")
+            raise InputError(
+                f"{roles.table.name}: no condition {name!r}; the conditions are {', '.join(known) or 'none'}."
+            )
     found = {known[name]: values for name, values in how.values.items()}
     layout.require_values(found, roles.table.rows, roles.table.schema.names, roles.table.name)
     return found
@@ -224,7 +227,7 @@ def weights_in(roles: Roles, how: BatchReading) -> str | None:
         if not how.weights_required:
             return None
         raise InputError(
-            f"{roles.table.name}: no column {how.weights!r} contains the weights of trials; there are "
+            f"{roles.table.name}: no column {how.weights!r} contains the weights of trials; the columns are "
             f"{', '.join(roles.table.schema.names)}."
         )
     return how.weights
@@ -266,7 +269,7 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: BatchReading, who: Speak
         columns = tuple((name,) for one in scores for name in one.scores)
     if not columns:
         names = ", ".join(scores[0].table.schema.names)
-        raise FormatError(f"{scores[0].table.name}: has no column of scores; there are {names}.")
+        raise FormatError(f"{scores[0].table.name}: has no column of scores; the columns are {names}.")
     units, weights = units_in(key, how), weights_in(key, how)
     if how.units is None and who is None and (how.find_segments if classes else how.find_speakers):
         units = EachTrial(tuple(key.sides.values()))

@@ -228,8 +228,9 @@ def _held(part: Any, sides: Mapping[str, str], conditions: Sequence[str], name: 
         return UnitMap.of(part)
     if not known:
         raise InputError(
-            f"units: {column!r} is not a column of {name} (there are {', '.join((*sides, *conditions)) or 'none'}), "
-            "nor a file. Name a column of the key, or a file with two columns, name and unit."
+            f"units: {column!r} is not a column of {name} (the columns are "
+            f"{', '.join((*sides, *conditions)) or 'none'}), nor a file. Name a column of the key, "
+            "or a file with two columns, name and unit."
         )
     return own
 
