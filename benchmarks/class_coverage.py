@@ -119,7 +119,7 @@ def main() -> None:
     """Print the table, or write it into the page on coverage."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--speakers", type=int, nargs="+", default=[30, 100])
-    parser.add_argument("--draws", type=int, default=50)
+    parser.add_argument("--draws", type=int, default=100)
     parser.add_argument("--designs", nargs="+", default=DESIGNS)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="into docs/coverage.md")
@@ -143,7 +143,7 @@ def main() -> None:
         faults = [
             f"{design}, {n}: {fault}"
             for (design, n, _), one in found.items()
-            if row in one and len(one[row]) <= asked.draws and (fault := outside(one[row]))
+            if row in one and len(one[row]) <= asked.draws and (fault := outside(one[row], 0.99))
         ]
         lines.append(f"| {row} | {' | '.join(held)} | {'; '.join(faults)} |")
     words = "\n".join(lines)

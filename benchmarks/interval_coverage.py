@@ -294,14 +294,15 @@ def _row(true: float, low: float, high: float, *, noted: bool, at_end: bool = Fa
     return high < true - edge, low > true + edge, noted, at_end
 
 
-def _share(k: int, n: int) -> tuple[float, float]:
-    """Return the exact 95 % interval of a share (Clopper and Pearson)."""
-    return (float(beta.ppf(0.025, k, n - k + 1)) if k else 0.0), (
-        float(beta.ppf(0.975, k + 1, n - k)) if k < n else 1.0
+def _share(k: int, n: int, level: float) -> tuple[float, float]:
+    """Return the exact interval of a share (Clopper and Pearson)."""
+    side = (1.0 - level) / 2.0
+    return (float(beta.ppf(side, k, n - k + 1)) if k else 0.0), (
+        float(beta.ppf(1.0 - side, k + 1, n - k)) if k < n else 1.0
     )
 
 
-def outside(rows: np.ndarray) -> str:
+def outside(rows: np.ndarray, level: float = 0.95) -> str:
     """Return what is wrong in draws without a note, beyond the error of simulation; nothing if half of them have one.
 
     The coverage must be from 92 to 98 %, and at most 5 % of the intervals may miss on one side. If all intervals
@@ -318,12 +319,12 @@ def outside(rows: np.ndarray) -> str:
     if 2 * n < len(rows):
         return ""
     below, above = (int(one) for one in silent[:, :2].sum(axis=0))
-    low, high = _share(n - below - above, n)
+    low, high = _share(n - below - above, n, level)
     faults = {
         "above 98": low > 0.98 and not rows[0, 3],
         "below 92": high < 0.92,
-        "low": _share(below, n)[0] > 0.05,
-        "high": _share(above, n)[0] > 0.05,
+        "low": _share(below, n, level)[0] > 0.05,
+        "high": _share(above, n, level)[0] > 0.05,
     }
     return ", ".join(name for name, is_so in faults.items() if is_so)
 

@@ -70,8 +70,8 @@ def test_losses_that_may_be_0_are_noted_beside_their_differences():
     """In simulations, intervals of these differences hold the true one in up to 100 % of draws (docs/coverage.md)."""
     calibrated = 3.2  # 4 between the means, and a variance of 1.25
     systems = [evaluation("A", calibrated), evaluation("B", calibrated, 3.0), evaluation("C", calibrated)]
-    (note,) = (one for one in compare_results(Results(tuple(systems))).notes if "calibration losses" in one)
-    assert note == ("The calibration losses of A, C may be 0: intervals of their difference can be wider than needed.")
+    (note,) = (one for one in compare_results(Results(tuple(systems))).notes if "Calibration losses" in one)
+    assert note == "Calibration losses of A, C may be 0: intervals of their difference can be wider than needed."
     for pair in (systems[:2], systems[1:]):
         assert not any("Calibration losses" in one for one in compare_results(Results(tuple(pair))).notes)
 
