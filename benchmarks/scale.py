@@ -225,7 +225,7 @@ def imported() -> None:
     import deciban.engines.sorting
     import deciban.evaluation.two_class
     import deciban.io.shards.opening  # noqa: F401
-    from deciban.core.ranks.value_counts import compiled
+    from deciban.core.ranks.loops import compiled
 
     compiled()
     pa.chunked_array([[True]]).to_numpy()

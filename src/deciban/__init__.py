@@ -10,8 +10,45 @@ A deciban, ten times the common logarithm of a likelihood ratio, is the unit of 
 
 from __future__ import annotations
 
-from deciban import _views  # noqa: F401  # registers views of results
-from deciban._lazy import late
+from deciban._lazy import late, register
 
 # `import deciban` imports almost nothing. ``sklearn`` needs a package that ``from deciban import *`` must not require.
 __getattr__, __dir__ = late(__name__, beside=("sklearn",))
+
+register(
+    views={
+        "table": "deciban.tables.text:as_text",
+        "arrow": "deciban.tables.frames:arrow_of",
+        "frame": "deciban.tables.frames:frame_of",
+        "metrics": "deciban.tables.frames:metric_table",
+        "log": "deciban.tables.frames:log_to",
+        "plots": "deciban.plots",
+        "page": "deciban.report.files:explore",
+        "html": "deciban.report.files:shown",
+    },
+    models={
+        "affine": "deciban.calibration:AffineCalibrator",
+        "beta": "deciban.calibration:BetaCalibrator",
+        "bound": "deciban.calibration:BoundCalibrator",
+        "chain": "deciban.calibration:Chain",
+        "class-matrix": "deciban.calibration:MatrixTransformation",
+        "class-scale": "deciban.calibration:ClassScaleTransformation",
+        "detection-affine": "deciban.calibration:DetectionAffineTransformation",
+        "detection-pav": "deciban.calibration:DetectionPavTransformation",
+        "elub": "deciban.calibration:ElubCalibrator",
+        "gaussian": "deciban.calibration:GaussianCalibrator",
+        "gaussian-backend": "deciban.calibration:GaussianBackend",
+        "linear-fusion": "deciban.fusion:LinearFusion",
+        "multiclass-affine": "deciban.calibration:MulticlassCalibrator",
+        "multiclass-fusion": "deciban.fusion:MulticlassFusion",
+        "multiclass-scale": "deciban.calibration:MulticlassScaleCalibrator",
+        "multiclass-shift": "deciban.calibration:MulticlassShiftCalibrator",
+        "pav": "deciban.calibration:PavCalibrator",
+        "quality-fusion": "deciban.fusion:QualityFusion",
+        "scale": "deciban.calibration:ScaleCalibrator",
+        "shift": "deciban.calibration:ShiftCalibrator",
+        "spoofing-fusion": "deciban.fusion:SpoofingFusion",
+        "subset-fusion": "deciban.fusion:SubsetFusion",
+        "union-hull": "deciban.fusion:UnionHull",
+    },
+)

@@ -24,6 +24,7 @@ from deciban.evaluation import ClassEvaluation as ClassEvaluation
 from deciban.evaluation import ClassResults as ClassResults
 from deciban.evaluation import Evaluation as Evaluation
 from deciban.evaluation import Results as Results
+from deciban.evaluation.saved import json_schemas as json_schemas
 from deciban.io import read_class_key as read_class_key
 from deciban.io import read_class_scores as read_class_scores
 from deciban.io import read_index as read_index
@@ -50,4 +51,3 @@ from deciban.workflows.arrays import evaluate as evaluate
 from deciban.workflows.arrays import evaluate_classes as evaluate_classes
 from deciban.workflows.arrays import fuse as fuse
 from deciban.workflows.evaluate import evaluate_class_files as evaluate_class_files
-from deciban.workflows.json_schemas import json_schemas as json_schemas

@@ -62,14 +62,28 @@ def late(package: str, beside: Iterable[str] = ()) -> tuple[Callable[[str], Any]
     return get, lambda: list(get("__all__"))
 
 
-_REGISTERED: dict[str, Callable[..., Any]] = {}
+_REGISTERED: dict[str, dict[str, str]] = {}
 
 
-def register(**functions: Callable[..., Any]) -> None:
-    """Register functions of higher packages under names, so that lower packages can call them; see `deciban._views`."""
-    _REGISTERED.update(functions)
+def register(**places: dict[str, str]) -> None:
+    """Register objects of higher packages by topic and name, so that lower packages can use them.
+
+    Parameters
+    ----------
+    **places : dict of str
+        For each topic, the place of each name: ``"package.module:object"``, or ``"package"``. It is imported when it is
+        used. `deciban` itself registers all places, whatever package is imported first.
+    """
+    _REGISTERED.update(places)
 
 
-def registered(name: str) -> Callable[..., Any]:
-    """Return the function that is registered under a name."""
-    return _REGISTERED[name]
+def registered(topic: str, name: str) -> Any:
+    """Return the object that is registered under a topic and a name."""
+    import pkgutil
+
+    return pkgutil.resolve_name(_REGISTERED[topic][name])
+
+
+def registered_names(topic: str) -> list[str]:
+    """Return the sorted names of a topic. Files that name one of them cannot add any."""
+    return sorted(_REGISTERED[topic])

@@ -177,17 +177,6 @@ def bytes_of_row(n_numbers: int, size: int, *, weighted: bool = False) -> int:
     return Cost.LABEL + copies * n_numbers * size + (Cost.WEIGHT if weighted else 0)
 
 
-def threads_that_fit(memory: float, bytes_per_thread: float) -> int:
-    """Return the number of threads that fit in memory: at least one, at most one for each processor.
-
-    Examples
-    --------
-    >>> threads_that_fit(10**9, 10**9)
-    1
-    """
-    return rows_that_fit(memory, bytes_per_thread, most=n_processors())
-
-
 def n_processors() -> int:
     """Return the number of processors of this process, or of the machine if unknown (macOS, Windows)."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -212,8 +201,9 @@ def memory_error(what: str, *, needed: float | None = None, given: float | None 
     key: b.txt is read as a whole, which takes 500 MB where 200 MB are allowed. Allow more memory (memory=, --memory), \
 or leave it out.
     """
-    takes = "" if needed is None else f", which takes {math.ceil((needed + LIBRARIES) / 1e6):,} MB"
-    takes += "" if given is None else f" where {math.floor((given + LIBRARIES) / 1e6):,} MB are allowed"
+    most, least = (None if one is None else (one + LIBRARIES) / 1e6 for one in (needed, given))
+    takes = "" if most is None else f", which takes {math.ceil(most):,} MB"
+    takes += "" if least is None else f" where {math.floor(least):,} MB are allowed"
     return InputError(f"{what}{takes}. Allow more memory (memory=, --memory){way and f', or {way}'}.")
 
 

@@ -1,9 +1,10 @@
-"""Type aliases for arrays and options in signatures."""
+"""Type aliases for arrays and options in signatures, and mixins for dataclasses of arrays: equality and sums."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,3 +47,97 @@ Axis: TypeAlias = Literal["nats", "log10"]
 
 ScoreUnit: TypeAlias = Literal["nats", "log10", "lr"]
 """Unit of scores in files: natural logarithms (or undeclared), common logarithms, or likelihood ratios."""
+
+
+class ByValue:
+    """Mixin for frozen dataclasses (declared with ``eq=False``): ``==`` compares fields, arrays by shape and numbers.
+
+    NaN equals NaN, so that a result is equal to the same result computed again. Equal objects have equal hashes: an
+    array contributes only its shape. Fields with ``compare=False`` do not count.
+
+    Examples
+    --------
+    >>> @dataclasses.dataclass(frozen=True, eq=False)
+    ... class Line(ByValue):
+    ...     name: str
+    ...     y: np.ndarray
+    >>> Line("a", np.arange(3)) == Line("a", np.arange(3)), Line("a", np.arange(3)) == Line("a", np.arange(4))
+    (True, False)
+    >>> len({Line("a", np.arange(3)), Line("a", np.arange(3))})
+    1
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(_are_equal(one, two) for one, two in zip(_compared(self), _compared(other), strict=True))
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, *map(_hashed, _compared(self))))
+
+
+def _compared(value: Any) -> list[Any]:
+    return [getattr(value, field.name) for field in dataclasses.fields(value) if field.compare]
+
+
+def _are_equal(one: Any, two: Any) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(two, np.ndarray):
+        one, two = np.asarray(one), np.asarray(two)
+        return np.array_equal(one, two, equal_nan=one.dtype.kind == two.dtype.kind == "f")
+    if isinstance(one, tuple) and isinstance(two, tuple):
+        return len(one) == len(two) and all(_are_equal(a, b) for a, b in zip(one, two, strict=True))
+    if isinstance(one, Mapping) and isinstance(two, Mapping):
+        return one.keys() == two.keys() and all(_are_equal(value, two[key]) for key, value in one.items())
+    if isinstance(one, float) and isinstance(two, float):
+        return one == two or (one != one and two != two)  # noqa: PLR0124  # NaN is what differs from itself
+    return bool(one == two)
+
+
+def _hashed(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.shape
+    if isinstance(value, tuple):
+        return tuple(map(_hashed, value))
+    if isinstance(value, Mapping):
+        return frozenset((key, _hashed(one)) for key, one in value.items())
+    if isinstance(value, float) and value != value:  # noqa: PLR0124  # hashes of NaN are those of their objects
+        return "nan"
+    return value
+
+
+class Additive:
+    """Mixin for frozen dataclasses of sums over trials: ``a + b`` adds field by field.
+
+    Tuples and dictionaries are added entry by entry, and truth values are joined with "or". If one side is None, the
+    sum is the other side.
+
+    Examples
+    --------
+    >>> @dataclasses.dataclass(frozen=True)
+    ... class Counts(Additive):
+    ...     n: tuple[int, int]
+    ...     is_any: bool
+    >>> Counts((1, 2), False) + Counts((3, 4), True)
+    Counts(n=(4, 6), is_any=True)
+    """
+
+    __slots__ = ()
+
+    def __add__(self, other: Self) -> Self:
+        names = [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]  # a dataclass has this base
+        return type(self)(*(added(getattr(self, name), getattr(other, name)) for name in names))
+
+
+def added(one: Any, other: Any) -> Any:
+    """Return the sum of two fields of `Additive` dataclasses."""
+    if one is None or other is None:
+        return other if one is None else one
+    if isinstance(one, tuple):
+        return tuple(added(a, b) for a, b in zip(one, other, strict=True))
+    if isinstance(one, dict):
+        return {key: added(one.get(key), other.get(key)) for key in {**one, **other}}
+    return one | other if isinstance(one, bool) or getattr(one, "dtype", None) == np.bool_ else one + other

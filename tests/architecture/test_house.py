@@ -43,7 +43,7 @@ PUBLIC_MODULES = [
     "deciban.sklearn",
 ]
 
-MOST = {"code lines": 59_092, "modules": 275}
+MOST = {"code lines": 58_891, "modules": 250}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
 
 
@@ -327,7 +327,11 @@ FACADES = {
     *("deciban.losses.rules.scoring_rule_cost", "deciban.losses.rules.scoring_rule_cost_and_gradient"),
     *("deciban.metrics.costs.act_dcf", "deciban.metrics.costs.min_dcf", "deciban.metrics.costs.scoring_rule_cost"),
     *("deciban.metrics.costs.min_scoring_rule_cost", "deciban.metrics.scores.min_dcf_threshold"),
-    *("deciban.sklearn.scoring.dcf", "deciban.sklearn.scoring.min_dcf", "deciban.workflows.evaluate.evaluate_files"),
+    *(
+        "deciban.sklearn.estimators.dcf",
+        "deciban.sklearn.estimators.min_dcf",
+        "deciban.workflows.evaluate.evaluate_files",
+    ),
     "deciban.workflows.deciding.decide_files",
     *("deciban.workflows.apply.apply_files", "deciban.workflows.train.train_files"),
     *("deciban.report.files.report_files", "deciban.report.files.render"),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from deciban import calibration, fusion
-from deciban._lazy import registered
+from deciban._lazy import registered, registered_names
 from deciban.models import Model
 
 ROOT = Path(__file__).parents[2]
@@ -86,7 +86,7 @@ def test_every_kind_of_model_is_registered_with_its_class():
         for one in offered
         if inspect.isclass(one) and issubclass(one, Model) and not inspect.isabstract(one)
     }
-    assert {kind: registered("model_class")(kind) for kind in registered("model_kinds")()} == kinds
+    assert {kind: registered("models", kind) for kind in registered_names("models")} == kinds
 
 
 def named(module):

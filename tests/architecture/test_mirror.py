@@ -19,9 +19,6 @@ FROM_ABOVE = {
     "workflows": ("cli", "report"),
 }
 
-NO_LOGIC = ["types.py"]
-"""Other names of what is elsewhere."""
-
 
 def is_module(path):
     return path.name not in ("__init__.py", "__main__.py")
@@ -88,7 +85,7 @@ def test_every_module_is_reached_by_tests_of_its_package():
     faults = [
         f"no test in {' or '.join(f'tests/{folder}' for folder in folders(module.parent))} reaches {module.as_posix()}"
         for module in MODULES
-        if module.as_posix() not in NO_LOGIC and SOURCE / module not in files_reached(module.parent)
+        if SOURCE / module not in files_reached(module.parent)
     ]
     assert not faults, "\n".join(faults)
 
@@ -99,9 +96,3 @@ def test_tests_stand_where_what_they_test_stands():
     beside = ("architecture", "e2e", "examples", "fuzz", "golden", "laws", "support", "sklearn_api", "report/browser")
     strange = {one for one in places - packages if one != "." and not one.startswith(beside)}
     assert not strange, strange
-
-
-def test_what_has_no_tests_has_no_logic():
-    for module in NO_LOGIC:
-        tree = ast.parse((SOURCE / module).read_text())
-        assert not [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name != "__getattr__"]

@@ -11,7 +11,7 @@ from scipy import integrate
 
 from deciban import InputError, OperatingPoint, metrics
 from deciban.calibration import AffineCalibrator, Rule, rule_weighting, suggest_rule
-from deciban.core.rules.proper import ThresholdMass
+from deciban.core.proper import ThresholdMass
 
 
 def test_the_logistic_distribution():

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deciban.cli import shared as interrupts
+from deciban.cli import interrupts
 from deciban.io.summary_files import ShardRecord, SummaryHead, count_rows, write_summary
 
 if sys.platform == "win32":
@@ -110,7 +110,7 @@ def assert_interrupted(big, arguments, delay):
 
 def test_a_library_at_work_cannot_hold_up_the_end(tmp_path):
     code = (
-        "import numpy as np\nfrom deciban.cli import shared as interrupts\n"
+        "import numpy as np\nfrom deciban.cli import interrupts\n"
         "with interrupts.listening():\n    a = np.random.rand(3000, 3000)\n    print('up', flush=True)\n"
         "    for _ in range(9):\n        np.linalg.svd(a)\n"  # seconds without a byte of Python
     )
@@ -128,7 +128,7 @@ def test_a_library_at_work_cannot_hold_up_the_end(tmp_path):
 @pytest.mark.parametrize(("number", "code", "said"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
 def test_what_is_written_aside_goes(tmp_path, number, code, said):
     program = (
-        "import time\nfrom deciban.cli import shared as interrupts\nfrom deciban.io import atomic_write\n"
+        "import time\nfrom deciban.cli import interrupts\nfrom deciban.io import atomic_write\n"
         "from deciban._files import ScratchFolder\nfolder = ScratchFolder()\n"
         "with interrupts.listening(), atomic_write('o.txt') as stream:\n    stream.write(b'half')\n    stream.flush()\n"
         "    print('up', flush=True)\n    time.sleep(30)\n"
@@ -176,7 +176,7 @@ def test_files_of_sorting_go(trials, tmp_path, number, code, said, begun):
 
 def test_who_loses_a_file_to_the_end_says_nothing(tmp_path):
     code = (
-        "import os, sys, threading\nfrom deciban.cli import shared as interrupts\nfrom deciban.cli.main import main\n"
+        "import os, sys, threading\nfrom deciban.cli import interrupts\nfrom deciban.cli.main import main\n"
         "sys.argv = ['deciban', 'inspect', 'gone.txt']\ninterrupts._ending.set()\n"
         "threading.Timer(0.5, os._exit, (interrupts.EXIT_CODE,)).start()\nmain()\n"
     )

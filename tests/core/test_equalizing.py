@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.classes.counts import equalizing_factors, sharing_factors, totals_by_condition
+from deciban.core.class_counts import equalizing_factors, sharing_factors, totals_by_condition
 
 
 @st.composite

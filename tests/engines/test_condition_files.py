@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from deciban import FormatError, InputError
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines import Threads
-from deciban.engines.conditions import (
+from deciban.engines.units import (
     ConditionWeights,
     look_at_conditions,
     of_condition,
@@ -117,7 +117,7 @@ def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "full")
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("deciban.engines.conditions.pickle.dump", full)
+    monkeypatch.setattr("deciban.engines.units.pickle.dump", full)
     with pytest.raises(OSError, match="no space for temporary files"):
         sorted_by_condition(source_of([[(0, 1, 1, 2.0)]]), Threads(1), Split(), 0, TrialFields())
     assert not list(tmp_path.iterdir())

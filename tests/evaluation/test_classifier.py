@@ -117,7 +117,7 @@ def test_counts_of_merged_scores_are_refused():
 
     from deciban.core.ranks.hull import CoarseTable
     from deciban.evaluation import summarize
-    from deciban.evaluation.requested import requested_of
+    from deciban.evaluation.metrics import requested_of
 
     summary = summarize(SCORE[LABEL], SCORE[~LABEL], figures=ASKED)
     ranks = summary.ranks

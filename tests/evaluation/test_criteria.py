@@ -7,7 +7,7 @@ import pytest
 
 import deciban
 from deciban.errors import FormatError, InputError
-from deciban.evaluation.criteria import CHARACTERISTICS, read_criteria
+from deciban.evaluation.saved import CHARACTERISTICS, read_criteria
 
 
 @pytest.fixture

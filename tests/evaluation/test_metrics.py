@@ -19,10 +19,9 @@ from deciban.evaluation import (
     summarize,
 )
 from deciban.evaluation.metrics import JSON_PLACES, METRICS, keys_of, metric_of, name_with_place
-from deciban.evaluation.saved import read_saved
+from deciban.evaluation.saved import json_schemas, read_saved
 from deciban.report.files import render
 from deciban.rules import ThresholdWeights
-from deciban.workflows.json_schemas import json_schemas
 
 RNG = np.random.default_rng(3)
 UNITS = np.arange(40)

@@ -8,8 +8,8 @@ from sklearn.metrics import log_loss
 from deciban import evaluate, evaluate_classes
 from deciban.errors import topic_of
 from deciban.evaluation import TwoClassFigures
+from deciban.evaluation.curves import far_off
 from deciban.evaluation.one_system import shared_notes
-from deciban.evaluation.reliability import far_off
 from deciban.evaluation.results import Results
 from deciban.evaluation.summary import merged, summarize
 from deciban.evaluation.two_class import evaluation_of

@@ -6,8 +6,8 @@ import pytest
 import deciban
 from deciban import multiclass
 from deciban.calibration import MulticlassCalibrator, MulticlassScaleCalibrator
+from deciban.core.training.moments import sample_of_classes
 from deciban.core.training.multiclass_objective import ClassTrials
-from deciban.core.training.multiclass_training import sample
 from deciban.errors import FormatError, InputError
 from deciban.fusion import LinearFusion, MulticlassFusion
 from support.many_classes import cross_entropy, optimum, problem
@@ -275,7 +275,7 @@ def test_a_system_that_is_the_same_where_a_sample_looks_is_not_silent():
     rng = np.random.default_rng(1)
     label = np.arange(120_000) % 3
     systems = 2.0 * np.eye(3)[label][:, None] + rng.normal(size=(len(label), 2, 3))
-    seen = sample(ClassTrials(np.arange(len(label))[:, None, None] + np.zeros(3), label, np.ones(3))).systems
+    seen = sample_of_classes(ClassTrials(np.arange(len(label))[:, None, None] + np.zeros(3), label, np.ones(3))).systems
     rows = seen[:, 0, 0].astype(int)
     assert len(rows) < 12_000
     systems[rows, 1] = [0.1, 0.7, 0.3]

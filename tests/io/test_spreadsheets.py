@@ -11,7 +11,7 @@ import deciban
 from deciban.errors import FormatError, InputError
 from deciban.io.reader import read_contents
 from deciban.io.source import Source
-from deciban.io.spreadsheets import has_semicolons, of_semicolons
+from deciban.io.text import has_semicolons, of_semicolons
 
 SCORE = [0.5, -1.25, 2.0, -0.75]
 LABEL = [1, 0, 1, 0]
@@ -141,7 +141,7 @@ def test_hostile_workbooks_are_refused(tmp_path, book, monkeypatch):
         path.write_bytes(hostile)
         with pytest.raises(FormatError, match=message):
             read(path)
-    monkeypatch.setattr("deciban.io.spreadsheets._HARMLESS", 1 << 16)
+    monkeypatch.setattr("deciban.io.text._HARMLESS", 1 << 16)
     path.write_bytes(changed(data, lambda text: text + b" " * (1 << 20)))
     with pytest.raises(FormatError, match="may be a decompression bomb"):
         read(path)
@@ -150,7 +150,7 @@ def test_hostile_workbooks_are_refused(tmp_path, book, monkeypatch):
 def test_rows_far_down_are_not_made_up(tmp_path, book, monkeypatch):
     filled(book.active, [["label", "score"], [1, 0.5]])
     book.active.cell(row=5000, column=100, value=1)
-    monkeypatch.setattr("deciban.io.spreadsheets._MOST_CELLS", 1000)
+    monkeypatch.setattr("deciban.io.text._MOST_CELLS", 1000)
     with pytest.raises(FormatError, match="more than 1,000 cells"):
         read(saved(book, tmp_path / "a.xlsx"))
 

@@ -10,12 +10,12 @@ import pytest
 
 from deciban._files import ScratchFolder
 from deciban.errors import FormatError, InputError
+from deciban.io.recognition import is_summary_file
 from deciban.io.summary_files import (
     ShardRecord,
     SummaryHead,
     count_rows,
     head_of_all,
-    is_summary_file,
     merged_rows,
     read_head,
     write_run,

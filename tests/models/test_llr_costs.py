@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.rules.expected import mixed
+from deciban.core.expected import mixed
 from deciban.engines import Threads
 from deciban.fusion import LinearFusion
 from deciban.models.score_model import costs_of_mapped

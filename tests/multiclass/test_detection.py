@@ -138,7 +138,7 @@ def test_many_thresholds_are_counted_in_turns(monkeypatch):
     loglik, label = random_trials(5, 300)
     grid = np.random.default_rng(1).uniform(0.01, 0.99, 50)
     expected = multiclass.c_avg(loglik, label, p_target=grid)
-    monkeypatch.setattr("deciban.core.classes.counts._CELLS", 60)
+    monkeypatch.setattr("deciban.core.class_counts._CELLS", 60)
     np.testing.assert_array_equal(multiclass.c_avg(loglik, label, p_target=grid), expected)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import logit
 
 from deciban import InputError, multiclass
-from deciban.core.classes import counts as class_subsets
+from deciban.core import class_counts as class_subsets
 from support.class_trials import class_trials, detection_cost_8_10, finite, random_trials
 
 

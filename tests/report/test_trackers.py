@@ -9,7 +9,7 @@ import pytest
 
 import deciban
 from deciban.errors import InputError
-from deciban.report.trackers import logged_metrics
+from deciban.tables.frames import logged_metrics
 
 RNG = np.random.default_rng(6)
 UNITS = {"tar_units": np.arange(60), "non_units": np.arange(200) % 60}

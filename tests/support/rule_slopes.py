@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from deciban.core.rules.proper import _log_weight, log_beta
+from deciban.core.proper import _log_weight, log_beta
 
 
 def beta_cost_tar_slope(x, alpha, beta):
-    """Derivative of `deciban.core.rules.proper.beta_cost_tar` by ``x``."""
+    """Derivative of `deciban.core.proper.beta_cost_tar` by ``x``."""
     with np.errstate(over="ignore", under="ignore"):
         return -np.exp(_log_weight(x, alpha - 1.0, beta) - log_beta(alpha, beta))
 
 
 def beta_cost_non_slope(x, alpha, beta):
-    """Derivative of `deciban.core.rules.proper.beta_cost_non` by ``x``."""
+    """Derivative of `deciban.core.proper.beta_cost_non` by ``x``."""
     return -beta_cost_tar_slope(-x, beta, alpha)

@@ -3,15 +3,7 @@
 import pytest
 
 from deciban.errors import InputError
-from deciban.memory import (
-    LIBRARIES,
-    Cost,
-    allowed_memory,
-    free_memory,
-    require_room_for_units,
-    rows_that_fit,
-    threads_that_fit,
-)
+from deciban.memory import LIBRARIES, Cost, allowed_memory, free_memory, require_room_for_units, rows_that_fit
 from deciban.workflows import Scale
 
 
@@ -48,12 +40,11 @@ def test_speakers_of_one_or_both_sides(tmp_path):
     assert Scale().speaker_files == ()
 
 
-def test_rows_and_threads_stay_within_their_limits():
+def test_rows_stay_within_their_limits():
     assert rows_that_fit(1000, 10, at_once=2) == 50
     assert rows_that_fit(1000, 10, fewest=200) == 200
     assert rows_that_fit(float("inf"), 10, most=7) == 7
     assert rows_that_fit(5, 10) == 1
-    assert threads_that_fit(0, 10) == threads_that_fit(10**9, 10**9) == 1
 
 
 def test_more_units_than_the_memory_holds_are_refused_with_what_is_enough():

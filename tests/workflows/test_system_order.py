@@ -28,7 +28,7 @@ def test_names_decide_where_they_fit_and_else_the_order(given, trained, order, s
     [
         ("a", "a b", 2, r"1 system \(a\), but the fusion was trained on 2 \(a, b\)"),
         ("a c x", "a b", 2, r"3 systems \(a, c, x\), but the fusion was trained on 2 \(a, b\)"),
-        ("a b", "", 3, r"2 systems \(a, b\), but the fusion was trained on 3\. Name"),
+        ("a b", "", 3, r"2 systems \(a, b\), but the fusion was trained on 3\. Give"),
         ("b x", "a b", 2, r"b is system 2 of the fusion, but was given as number 1"),
     ],
 )

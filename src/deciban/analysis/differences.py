@@ -21,7 +21,6 @@ from deciban.analysis.compared import (
     interval_of_difference,
     without_rounding,
 )
-from deciban.core.by_value import ByValue
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate, RateSum
 from deciban.errors import InputError, counted, shortened
 from deciban.evaluation.conditions import ByConditions, ConditionDifference
@@ -29,7 +28,7 @@ from deciban.evaluation.metrics import metric_of
 from deciban.evaluation.one_system import OneSystem, bounds_in_words
 from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import CurveInfluences, Figure, Uncertainty
-from deciban.types import BoolArray, FloatArray
+from deciban.types import BoolArray, ByValue, FloatArray
 
 MOST_PAIRED = 10
 """Largest number of conditions for which all pairs are compared; others are compared with the mean of the rest only."""

@@ -20,6 +20,7 @@ from deciban.errors import InputError, TrialError, names_apart
 from deciban.evaluation.one_system import Jsonable, plain
 from deciban.evaluation.results import Results
 from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassFigures
+from deciban.evaluation.two_class import evaluation_of
 from deciban.fusion import LinearFusion, posterior_divergence
 from deciban.models.model import without_measure_warnings
 from deciban.models.score_model import Fusion
@@ -433,14 +434,14 @@ def analysed(work: FusionTask, *, trained: Fusion | None = None) -> FusionAnalys
     wanted = [f"without {name}" for name in names] + ["fusion without quality", prototype.table_name]
     *without, plainer, fused = names_apart(wanted, names)
     try:
-        fusion = work.evaluated(trained or work.trained(every), every, fused, role="fusion")
+        fusion = work.row("fusion", every, fused, trained or work.trained(every))
     except InputError as error:
         raise InputError(f"{fused}: {error}") from error
     singles = tuple(work.row("single", (k,), names[k]) for k in every)
     rest = [(*every[:k], *every[k + 1 :]) for k in every] if len(every) > 2 else []
     left = tuple(work.row("leave-one-out", systems, name) for systems, name in zip(rest, without, strict=False))
     simple = None if fusion.model is None else fusion.model.without_quality
-    unaware = None if simple is None else work.evaluated(simple, every, plainer, role="without quality")
+    unaware = None if simple is None else work.row("without quality", every, plainer, simple)
     note = on_cancelling_weights(fusion, names, left or singles[::-1], work.compared)
     fusion = replace(fusion, note=note)
     return FusionAnalysis(names, singles, left, fusion, work.divergence(singles), unaware)
@@ -584,15 +585,31 @@ class FusionTask:
         """The other trials with scores of all systems and positive weight."""
         return None if self.others is None else self.others.complete
 
-    def row(self, role: Role, systems: tuple[int, ...], name: str) -> FusedSystems:
-        """Train some of the systems; if this is impossible, the row has a note."""
-        value = self._constant(systems)
-        if value is not None:
-            note = f"no information: all of its scores are {value:g}, so its llr is 0"
-            return self.evaluated(_silent(self.prototype), systems, name, role=role, note=note)
+    def row(self, role: Role, systems: tuple[int, ...], name: str, model: Fusion | None = None) -> FusedSystems:
+        """Return the row of a trained fusion of some of the systems; by default train it, with a note if this fails."""
+        value = self._constant(systems) if model is None else None
         try:
-            return self.evaluated(self.trained(systems), systems, name, role=role)
+            own = model or (self.trained(systems) if value is None else _silent(self.prototype))
+            dev, others = self.compared.choose(systems), self.other_compared
+            llr = dev.transform(own)
+            tested = None
+            if others is not None:
+                others = others.choose(systems)
+                summary = others.summary(others.transform(own), self.figures)
+                tested = evaluation_of(summary, name=name, resampling=others.resampling)
+            return FusedSystems(
+                name=name,
+                role=role,
+                note="" if value is None else f"no information: all of its scores are {value:g}, so its llr is 0",
+                systems=systems,
+                model=own,
+                penalized_objective=own.penalized_cost(*dev.chunk.by_class(llr)),
+                dev=evaluation_of(dev.summary(llr, self.figures), name=name, resampling=dev.resampling),
+                eval=tested,
+            )
         except InputError as error:
+            if model is not None:
+                raise
             return FusedSystems(name=name, role=role, dev=None, note=f"not trained: {error}", systems=systems)
 
     def divergence(self, singles: Sequence[FusedSystems]) -> FloatArray | None:
@@ -634,24 +651,6 @@ class FusionTask:
         except TrialError as error:
             raise error.among(np.flatnonzero(there)) from None
         return model
-
-    def evaluated(
-        self, model: Fusion, systems: tuple[int, ...], name: str, *, role: Role, note: str = ""
-    ) -> FusedSystems:
-        """Return the row of a trained fusion of some of the systems."""
-        dev, others = self.compared.choose(systems), self.other_compared
-        others = None if others is None else others.choose(systems)
-        llr = dev.transform(model)
-        return FusedSystems(
-            name=name,
-            role=role,
-            note=note,
-            systems=systems,
-            model=model,
-            penalized_objective=model.penalized_cost(*dev.chunk.by_class(llr)),
-            dev=dev.evaluated(llr, name, self.figures),
-            eval=None if others is None else others.evaluated(others.transform(model), name, self.figures),
-        )
 
 
 def _silent(prototype: Fusion) -> LinearFusion:

@@ -9,19 +9,17 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from deciban.core.by_value import ByValue
 from deciban.core.resampling.class_sums import Component, Factor, components_of, sums_of_levels
 from deciban.core.resampling.intervals import Estimate, Scale
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, Message, counted
 from deciban.evaluation import ClassEvaluation, Evaluation
-from deciban.evaluation.influences import costs_of_trials
 from deciban.evaluation.metrics import metric_of, name_with_place
 from deciban.evaluation.one_system import Jsonable, plain
 from deciban.evaluation.summary import Resampling, TwoClassFigures, summarize
-from deciban.evaluation.two_class import evaluation_of
+from deciban.evaluation.two_class import costs_of_trials, evaluation_of
 from deciban.evaluation.uncertainty import Figure, Uncertainty, looked_up
-from deciban.types import AnyArray, CountArray, FloatArray, FloatPair, IntArray
+from deciban.types import AnyArray, ByValue, CountArray, FloatArray, FloatPair, IntArray
 
 OfClasses: TypeAlias = tuple[TrialUnits, TrialUnits]
 """Units of targets, and of non-targets."""

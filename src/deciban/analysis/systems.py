@@ -15,10 +15,10 @@ from deciban._validate import arrays as _validate
 from deciban.calibration.cross import SourceParts
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.errors import InputError
-from deciban.evaluation import Evaluation, TwoClassFigures
+from deciban.evaluation import TwoClassFigures
 from deciban.evaluation.one_system import Jsonable, plain
-from deciban.evaluation.summary import Resampling
-from deciban.evaluation.two_class import evaluate_labelled
+from deciban.evaluation.summary import Resampling, Summary
+from deciban.evaluation.two_class import summary_of_labelled
 from deciban.fusion import LinearFusion
 from deciban.fusion.linear import source_of_systems
 from deciban.fusion.quality_measures import Measures
@@ -77,8 +77,7 @@ class LabelledData:
     @property
     def chunk(self) -> Chunk:
         """All trials."""
-        assert self.source.batch is not None  # noqa: S101  # in memory
-        return self.source.batch
+        return self.source.held
 
     @property
     def complete(self) -> LabelledData:
@@ -97,17 +96,14 @@ class LabelledData:
 
     def transform(self, model: Any) -> FloatArray:
         """Return the llrs of a trained model, without warnings about missing quality measures."""
-        found = mapped(self.source, model, "fusion").batch
-        assert found is not None  # noqa: S101  # in memory
-        return np.asarray(found.scores[0], np.float64)
+        return np.asarray(mapped(self.source, model, "fusion").held.scores[0], np.float64)
 
-    def evaluated(self, llr: FloatArray, name: str, figures: TwoClassFigures) -> Evaluation:
-        """Evaluate llrs of these trials."""
+    def summary(self, llr: FloatArray, figures: TwoClassFigures) -> Summary:
+        """Return the summary of llrs of these trials."""
         chunk, resampling = self.chunk, self.resampling
         if resampling is not None and resampling.units is not None:
             resampling = replace(resampling, units=chunk.units)
-        about: Any = {"operating_points": figures, "resampling": resampling}
-        return evaluate_labelled(llr, chunk.labels, chunk.weight, name=name, **about)
+        return summary_of_labelled(llr, chunk.labels, chunk.weight, figures=figures, resampling=resampling)
 
 
 def copied(fusion: Fusion) -> Fusion:
@@ -541,8 +537,7 @@ class Criterion:
         if self.point is None:
             nothing = np.zeros(1), None
             return self.fusion.cost_of_source(llrs, engine) / self.fusion.cost_of(nothing, nothing)
-        assert llrs.batch is not None  # noqa: S101  # operating points are used with arrays only
-        own, p = llrs.batch.counting, self.point
+        own, p = llrs.held.counting, self.point  # operating points are used with arrays only
         scores = SortedScores(**own.as_sets())
         return float(scores.act_dcf(p_target=p.p_target, c_miss=p.c_miss, c_fa=p.c_fa))
 

@@ -1,22 +1,184 @@
-"""Differential performance: error rates of groups of subjects, their ratios, Gini coefficients and GARBE."""
+"""Rates of events with intervals, differential performance of groups of subjects, and unusual subjects."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
 from deciban._validate import arrays as _validate
-from deciban.biometrics.rates import Rates, influences_of, lowest_threshold, rates_by_unit
-from deciban.core.resampling.intervals import FEWEST_CLUSTERS, LEVEL, Interval, checked_level, t_quantile
+from deciban.core.resampling.intervals import (
+    FEWEST_CLUSTERS,
+    LEVEL,
+    ClassSize,
+    Interval,
+    checked_level,
+    small_sample_factors,
+    t_quantile,
+)
 from deciban.core.resampling.units import TrialUnits, together
 from deciban.errors import InputError
 from deciban.metrics.scores import fnmr_at_fmr
-from deciban.types import AnyArray, BoolArray, FloatArray, Units
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Units
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rates:
+    """Rates with confidence intervals by unit.
+
+    Attributes
+    ----------
+    value, low, high : (n,) float64 arrays
+        NaN for a rate without trials, and for bounds with fewer than five effective units.
+    n_events, n_trials : (n,) int arrays
+    """
+
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+    n_events: CountArray
+    n_trials: CountArray
+
+
+def influences_of(
+    event: AnyArray, units: TrialUnits, rows: BoolArray | slice = slice(None)
+) -> tuple[FloatArray, ClassSize]:
+    """Return the influences of units on the rate of an event among some trials, and the size of these trials.
+
+    Parameters
+    ----------
+    event : (n,) bool array
+    units : TrialUnits
+    rows : (n,) bool array or slice
+        The trials, at least one.
+    """
+    own = units.take(rows)
+    happened = np.asarray(event[rows], np.float64)
+    n_trials = len(happened)
+    at, codes = own.entries()
+    totals = np.bincount(codes, minlength=units.n_units).astype(np.float64)
+    sums = np.bincount(codes, (happened - happened.mean())[at], minlength=units.n_units)
+    n_seen = max(int(np.count_nonzero(totals)), 2)
+    factors = small_sample_factors(totals / n_trials) * np.sqrt(n_seen / (n_seen - 1))
+    return sums / n_trials * factors, ClassSize.of(totals, n_trials)
+
+
+def lowest_threshold(positive: AnyArray, negative: AnyArray, limit: float) -> float:
+    """Return the lowest score at or above which at most a share of the negative scores lie; infinite if all are more.
+
+    Parameters
+    ----------
+    positive, negative : (n,) arrays
+        The candidates: scores of mated and of non-mated trials.
+    limit : float
+        Share of the negative scores, a fraction.
+
+    Examples
+    --------
+    >>> lowest_threshold(np.array([3.0, 0.5]), np.array([2.0, 1.0, 0.0]), 1 / 3)
+    2.0
+    """
+    n_allowed = math.floor(limit * len(negative) + 1e-9)
+    candidates = np.concatenate((positive, negative))
+    if n_allowed < len(negative):
+        candidates = candidates[candidates > np.sort(negative)[::-1][n_allowed]]
+    return float(candidates.min(initial=np.inf))
+
+
+def rates_by_unit(parts: Sequence[tuple[AnyArray, TrialUnits | None]], level: float) -> Rates:
+    """Return rates of events, each with the events of its trials and their units, if known."""
+    rows = list[tuple[float, float, float, int, int]]()
+    for event, units in parts:
+        n_trials, n_events = len(event), int(np.count_nonzero(event))
+        value = n_events / n_trials if n_trials else np.nan
+        low, high = np.nan, np.nan
+        if n_trials and units is not None:
+            influences, size = influences_of(event, units)
+            if size.is_enough:
+                low, high = (float(end) for end in size.limits(value, influences @ influences, level))
+        rows.append((value, low, high, n_events, n_trials))
+    columns = list(zip(*rows, strict=True))
+    return Rates(*(np.array(one, np.float64) for one in columns[:3]), *(np.array(one, np.int64) for one in columns[3:]))
+
+
+@dataclass(frozen=True, slots=True)
+class GeneralizedRates:
+    """Error rates of transactions, including failures to enrol and to acquire (ISO/IEC 19795-1).
+
+    Attributes
+    ----------
+    fte, fta : float
+        Failures to enrol and to acquire, fractions.
+    fte_interval, fta_interval : (float, float)
+        Their intervals for independent attempts (Clopper and Pearson).
+    far, frr : float
+        False accepts ``(1 - fta) fmr`` and false rejects ``fta + (1 - fta) fnmr`` of enrolled subjects.
+    gfar, gfrr : float
+        The same for all subjects: ``(1 - fte) far`` and ``fte + (1 - fte) frr``.
+    """
+
+    fte: float
+    fta: float
+    fte_interval: tuple[float, float]
+    fta_interval: tuple[float, float]
+    far: float
+    frr: float
+    gfar: float
+    gfrr: float
+
+
+def generalized_rates(
+    fmr: float, fnmr: float, *, enrol: tuple[int, int], acquire: tuple[int, int], level: float = LEVEL
+) -> GeneralizedRates:
+    """Return error rates of transactions from error rates of comparisons and numbers of failures.
+
+    Parameters
+    ----------
+    fmr, fnmr : float
+        False match rate and false non-match rate at one threshold, fractions.
+    enrol, acquire : (int, int)
+        Failures and attempts to enrol subjects, and to acquire probes.
+    level : float
+        Level of the intervals of the rates of failures.
+
+    Returns
+    -------
+    GeneralizedRates
+
+    Raises
+    ------
+    InputError
+        If a rate is not in [0, 1], there are no attempts, or more failures than attempts.
+
+    Examples
+    --------
+    >>> found = generalized_rates(0.001, 0.02, enrol=(2, 100), acquire=(5, 500))
+    >>> found.fta, round(found.frr, 4), round(found.gfrr, 5), [round(end, 4) for end in found.fte_interval]
+    (0.01, 0.0298, 0.0492, [0.0024, 0.0704])
+    """
+    rule = "An error rate is a fraction in [0, 1]"
+    match, non_match = (_validate.in_range(x, name, 0.0, 1.0, rule) for x, name in ((fmr, "fmr"), (fnmr, "fnmr")))
+    from scipy.stats import binomtest  # slow to import
+
+    level, found = checked_level(level), list[tuple[float, tuple[float, float]]]()
+    given: Any = {"enrol": enrol, "acquire": acquire}
+    for name, counts in given.items():
+        if not isinstance(counts, list | tuple) or len(counts) != 2:
+            raise InputError(f"{name}: got {counts!r:.60}. Pass failures and attempts.")
+        k, n = (_validate.whole(x, name, 0, math.inf, "Pass failures and attempts") for x in counts)
+        if not 0 < n >= k:
+            raise InputError(f"{name}: got {k} failures in {n} attempts. Pass failures and attempts.")
+        ends = binomtest(k, n).proportion_ci(level)
+        found.append((k / n, (float(ends.low), float(ends.high))))
+    (fte, fte_interval), (fta, fta_interval) = found
+    far, frr = (1.0 - fta) * match, fta + (1.0 - fta) * non_match
+    return GeneralizedRates(fte, fta, fte_interval, fta_interval, far, frr, (1.0 - fte) * far, fte + (1.0 - fte) * frr)
+
 
 _FEWEST_ERRORS = 10
 """Errors of each group from which ratios and coefficients have intervals."""
@@ -303,3 +465,151 @@ def _interval(value: float, influences: Sequence[FloatArray], kinds: Sequence[_K
 def _as_interval(value: float, low: float, high: float, error: float, **about: Any) -> Interval:
     how = "linearized, by subject"
     return Interval(value, low, high, error, None, about["level"], about["n"], how)
+
+
+GROUPS = ("goats", "lambs", "wolves")
+"""Groups of subjects: low mated scores, high non-mated scores as a reference, and high non-mated scores as a probe."""
+
+_LEAST = 3
+"""Least number of independent trials, or of other subjects, for an interval."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SubjectMeans:
+    """Mean scores of subjects, with confidence intervals.
+
+    Attributes
+    ----------
+    subject : (n,) array
+    mean, low, high : (n,) float64 arrays
+        Bounds are NaN with fewer than three independent trials or other subjects.
+    n_trials : (n,) int array
+    center : float
+        Mean over subjects.
+    is_member : (n,) bool array
+        True if the mean differs from the center in the direction of the group, significantly for all subjects together
+        (Bonferroni).
+    """
+
+    subject: AnyArray
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+    n_trials: CountArray
+    center: float
+    is_member: BoolArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Zoo:
+    """Subjects that cause many errors (Doddington et al., 1998).
+
+    Attributes
+    ----------
+    goats : SubjectMeans
+        Mean mated score of each subject; members have low ones.
+    lambs : SubjectMeans
+        Mean non-mated score of each reference subject; members have high ones and are easy to imitate.
+    wolves : SubjectMeans
+        Mean non-mated score of each probe subject; members have high ones and imitate others.
+    level : float
+    name : str
+        Name of the system.
+    """
+
+    goats: SubjectMeans
+    lambs: SubjectMeans
+    wolves: SubjectMeans
+    level: float
+    name: str = "scores"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object of the system in ``deciban plot subjects --json``."""
+        groups = {animal: getattr(self, animal) for animal in GROUPS}
+        return {"name": self.name, "level": self.level} | {
+            animal: {one.name: getattr(means, one.name) for one in fields(SubjectMeans)}
+            for animal, means in groups.items()
+        }
+
+
+def zoo(scores: ArrayLike, is_mated: ArrayLike, reference: ArrayLike, probe: ArrayLike, *, level: float = LEVEL) -> Zoo:
+    """Return the mean scores of every subject, and the subjects that differ significantly from the others.
+
+    Parameters
+    ----------
+    scores : (n_trials,) array_like
+        Finite; larger scores favour mated comparisons.
+    is_mated : (n_trials,) array_like
+        True (or 1) for mated comparisons.
+    reference, probe : (n_trials,) array_like
+        Subjects of the references and of the probes: names or numbers.
+    level : float
+
+    Returns
+    -------
+    Zoo
+
+    Raises
+    ------
+    InputError
+        If lengths differ, a score is not finite, or a class is empty.
+
+    Notes
+    -----
+    Non-mated scores of a reference are dependent if they have the same probe subject, and vice versa: intervals are by
+    these other subjects. Mated scores of a subject count as independent. Intervals use the t distribution.
+
+    References
+    ----------
+    G. Doddington et al., "Sheep, goats, lambs and wolves: a statistical analysis of speaker performance in the NIST
+    1998 speaker recognition evaluation", ICSLP 1998.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> reference, probe = np.repeat(np.arange(30), 30), np.tile(np.arange(30), 30)
+    >>> scores = rng.normal(size=900) + 4 * (reference == probe) + 2 * (probe == 7)
+    >>> found = zoo(scores, reference == probe, reference, probe)
+    >>> found.wolves.subject[found.wolves.is_member], found.lambs.is_member.sum()
+    (array([7]), np.int64(0))
+    """
+    values = np.asarray(_validate.scores(scores, "scores"), np.float64)
+    if not values.size or not np.isfinite(values).all():
+        raise InputError("scores: pass a finite score for each trial.")
+    truth = _validate.truth(is_mated, len(values), "is_mated")
+    if truth.all() or not truth.any():
+        raise InputError("is_mated: all trials are of one class. Mated and non-mated comparisons are needed.")
+    sides = [np.asarray(side) for side in (reference, probe)]
+    for argument, side in zip(("reference", "probe"), sides, strict=True):
+        if side.shape != values.shape:
+            raise InputError(f"{argument}: shape {side.shape} for {len(values)} trials. Give one subject for each.")
+    chosen, non = checked_level(level), ~truth
+    own = np.arange(np.count_nonzero(truth))
+    return Zoo(
+        _means(values[truth], sides[0][truth], own, chosen, sign=-1),
+        _means(values[non], sides[0][non], sides[1][non], chosen, sign=1),
+        _means(values[non], sides[1][non], sides[0][non], chosen, sign=1),
+        chosen,
+    )
+
+
+def _means(values: FloatArray, subject: AnyArray, cluster: AnyArray, level: float, *, sign: int) -> SubjectMeans:
+    """Return means of the trials of each subject, with intervals by clusters of trials."""
+    names, of = np.unique(subject, return_inverse=True)
+    _, within = np.unique(cluster, return_inverse=True)
+    n_trials: CountArray = np.bincount(of)
+    mean = np.bincount(of, values) / n_trials
+    cells, cell = np.unique(of * (int(within.max()) + 1) + within, return_inverse=True)
+    owner: IntArray = cells // (int(within.max()) + 1)
+    squares = np.bincount(owner, np.bincount(cell, values - mean[of]) ** 2)
+    n = np.bincount(owner).astype(np.float64)
+    n[n < _LEAST] = np.nan
+    error = np.sqrt(n / (n - 1.0) * squares) / n_trials
+    center = float(mean.mean())
+
+    def reach(share: float) -> FloatArray:
+        return np.asarray(special.stdtrit(n - 1.0, 1.0 - share / 2.0) * error)
+
+    half, strict = reach(1.0 - level), reach((1.0 - level) / len(names))
+    is_member: BoolArray = sign * (mean - center) > strict
+    return SubjectMeans(names, mean, mean - half, mean + half, n_trials, center, is_member)

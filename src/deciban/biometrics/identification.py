@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban.biometrics.rates import Rates, lowest_threshold, rates_by_unit
+from deciban.biometrics.groups import Rates, lowest_threshold, rates_by_unit
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError

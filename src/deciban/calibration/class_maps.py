@@ -17,11 +17,10 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.calibration.nonparametric import PavCalibrator
 from deciban.calibration.parametric import AffineCalibrator
-from deciban.core.classes.loglik import relative, row_blocks
-from deciban.core.classes.transforms import TransformFit, normalized, train_transform
-from deciban.core.rules.expected import ClassCosts
+from deciban.core.expected import ClassCosts
+from deciban.core.logliks import relative, row_blocks
 from deciban.core.training.moments import overflown, refuse_overflow
-from deciban.core.training.multiclass_training import ClassFit, train_counted
+from deciban.core.training.multiclass_training import ClassFit, TransformFit, normalized, train_counted, train_transform
 from deciban.core.training.sums import Sums
 from deciban.errors import InputError, TrialError, warn
 from deciban.models.model import Plain

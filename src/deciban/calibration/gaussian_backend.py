@@ -14,8 +14,8 @@ from scipy.linalg import blas, lapack
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban.core.classes.counts import ordered_by_class
-from deciban.core.rules.expected import ClassCosts
+from deciban.core.class_counts import ordered_by_class
+from deciban.core.expected import ClassCosts
 from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError
 from deciban.models.model import Plain

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.core.by_value import ByValue
 from deciban.errors import InputError, counted
-from deciban.types import AnyArray, FloatArray
+from deciban.types import AnyArray, ByValue, FloatArray
 
 if TYPE_CHECKING:
     from deciban.trials import Scores

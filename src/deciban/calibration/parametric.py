@@ -12,10 +12,9 @@ import numpy as np
 from scipy.special import log_expit
 
 from deciban._validate import arrays as _validate
-from deciban.core.by_value import Additive
+from deciban.core.expected import ClassCosts, MeanCost
 from deciban.core.resampling.linearised import UnitChanges, require_effective, require_several, sums_by_unit
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.rules.expected import ClassCosts, MeanCost
 from deciban.core.training.sums import Ends, Sums, UnitSums
 from deciban.errors import InputError, TrialError, warn
 from deciban.models.model import (
@@ -28,7 +27,7 @@ from deciban.models.model import (
 )
 from deciban.models.score_model import Calibrator, TrainedByRule, outcome, outcome_of, results_of
 from deciban.trials.sources import Chunk
-from deciban.types import CountArray, FloatArray, FloatPair, ScoreArray
+from deciban.types import Additive, CountArray, FloatArray, FloatPair, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.core.training.linear_training import LinearFit

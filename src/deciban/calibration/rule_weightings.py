@@ -18,8 +18,8 @@ from scipy.integrate import cumulative_trapezoid
 from scipy.special import betaincinv, expit, logit
 
 from deciban._validate import arrays as _validate
+from deciban.core.proper import ThresholdMass
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
-from deciban.core.rules.proper import ThresholdMass
 from deciban.errors import InputError
 from deciban.rules import ThresholdDensity, ThresholdWeights
 from deciban.types import FloatArray

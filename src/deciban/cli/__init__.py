@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from deciban.cli.shared import EXIT_CODE, is_program, listen
+from deciban.cli.interrupts import EXIT_CODE, is_program, listen
 
 if is_program():
     listen()  # before slow imports

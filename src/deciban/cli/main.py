@@ -21,33 +21,33 @@ from typing import Any, TextIO
 import click
 
 from deciban._version import __version__
-from deciban.cli.shared import EXIT_CODE, give_way, listening
+from deciban.cli.interrupts import EXIT_CODE, give_way, listening
 from deciban.errors import DecibanError, DecibanWarning, lines, one_line
 
 COMMANDS = {
-    "demo": ("deciban.cli.commands.demo", "Write synthetic scores and a key, and evaluate them."),
-    "eval": ("deciban.cli.commands.evaluate", "Evaluate score files: print a table or JSON."),
-    "report": ("deciban.cli.commands.evaluate", "Evaluate score files: write one HTML page with plots."),
-    "compare": ("deciban.cli.commands.plan", "Compare systems: differences of metrics with intervals."),
-    "check": ("deciban.cli.commands.check", "Check requirements on saved results, for pipelines."),
-    "leaderboard": ("deciban.cli.commands.check", "Rank the saved results of many runs."),
-    "plot": ("deciban.cli.commands.plot", "Draw one plot as SVG, PNG or PDF."),
-    "presets": ("deciban.cli.commands.plan", "List the evaluation protocols for --preset."),
-    "calibrate": ("deciban.cli.commands.train", "Train a calibration to log-likelihood ratios."),
-    "fuse": ("deciban.cli.commands.train", "Train a fusion of several systems."),
-    "apply": ("deciban.cli.commands.train", "Apply a trained model: write calibrated llrs."),
-    "normalize": ("deciban.cli.commands.files", "Normalize scores by cohorts: z-norm, t-norm, s-norm."),
-    "export": ("deciban.cli.commands.export", "Write a trained model as Python, JSON or ONNX."),
-    "objective": ("deciban.cli.commands.plan", "Show or suggest the objective of a calibration."),
-    "decide": ("deciban.cli.commands.files", "Choose the action with the lowest expected cost for every trial."),
-    "statement": ("deciban.cli.commands.statement", "State a likelihood ratio in numbers and words."),
-    "inspect": ("deciban.cli.commands.files", "Show what a file contains and what looks wrong."),
-    "convert": ("deciban.cli.commands.files", "Convert a file to another format."),
-    "validate": ("deciban.cli.commands.files", "Check that a submission scores the trials of a list."),
-    "formats": ("deciban.cli.commands.files", "List the known file formats."),
-    "summarize": ("deciban.cli.commands.files", "Write a small summary file of one partition of the data."),
-    "merge": ("deciban.cli.commands.files", "Merge summary files into one."),
-    "plan": ("deciban.cli.commands.plan", "Compute how many speakers and trials an evaluation needs."),
+    "demo": ("deciban.cli.files", "Write synthetic scores and a key, and evaluate them."),
+    "eval": ("deciban.cli.evaluate", "Evaluate score files: print a table or JSON."),
+    "report": ("deciban.cli.evaluate", "Evaluate score files: write one HTML page with plots."),
+    "compare": ("deciban.cli.plan", "Compare systems: differences of metrics with intervals."),
+    "check": ("deciban.cli.check", "Check requirements on saved results, for pipelines."),
+    "leaderboard": ("deciban.cli.check", "Rank the saved results of many runs."),
+    "plot": ("deciban.cli.plot", "Draw one plot as SVG, PNG or PDF."),
+    "presets": ("deciban.cli.plan", "List the evaluation protocols for --preset."),
+    "calibrate": ("deciban.cli.train", "Train a calibration to log-likelihood ratios."),
+    "fuse": ("deciban.cli.train", "Train a fusion of several systems."),
+    "apply": ("deciban.cli.train", "Apply a trained model: write calibrated llrs."),
+    "normalize": ("deciban.cli.files", "Normalize scores by cohorts: z-norm, t-norm, s-norm."),
+    "export": ("deciban.cli.files", "Write a trained model as Python, JSON or ONNX."),
+    "objective": ("deciban.cli.plan", "Show or suggest the objective of a calibration."),
+    "decide": ("deciban.cli.files", "Choose the action with the lowest expected cost for every trial."),
+    "statement": ("deciban.cli.check", "State a likelihood ratio in numbers and words."),
+    "inspect": ("deciban.cli.files", "Show what a file contains and what looks wrong."),
+    "convert": ("deciban.cli.files", "Convert a file to another format."),
+    "validate": ("deciban.cli.files", "Check that a submission scores the trials of a list."),
+    "formats": ("deciban.cli.files", "List the known file formats."),
+    "summarize": ("deciban.cli.files", "Write a small summary file of one partition of the data."),
+    "merge": ("deciban.cli.files", "Merge summary files into one."),
+    "plan": ("deciban.cli.plan", "Compute how many speakers and trials an evaluation needs."),
 }
 """Module and summary of each command. Only the module of the called command is imported, so that help is fast."""
 
@@ -133,7 +133,7 @@ def _deciban() -> None:
 
 
 def _install_completion(context: click.Context) -> None:
-    from deciban.cli.shared.completion import install
+    from deciban.cli.parsing import install
 
     click.echo(install(context.command, os.environ.get("SHELL", "")))
     context.exit()
@@ -150,9 +150,9 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # do not fail if the terminal cannot show a name
     if "_DECIBAN_COMPLETE" in os.environ:
-        from deciban.cli.shared import completion
+        from deciban.cli.parsing import register
 
-        completion.register()
+        register()
     try:
         with listening(), _stopping(), _answering(), warnings.catch_warnings():
             warnings.simplefilter("always", DecibanWarning)
@@ -202,7 +202,7 @@ def _near(option: str, others: Iterable[str]) -> list[str]:
 
 def _as_typed(message: str) -> str:
     """Return an error message in terms of the options of the command."""
-    from deciban.cli.shared.options import in_options, options_in_file
+    from deciban.cli.options import in_options, options_in_file
 
     command = _deciban.get_command(click.Context(_deciban), sys.argv[1])
     if command is None:

@@ -12,14 +12,13 @@ from scipy.special import logit
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import tell_of_many, tell_of_two
-from deciban.core.by_value import Additive
-from deciban.core.classes.counts import tally
-from deciban.core.classes.loglik import posterior as posterior_of
-from deciban.core.classes.loglik import relative, row_blocks
-from deciban.core.rules.expected import MeanCost
+from deciban.core.class_counts import tally
+from deciban.core.expected import MeanCost
+from deciban.core.logliks import posterior as posterior_of
+from deciban.core.logliks import relative, row_blocks
 from deciban.decisions.application import TIE, Application, least_cost_actions
 from deciban.errors import InputError
-from deciban.types import AnyArray, CountArray, FloatArray, IntArray, Priors, ScoreArray, Weights
+from deciban.types import Additive, AnyArray, CountArray, FloatArray, IntArray, Priors, ScoreArray, Weights
 
 _ROUNDING = 1e-9
 """Tolerance of the rounding of sums over trials, as a share of a cost."""

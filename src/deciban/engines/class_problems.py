@@ -13,11 +13,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from deciban._files import ScratchFolder
-from deciban.core.classes.counts import ClassSample, SubsetCounts
+from deciban.core.class_counts import ClassSample, SubsetCounts
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.resampling.clusters import StratumWeights
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.engines.sorting import N_SAMPLED, OF_EACH_SAMPLED, Ranges, SortRoom, row_size
+from deciban.evaluation.curves import PooledOdds
 from deciban.evaluation.multiclass.evaluate import ClassTotals, GroupedProblem
 from deciban.evaluation.multiclass.problem_sums import (
     WEIGHTED,
@@ -30,7 +31,6 @@ from deciban.evaluation.multiclass.problem_sums import (
     odds_share,
 )
 from deciban.evaluation.multiclass.summary import ClassSummary, WholeOnly, c_avg_places, shown_of
-from deciban.evaluation.reliability import PooledOdds
 from deciban.memory import give_back, rows_that_fit
 from deciban.multiclass.analysis import confusion_of, subset_costs_of, subset_counts_of
 from deciban.multiclass.recalibration import ClassCalibration

@@ -19,12 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deciban._files import ScratchFolder
-from deciban.core.by_value import added
+from deciban.core.expected import MeanCost, log_cost, log_cost_of_counts
 from deciban.core.ranks.counts import SortedClass, ascending, is_whole, whole_if_possible
 from deciban.core.ranks.hull import CoarseTable, CornerCounts, OrderedPairs, ScoreGroups, groups_of, steps
-from deciban.core.ranks.loops import N_BYTES, count_loops
-from deciban.core.ranks.value_counts import ValueCounts, expected_bytes
-from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_counts
+from deciban.core.ranks.loops import N_BYTES, ValueCounts, count_loops, expected_bytes
 from deciban.evaluation.curves import drawn_lines
 from deciban.evaluation.results import Evaluation
 from deciban.evaluation.summary import (
@@ -41,7 +39,7 @@ from deciban.metrics import SortedScores
 from deciban.metrics.scores import ScoredTrials
 from deciban.trials.joining.join import require_two_classes
 from deciban.trials.sources import Engine, ShardSource, SourcePartition, SourcePass, TrialFields, in_threads
-from deciban.types import AnyArray, CountArray, FloatArray, ScoreArray
+from deciban.types import AnyArray, CountArray, FloatArray, ScoreArray, added
 
 _LARGEST = 2.0**53
 """Floats represent all whole numbers up to this one."""

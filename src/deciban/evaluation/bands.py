@@ -14,9 +14,8 @@ from deciban.core.resampling.clusters import ClusterDesign
 from deciban.core.resampling.intervals import LEVEL, RatePart, RateSum, Scale, bounds_on_scale, t_quantile
 from deciban.core.resampling.linearised import LinearCosts, bits_at
 from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, cumulated, in_blocks
-from deciban.evaluation.curves import rate_bounds, spread_of_rates
+from deciban.evaluation.curves import Consistency, rate_bounds, spread_of_rates
 from deciban.evaluation.linear_figures import LARGEST
-from deciban.evaluation.reliability import Consistency
 from deciban.evaluation.uncertainty import CurveInfluences, Figure, Uncertainty
 from deciban.types import AnyArray, FloatArray, FloatPair, IntArray
 

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from deciban.core.by_value import ByValue
 from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.clusters import ClassGroups
 from deciban.core.resampling.intervals import NothingSeen
@@ -20,7 +19,7 @@ from deciban.evaluation.multiclass.portions import MEMORY, CostedFigures, bootst
 from deciban.evaluation.one_system import plain, with_intervals
 from deciban.evaluation.summary import Resampling
 from deciban.evaluation.uncertainty import Figure, Uncertainty
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray
+from deciban.types import BoolArray, ByValue, CountArray, FloatArray, IntArray
 
 Pair: TypeAlias = tuple[float, float]
 

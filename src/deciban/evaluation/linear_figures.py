@@ -18,7 +18,7 @@ from deciban.core.resampling.clusters import ClassRate, ClassVariances
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, Scale
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts
 from deciban.core.resampling.unit_counts import Table, UnitCounts, cumulated
-from deciban.evaluation.requested import RuleCosts, decision_metrics
+from deciban.evaluation.metrics import RuleCosts, decision_metrics
 from deciban.evaluation.uncertainty import Figure, LimitedRate
 from deciban.metrics.costs import own_costs
 from deciban.types import CountArray, FloatArray, FloatPair, IntArray
@@ -34,7 +34,7 @@ LARGEST = 1e140
 
 
 OF_THRESHOLDS, OF_MAPS = 1.0, 2.0 / 3.0
-"""Exponents with which optimism falls: see `deciban.evaluation.influences`."""
+"""Exponents with which optimism falls: see `deciban.evaluation.two_class`."""
 
 
 Least: TypeAlias = Callable[[BestDecisions], FloatArray]
@@ -213,8 +213,8 @@ class FiguresOfEvaluation:
             yield from self._both_rates("p_miss", "p_fa", k, point, point.threshold)
         fixed, best = (tuple(sums[name]) for name in ("act_dcf", "min_dcf"))
         yield LinearFigure("mean_act_dcf", self.found.mean_act_dcf, np.mean(act, axis=0), "log", sums=fixed)
-        least = partial(_mean_dcf, all_odds)
-        yield LinearFigure("mean_min_dcf", self.found.mean_min_dcf, 0.0, "logit", None, least, (0.0, 1.0), sums=best)
+        mean = LinearFigure("mean_min_dcf", self.found.mean_min_dcf, 0.0, "logit", limits=(0.0, 1.0), sums=best)
+        yield replace(mean, least=lambda best: np.mean([best.dcf(log_odds) for log_odds in all_odds], axis=0))
 
     def _errors(self) -> Iterator[LinearFigure]:
         found, rates = self.found, self.costs.rates
@@ -344,12 +344,12 @@ def crossing_of(
     rocch: Rocch, ratio: float, n_units: tuple[int, int], factor: float = 1.0
 ) -> tuple[Least, tuple[ClassRate, ...]]:
     """Return ``factor * p_fa`` where ``p_fa = ratio * p_miss``: as a minimum, and as a sum of both error rates."""
-    p_fa, *slopes = linearised.crossing_slopes(rocch, ratio, n_units)
-    of_tar, of_non = (factor * one for one in linearised.crossing_weights(rocch, ratio, n_units))
+    p_fa, slopes = linearised.crossing_slopes(rocch, ratio, n_units)
+    of_tar, of_non = (factor * one for one in linearised.crossing_weights(ratio, slopes))
     sums: tuple[ClassRate, ...] = (ClassRate(0, of_tar, p_fa / ratio), ClassRate(1, of_non, p_fa))
     if _is_chance(rocch):
         sums = ()
-    return lambda best: factor * best.crossing(ratio, (slopes[0], slopes[1])), sums
+    return lambda best: factor * best.crossing(ratio, slopes), sums
 
 
 def _is_chance(rocch: Rocch) -> bool:
@@ -360,10 +360,6 @@ def _is_chance(rocch: Rocch) -> bool:
 def _rates(weights: tuple[float, float], p_miss: float, p_fa: float) -> tuple[ClassRate, ...]:
     """Return the miss rate and the false-alarm rate as terms of a sum."""
     return ClassRate(0, weights[0], p_miss), ClassRate(1, weights[1], p_fa)
-
-
-def _mean_dcf(all_odds: Sequence[float], best: BestDecisions) -> FloatArray:
-    return np.asarray(np.mean([best.dcf(log_odds) for log_odds in all_odds], axis=0))
 
 
 def _minus(least: Least, best: BestDecisions) -> FloatArray:

@@ -14,14 +14,21 @@ import numpy as np
 
 from deciban._lazy import registered
 from deciban._validate.classes import LIKE_POSTERIORS, LIKE_PROBABILITIES
-from deciban.core.by_value import ByValue
 from deciban.core.resampling.intervals import LINEARISED, RATES, RULE_OF_THREE, Estimate, Interval
 from deciban.core.resampling.units import INDEPENDENT
 from deciban.errors import counted, some_of, topic_of
-from deciban.evaluation.metrics import JSON_PLACES, METRICS, key_among, keys_of, metric_of, name_of
-from deciban.evaluation.requested import InformationAt, RuleCosts
+from deciban.evaluation.metrics import (
+    JSON_PLACES,
+    METRICS,
+    InformationAt,
+    RuleCosts,
+    key_among,
+    keys_of,
+    metric_of,
+    name_of,
+)
 from deciban.evaluation.uncertainty import Figure, Uncertainty, no_units
-from deciban.types import FloatArray
+from deciban.types import ByValue, FloatArray
 
 SCHEMA = 2
 """Version of the JSON layout; it changes if a name or a meaning changes."""
@@ -181,7 +188,7 @@ class Tabular(ABC):
         >>> print(deciban.evaluate([1.0, 2.0, 3.0], [-3.0, -2.0, 1.5], operating_points=[0.5]).table().splitlines()[0])
         system  EER (ROCCH)  minDCF(0.5)  actDCF(0.5)   Cllr  min Cllr  calibration loss     AUC
         """
-        written: str = registered("table")(self, style, width=width, all_classes=all_classes)
+        written: str = registered("views", "table")(self, style, width=width, all_classes=all_classes)
         return written
 
     def to_latex(self, *, all_classes: bool = False) -> str:
@@ -219,7 +226,7 @@ class Tabular(ABC):
         >>> result.to_arrow("point").select(["name", "p_target", "min_dcf"]).to_pylist()[0]
         {'name': 'system', 'p_target': 0.5, 'min_dcf': 0.3333333333333333}
         """
-        return registered("arrow")(self, by)
+        return registered("views", "arrow")(self, by)
 
     def to_frame(self, by: By = "system") -> Any:
         """Return the metrics as a pandas data frame; see `to_arrow`.
@@ -243,7 +250,7 @@ class Tabular(ABC):
         >>> deciban.evaluate([1.0, 2.0, 3.0], [-3.0, -2.0, 1.5]).to_frame()["auc"].round(3).tolist()
         [0.889]
         """
-        return registered("frame")(self, by)
+        return registered("views", "frame")(self, by)
 
     @property
     def metrics(self) -> Any:
@@ -262,7 +269,7 @@ class Tabular(ABC):
         >>> [(row.metric, row.place, round(row.value, 3)) for row in result.metrics[:2]]
         [('eer', '', 0.167), ('min_dcf', 'p_target 0.5', 0.333)]
         """
-        return registered("metrics")(self)
+        return registered("views", "metrics")(self)
 
     def log_to(self, run: Any, *, prefix: str = "", page: bool = True, step: int | None = None) -> None:
         """Log all metrics with bounds, and the page of ``deciban report``, to a run of MLflow or Weights & Biases.
@@ -294,7 +301,7 @@ class Tabular(ABC):
         {'eer': 0.167, 'cllr': 0.694}
         deciban report
         """
-        registered("log")(self, run, prefix=prefix, page=page, step=step)
+        registered("views", "log")(self, run, prefix=prefix, page=page, step=step)
 
     def explore(self, *, title: str | None = None, height: int = 720) -> Any:
         """Show the page of ``deciban report`` inside a notebook.
@@ -317,11 +324,11 @@ class Tabular(ABC):
         >>> deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]).explore()
         Exploration(height=720)
         """
-        return registered("page")(self, title=title, height=height)
+        return registered("views", "page")(self, title=title, height=height)
 
     def _repr_html_(self) -> str:
         """Return the table and small plots for notebooks."""
-        written: str = registered("html")(self)
+        written: str = registered("views", "html")(self)
         return written
 
     def _repr_markdown_(self) -> str:
@@ -352,12 +359,12 @@ class Plotter:
             raise AttributeError(f"no plot {name!r} of {self._kind} results; the plots are {', '.join(dir(self))}")
 
         def draw(*arguments: Any, **options: Any) -> Any:
-            return getattr(registered("plots")(), name)(self._result, *arguments, **options)
+            return getattr(registered("views", "plots"), name)(self._result, *arguments, **options)
 
         return draw
 
     def __dir__(self) -> list[str]:
-        return list(getattr(registered("plots")(), PLOTS[self._kind]))
+        return list(getattr(registered("views", "plots"), PLOTS[self._kind]))
 
 
 class PlottedResult(Tabular, Jsonable):

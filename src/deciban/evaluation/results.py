@@ -13,8 +13,8 @@ import numpy as np
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError, Message, as_objects, counted, shortened
 from deciban.evaluation.curves import AtPriors, Curves, ErrorSteps
+from deciban.evaluation.metrics import NOTHING, InformationAt, Requested, RuleCosts
 from deciban.evaluation.one_system import SCHEMA, OneSystem, PlottedResult, plain, shared_notes, with_intervals
-from deciban.evaluation.requested import NOTHING, InformationAt, Requested, RuleCosts
 from deciban.evaluation.uncertainty import Uncertainty
 from deciban.metrics.scores import MisleadingEvidence, ScoredTrials
 from deciban.types import Axis

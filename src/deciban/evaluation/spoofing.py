@@ -260,7 +260,7 @@ class SpoofingResults(Jsonable):
     @property
     def metrics(self) -> Any:
         """Table of all metrics, one per row; the metrics of the protocol come first, in its order."""
-        return registered("metrics")(self)
+        return registered("views", "metrics")(self)
 
     @property
     def of_protocol(self) -> list[tuple[str, str, Metric, Measured]]:

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from scipy.special import logit
 
 from deciban._validate import arrays as _validate
-from deciban.core.by_value import added
+from deciban.core.expected import ErrorCounts, MeanCost, WeightedScores, log_cost, mixed
 from deciban.core.ranks.counts import CountTable, SortedClass
 from deciban.core.ranks.hull import Pav, Rocch
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
@@ -32,12 +32,11 @@ from deciban.core.resampling.clusters import ClusterDesign
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.unit_counts import UnitCounts
 from deciban.core.resampling.units import Keys, TrialUnits, units_of_classes
-from deciban.core.rules.expected import ErrorCounts, MeanCost, WeightedScores, log_cost, mixed
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
 from deciban.metrics.costs import REGISTERED, RULES, OwnCosts, own_sums
 from deciban.metrics.scores import FACTORS, ScoredTrials, factors_of, rates_of, threshold_of
-from deciban.types import Axis, CountArray, FloatArray, FloatPair, IntArray, ScoreArray, Units, Weights
+from deciban.types import Axis, CountArray, FloatArray, FloatPair, IntArray, ScoreArray, Units, Weights, added
 
 if TYPE_CHECKING:
     from deciban.core.resampling.linearised import LinearCosts, ScoreBins
@@ -353,7 +352,7 @@ class TwoClassFigures:
     eer_conventions : bool
         Report equal error rates by the conventions of other tools; `deciban.metrics.eer_conventions`.
     classifier : bool
-        Report metrics of classifier papers at the share of targets in the data: `deciban.evaluation.requested`.
+        Report metrics of classifier papers at the share of targets in the data: `deciban.evaluation.results`.
     fnmr_at, fmr_at : float or sequence of float
         False match rates at which to report the false non-match rate, and the reverse; `deciban.metrics.fnmr_at_fmr`.
     at_thresholds : mapping of str to float

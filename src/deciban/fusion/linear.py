@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from deciban._validate import arrays as _validate
+from deciban.core.expected import MeanCost
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.rules.expected import MeanCost
 from deciban.core.training.linear_objective import length_bound
 from deciban.models.model import ParameterCovariance, Plain, scores_alone
 from deciban.models.score_model import Fusion, penalized, require_systems, results_of

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.core.rules.expected import WeightedScores
+from deciban.core.expected import WeightedScores
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LinearFusion, combined, linear_like, source_of_systems
 from deciban.models.loading import model_of

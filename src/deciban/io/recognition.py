@@ -20,7 +20,7 @@ from deciban.errors import FormatError, InputError
 from deciban.io import formats
 from deciban.io.columns.headers import Columns, could_hold, fits_label, role_of
 from deciban.io.source import Source, TwoFiles, clean_text, codec_of, files_of, numbered_lines, read_text, single_files
-from deciban.io.spreadsheets import Translated, has_decimal_commas, has_semicolons, of_semicolons, of_workbook
+from deciban.io.text import Translated, has_decimal_commas, has_semicolons, of_semicolons, of_workbook
 from deciban.io.text.finding import FirstLines
 from deciban.io.text.reader import Layout, TextBlocks
 from deciban.memory import TIMES_ITS_SIZE, Cost
@@ -123,19 +123,14 @@ class OpenedFile:
     @property
     def is_big(self) -> bool:
         """True for a plain file that is too large to hold in memory as a whole."""
-        return self.source.is_plain and self.source.size > BIG and not self.needs_translation
+        return self.source.is_plain and self.source.size > BIG and not self.foreign
 
     @cached_property
-    def needs_translation(self) -> bool:
-        """True for a workbook, and for a table with semicolons or decimal commas."""
-        return self.source.kind == "Excel" or bool(self._separator)
-
-    @cached_property
-    def _separator(self) -> str:
-        """The delimiter of a table with semicolons or decimal commas; empty for other files."""
-        head, is_list = self.source.head, self.is_side and self.options.columns is None
-        if self.source.kind != "text" or self.asked is not None:
-            return ""
+    def foreign(self) -> str:
+        """Excel for a workbook; the delimiter of a table with semicolons or decimal commas; otherwise empty."""
+        head, is_list, kind = self.source.head, self.is_side and self.options.columns is None, self.source.kind
+        if kind != "text" or self.asked is not None:
+            return kind if kind == "Excel" else ""
         if has_semicolons(head):
             return ";"
         return ("\t" if b"\t" in head else " ") if has_decimal_commas(head, is_list=is_list) else ""
@@ -144,10 +139,11 @@ class OpenedFile:
     def translated(self) -> Translated | None:
         """The file of a spreadsheet program as a text table; None for other files."""
         source = self.source
-        if not self.needs_translation:
+        if not self.foreign:
             return None
-        excel = source.kind == "Excel"
-        return of_workbook(source) if excel else of_semicolons(read_text(source), source, self._separator)
+        return (
+            of_workbook(source) if self.foreign == "Excel" else of_semicolons(read_text(source), source, self.foreign)
+        )
 
     @cached_property
     def text(self) -> bytes:
@@ -193,7 +189,7 @@ class OpenedFile:
         FormatError
             If the file is not text.
         """
-        is_long = self.is_big or (self.source.is_plain and self.source.size > _LONG and not self.needs_translation)
+        is_long = self.is_big or (self.source.is_plain and self.source.size > _LONG and not self.foreign)
         data = clean_text(_start(Path(self.source.path)), self.source.name) if is_long else self.text
         lines: list[str] = []
         n_bytes = 0
@@ -220,16 +216,14 @@ class OpenedFile:
         FormatError, InputError
             As in `deciban.io.text.finding.FirstLines.layout`, or if there are no lines.
         """
-        return self._only_layout(need) or self._first_lines(need).layout()
+        return self._only_layout(need) or replace(self._cut_lines, options=replace(self.options, need=need)).layout()
 
     def _only_layout(self, need: formats.ContentKind | None) -> Layout | None:
         """Return the only layout for a kind of table; None if no layout or several match. Raises as `layout`."""
         if need not in self._layouts:
-            self._layouts[need] = self._first_lines(need).only_layout()
+            lines = replace(self._cut_lines, options=replace(self.options, need=need))
+            self._layouts[need] = lines.only_layout()
         return self._layouts[need]
-
-    def _first_lines(self, need: formats.ContentKind | None) -> FirstLines:
-        return replace(self._cut_lines, options=replace(self.options, need=need))
 
     @cached_property
     def _cut_lines(self) -> FirstLines:
@@ -242,7 +236,7 @@ class OpenedFile:
     def blocks(self, need: formats.ContentKind | None, size: int | None = None) -> TextBlocks:
         """Return the lines of a text table, in blocks of a size if given; a big file is never read as a whole."""
         layout = self.layout(need)
-        if self.is_big or (size is not None and self.source.is_plain and not self.needs_translation):
+        if self.is_big or (size is not None and self.source.is_plain and not self.foreign):
             return TextBlocks(self.source.name, layout, Path(self.source.path), size=size)
         return TextBlocks(self.source.name, layout, text=self.text)
 
@@ -541,3 +535,24 @@ def _needed_by_parquet(path: Path) -> int:
         written = sum(footer.row_group(at).total_byte_size for at in range(footer.num_row_groups))
     of_row = Cost.PARQUET_ROW + (Cost.CLASS_NUMBER * n_numbers if n_numbers > _FEWEST_CLASSES else 0)
     return int(footer.num_rows * of_row + Cost.PARQUET_COLUMN * max(decoded, written))
+
+
+def are_summaries(paths: Sequence[Any]) -> bool:
+    """Return True if all inputs are summary files."""
+    found = [one for path in paths if isinstance(path, str | Path) and str(path) != "-" for one in files_of(path)]
+    return bool(found) and len(found) >= len(paths) and all(map(is_summary_file, found))
+
+
+def is_summary_file(path: PathLike) -> bool:
+    """Return True if a file is a summary; only its first bytes and its footer are read."""
+    import pyarrow.parquet as pq
+
+    if not Path(path).is_file():  # a pipe can be read only once
+        return False
+    try:
+        with Path(path).open("rb") as stream:
+            if stream.read(4) != b"PAR1":
+                return False
+        return formats.SUMMARY in (pq.read_metadata(path).metadata or {})
+    except (OSError, TypeError, ValueError, pa.ArrowException):
+        return False

@@ -292,22 +292,6 @@ def _in_words(value: Any) -> str:
     return (", ".join(value) if isinstance(value, tuple) else str(value)) or "none"
 
 
-def is_summary_file(path: PathLike) -> bool:
-    """Return True if a file is a summary; only its first bytes and its footer are read."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    if not Path(path).is_file():  # a pipe can be read only once
-        return False
-    try:
-        with Path(path).open("rb") as stream:
-            if stream.read(len(_PARQUET)) != _PARQUET:
-                return False
-        return SUMMARY in (pq.read_metadata(path).metadata or {})
-    except (OSError, TypeError, ValueError, pa.ArrowException):
-        return False
-
-
 def read_head(path: PathLike) -> SummaryHead:
     """Read the description of a summary file.
 

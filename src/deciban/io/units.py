@@ -13,7 +13,7 @@ import numpy as np
 
 from deciban._validate import classes as _validate
 from deciban._validate.classes import Prior, logarithms_of_ratios, prior_of
-from deciban.core.classes.loglik import llr_of_probability, loglik_of_posterior
+from deciban.core.logliks import llr_of_probability, loglik_of_posterior
 from deciban.errors import NEGATED, FormatError, InputError, Message, TrialError, counted
 from deciban.io.formats import Contents
 from deciban.trials import ClassScores, Scores, Trials

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import special
 
 from deciban._validate import arrays as _validate
-from deciban.core.rules import proper
+from deciban.core import proper
 from deciban.errors import InputError
 from deciban.types import AnyArray, Weights
 
@@ -23,7 +23,7 @@ _quiet = np.errstate(over="ignore", under="ignore")
 def cost_non(xp: Any, x: Any, alpha: float, beta: float, log_weight: float = 0.0) -> Any:
     """Return ``exp(log_weight) C(x | non; alpha, beta)`` of posterior log odds ``x``, which may be infinite.
 
-    Rules without a closed form are evaluated by `deciban.core.rules.proper` on the host, with one formula for all
+    Rules without a closed form are evaluated by `deciban.core.proper` on the host, with one formula for all
     libraries. The result returns to the device of ``x``.
     """
     closed_form = _CLOSED_FORMS.get((alpha, beta))

@@ -12,9 +12,8 @@ from scipy.special import expit, logit
 
 from deciban._validate import arrays as _validate
 from deciban._validate.classes import tell_of_two
-from deciban.core.by_value import ByValue
 from deciban.metrics.scores import CountedScores, SortedScores, checked
-from deciban.types import FloatArray, FloatPair, Weights
+from deciban.types import ByValue, FloatArray, FloatPair, Weights
 
 Scheme: TypeAlias = Literal["width", "mass"]
 """Bins of equal width, or bins of equal weight."""

@@ -41,12 +41,11 @@ def _odds(p_target: float, c_miss: float = 1.0, c_fa: float = 1.0) -> float:
 
 
 def _crossing(of: linearised.LinearCosts, n_units: tuple[int, int], ratio: float = 1.0) -> FloatArray:
-    _, *slopes = linearised.crossing_slopes(of.rocch, ratio, n_units)
-    return np.asarray(of.best.crossing(ratio, (slopes[0], slopes[1]))[:, 0])
+    return np.asarray(of.best.crossing(ratio, linearised.crossing_slopes(of.rocch, ratio, n_units)[1])[:, 0])
 
 
 def _crossing_weights(of: linearised.LinearCosts, n_units: tuple[int, int], ratio: float = 1.0) -> tuple[float, float]:
-    return linearised.crossing_weights(of.rocch, ratio, n_units)
+    return linearised.crossing_weights(ratio, linearised.crossing_slopes(of.rocch, ratio, n_units)[1])
 
 
 def _dcf_weights(_: linearised.LinearCosts, __: Any, **point: float) -> tuple[float, float]:

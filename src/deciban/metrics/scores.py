@@ -13,11 +13,11 @@ from scipy.special import logit, ndtr, ndtri
 
 from deciban._validate import arrays as _validate
 from deciban._validate.classes import tell_of_two
+from deciban.core import expected
+from deciban.core.expected import ErrorCounts, WeightedScores
 from deciban.core.ranks import operating
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
 from deciban.core.ranks.hull import Pav, Rocch
-from deciban.core.rules import expected
-from deciban.core.rules.expected import ErrorCounts, WeightedScores
 from deciban.errors import InputError
 from deciban.types import CountArray, FloatArray, FloatPair, ScoreArray, Weights
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from deciban._files import content_of, display_name, is_open_file, require_file_name, stream_of
-from deciban._lazy import registered
+from deciban._lazy import registered, registered_names
 from deciban.errors import FormatError, InputError
 from deciban.models.model import SCHEMA, Model, Training, uncertainty_of
 
@@ -137,10 +137,9 @@ def model_of(content: Any, name: str) -> Model:
             f"layout {SCHEMA}. Use the version that wrote it, or train again."
         )
     kind = content.get("kind")
-    kinds = registered("model_kinds")()
-    if kind not in kinds:
+    if kind not in (kinds := registered_names("models")):
         raise FormatError(f"{name}: a model of kind {kind!r} is unknown. Known kinds: {', '.join(kinds)}.")
-    model_class: type[Model] = registered("model_class")(kind)
+    model_class: type[Model] = registered("models", kind)
     _validate(content, model_class, name)
     _require_settings(content["settings"], model_class, name)
     try:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban.core.classes.loglik import row_blocks
+from deciban.core.logliks import row_blocks
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.moments import overflown, refuse_overflow

@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate.classes import Names
+from deciban.core import expected
+from deciban.core.expected import ClassCosts, WeightedScores
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.rules import expected
-from deciban.core.rules.expected import ClassCosts, WeightedScores
 from deciban.errors import InputError, warn
 from deciban.models.model import (
     Bounds,

@@ -14,7 +14,6 @@ import numpy as np
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Names
-from deciban.core.by_value import Additive
 from deciban.core.training.batches import PartsOfClassTrials, PartsOfTrials
 from deciban.core.training.linear_objective import TrainingTrials
 from deciban.core.training.multiclass_objective import CountedTrials, which_count
@@ -32,7 +31,7 @@ from deciban.trials.sources import (
     found_in,
 )
 from deciban.trials.speakers import BatchUnits
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Priors, ScoreArray
+from deciban.types import Additive, AnyArray, BoolArray, CountArray, FloatArray, IntArray, Priors, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.units import TrialUnits

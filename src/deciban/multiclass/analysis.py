@@ -17,16 +17,15 @@ from scipy.special import gammaln
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Class, distributions
-from deciban.core.by_value import ByValue
-from deciban.core.classes.counts import SubsetCounts, accepted_open_set, chosen, non_target_priors
-from deciban.core.classes.counts import confusion as _confusion
+from deciban.core.class_counts import SubsetCounts, accepted_open_set, chosen, non_target_priors
+from deciban.core.class_counts import confusion as _confusion
 from deciban.core.ranks.operating import detection_cost
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
 from deciban.metrics.classification import Scheme, binned_gaps
 from deciban.multiclass.recalibration import calibration_analysis
 from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses, posterior
-from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, IntArray, Names, Priors, Weights
+from deciban.types import BoolArray, ByValue, CountArray, FloatArray, FloatPair, IntArray, Names, Priors, Weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)

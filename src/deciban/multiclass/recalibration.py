@@ -19,20 +19,20 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.arrays import all_finite
-from deciban.core.by_value import ByValue
-from deciban.core.classes.counts import chosen, log_weights, tally
-from deciban.core.classes.loglik import difference, row_blocks
-from deciban.core.rules.expected import ClassCosts
-from deciban.core.rules.expected import dirichlet_cost as _dirichlet_cost
-from deciban.core.rules.proper import beta_cost_non, beta_cost_tar
+from deciban.core.class_counts import chosen, log_weights, tally
+from deciban.core.expected import ClassCosts
+from deciban.core.expected import dirichlet_cost as _dirichlet_cost
+from deciban.core.logliks import difference, row_blocks
+from deciban.core.proper import beta_cost_non, beta_cost_tar
 from deciban.core.training.batches import PartsOfClassTrials
+from deciban.core.training.moments import Survey
 from deciban.core.training.multiclass_objective import ClassTrials, CountedTrials, decided, ruled_out
-from deciban.core.training.multiclass_training import ClassFit, Survey, train_counted
+from deciban.core.training.multiclass_training import train_counted
 from deciban.core.training.separation import Escape
 from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError
 from deciban.multiclass.tables import ScoredClasses, class_costs, entropy, expected_surprise, mixed, surprises
-from deciban.types import BoolArray, FloatArray, IntArray, Names, Priors, Weights
+from deciban.types import BoolArray, ByValue, FloatArray, IntArray, Names, Priors, Weights
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -213,7 +213,7 @@ class CalibratedTrials:
         is_finite: bool = True,
     ) -> None:
         self.counted, self.prior, self._at_hand = counted, counted.prior, at_hand
-        self._survey = survey
+        self.survey = survey
         self.is_finite = is_finite if at_hand is None else all_finite(at_hand.trials.loglik)
 
     @classmethod
@@ -242,10 +242,6 @@ class CalibratedTrials:
         """True if only one class is left in every open trial; see `OpenTrials.lack_rivals`."""
         given: Any = self.counted
         return not given.first.rivals.any() if self._at_hand is None else self._at_hand.lack_rivals()
-
-    def train(self, **form: Any) -> ClassFit:
-        """Train a map; see `deciban.core.training.multiclass_training.train_counted`."""
-        return train_counted(self.counted, self._survey, **form)
 
     def leads(self) -> FloatArray:
         """Return the largest leads; see `OpenTrials.leads`."""
@@ -386,7 +382,8 @@ class CalibrationLimits:
         if not scale and trials.lack_rivals():
             return Best(trials.surprise(), 1.0, np.zeros(len(trials.prior)))
         try:
-            fit = trials.train(scale=scale, offset=offset, ridge=ridge, has_optimum=ridge > 0.0)
+            form: Any = {"scale": scale, "offset": offset, "ridge": ridge, "has_optimum": ridge > 0.0}
+            fit = train_counted(trials.counted, trials.survey, **form)
         except InputError:
             if ridge > 0.0 or not scale:
                 raise

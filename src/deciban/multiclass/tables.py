@@ -21,12 +21,12 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Class, Groups, tell_of_many
-from deciban.core.classes import loglik as kernels
-from deciban.core.classes.counts import Passes, Problems, cllrs, min_cllrs, ordered_by_class, tally
-from deciban.core.classes.loglik import loglik_of_posterior, prior_ratio, quadratic_cost, relative, row_blocks
+from deciban.core import logliks as kernels
+from deciban.core.class_counts import Passes, Problems, cllrs, min_cllrs, ordered_by_class, tally
+from deciban.core.expected import MeanCost, log_cost
+from deciban.core.logliks import loglik_of_posterior, prior_ratio, quadratic_cost, relative, row_blocks
+from deciban.core.proper import softplus
 from deciban.core.ranks.counts import SortedClass
-from deciban.core.rules.expected import MeanCost, log_cost
-from deciban.core.rules.proper import softplus
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
 from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, IntArray, Names, Priors, ScoreArray, Weights

@@ -13,7 +13,7 @@ from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.bands import band_of, consistency_of
-from deciban.evaluation.reliability import Reliability
+from deciban.evaluation.curves import Reliability
 from deciban.plots import axes
 from deciban.plots.colors import MOST_WITH_BANDS
 from deciban.plots.curves import REFERENCE, write_priors

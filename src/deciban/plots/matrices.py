@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban.biometrics.subjects import GROUPS, Zoo
+from deciban.biometrics.groups import GROUPS, Zoo
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, ClassResults, Results
 from deciban.evaluation.conditions import ByConditions, SystemConditions

@@ -14,17 +14,16 @@ from scipy.special import expit, logsumexp
 
 from deciban._validate import arrays as _validate
 from deciban._validate.classes import tell_of_two
-from deciban.core.by_value import ByValue
-from deciban.core.classes.loglik import posterior, relative, row_blocks
-from deciban.core.rules.expected import MeanCost, WeightedScores, cross_entropy
-from deciban.core.rules.expected import mixed as mixed_at
+from deciban.core.expected import MeanCost, WeightedScores, cross_entropy
+from deciban.core.expected import mixed as mixed_at
+from deciban.core.logliks import posterior, relative, row_blocks
 from deciban.errors import InputError
 from deciban.metrics.scores import ScoredTrials, SortedScores
 from deciban.multiclass.recalibration import calibration_analysis_of
 from deciban.multiclass.tables import ScoredClasses, entropy, expected_surprise, mixed
 from deciban.rules.families import Logarithmic
 from deciban.rules.scoring import ScoringRule
-from deciban.types import FloatArray, IntArray, Names, Priors, Weights
+from deciban.types import ByValue, FloatArray, IntArray, Names, Priors, Weights
 
 BITS = Logarithmic(base=2)
 """Logarithmic rule in bits; its entropies are Shannon entropies."""

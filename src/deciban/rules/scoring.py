@@ -13,9 +13,8 @@ from scipy.special import expit
 
 from deciban._validate import arrays as _validate
 from deciban._validate.classes import distributions
-from deciban.core.by_value import ByValue
 from deciban.errors import InputError
-from deciban.types import AnyArray, BoolArray, FloatArray, Weights
+from deciban.types import AnyArray, BoolArray, ByValue, FloatArray, Weights
 
 
 class ScoringRule(ABC):

@@ -22,7 +22,7 @@ from deciban.memory import bytes_of_row
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit
 
 if TYPE_CHECKING:  # these modules need Arrow
-    from deciban.core.rules.expected import WeightedScores
+    from deciban.core.expected import WeightedScores
     from deciban.trials.joining.matching import JoinReport
     from deciban.trials.lists import Trials
 
@@ -769,8 +769,7 @@ def found_in(
         If ``look`` refuses a trial; the message contains the partition and the number of the trial.
     """
     if engine is None:
-        assert source.batch is not None  # noqa: S101  # without an engine, all trials are in one batch
-        return look(source.batch)
+        return look(source.held)  # without an engine, all trials are in one batch
     return engine.run(MapPass(wanted, look, words), source.partitions).found
 
 

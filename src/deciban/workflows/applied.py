@@ -50,8 +50,7 @@ from deciban.trials.lists import ROW
 from deciban.trials.sources import stacked
 from deciban.types import AnyArray, IntArray
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
-from deciban.workflows.kinds.base import Form, named_apart
-from deciban.workflows.kinds.score_units import application_messages, units_of
+from deciban.workflows.kinds.base import Form, application_messages, named_apart, units_of
 from deciban.workflows.kinds.two_class import as_table
 from deciban.workflows.model_files import order_for, ways_message
 from deciban.workflows.options import Reading, renamed

@@ -15,7 +15,7 @@ from deciban._validate.classes import prior_of
 from deciban.core.resampling.class_sums import CostSums, centre_of
 from deciban.core.resampling.clusters import UnitDesign
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.multiclass_training import ClassFit
+from deciban.core.training.multiclass_training import train_counted
 from deciban.engines.class_problems import (
     ProblemUnitSums,
     SystemScores,
@@ -99,7 +99,7 @@ def _least(data: SourceClasses, limits: CalibrationLimits, *, scale: bool, offse
         return limits.least(scale=scale, offset=offset)
     without = given_up(limits.total, data.prior, scale=scale)
     try:
-        fit: ClassFit = limits.given.train(scale=scale, offset=offset)
+        fit = train_counted(limits.given.counted, limits.given.survey, scale=scale, offset=offset)
     except InputError:
         return limits.least(scale=scale, offset=offset)
     if scale and fit.weights[0] <= 0.0:  # inverted scores: the best non-negative scale is 0

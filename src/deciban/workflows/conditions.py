@@ -12,18 +12,19 @@ import numpy as np
 
 from deciban._arrow import of_numpy
 from deciban.analysis.differences import differences_between
-from deciban.core.classes.counts import equalizing_factors
-from deciban.engines.conditions import (
+from deciban.core.class_counts import equalizing_factors
+from deciban.engines.units import (
     ConditionFacts,
     ConditionWeights,
     SortedSource,
     Values,
     look_at_conditions,
+    look_at_units,
     of_condition,
     sorted_by_condition,
+    survey_trials,
     weighted_by_condition,
 )
-from deciban.engines.units import look_at_units, survey_trials
 from deciban.errors import WARNING, InputError, Message, counted
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
 from deciban.trials.lists import as_text

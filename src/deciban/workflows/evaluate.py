@@ -17,7 +17,7 @@ from deciban.evaluation import Evaluation
 from deciban.evaluation.results import Results
 from deciban.evaluation.worst_trials import WorstTrial, WorstTrials, merged_worst, worst_trials
 from deciban.io.reader import UnpairedError
-from deciban.io.recognition import is_longer, memory_of
+from deciban.io.recognition import are_summaries, is_longer, memory_of
 from deciban.io.source import Source, single_files
 from deciban.memory import memory_error
 from deciban.models import Model
@@ -57,11 +57,10 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> inputs.Opened
     given = list(scores) if isinstance(scores, list | tuple) else [scores]
     has_objects, room = any(map(inputs.is_object, (*given, key))), options.scale.n_bytes
     named: Any = given if has_objects else inputs.paths_of(scores, also=(key, *options.files))
-    if key is None:
-        from deciban.workflows.summaries import are_summaries, opened_summaries
+    if key is None and are_summaries(named):
+        from deciban.workflows.summaries import opened_summaries
 
-        if are_summaries(named):
-            return opened_summaries(named, options)
+        return opened_summaries(named, options)
     is_asked = has_objects or options.scale.is_asked or _is_mask(key, options)  # matrices with a mask: in batches
     if is_asked or memory_of(named, key) > room or is_longer(named, key, room):
         return inputs.open_source(named, key, options)

@@ -26,8 +26,7 @@ from deciban.trials.sources import Chunk, LoadedPartition, ShardSource
 from deciban.trials.tables import criteria
 from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of
-from deciban.workflows.kinds.base import named_apart
-from deciban.workflows.kinds.score_units import in_nats, prior_of_classes
+from deciban.workflows.kinds.base import in_nats, named_apart, prior_of_classes
 from deciban.workflows.options import TRIALS, KindName, Options, Reading, UncertaintyOptions, new_names, renamed
 from deciban.workflows.partitions import sides_with_names
 from deciban.workflows.units import in_words, weights_of_key
@@ -96,14 +95,34 @@ class ScoreFiles:
         return kind_of(self.scores[0], self.key, options).name
 
     def as_source(self, options: Options, progress: Progress | None = None) -> ShardSource:
-        """Read and join the files, and return one batch.
-
-        Raises
-        ------
-        FormatError, KeyMismatchError, InputError
-            As in `read_joined`.
-        """
-        return read_joined(self, None, options, progress=progress)
+        """Read and join the files; see `read_joined`."""
+        say = progress or (lambda _words: None)
+        reading = options.reading.with_ids_read()
+        if self.key is None and reading.renaming is not None:  # the truth is in the score file, with the same names
+            reading = replace(reading, ids=reading.renaming.for_scores_alone())
+        kind = kind_of(self.scores[0], self.key, options)
+        kind.refuse_reading(reading)
+        contents = [kind.read(one, reading, say).contents for one in self.scores]
+        _require_same_rows(self.scores, contents)
+        systems = named_apart([system for one in contents for system in kind.systems_of(one, reading)])
+        systems, called = (systems, None) if reading.names is None else renamed(systems, reading.names)
+        systems = systems if self.class_order is None else kind.in_class_order(systems, self.class_order)
+        systems = kind.as_logarithms(systems, reading)
+        source = contents[0] if self.key is None else kind.read(self.key, reading, say, kind.need_of_key).contents
+        truth = _truth(kind, source, systems[0], reading, self)
+        say(f"joining {kind.noun}s")
+        aligned, truth = _aligned(kind, systems, truth, reading, incomplete=options.incomplete)
+        kind.refuse_contradictions([one for one in contents if one is not source], truth, reading)
+        weight, weighing = _weights(aligned[0], truth, reading, kind)
+        messages = [kind.read_message(system) for system in systems]
+        messages.append(Message("key", source.origin.name, f"{source.origin.reading}   {kind.counts(source, truth)}"))
+        messages += [as_message(note, c.origin.name) for c in dict.fromkeys([*contents, source]) for note in c.notes]
+        messages += [*kind.key_messages(truth, reading), *kind.unit_messages(systems, reading), *weighing]
+        messages += _join_messages(kind, aligned, truth, reading)
+        messages += _near_names(systems, truth, aligned[0].report, reading)
+        paths = tuple(one.origin.name for one in contents)
+        about: Any = {"messages": tuple(messages), "paths": paths, "renamed": called, "incomplete": options.incomplete}
+        return _source_of(kind, aligned, weight, truth.trials.origin.name, options, **about)
 
     def in_order_of(self, classes: Sequence[str]) -> ScoreFiles:
         """Return the files, with an order of the classes."""
@@ -166,34 +185,8 @@ def read_joined(
         As in `deciban.read_scores` and `deciban.align`; or if a weight is missing or invalid, classes do not match, or
         a segment excludes every class.
     """
-    say, chosen = progress or (lambda _words: None), options or Options()
-    reading = chosen.reading.with_ids_read()
-    files = ScoreFiles.of(scores, key, reading)
-    if files.key is None and reading.renaming is not None:  # the truth is in the score file, with the same names
-        reading = replace(reading, ids=reading.renaming.for_scores_alone())
-    kind = kind_of(files.scores[0], files.key, chosen)
-    kind.refuse_reading(reading)
-    contents = [kind.read(one, reading, say).contents for one in files.scores]
-    _require_same_rows(files.scores, contents)
-    systems = named_apart([system for one in contents for system in kind.systems_of(one, reading)])
-    systems, called = (systems, None) if reading.names is None else renamed(systems, reading.names)
-    systems = systems if files.class_order is None else kind.in_class_order(systems, files.class_order)
-    systems = kind.as_logarithms(systems, reading)
-    source = contents[0] if files.key is None else kind.read(files.key, reading, say, kind.need_of_key).contents
-    truth = _truth(kind, source, systems[0], reading, files)
-    say(f"joining {kind.noun}s")
-    aligned, truth = _aligned(kind, systems, truth, reading, incomplete=chosen.incomplete)
-    kind.refuse_contradictions([one for one in contents if one is not source], truth, reading)
-    weight, weighing = _weights(aligned[0], truth, reading, kind)
-    messages = [kind.read_message(system) for system in systems]
-    messages.append(Message("key", source.origin.name, f"{source.origin.reading}   {kind.counts(source, truth)}"))
-    messages += [as_message(note, c.origin.name) for c in dict.fromkeys([*contents, source]) for note in c.notes]
-    messages += [*kind.key_messages(truth, reading), *kind.unit_messages(systems, reading), *weighing]
-    messages += _join_messages(kind, aligned, truth, reading)
-    messages += _near_names(systems, truth, aligned[0].report, reading)
-    paths = tuple(one.origin.name for one in contents)
-    about: Any = {"messages": tuple(messages), "paths": paths, "renamed": called, "incomplete": chosen.incomplete}
-    return _source_of(kind, aligned, weight, truth.trials.origin.name, chosen, **about)
+    chosen = options or Options()
+    return ScoreFiles.of(scores, key, chosen.reading).as_source(chosen, progress)
 
 
 def _join_messages(kind: AnyKind, aligned: Sequence[Any], key: AnyKey, reading: Reading) -> list[Message]:

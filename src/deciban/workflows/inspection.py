@@ -17,7 +17,8 @@ from deciban._validate.classes import LIKE_POSTERIORS, LIKE_PROBABILITIES, like_
 from deciban.errors import NEGATED, as_message, shortened
 from deciban.io import Contents, read_contents
 from deciban.io.columns.headers import Columns
-from deciban.io.summary_files import SummaryHead, is_summary_file, read_head
+from deciban.io.recognition import is_summary_file
+from deciban.io.summary_files import SummaryHead, read_head
 from deciban.io.units import DETECTION_LLRS, is_submission, negated
 from deciban.metrics import SortedScores
 from deciban.models import load_model
@@ -27,7 +28,7 @@ from deciban.trials.classes import ScoreStatistics
 from deciban.trials.joining import Lookup
 from deciban.types import ScoreArray
 from deciban.workflows.kinds import kind_called
-from deciban.workflows.kinds.score_units import UNDECLARED, UNIT
+from deciban.workflows.kinds.base import UNDECLARED, UNIT
 
 _BEGINNING = 200
 """Number of bytes to read to recognize a model file."""

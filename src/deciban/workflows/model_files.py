@@ -499,8 +499,8 @@ def data_of(source: ShardSource, how_sure: UncertaintyOptions | None) -> Labelle
 
 def _trials_in_memory(source: ShardSource) -> Trials:
     """Return the trials of a source in memory."""
-    assert source.batch is not None and source.batch.trials is not None  # noqa: S101, PT018  # checked by callers
-    return source.batch.trials
+    assert source.held.trials is not None  # noqa: S101  # checked by callers
+    return source.held.trials
 
 
 def sides_of(source: ShardSource) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deciban.core.classes.counts import sharing_factors
-from deciban.engines.conditions import weighted_by_condition
+from deciban.core.class_counts import sharing_factors
+from deciban.engines.units import weighted_by_condition
 from deciban.errors import WARNING, InputError, Message, shortened
 from deciban.evaluation.preset_table import PlanFigure, Preset, Primary, presets, primary_of
 from deciban.evaluation.results import Results
@@ -220,7 +220,7 @@ def shares_of(plan: Preset, names: Sequence[str | None], totals: CountArray) -> 
     Returns
     -------
     (n_names, 2) array
-        Shares for `deciban.core.classes.counts.sharing_factors`.
+        Shares for `deciban.core.class_counts.sharing_factors`.
 
     Raises
     ------

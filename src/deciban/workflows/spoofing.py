@@ -502,8 +502,7 @@ class _Evaluator:
 
     def evaluated(self, at: int, rows: BoolArray, points: Any = None, weight: Any = None) -> Evaluation:
         """Evaluate some trials of a system, perhaps with weights."""
-        batch = self.units.source.batch
-        assert batch is not None  # noqa: S101  # read as a whole
+        batch = self.units.source.held
         chunk = (batch if weight is None else replace(batch, weight=weight)).take(rows)
         source = replace(_held(self.units.source, chunk), has_weights=weight is not None)
         figures = replace(self.options.figures, operating_points=points or None, eer_conventions=True)

@@ -311,12 +311,6 @@ def merge_summaries(summaries: Sequence[PathLike], output: PathLike) -> tuple[Me
     return read, Message("wrote", display_name(output), "the summary of all of them")
 
 
-def are_summaries(paths: Sequence[Any]) -> bool:
-    """Return True if all inputs are summary files."""
-    found = [one for path in paths if isinstance(path, str | Path) and str(path) != "-" for one in files_of(path)]
-    return bool(found) and len(found) >= len(paths) and all(map(summary_files.is_summary_file, found))
-
-
 def _files(paths: Sequence[PathLike]) -> list[PathLike]:
     return [one for path in paths for one in files_of(path)]
 

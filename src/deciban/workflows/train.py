@@ -38,7 +38,7 @@ from deciban.workflows.quality import (
     with_quality,
 )
 from deciban.workflows.training_rows import Compared, TrainingRows, opened_others, require_scores_of
-from deciban.workflows.units import DEFAULT_FOLDS, HoldOut, UnitsOfSource, units_of_source
+from deciban.workflows.units import DEFAULT_FOLDS, HoldOut, units_of_source
 
 _NOTHING = 0.0005
 """Share of an objective that is displayed as 0.0 %."""
@@ -383,7 +383,9 @@ def train_source(
     dev = Compared(every.choose(taken, options), options, units)
     untrained = copy.deepcopy(model)
     progress(f"training on {', '.join(dev.source.systems)}")
-    _train(model, dev.source, options, units)
+    model.system_names = dev.source.systems
+    model_files.fit_source(model, dev.source, options, units)
+    _record(model, dev.source, options)
     crossing = None
     if held is not None:
         progress("cross-validating")
@@ -457,10 +459,8 @@ def _crossed_row(
     return FigureRow(name=name, role="cross-validated", dev=own.evaluated([0], progress).systems[0])
 
 
-def _train(model: ScoreModel, source: ShardSource, options: Options, units: UnitsOfSource) -> None:
-    """Train a model, and add names of systems, columns and units to its record."""
-    model.system_names = source.systems
-    model_files.fit_source(model, source, options, units)
+def _record(model: ScoreModel, source: ShardSource, options: Options) -> None:
+    """Add names of systems, columns and units to the record of training."""
     training, reading = model.training_, options.reading
     assert training is not None  # noqa: S101  # set by training
     more = {} if reading.weights is None else {"weights_from": reading.weights}

@@ -493,7 +493,11 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: UncertaintyOp
         if found.facts.units is not None:
             units, messages = units_and_messages(found.facts, found.said, kind, source.classes)
         return UnitsOfSource(source, engine, units, found.by_name, messages)
-    said = () if how_sure.naming is not None else tuple(_unused_names_of(source))
+    said = (
+        ()
+        if how_sure.naming is not None
+        else tuple(unused_names(one for one in source.columns if one not in source.names))
+    )
     if source.classes:  # no keys are kept for so many units
         each = TrialUnits((), np.zeros(0, np.uint64), kind.noun, independent(kind.noun))
         return UnitsOfSource(source, engine, each, None, said)
@@ -502,10 +506,6 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: UncertaintyOp
     survey = survey_trials(source, engine)
     units, messages = units_and_messages(UnitFacts.of_singles(survey), said, kind, ())
     return UnitsOfSource(source, engine, units, None, messages, survey)
-
-
-def _unused_names_of(source: ShardSource) -> list[Message]:
-    return unused_names(one for one in source.columns if one not in source.names)
 
 
 def units_of_batch(
@@ -518,8 +518,8 @@ def units_of_batch(
     InputError, KeyMismatchError, FormatError, OSError
         If a column or file does not exist, or lacks the unit of a trial.
     """
-    batch = source.batch
-    assert batch is not None and batch.trials is not None and batch.truth is not None  # noqa: S101, PT018  # joined before
+    batch = source.held
+    assert batch.trials is not None and batch.truth is not None  # noqa: S101, PT018  # joined before
     if not how_sure.intervals:
         return source, ()
     weight, naming = batch.weight, how_sure.naming

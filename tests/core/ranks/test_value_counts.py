@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.ranks.loops import count_loops
-from deciban.core.ranks.value_counts import ValueCounts, expected_bytes
+from deciban.core.ranks.loops import ValueCounts, count_loops, expected_bytes
 
 pytest.importorskip("numba")
 

@@ -89,18 +89,18 @@ def test_where_rates_cross_their_weights_are_those_of_normal_classes(ratio):
     threshold = brentq(lambda t: stats.norm.sf(t) - ratio * stats.norm.cdf(t - 2), -2, 4)
     found, n_units = linear((tar, non)), (2000, 2000)
     down, up = stats.norm.pdf(threshold), stats.norm.pdf(threshold - 2)
-    p_fa, *slopes = crossing_slopes(found.rocch, ratio, n_units)
+    p_fa, slopes = crossing_slopes(found.rocch, ratio, n_units)
     assert p_fa == pytest.approx(stats.norm.sf(threshold), rel=0.02)
     assert slopes[0] / slopes[1] == pytest.approx(down / up, rel=0.1)
     expected = ratio * down / (down + ratio * up), ratio * up / (down + ratio * up)
-    weights = crossing_weights(found.rocch, ratio, n_units)
+    weights = crossing_weights(ratio, slopes)
     assert weights == pytest.approx(expected, rel=0.1)
     assert weights[0] * p_fa / ratio + weights[1] * p_fa == pytest.approx(p_fa)
 
 
 @given(classes(st.one_of(coarse, st.floats(-20, 20))), st.sampled_from([0.25, 1.0, 5.0]))
 def test_weights_of_a_crossing_are_shares_of_it(sets, ratio):
-    of_tar, of_non = crossing_weights(linear(sets).rocch, ratio, (5, 7))
+    of_tar, of_non = crossing_weights(ratio, crossing_slopes(linear(sets).rocch, ratio, (5, 7))[1])
     assert min(of_tar, of_non) >= 0.0
     assert of_tar / ratio + of_non == pytest.approx(1.0)
 

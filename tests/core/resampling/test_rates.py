@@ -51,7 +51,8 @@ def test_effective_numbers_of_trials_lie_between_clusters_without_errors_and_all
 
 
 def test_degrees_of_freedom_are_those_of_effective_clusters():
-    assert ClassSize(100.0, 12.5, 40).quantile(0.95) == pytest.approx(stats.t.ppf(0.975, 11.5))
+    low, high = ClassSize(1000.0, 12.5, 40).limits(0.5, 0.25 / 1000, 0.95)
+    assert (low, high) == pytest.approx(wilson(0.5, 1000.0, stats.t.ppf(0.975, 11.5)))
 
 
 def test_independent_parts_add_in_squares_and_correlated_ones_as_they_are():

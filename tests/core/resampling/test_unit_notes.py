@@ -31,7 +31,7 @@ def test_classes_with_a_unit_in_all_trials_are_named():
     assert sorted(UnitFacts.of(units, target).sharing()) == [0, 1]
     assert UnitFacts.of(units, target, np.array([False, True, True, False])).sharing() == [0]
     said = common_in_words(units.noun, ["targets", "non-targets"])
-    assert said.startswith("one speaker is in all targets, in all non-targets")
+    assert said.startswith("one speaker is in all targets and in all non-targets")
 
 
 def test_trials_that_are_units_are_in_no_need_of_words():

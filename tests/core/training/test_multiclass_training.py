@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.special import log_softmax
 
 from deciban.core.training import linear_training
+from deciban.core.training import moments as survey
 from deciban.core.training import multiclass_training as class_training
-from deciban.core.training import multiclass_training as survey
 from deciban.core.training.linear_training import train
 from deciban.core.training.multiclass_objective import CountedTrials
 from deciban.errors import InputError
@@ -201,7 +201,7 @@ def test_the_way_through_samples_leads_to_the_same_optimum(monkeypatch, weighted
     systems, label = problem(70_000, n_systems)
     weights = np.random.default_rng(2).uniform(0.2, 3.0, 70_000) if weighted else None
     quick = train_classes(systems, label, prior=PRIOR, weights=weights)
-    monkeypatch.setattr(survey, "sample", lambda trials: trials)
+    monkeypatch.setattr(survey, "sample_of_classes", lambda trials: trials)
     monkeypatch.setattr(class_training, "LARGE", 1 << 40)
     direct = train_classes(systems, label, prior=PRIOR, weights=weights)
     np.testing.assert_allclose(quick.weights, direct.weights, atol=1e-6)

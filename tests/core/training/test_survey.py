@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from deciban.core.training.moments import Survey, sample_of_classes
 from deciban.core.training.multiclass_objective import ClassTrials
-from deciban.core.training.multiclass_training import Survey, sample
 from support.many_classes import problem
 
 PRIOR = np.array([0.1, 0.2, 0.3, 0.4])
@@ -54,10 +54,10 @@ def test_typical_spreads_are_ranges_of_three_quarters_of_the_trials():
 def test_a_sample_stands_for_all_trials():
     """As many of each class as there may be, with weights that make the prior of them."""
     everything = trials(60_000)
-    few = sample(everything)
+    few = sample_of_classes(everything)
     assert 4 * len(few) <= len(everything)
     np.testing.assert_allclose(few.class_weights * few.amounts, PRIOR, rtol=1e-12)
-    assert sample(few) is few
+    assert sample_of_classes(few) is few
     quantiles = norm.ppf([0.1, 0.5, 0.9])
     for k in range(4):
         own, all_of_them = (some.systems[some.label == k, 0, k] for some in (few, everything))
@@ -69,7 +69,7 @@ def sampled(everything):
     """Which trials are in the sample."""
     numbers = np.arange(len(everything), dtype=float)
     numbered = replace(everything, systems=np.broadcast_to(numbers[:, None, None], everything.systems.shape))
-    return sample(numbered).systems[:, 0, 0].astype(int)
+    return sample_of_classes(numbered).systems[:, 0, 0].astype(int)
 
 
 def test_what_is_constant_in_the_sample_need_not_be_so_in_all_trials():
@@ -86,7 +86,7 @@ def test_no_sample_lacks_a_class_that_counts():
     rows = sampled(everything)
     weights[rows[everything.label[rows] == 2]] = 0.0
     weighted = replace(everything, weights=weights)
-    assert sample(weighted) is weighted
+    assert sample_of_classes(weighted) is weighted
 
 
 def test_a_class_without_trials_is_no_trouble():

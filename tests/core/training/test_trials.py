@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.rules.proper import beta_cost_tar
+from deciban.core.proper import beta_cost_tar
 from deciban.core.training.linear_training import train
 from deciban.errors import DecibanError, TrialError
 

@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.core.by_value import ByValue
 from deciban.core.ranks.counts import CountTable, SortedClass, corners, thresholds_from, twice_ordered
 from deciban.core.ranks.loops import ready
 from deciban.core.ranks.operating import detection_cost, effective_log_odds, line_crossing
-from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, IntArray, ScoreArray
+from deciban.types import BoolArray, ByValue, CountArray, FloatArray, FloatPair, IntArray, ScoreArray
 
 _GROUPS_PER_CHUNK = 131072
 """Groups pooled in cache, before the remaining groups of all chunks are pooled together."""

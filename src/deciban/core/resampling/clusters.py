@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from deciban.core.classes.counts import tally
+from deciban.core.class_counts import tally
 from deciban.core.resampling import intervals
 from deciban.core.resampling.intervals import ClassSize, RatePart, RateSum
 from deciban.core.resampling.units import TrialUnits

@@ -163,10 +163,6 @@ class ClassSize:
         """True if intervals are possible, with at least five effective clusters."""
         return is_enough(self.n_clusters)
 
-    def quantile(self, level: float) -> float:
-        """Return the t quantile at a level, with the effective number of clusters minus 1 as degrees of freedom."""
-        return t_quantile(level, max(self.n_clusters - 1.0, 1.0))
-
     def effective(self, rate: ArrayLike, variance: ArrayLike) -> FloatArray:
         """Return effective numbers of trials of rates with these cluster-robust variances.
 
@@ -190,7 +186,7 @@ class ClassSize:
 
         The lower Wilson limit is too high for a few errors. Therefore, it is at most the exact one-sided limit of this
         level (Clopper and Pearson 1934, Biometrika 26), which is lower for fewer than ten errors. The upper limit is
-        its mirror image.
+        its mirror image. Degrees of freedom are the effective number of clusters minus 1.
 
         Examples
         --------
@@ -203,7 +199,7 @@ class ClassSize:
         """
         p = np.clip(np.asarray(rate, np.float64), 0.0, 1.0)
         n = self.effective(p, variance)
-        low, high = wilson(p, n, self.quantile(level))
+        low, high = wilson(p, n, t_quantile(level, max(self.n_clusters - 1.0, 1.0)))
         return np.minimum(low, exact_limit(p, n, level)), np.maximum(high, 1.0 - exact_limit(1.0 - p, n, level))
 
 

@@ -17,12 +17,12 @@ from typing import Self, TypeAlias
 import numpy as np
 from scipy.special import expit, ndtr
 
+from deciban.core.proper import beta_cost_non, beta_cost_tar, softplus
 from deciban.core.ranks.counts import CountTable, SortedClass
 from deciban.core.ranks.hull import Pav, Rocch, pool
 from deciban.core.ranks.operating import detection_cost
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, is_enough
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, softplus
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, FloatPair, IntArray, ScoreArray
 
@@ -332,11 +332,9 @@ def _llr(
 
 def dcf_weights(log_odds: float) -> tuple[float, float]:
     """Return the costs of a miss and a false alarm, normalized by the better of accept-all and reject-all."""
-    one, none, at = np.ones(1), np.zeros(1), np.full(1, log_odds)
-    miss, false_alarm = (
-        detection_cost(*pair, at, 1.0, 1.0, normalize=True).item() for pair in ((one, none), (none, one))
-    )
-    return miss, false_alarm
+    at = np.full(2, log_odds)
+    miss, false_alarm = detection_cost(np.array([1.0, 0.0]), np.array([0.0, 1.0]), at, 1.0, 1.0, normalize=True)
+    return float(miss), float(false_alarm)
 
 
 CellCosts: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
@@ -461,14 +459,14 @@ class LinearCosts:
         return np.where(self.best.seen[:, 0], costs(self.tar_means, self.non_means), 0.0)
 
 
-def crossing_weights(rocch: Rocch, ratio: float, n_units: tuple[int, int]) -> tuple[float, float]:
-    """Return the weights of both error rates in ``p_fa`` where ``p_fa = ratio * p_miss``; see `crossing_slopes`."""
-    _, down, up = crossing_slopes(rocch, ratio, n_units)
+def crossing_weights(ratio: float, slopes: tuple[float, float]) -> tuple[float, float]:
+    """Return the weights of both error rates in ``p_fa`` where ``p_fa = ratio * p_miss``, by `crossing_slopes`."""
+    down, up = slopes
     scale = ratio / (down + ratio * up)
     return scale * down, scale * up
 
 
-def crossing_slopes(rocch: Rocch, ratio: float, n_units: tuple[int, int]) -> tuple[float, float, float]:
+def crossing_slopes(rocch: Rocch, ratio: float, n_units: tuple[int, int]) -> tuple[float, tuple[float, float]]:
     """Return ``p_fa = ratio * p_miss`` on the hull, and the changes of ``p_fa`` and ``p_miss`` around it.
 
     Slopes are slopes of a chord, because between two neighbours on the hull they are mostly random. If both rates must
@@ -498,12 +496,12 @@ def crossing_slopes(rocch: Rocch, ratio: float, n_units: tuple[int, int]) -> tup
     if ratio == 1.0:
         gap, reach = off(1.0), math.hypot(*spreads)
         fall, rise = at(gap, np.clip([reach, -reach], gap[-1], gap[0]))
-        return p_fa, float(fall[0] - fall[1]), float(rise[1] - rise[0])
+        return p_fa, (float(fall[0] - fall[1]), float(rise[1] - rise[0]))
     if p_fa == 0.0:  # no errors: equal weights of both rates
-        return 0.0, 1.0, 1.0
+        return 0.0, (1.0, 1.0)
     factor = math.exp(min(math.hypot(spreads[0] / p_miss, spreads[1] / p_fa), 1.0))
     (most_fa, least_miss), (least_fa, most_miss) = (at(off(one), nowhere) for one in (ratio * factor, ratio / factor))
-    return p_fa, float(most_fa[0] - least_fa[0]), float(most_miss[0] - least_miss[0])
+    return p_fa, (float(most_fa[0] - least_fa[0]), float(most_miss[0] - least_miss[0]))
 
 
 def _spread(rate: float, n: int) -> float:

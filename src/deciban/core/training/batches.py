@@ -15,8 +15,7 @@ import numpy as np
 
 from deciban._validate.arrays import all_finite
 from deciban._validate.classes import Names
-from deciban.core.by_value import Additive
-from deciban.core.classes.loglik import are_alike
+from deciban.core.logliks import are_alike
 from deciban.core.training.linear_objective import TrainingTrials
 from deciban.core.training.multiclass_objective import (
     ClassTrials,
@@ -28,7 +27,7 @@ from deciban.core.training.multiclass_objective import (
 )
 from deciban.core.training.separation import Amounts, Pair, undecided
 from deciban.core.training.sums import BatchedTraining, Deviations, Ends, Left, Parts, RandomSample, Sums, sample_size
-from deciban.types import BoolArray, FloatArray, ScoreArray
+from deciban.types import Additive, BoolArray, FloatArray, ScoreArray
 
 DRAWN = 1 << 17
 """Limit of sampled trials of each class."""

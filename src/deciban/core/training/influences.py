@@ -19,11 +19,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit, softmax
 
+from deciban.core.proper import kernel
 from deciban.core.resampling import linearised
 from deciban.core.resampling.intervals import effective_numbers
 from deciban.core.resampling.linearised import UnitChanges
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.rules.proper import kernel
 from deciban.core.training.batches import PartsOfClassTrials, PartsOfTrials
 from deciban.core.training.linear_objective import TrainingTrials
 from deciban.core.training.moments import SAMPLE, moments, sample, standardization

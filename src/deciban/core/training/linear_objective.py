@@ -17,8 +17,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from deciban.core.proper import Terms, beta_cost_non, kernel, slope_kernel
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.rules.proper import Terms, beta_cost_non, kernel, slope_kernel
 from deciban.core.training.sums import Ends, F, Sums, SumsUpTo
 from deciban.core.training.trust_region import SIZE, SUSPICIOUS, Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray

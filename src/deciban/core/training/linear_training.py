@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from deciban.core.expected import scoring_rule_cost
+from deciban.core.proper import beta_cost_non, beta_cost_tar
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
-from deciban.core.rules.expected import scoring_rule_cost
-from deciban.core.rules.proper import beta_cost_non, beta_cost_tar
 from deciban.core.training import moments as statistics
 from deciban.core.training.batches import PartsOfTrials, TrialsInParts
 from deciban.core.training.linear_objective import LinearObjective, TrainingTrials

@@ -1,4 +1,4 @@
-"""Samples of trials, and centers and widths of scores, for the start of the search.
+"""Samples of trials, properties of multiclass trials, and centers and widths of scores for the start of the search.
 
 The optimum of a sample is close to the optimum of all trials, for a fraction of the work. Class weights, or weights of
 trials, make the sample represent all trials. Standardized scores give parameters of comparable size.
@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
 
 from deciban._validate.arrays import all_finite, refuse_trials
-from deciban.core.training.batches import TrialsInParts
-from deciban.core.training.linear_objective import LinearObjective, MatrixBlock, TrainingTrials
+from deciban.core.class_counts import ordered_by_class
+from deciban.core.training.batches import ClassTrialsInParts, TrialsInParts
+from deciban.core.training.linear_objective import LinearObjective, MatrixBlock, TrainingTrials, length_bound
 from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.core.training.sums import Ends, Sums, mixed_variance
 from deciban.errors import InputError
@@ -499,3 +500,94 @@ def binned(objective: LinearObjective, few: TrainingTrials) -> TrainingTrials | 
     return replace(
         trials, columns=(means,), is_target=full >= _BINS, weights=counts[full].astype(np.float64), matrix=None
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """Training trials, with properties that are computed once for any number of maps.
+
+    Attributes
+    ----------
+    trials : ClassTrials or ClassTrialsInParts
+    """
+
+    trials: Any
+
+    @cached_property
+    def few(self) -> ClassTrials:
+        """An even sample; all trials if there are few."""
+        return sample_of_classes(self.trials)
+
+    @cached_property
+    def standard(self) -> FloatPair:
+        """Center and width of each system, from a sample with equal classes.
+
+        With the prior, the width could be tiny if one class is probable and its scores nearly constant.
+        """
+        center, width = standardization(_at_flat_prior(self.few))
+        if self.few is self.trials or np.all(width > 0.0):
+            return center, width
+        # A system may be constant in a sample only.
+        return standardization(_at_flat_prior(self.trials))
+
+    @cached_property
+    def center(self) -> FloatArray:
+        """Center of each system, from a sample with class priors."""
+        amounts = self.few.class_weights * self.few.amounts
+        is_flat = self.few is self.trials and np.ptp(amounts) <= _EQUAL * amounts.max()
+        return self.standard[0] if is_flat else standardization(self.few)[0]
+
+    def typical_spreads(self, width: FloatArray) -> FloatArray:
+        """Return `typical_spreads` of a sample."""
+        return typical_spreads(self._spreads, width)
+
+    @cached_property
+    def _spreads(self) -> FloatArray:
+        return spreads(self.few)
+
+    @cached_property
+    def _length(self) -> float:
+        trials = self.trials
+        if isinstance(trials, ClassTrialsInParts):
+            return trials.length
+        return length_bound(trials.systems.reshape(len(trials), -1))
+
+    def reach_in_widths(self, width: FloatArray) -> float:
+        """Return an upper bound of all absolute scores, in units of the least width."""
+        least = float(np.min(width[width > 0.0], initial=np.inf))
+        return self._length / least if least < np.inf else np.inf
+
+
+_EQUAL = 1e-14
+"""Relative difference up to which priors of classes count as equal."""
+
+
+def _at_flat_prior(trials: Any) -> Any:
+    """Return the trials at the flat prior."""
+    amounts = trials.amounts
+    return replace(trials, class_weights=np.divide(1.0, amounts, out=np.zeros(len(amounts)), where=amounts > 0.0))
+
+
+def sample_of_classes(trials: ClassTrials | ClassTrialsInParts) -> ClassTrials:
+    """Return about ``SAMPLE`` evenly spaced trials of each kind, with as many of each class as possible.
+
+    Trials in batches have one sample, drawn in the first pass.
+    """
+    if isinstance(trials, ClassTrialsInParts):
+        return trials.few
+    n, n_classes = len(trials), len(trials.class_weights)
+    size = max(SAMPLE, 40 * n_classes)
+    if n < 4 * size:
+        return trials
+    order = ordered_by_class(trials.label, n_classes)
+    ends = np.cumsum(np.bincount(trials.label, minlength=n_classes))
+    share = max(size // n_classes, 1)
+    own = (order[begin:end] for begin, end in zip(np.append(0, ends[:-1]), ends, strict=True))
+    rows = np.sort(np.concatenate([some[:: max(len(some) // share, 1)] for some in own]))
+    few = trials.take(rows)
+    everything, amounts = trials.amounts, few.amounts
+    if np.any((amounts == 0.0) & (everything > 0.0)):
+        return trials
+    # Infinite scores may decide all trials of a class, so that none of them remain.
+    stand_for = np.divide(everything, amounts, out=np.ones(n_classes), where=amounts > 0.0)
+    return replace(few, class_weights=trials.class_weights * stand_for)

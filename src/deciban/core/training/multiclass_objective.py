@@ -19,7 +19,7 @@ import numpy as np
 
 from deciban._validate.arrays import all_finite, refuse_trials
 from deciban._validate.classes import Names, called
-from deciban.core.classes.loglik import are_alike
+from deciban.core.logliks import are_alike
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.linear_objective import dot
 from deciban.core.training.separation import reachable

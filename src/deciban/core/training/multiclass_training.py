@@ -1,120 +1,34 @@
-"""Training of the scales and offsets of multiclass calibration and fusion, to the optimum or to an error.
-
-The method is the same as with two classes (`deciban.core.training.linear_training`): samples first, then all trials in
-float32, then in float64.
-"""
+"""Training of multiclass calibrations, fusions and more general linear maps of log-likelihoods."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.linalg import helmert, null_space
 
-from deciban.core.classes.counts import ordered_by_class
-from deciban.core.training import moments
+from deciban.core.logliks import relative, row_blocks
+from deciban.core.training import multiclass_objective
 from deciban.core.training.batches import ClassTrialsInParts, PartsOfClassTrials
-from deciban.core.training.linear_objective import length_bound
 from deciban.core.training.linear_training import INFORMATIVE, LARGE, ROUGH, Fit, LevelSearch
-from deciban.core.training.moments import SAMPLE, drawn_near, require_scales, standardization, widths_near
+from deciban.core.training.moments import (
+    SAMPLE,
+    Survey,
+    drawn_near,
+    require_scales,
+    sample_of_classes,
+    standardization,
+    widths_near,
+)
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials, CountedTrials
 from deciban.core.training.separation import refuse_infinite
-from deciban.core.training.trust_region import PRECISE, Minimum
+from deciban.core.training.sums import Ends, Sums, SumsUpTo
+from deciban.core.training.trust_region import PRECISE, SUSPICIOUS, Derivatives, Minimum
 from deciban.errors import InputError
-from deciban.types import FloatArray, FloatPair
-
-
-@dataclass(frozen=True, eq=False)
-class Survey:
-    """Training trials, with properties that are computed once for any number of maps.
-
-    Attributes
-    ----------
-    trials : ClassTrials or ClassTrialsInParts
-    """
-
-    trials: Any
-
-    @cached_property
-    def few(self) -> ClassTrials:
-        """An even sample; all trials if there are few."""
-        return sample(self.trials)
-
-    @cached_property
-    def standard(self) -> FloatPair:
-        """Center and width of each system, from a sample with equal classes.
-
-        With the prior, the width could be tiny if one class is probable and its scores nearly constant.
-        """
-        center, width = moments.standardization(_equal_classes(self.few))
-        if self.few is self.trials or np.all(width > 0.0):
-            return center, width
-        # A system may be constant in a sample only.
-        return moments.standardization(_equal_classes(self.trials))
-
-    @cached_property
-    def center(self) -> FloatArray:
-        """Center of each system, from a sample with class priors."""
-        amounts = self.few.class_weights * self.few.amounts
-        is_flat = self.few is self.trials and np.ptp(amounts) <= _ROUNDING * amounts.max()
-        return self.standard[0] if is_flat else moments.standardization(self.few)[0]
-
-    def typical_spreads(self, width: FloatArray) -> FloatArray:
-        """Return `deciban.core.training.moments.typical_spreads` of a sample."""
-        return moments.typical_spreads(self._spreads, width)
-
-    @cached_property
-    def _spreads(self) -> FloatArray:
-        return moments.spreads(self.few)
-
-    @cached_property
-    def _length(self) -> float:
-        trials = self.trials
-        if isinstance(trials, ClassTrialsInParts):
-            return trials.length
-        return length_bound(trials.systems.reshape(len(trials), -1))
-
-    def reach_in_widths(self, width: FloatArray) -> float:
-        """Return an upper bound of all absolute scores, in units of the least width."""
-        least = float(np.min(width[width > 0.0], initial=np.inf))
-        return self._length / least if least < np.inf else np.inf
-
-
-_ROUNDING = 1e-14
-"""Relative difference up to which priors of classes count as equal."""
-
-
-def _equal_classes(trials: Any) -> Any:
-    """Return the trials at the flat prior."""
-    amounts = trials.amounts
-    return replace(trials, class_weights=np.divide(1.0, amounts, out=np.zeros(len(amounts)), where=amounts > 0.0))
-
-
-def sample(trials: ClassTrials | ClassTrialsInParts) -> ClassTrials:
-    """Return about ``SAMPLE`` evenly spaced trials of each kind, with as many of each class as possible.
-
-    Trials in batches have one sample, drawn in the first pass.
-    """
-    if isinstance(trials, ClassTrialsInParts):
-        return trials.few
-    n, n_classes = len(trials), len(trials.class_weights)
-    size = max(SAMPLE, 40 * n_classes)
-    if n < 4 * size:
-        return trials
-    order = ordered_by_class(trials.label, n_classes)
-    ends = np.cumsum(np.bincount(trials.label, minlength=n_classes))
-    share = max(size // n_classes, 1)
-    own = (order[begin:end] for begin, end in zip(np.append(0, ends[:-1]), ends, strict=True))
-    rows = np.sort(np.concatenate([some[:: max(len(some) // share, 1)] for some in own]))
-    few = trials.take(rows)
-    everything, amounts = trials.amounts, few.amounts
-    if np.any((amounts == 0.0) & (everything > 0.0)):
-        return trials
-    # Infinite scores may decide all trials of a class, so that none of them remain.
-    stand_for = np.divide(everything, amounts, out=np.ones(n_classes), where=amounts > 0.0)
-    return replace(few, class_weights=trials.class_weights * stand_for)
-
+from deciban.types import FloatArray, FloatPair, IntArray, ScoreArray
 
 _LAST = 3e-13
 """Required relative precision of the optimum of many trials: as with two classes, to ten digits."""
@@ -304,3 +218,381 @@ def _is_apart_at_last(objective: ClassObjective, found: Minimum) -> bool:
         return False
     alone = replace(objective, log_prior=np.zeros_like(objective.log_prior))
     return alone(found.point, found.at.hessian).worst < 0.0
+
+
+_BLOCK_BYTES = 1 << 22
+"""Limit of bytes for products of features and posteriors in a block."""
+
+
+_LARGEST = 1e150
+"""Largest standardized parameter that is within bounds."""
+
+
+@dataclass(frozen=True, eq=False)
+class TransformObjective:
+    """Objective of the parameters that determine a matrix and offsets.
+
+    Attributes
+    ----------
+    trials : ClassTrials
+        Of one system, with class weights that sum to the prior.
+    log_prior : (n_classes,) array
+    center : (n_classes,) array
+        Subtracted from normalized log-likelihoods.
+    width : float
+        Divisor after this subtraction.
+    is_diagonal : bool
+        True if each class has a scale for its own score only; False if it has one for the score of every class.
+    basis : (n_classes * n_features, n_parameters) array
+        Derivatives of each class's parameters (scales of standardized scores and an offset) in the trained parameters.
+    penalty : (n_parameters, n_parameters) array
+        Half of its quadratic form is added to the objective.
+    reach : float
+        Largest absolute score; infinite if unknown.
+    """
+
+    trials: ClassTrials
+    log_prior: FloatArray
+    center: FloatArray
+    width: float
+    is_diagonal: bool
+    basis: FloatArray
+    penalty: FloatArray
+    reach: float = np.inf
+
+    @property
+    def n_features(self) -> int:
+        """Number of parameters of each class."""
+        return len(self.basis) // len(self.log_prior)
+
+    def __call__(self, parameters: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
+        """Return the value and gradient at a point, and the Hessian unless one is passed.
+
+        ``worst`` is the largest lead of a wrong class in a trial. It is negative if the right class always leads.
+        """
+        size, known = self.basis.shape[1], hessian
+        if not np.all(np.abs(parameters) < _LARGEST):
+            return Derivatives(np.inf, np.full(size, np.nan), np.full((size, size), np.nan))
+        raw, n = (self.basis @ parameters).reshape(-1, self.n_features), len(self.basis)
+        found = self.trials.each(partial(_terms, self.form, raw, known is None))
+        total = found.sums.total
+        value, gradient = float(total[0]), total[1 : n + 1]
+        if known is None:
+            known = self.basis.T @ total[n + 1 :].reshape(n, n) @ self.basis + self.penalty
+        pushed = self.penalty @ parameters
+        value += 0.5 * float(parameters @ pushed)
+        return Derivatives(value, self.basis.T @ gradient + pushed, known, float(found.largest.high))
+
+    @property
+    def form(self) -> TransformObjective:
+        """The same objective without the trials, for workers that have their own."""
+        return replace(self, trials=multiclass_objective.NO_TRIALS)
+
+    def blocks(self) -> list[slice]:
+        """Batches of all trials that need little temporary memory."""
+        size = max(_BLOCK_BYTES // (8 * len(self.basis)), 64)
+        return [slice(i, i + size) for i in range(0, len(self.trials), size)]
+
+    def largest_move(self, parameters: FloatArray, step: FloatArray) -> float:
+        """Return the largest change that a step makes in the log-likelihood of a class relative to the true class.
+
+        If a bound that needs no pass over the trials is low enough, this bound is returned.
+        """
+        raw, change = ((self.basis @ each).reshape(-1, self.n_features) for each in (parameters, step))
+        bound = self._move_bound(change)
+        if bound < SUSPICIOUS:
+            return bound
+        return max(0.0, float(self.trials.each(partial(_moved, self.form, raw, change)).high))
+
+    def _move_bound(self, change: FloatArray) -> float:
+        """Return an upper bound of the change; infinite if the reach of scores is unknown."""
+        far = (2.0 * self.reach + np.log(len(change)) + float(np.max(np.abs(self.center)))) / self.width
+        each = far * np.abs(change[:, :-1]).sum(axis=1) + np.abs(change[:, -1])
+        return 2.0 * float(each.max()) if np.isfinite(far) else np.inf
+
+    def moved(self, raw: FloatArray, change: FloatArray) -> float:
+        """Return the exact largest change in these trials."""
+        with np.errstate(invalid="ignore"):
+            parts = (self._combined(raw, rows) for rows in self.blocks())
+            return max(
+                multiclass_objective.farthest_move(_sum(features, change), z, label) for features, z, label in parts
+            )
+
+    def _combined(self, raw: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray, IntArray]:
+        """Return features (1 or n_classes, n_features, n), the argument of softmax (n_classes, n), and labels."""
+        x = normalized(self.trials.systems[:, 0], rows)
+        excluded = np.isneginf(x)
+        x -= self.center[:, None]
+        x /= self.width
+        x[excluded] = 0.0
+        if self.is_diagonal:
+            features = np.stack((x, np.ones_like(x)), axis=1)
+        else:
+            features = np.append(x, np.ones((1, x.shape[1])), axis=0)[None]
+        z = _sum(features, raw)
+        z += self.log_prior[:, None]
+        z[excluded] = -np.inf
+        return features, z, self.trials.label[rows]
+
+
+def _terms(form: TransformObjective, raw: FloatArray, with_hessian: bool, trials: ClassTrials) -> SumsUpTo:  # noqa: FBT001
+    """Return the value, first derivatives by class parameters, optionally second ones, and the largest lead."""
+    level, n = replace(form, trials=trials), len(form.basis)
+    value, worst, gradient = 0.0, -np.inf, np.zeros(n)
+    own = np.zeros((n, n) if with_hessian else (0, 0))
+    for rows in level.blocks():
+        features, z, label = level._combined(raw, rows)  # noqa: SLF001
+        weights = trials.weight(rows)
+        with np.errstate(all="ignore"):
+            errors = multiclass_objective.Errors.of(z, label)
+        column, pull = np.arange(len(label)), errors.posterior
+        if with_hessian:
+            others = 1.0 - pull
+            others[label, column] = errors.p_error
+            pull[label, column] = errors.p_true
+            own += _products(features, pull, others, weights)
+        pull[label, column] = -errors.p_error
+        pull *= weights
+        gradient += _slopes(features, pull).ravel()
+        value += float(weights @ errors.cost)
+        worst = max(worst, float(errors.lead.max()))
+    return SumsUpTo(Sums.of(np.concatenate(([value], gradient, own.ravel()))), Ends.up_to(worst))
+
+
+def _moved(form: TransformObjective, raw: FloatArray, change: FloatArray, trials: ClassTrials) -> Ends:
+    """Return the largest change that a step makes in a log-likelihood relative to the true class."""
+    return Ends.up_to(replace(form, trials=trials).moved(raw, change))
+
+
+def normalized(loglik: ScoreArray, rows: slice) -> FloatArray:
+    """Return log-likelihoods of some trials relative to the mean likelihood of all classes, (n_classes, n)."""
+    block = relative(loglik, rows)
+    block -= np.log1p(np.expm1(block).mean(axis=0))  # exact even if classes have nearly equal scores
+    return block
+
+
+def _sum(features: FloatArray, raw: FloatArray) -> FloatArray:
+    """Return scores of all classes, (n_classes, n)."""
+    if len(features) == 1:  # shared by all classes
+        return np.asarray(raw @ features[0])
+    return np.asarray((raw[:, :, None] * features).sum(axis=1))
+
+
+def _slopes(features: FloatArray, pull: FloatArray) -> FloatArray:
+    """Return first derivatives, (n_classes, n_features)."""
+    if len(features) == 1:
+        return np.asarray(pull @ features[0].T)
+    return np.asarray((pull[:, None, :] * features).sum(axis=2))
+
+
+def _products(features: FloatArray, posterior: FloatArray, others: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return second derivatives: ``sum w F' (diag p - p p') F`` for the features F of each trial.
+
+    ``others`` are the probabilities ``1 - p`` to full precision: for the true class they may be tiny in every trial
+    that has any weight.
+    """
+    n_classes, n_features = len(posterior), features.shape[1]
+    mean = (posterior[:, None, :] * features).reshape(n_classes * n_features, -1)
+    mean *= np.sqrt(weights)
+    hessian = -(mean @ mean.T)  # a product of a matrix with itself takes half the time
+    own = posterior * others * weights
+    blocks = hessian.reshape(n_classes, n_features, n_classes, n_features)
+    each = np.arange(n_classes)
+    for i in range(n_features):
+        if len(features) == 1:
+            blocks[each, i, each] = (own * features[0, i]) @ features[0].T
+        else:
+            for j in range(n_features):
+                blocks[each, i, each, j] = np.einsum("cn,cn,cn->c", own, features[:, i], features[:, j])
+    return hessian
+
+
+_ROUGH = 1e-3
+"""Required precision of the optimum of a sample, relative to its value."""
+
+
+_CLEAR = 1e-9
+"""Smallest lead of the right class, relative to the parameters, that rounding of a tie cannot explain."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransformFit(Fit):
+    """Trained map; its objective is in nats.
+
+    Attributes
+    ----------
+    matrix : (n_classes, n_classes) array
+        Factors of the normalized log-likelihoods. Adding the same row to all rows of a full matrix changes no
+        posterior. The stored matrix is the one that is a multiple of the identity for a calibration.
+    offsets : (n_classes,) array
+        Their mean is 0.
+    """
+
+    matrix: FloatArray
+    offsets: FloatArray
+
+
+def train_transform(
+    counted: CountedTrials | PartsOfClassTrials,
+    *,
+    ridge: float = 0.0,
+    toward_calibration: float = 0.0,
+    is_diagonal: bool,
+) -> TransformFit:
+    """Minimize the cross-entropy of ``A u + b``, with ``u`` normalized log-likelihoods.
+
+    Parameters
+    ----------
+    counted : CountedTrials or PartsOfClassTrials
+        Log-likelihoods of one system in nats; infinite ones only with a diagonal matrix. Every class has a prior above
+        0. Beyond memory, a penalty uses the width of all scores; without a penalty, the width of a sample is enough.
+    ridge : float
+        Half of it times the mean square of the scales on standardized scores is added to the objective. For a full
+        matrix this is its squared norm, without the part that changes no posterior, divided by ``n_classes - 1``. For
+        a multiple of the identity it equals the penalty of `deciban.core.training.multiclass_training`.
+    toward_calibration : float
+        The same for the deviation of the matrix from the closest multiple of the identity.
+    is_diagonal : bool
+        Train only one scale for each class.
+
+    Raises
+    ------
+    InputError
+        If the best matrix or offsets are infinite or beyond float64, or if an infinite log-likelihood contradicts the
+        true class.
+    """
+    trials: Any
+    reach, penalties = np.inf, (ridge, toward_calibration)
+    if isinstance(counted, CountedTrials):
+        multiclass_objective.refuse_ruled_out(counted)
+        trials = counted.trials
+        width, center = _width(trials), _center(trials)
+    else:
+        trials, reach = counted.selected("counted"), float(np.max(counted.first.reach))
+        sampled = len(trials.few) > 0 and _width(trials.few) > 0.0
+        width = _width(trials.few) if sampled and penalties == (0.0, 0.0) else _width(trials)
+        center = _center(trials.few) if sampled else _center(trials)
+    if width == 0.0:
+        raise InputError("loglik: all trials have the same scores of all classes, so that no scale can be trained.")
+    prior = counted.prior
+    basis, penalty = (_diagonal if is_diagonal else _full)(len(prior), *penalties)
+    objective = TransformObjective(trials, np.log(prior), center, width, is_diagonal, basis, penalty, reach)
+    found = _descend(objective)
+    separated = _is_apart(objective, found.point, found.at)
+    found = refuse_infinite(objective, found, separated=separated, ridge_helps=ridge == 0.0)
+    matrix, offsets = _unpacked(objective, found.polished)
+    return TransformFit(
+        weights=matrix.ravel(),
+        standardized=matrix.ravel() * width,
+        matrix=matrix,
+        offsets=offsets - offsets.mean(),
+        objective=found.least - 0.5 * float(found.best @ penalty @ found.best),
+        objective_at_zero=float(-(prior @ np.log(prior))),
+        **found.course,
+    )
+
+
+def _width(trials: ClassTrials | ClassTrialsInParts) -> float:
+    """Return the width of the scores; trials that are certain do not count."""
+    if isinstance(trials, ClassTrialsInParts):
+        return float(standardization(replace(trials, which="uncertain"))[1][0])
+    certain = np.any(trials.systems[:, 0] == np.inf, axis=1)
+    if not certain.any():
+        return float(standardization(trials)[1][0])
+    left = trials.take(np.flatnonzero(~certain))
+    return float(standardization(left)[1][0]) if len(left) else 0.0
+
+
+def _center(trials: ClassTrials | ClassTrialsInParts) -> FloatArray:
+    """Return the prior-weighted mean of the finite normalized log-likelihoods of each class."""
+    total, amount = trials.each(_finite_sums).total
+    return np.asarray(np.divide(total, amount, out=np.zeros(len(total)), where=amount > 0.0))
+
+
+def _finite_sums(trials: ClassTrials) -> Sums:
+    """Sum finite normalized log-likelihoods of each class and their weights."""
+    n_classes = len(trials.class_weights)
+    total, amount = np.zeros((2, n_classes))
+    for rows in row_blocks(len(trials), n_classes):
+        x = normalized(trials.systems[:, 0], rows)
+        weight = trials.weight(rows)
+        counts = np.isfinite(x)
+        total += np.where(counts, x, 0.0) @ weight
+        amount += counts @ weight
+    return Sums.of(np.array([total, amount]))
+
+
+def _diagonal(n: int, ridge: float, toward: float) -> FloatPair:
+    """Return basis and penalty of a scale and an offset for each class; offsets have mean 0."""
+    basis = np.zeros((2 * n, 2 * n - 1))
+    basis[0::2, 0] = 1.0 / np.sqrt(n)
+    basis[0::2, 1:n] = basis[1::2, n:] = helmert(n).T
+    penalty = np.repeat([ridge / n, (ridge + toward) / n, 0.0], [1, n - 1, n - 1])
+    return _shrunk(basis, penalty)
+
+
+def _full(n: int, ridge: float, toward: float) -> FloatPair:
+    """Return basis and penalty of a matrix and offsets whose columns have mean 0; others give the same posteriors."""
+    contrasts, size = helmert(n), n + 1
+    basis = np.asarray(np.kron(contrasts.T, np.eye(size)), np.float64)
+    penalized = np.tile(np.arange(size) < n, n - 1)
+    identity = np.append(contrasts, np.zeros((n - 1, 1)), axis=1).ravel() / np.sqrt(n - 1)
+    others = np.zeros((len(penalized), np.count_nonzero(penalized) - 1))
+    others[penalized] = null_space(identity[penalized][None])
+    directions = np.column_stack((identity, others, np.eye(len(penalized))[:, ~penalized]))
+    counts = [1, others.shape[1], n - 1]
+    penalty = np.repeat([ridge / (n - 1), (ridge + toward) / (n - 1), 0.0], counts)
+    return _shrunk(basis @ directions, penalty)
+
+
+def _shrunk(basis: FloatArray, penalty: FloatArray) -> FloatPair:
+    """Scale parameters to comparable size: next to a large penalty, all else would look flat."""
+    shrunk = 1.0 / np.sqrt(1.0 + penalty)
+    return basis * shrunk, np.diag(penalty * shrunk**2)
+
+
+def _unpacked(objective: TransformObjective, parameters: FloatArray) -> FloatPair:
+    """Return matrix and offsets for scores before standardization."""
+    raw = (objective.basis @ parameters).reshape(len(objective.log_prior), -1)
+    with np.errstate(over="ignore"):
+        scales = raw[:, :-1] / objective.width
+    require_scales(scales, "loglik")
+    if objective.is_diagonal:
+        matrix = np.diag(scales[:, 0])
+    else:
+        n = len(scales)
+        matrix = scales + np.trace(scales) / (n * (n - 1))  # a calibration becomes a multiple of the identity
+    return np.asarray(matrix, np.float64), raw[:, -1] - matrix @ objective.center
+
+
+def _is_apart(level: TransformObjective, point: FloatArray, at: Derivatives) -> bool:
+    """Return True if unpenalized parameters let the right class lead in all trials, so that they may grow forever.
+
+    If transformations are only pulled toward calibrations, these parameters are a scale and offsets. If they separate
+    the classes, the search approaches them and this test succeeds. A separating matrix proves nothing.
+    """
+    if at.worst >= 0.0 or not level.penalty.any():
+        return at.worst < 0.0
+    free = null_space(level.penalty)
+    part = free @ (free.T @ point)
+    return level(part, level.penalty).worst < -_CLEAR * float(np.linalg.norm(part))
+
+
+def _descend(objective: TransformObjective) -> Minimum:
+    """Minimize on a sample first if there are many trials, then on all trials."""
+    trials: Any = objective.trials
+    is_in_parts = isinstance(trials, ClassTrialsInParts)
+
+    def search_options(level: TransformObjective, precise: float) -> dict[str, Any]:
+        # Second derivatives cost far more than the gradient, except if trials must be read from files.
+        is_long = few is not level.trials or level.trials.size >= LARGE
+        reuse = level.trials is few and precise is PRECISE if is_in_parts else level is objective and is_long
+        radius = max(4.0, math.sqrt(level.basis.shape[1]))
+        return {"reuse": reuse, "precise": precise, "stop": partial(_is_apart, level), "radius": radius}
+
+    way, few = LevelSearch(np.zeros(objective.basis.shape[1]), search_options), sample_of_classes(trials)
+    if few is not trials and len(few):
+        way.follow(replace(objective, trials=few), _ROUGH)
+        if is_in_parts:  # large data: fewer passes
+            way.follow(replace(objective, trials=few), PRECISE)
+    return way.follow(objective, PRECISE)

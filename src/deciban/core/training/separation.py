@@ -11,12 +11,11 @@ import numpy as np
 from scipy.special import expit
 
 from deciban._validate.arrays import all_finite
-from deciban.core.by_value import Additive
 from deciban.core.training.linear_objective import LinearObjective, TrainingTrials, amount
 from deciban.core.training.sums import Ends
 from deciban.core.training.trust_region import SUSPICIOUS, Minimum, pursued
 from deciban.errors import InputError, TrialError
-from deciban.types import BoolArray, FloatArray, FloatPair
+from deciban.types import Additive, BoolArray, FloatArray, FloatPair
 
 _BLOCK = 1 << 14
 

@@ -16,10 +16,9 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban.core.by_value import Additive
-from deciban.core.rules.expected import two_sum
+from deciban.core.expected import two_sum
 from deciban.memory import Cost, rows_that_fit
-from deciban.types import AnyArray, FloatArray
+from deciban.types import Additive, AnyArray, FloatArray
 
 
 class Addable(Protocol):

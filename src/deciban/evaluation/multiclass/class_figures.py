@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy.special import expit, logit
 
-from deciban.core.classes.counts import chosen, least_llr, mean_costs_of_trials
+from deciban.core.class_counts import chosen, least_llr, mean_costs_of_trials
 from deciban.core.resampling.class_sums import CostBlock, CostSums
 from deciban.core.resampling.clusters import ClassGroups, ClusterDesign, Spread, UnitDesign
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, RateSum, Scale

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy.special import expit, logit
 
+from deciban.core.proper import softplus
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import default_error
 from deciban.core.resampling.class_sums import CostPart, GroupedUnits, Shares, SharesBelow
@@ -20,7 +21,6 @@ from deciban.core.resampling.clusters import ClassGroups, ClassRate, ClusterDesi
 from deciban.core.resampling.intervals import ROUNDING, NothingSeen, RatePart, RateSum, Scale
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts, bits_at, cells_of, crossing_slopes
 from deciban.core.resampling.replicates import LeftOut
-from deciban.core.rules.proper import softplus
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure, chosen_without, crossing_of, shifts_of
 from deciban.evaluation.multiclass.class_figures import NO_COSTS, ClassFigure, LoadedTrials
@@ -75,9 +75,8 @@ class BestOfDetector:
     def of(cls, scores: SortedScores, log_odds: FloatArray, n_units: tuple[int, int]) -> BestOfDetector:
         """Create from the scores of a detector, at prior log odds of a target; ``n_units`` are for both classes."""
         best, pav = BestDecisions.of(scores.pav.n_tar, scores.pav.n_non), scores.pav
-        _, *slopes = crossing_slopes(scores.rocch, 1.0, n_units)
+        _, own = crossing_slopes(scores.rocch, 1.0, n_units)
         _, crossing = crossing_of(scores.rocch, 1.0, n_units)
-        own = slopes[0], slopes[1]
         return cls(pav, tuple(one.costs_by(best)[:, 0] for one in minima_of(log_odds, own)), crossing, own)
 
 

@@ -12,16 +12,16 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import LIKE_POSTERIORS, Groups, Prior, prior_of
-from deciban.core.classes.counts import tally
+from deciban.core.class_counts import tally
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.ranks.operating import WORSE_THAN_NONE
 from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, Note, counted, some_of
+from deciban.evaluation.curves import beyond, far_off, no_log_likelihoods
 from deciban.evaluation.multiclass.problem_sums import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, LazyProblems, ScoreChecks, detection_costs
-from deciban.evaluation.reliability import beyond, far_off, no_log_likelihoods
 from deciban.evaluation.summary import Resampling
 from deciban.multiclass import ClassCalibration, PairwiseAnalysis
 from deciban.multiclass.analysis import confusion_of, rates_of

@@ -18,20 +18,18 @@ from scipy.special import expit, logit
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Groups, Prior, prior_of
-from deciban.core.by_value import ByValue
-from deciban.core.classes import loglik as kernels
-from deciban.core.classes.counts import chosen, log_weights, non_target_priors, tally
-from deciban.core.classes.loglik import critical_priors, relative, row_blocks
+from deciban.core import logliks as kernels
+from deciban.core.class_counts import chosen, log_weights, non_target_priors, tally
+from deciban.core.expected import ErrorCounts
+from deciban.core.logliks import critical_priors, relative, row_blocks
 from deciban.core.ranks.operating import OperatingPoint
-from deciban.core.rules.expected import ErrorCounts
 from deciban.errors import InputError
-from deciban.evaluation.curves import prior_axis
-from deciban.evaluation.reliability import PooledOdds
+from deciban.evaluation.curves import PooledOdds, prior_axis
 from deciban.evaluation.summary import Summary
 from deciban.metrics import SortedScores
 from deciban.multiclass.analysis import MOST_CLASSES, checked_out_of_set, out_of_set_prior
 from deciban.multiclass.tables import ByClass, ScoredClasses, Side, weighted_by
-from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, IntArray
+from deciban.types import BoolArray, ByValue, CountArray, FloatArray, FloatPair, IntArray
 
 P_TARGET = 0.5
 """Default prior of a target in C_avg, as in the language recognition evaluations."""

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
+from deciban.evaluation.curves import Reliability
+from deciban.evaluation.metrics import InformationAt
 from deciban.evaluation.multiclass.problem_sums import DecidedAt
 from deciban.evaluation.one_system import OneSystem, plain, with_intervals
-from deciban.evaluation.reliability import Reliability
-from deciban.evaluation.requested import InformationAt
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
 from deciban.multiclass.analysis import f1_of
-from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import ByValue, CountArray, FloatArray, IntArray, ScoreArray
 
 CLASS_CONVENTIONS = {
     "scores": "natural-log likelihoods of the classes, up to a constant for each segment",

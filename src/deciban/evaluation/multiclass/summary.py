@@ -18,19 +18,18 @@ from scipy.special import expit, logit, logsumexp
 
 from deciban._validate.arrays import all_finite
 from deciban._validate.classes import like_posteriors
-from deciban.core.classes.counts import ClassSample, accepted_open_set
-from deciban.core.classes.loglik import are_alike, relative
+from deciban.core.class_counts import ClassSample, accepted_open_set
+from deciban.core.expected import MeanCost
+from deciban.core.logliks import are_alike, relative
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.unit_counts import joined_units, merged_units
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.rules.expected import MeanCost
 from deciban.core.training.multiclass_objective import ClassTrials, ruled_out
 from deciban.errors import InputError
-from deciban.evaluation.curves import prior_axis
+from deciban.evaluation.curves import PooledOdds, prior_axis, reliability_of_classes
 from deciban.evaluation.multiclass import problem_sums
 from deciban.evaluation.multiclass.problem_sums import ClassFigures, CountedProblems
 from deciban.evaluation.multiclass.result import ClassCurves, ClassPoint
-from deciban.evaluation.reliability import PooledOdds, reliability_of_classes
 from deciban.multiclass import DetectionAnalysis
 from deciban.multiclass.analysis import SubsetCosts, confusion_of, detection_analysis_of, open_set_cost, subset_c_avg_of
 from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of

@@ -199,8 +199,8 @@ class TableRules:
         there = {one: role for one, role in roles.by_column.items() if one in kept or one not in table.partitions}
         plain = {one: role for one, role in there.items() if _is_plain(table.schema.field(one), role, name)}
         if not plain:
-            listed = ", ".join(table.schema.names) or "none"
-            raise FormatError(f"{name}: contains no column that can be read; the columns are {listed}.")
+            columns = ", ".join(table.schema.names) or "none"
+            raise FormatError(f"{name}: contains no column that can be read; the columns are {columns}.")
         notes = tuple(
             f"column {one} ({table.schema.field(one).type}) was not read."
             for one, role in there.items()

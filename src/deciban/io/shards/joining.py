@@ -271,11 +271,9 @@ def joined_by_name(request: JoinRequest) -> JoinedTables:
 
 def _bytes_of_names(tables: Sequence[Roles], n_rows: int) -> float:
     """Return the bytes per row for matching several tables; with many rows, names are measured."""
-    found = float(Cost.JOINED_NAME)
-    for roles in tables if n_rows > _MANY else ():
-        some = roles.table.rows[0].table(list(roles.sides.values()))
-        found = max(found, Cost.JOINED_NAME / 2 + 2 * some.nbytes / max(len(some), 1))
-    return found
+    measured = (roles.table.rows[0].table(list(roles.sides.values())) for roles in tables if n_rows > _MANY)
+    of_names = max((one.nbytes / max(len(one), 1) for one in measured), default=0.0)
+    return max(Cost.JOINED_NAME, Cost.JOINED_NAME / 2 + 2 * of_names)
 
 
 def _match_parts(request: JoinRequest, n_parts: int, files: ScratchScores) -> JoinReport:

@@ -36,7 +36,7 @@ from deciban.io.source import Source, TwoFiles, codec_of, unpack_into
 from deciban.io.text import reader
 from deciban.io.text.reader import Layout, TextBlocks, lines_of_rows, parse_blocks
 from deciban.io.units import of_detection_llrs
-from deciban.memory import Cost, bytes_of_row, give_back_at_once, rows_that_fit, threads_that_fit
+from deciban.memory import Cost, bytes_of_row, give_back_at_once, n_processors, rows_that_fit
 from deciban.trials import Origin
 from deciban.trials.frames import is_text_or_bytes
 from deciban.types import ScoreUnit
@@ -165,7 +165,7 @@ def in_order(make: Callable[[A], B], given: Iterable[A], n_rows: int, memory: in
     [(-1, 1), (2, 2), (-3, 3)]
     """
     waiting: deque[tuple[A, Future[B]]] = deque()
-    n_threads = threads_that_fit(memory, Cost.WRITTEN * n_rows)
+    n_threads = rows_that_fit(memory, Cost.WRITTEN * n_rows, most=n_processors())
     give_back_at_once(memory)
     pool = ThreadPoolExecutor(n_threads)
     try:
@@ -373,7 +373,7 @@ def write_table_of(given: Any, target: Path, how: BatchReading, *, of_key: bool)
         columns, chosen = (how.key_columns, how.key_format) if of_key else (how.columns, how.format)
         found = recognize(path, format=chosen, columns=columns, labels=how.labels, of_key=of_key).files[0]
         origin = _write(replace(found, source=source), target, how, of_key=of_key)
-        if not found.is_text or found.needs_translation or is_open_file(given) or is_stream(given):
+        if not found.is_text or found.foreign or is_open_file(given) or is_stream(given):
             return origin
         layout = found.layout(_need(found, how, of_key=of_key))
         return replace(origin, lines=partial(_lines_of_rows, given, layout, block_size(how.memory), None))
@@ -424,7 +424,7 @@ def _write(found: OpenedFile, target: Path, how: BatchReading, *, of_key: bool) 
     need = _need(found, how, of_key=of_key)
     asked = isinstance(found.asked, BinaryFormat) or found.source.is_binary
     size = block_size(how.memory)
-    if asked or found.needs_translation or not found.source.is_plain or found.source.size <= size:
+    if asked or found.foreign or not found.source.is_plain or found.source.size <= size:
         contents = read_input(Recognized(found.source.path, (found,)), need=need, unit=how.unit).contents
         table = table_of(contents)
         write_batches(target, table.schema, [table], memory=how.memory)

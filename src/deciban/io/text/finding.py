@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from deciban.io.text.suggestions import ColumnsSeen
 
 Rows: TypeAlias = Sequence[Sequence[str]]
+
+_Finder: TypeAlias = Callable[[ContentKind, str], list[Layout]]
+"""Finds layouts for a kind of table and a delimiter."""
 
 _OTHER_KINDS: Mapping[ContentKind | None, tuple[ContentKind, ...]] = {
     "scores": ("key", "class-key"),
@@ -120,16 +123,15 @@ class FirstLines:
         kinds: tuple[ContentKind, ...] = (need,) if need else ("scores", "key", "class-scores", "class-key", "index")
         if not need and self.label_names_classes():
             kinds = ("class-scores", "class-key")
-        kind, found = next(self._readings(kinds), ("scores", []))
+        readings = ((kind, found) for find, kind, d in self._attempts(kinds) if (found := find(kind, d)))
+        kind, found = next(readings, ("scores", []))
         if len(found) == 1 and not need and kind == "scores" and self._only_0_and_1(found[0]):
             found += self._without_header("key", found[0].delimiter)
         return [replace(found[0], holds=kind)] if len(found) == 1 else found
 
-    def _readings(self, kinds: Sequence[ContentKind]) -> Iterator[tuple[ContentKind, list[Layout]]]:
-        """Yield the possible kinds of tables with their layouts, first by headers, then by lines."""
-        for find, kind, delimiter in product((self._with_header, self._without_header), kinds, self._delimiters()):
-            if found := find(kind, delimiter):
-                yield kind, found
+    def _attempts(self, kinds: Sequence[ContentKind]) -> Iterator[tuple[_Finder, ContentKind, str]]:
+        """Return functions that find layouts, with their arguments: first by headers, then by lines."""
+        return product((self._with_header, self._without_header), kinds, self._delimiters())
 
     def _unclear(self) -> FormatError:
         """Return the error for lines that match no format, or several."""
@@ -141,8 +143,8 @@ class FirstLines:
         for delimiter in self._delimiters():
             suggestions.refuse_odd_numbers(self.tables[delimiter], self.sample, self.name)
         if self.format is None:
-            readings = self._readings(_OTHER_KINDS.get(need, ()))
-            swapped = next((found[0] for _, found in readings if len(found) == 1), None)
+            readings = (find(kind, d) for find, kind, d in self._attempts(_OTHER_KINDS.get(need, ())))
+            swapped = next((found[0] for found in readings if len(found) == 1), None)
             if need == "scores" and swapped is None:
                 suggestions.refuse_decimal_commas(self.sample, self.name)
         return FormatError(

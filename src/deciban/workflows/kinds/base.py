@@ -1,18 +1,25 @@
-"""Interface for two-class and multiclass scores: the steps that differ between them."""
+"""Interface for two-class and multiclass scores (the steps that differ between them), and units of scores."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
+import numpy as np
+
 from deciban._files import PathLike, display_name
+from deciban._validate.classes import Prior, like_probabilities, logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import NEGATED, Message, counted, names_apart, refuse
+from deciban.errors import NEGATED, WARNING, InputError, Message, counted, names_apart, refuse
 from deciban.evaluation.summary import Resampling
 from deciban.evaluation.uncertainty import Figure
 from deciban.io import Contents
+from deciban.io import units as unit_conversion
+from deciban.io.columns.headers import UNIT_WORDS
 from deciban.io.formats import ContentKind
 from deciban.io.reader import Input, read_input, read_two_files
 from deciban.io.recognition import Recognized
@@ -20,16 +27,263 @@ from deciban.io.units import of_probabilities
 from deciban.models.model import Bounds
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
+from deciban.trials.classes import ScoreStatistics, ratio_messages
 from deciban.trials.joining import Lookup
 from deciban.trials.sources import Engine, ShardSource
 from deciban.trials.units import units_of_trials
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
-from deciban.workflows.kinds.score_units import read_as, require_same, require_same_unit
-from deciban.workflows.kinds.score_units import record as unit_record
 from deciban.workflows.options import Figures, KindName, Options, Reading
 
 if TYPE_CHECKING:
     from deciban.engines.units import UnitsFound
+
+PROBABILITIES = "probabilities"
+"""Key in the record of training for the prior in scores that were probabilities."""
+
+
+NEGATE = "negate"
+"""Key in the record of training for negated scores; missing if they were not negated."""
+
+
+UNIT = "unit"
+"""Key in the record of training for the unit of the scores."""
+
+
+UNDECLARED = "undeclared"
+"""Unit of scores without a declared unit: natural logarithms, or any scores."""
+
+
+_WORDS = {
+    "lr": "likelihood ratios (--lr, lr=True, or a column called lr)",
+    "log10": "common logarithms (--log10, log10=True, or a format or column that declares them)",
+    "detection-llr": "detection llrs (--detection-llr, detection_llr=True)",
+    "probabilities": "probabilities (--probabilities PRIOR)",
+    "log-posteriors": "log posteriors (--posterior-prior PRIOR)",
+    UNDECLARED: "scores without a declared type",
+}
+
+
+_OPTIONS = {"lr": "--lr (lr=True)", "log10": "--log10 (log10=True)", "detection-llr": "--detection-llr"}
+
+
+def unit_in_words(reading: Reading, units: Sequence[str]) -> str:
+    """Return the unit of scores for the record of training.
+
+    Parameters
+    ----------
+    reading : Reading
+        Options with the declared unit.
+    units : sequence of unit
+        Units of two-class systems; empty for multiclass scores.
+
+    Returns
+    -------
+    str
+        One word; if systems differ, one for each system, separated by commas.
+
+    Examples
+    --------
+    >>> from deciban.workflows import Reading
+    >>> unit_in_words(Reading(), ["lr", "nats"]), unit_in_words(Reading(log10=True), ())
+    ('lr,undeclared', 'log10')
+    """
+    if reading.probabilities is not None:
+        return "probabilities"
+    if reading.posterior_prior is not None:
+        return "log-posteriors"
+    if reading.detection_llr:
+        return "detection-llr"
+    found = [UNDECLARED if one == "nats" else one for one in units or (reading.unit or "nats",)]
+    return found[0] if len(set(found)) == 1 else ",".join(found)
+
+
+def units_of(systems: Iterable[Any]) -> list[str]:
+    """Return the units of two-class scores in files; empty for multiclass scores (declared by the user)."""
+    return [one.unit for one in systems if isinstance(one, Scores)]
+
+
+def read_as(scores: Any) -> str:
+    """Return the unit of scores for the message about reading, unless the message contains it."""
+    words = UNIT_WORDS[scores.unit] if isinstance(scores, Scores) else ""
+    return "" if words in scores.trials.origin.reading else words
+
+
+def record(reading: Reading, units: Sequence[str], prior: str | None) -> dict[str, Any]:
+    """Return the units of training scores and the prior of probabilities for the record of training."""
+    found: dict[str, Any] = {UNIT: unit_in_words(reading, units)}
+    if reading.negate:
+        found[NEGATE] = True
+    return found if prior is None else found | {PROBABILITIES: prior}
+
+
+def require_same_unit(model: ScoreModel, reading: Reading, units: Sequence[str]) -> None:
+    """Refuse to apply a model to scores with another unit than in training.
+
+    Parameters
+    ----------
+    model : ScoreModel
+        Models of earlier versions have no unit in their record, and accept all scores.
+    reading : Reading
+    units : sequence of unit
+        Units of the systems, as in `unit_in_words`.
+
+    Raises
+    ------
+    InputError
+    """
+    trained = None if model.training_ is None else model.training_.results.get(UNIT)
+    given = unit_in_words(reading, units)
+    if not isinstance(trained, str) or trained == given:
+        return
+    own, others = (" and ".join(_WORDS.get(one, one) for one in names.split(",")) for names in (trained, given))
+    if trained in _OPTIONS and given == UNDECLARED:
+        way = f"Add {_OPTIONS[trained]} if these scores have the same type"
+    elif given in _OPTIONS and trained == UNDECLARED:
+        way = f"Leave {_OPTIONS[given]} out if these scores have the type of the training scores"
+    else:
+        way = f"Declare the type of the training scores ({_OPTIONS.get(trained, trained)})"
+    raise InputError(f"The model was trained on {own}, but these are {others}. {way}, or train another model.")
+
+
+def require_same(model: ScoreModel, given: str | None, *, negate: bool = False) -> None:
+    """Refuse to apply a model to probabilities or negated scores if the training scores were not, or the reverse.
+
+    Parameters
+    ----------
+    model : ScoreModel
+    given : str or None
+        Prior of these scores, in the form of the record of training.
+    negate : bool
+        Whether these scores are negated.
+
+    Raises
+    ------
+    InputError
+    """
+    negated = model.training_ is not None and model.training_.results.get(NEGATE) is True
+    if negated and not negate:
+        raise InputError(
+            "negate: the model was trained on negated scores, for which lower scores favour targets. Add --negate "
+            "(negate=True), or train another model."
+        )
+    if negate and not negated:
+        raise InputError(
+            "negate: the model was trained on scores that were not negated. Leave it out, or train with it (--negate)."
+        )
+    trained = None if model.training_ is None else model.training_.results.get(PROBABILITIES)
+    if trained == given:
+        return
+    if trained is None:
+        raise InputError(
+            "probabilities: given, but the model was trained on scores that were not declared as probabilities. Leave "
+            "it out, or train with it."
+        )
+    now = "these scores are not declared as such" if given is None else f"these have the prior {given}"
+    raise InputError(
+        f"probabilities: the model was trained on probabilities with the prior {trained}, and {now}. Apply it to "
+        f"scores like the training scores: name their prior (--probabilities {trained}), or train another model."
+    )
+
+
+_LOG_10 = math.log(10.0)
+
+
+def in_nats(score: AnyArray, classes: Sequence[str], reading: Reading) -> AnyArray:
+    """Convert scores to natural log-likelihoods; return natural log-likelihoods unchanged.
+
+    Raises
+    ------
+    InputError
+        If the prior in posteriors is 0 for a class, detection llrs are infinite, or likelihoods are negative.
+    """
+    if reading.lr:
+        return np.asarray(logarithms_of_ratios(score))
+    if not reading.log10 and reading.posterior_prior is None and not reading.detection_llr:
+        return score
+    score = score.astype(np.float64)
+    if reading.log10:
+        with np.errstate(over="ignore"):
+            score *= _LOG_10
+    if reading.posterior_prior is not None:
+        score -= np.log(unit_conversion.prior_above_zero(reading.posterior_prior, classes, "posterior_prior"))
+    return unit_conversion.logliks_of_detection_llrs(score) if reading.detection_llr else score
+
+
+def prior_of_classes(reading: Reading) -> Prior:
+    """Return the prior in scores that are probabilities; refuse a single number, which would be the prior of a target.
+
+    Raises
+    ------
+    InputError
+    """
+    given: Any = reading.probabilities
+    if isinstance(given, Real):
+        raise InputError(
+            f"probabilities: got {given!r}, but multiclass scores need the prior of each class: 'flat', "
+            "[0.2, 0.3, 0.5] in the order of the classes, or a mapping by name."
+        )
+    prior: Prior = given
+    return prior
+
+
+_APPLIED = (
+    "look like probabilities, and the model is applied to them directly: this is right if it was trained like this. "
+    "Use --probabilities PRIOR in training and here to convert them to logarithms"
+)
+
+_NO_RATIOS = (
+    "all likelihood ratios are in [0, 1], like probabilities. If they are probabilities, use --probabilities PRIOR "
+    "instead of --lr"
+)
+
+_NO_DECISIONS = "decisions by thresholds on log-likelihood ratios are meaningless for them"
+
+_DECIDED = {
+    "probabilities": (
+        f"look like probabilities, so {_NO_DECISIONS}. If they are probabilities, add --probabilities PRIOR; otherwise "
+        "calibrate them first (deciban calibrate)"
+    ),
+    "cosines": (
+        f"all are in [-1, 1], like cosine scores. If they are not log-likelihood ratios, {_NO_DECISIONS}: calibrate "
+        "them first (deciban calibrate)"
+    ),
+    "ratios": f"{{ratios}} Otherwise {_NO_DECISIONS}: calibrate them first (deciban calibrate)",
+}
+
+
+def application_messages(names: Sequence[str], looks: Sequence[ScoreStatistics]) -> list[Message]:
+    """Return the messages about scores to which a model is applied, by the names of their files."""
+    pairs = list(zip(names, looks, strict=False))
+    files = dict.fromkeys(name for name, one in pairs if one.like == "probabilities")
+    found = [Message(WARNING, ", ".join(files), _APPLIED)] if files else []
+    return found + list(dict.fromkeys(ratio_messages(pairs)))
+
+
+def messages_on_declared_ratios(systems: Iterable[Scores], *, negated: bool) -> list[Message]:
+    """Return warnings about declared likelihood ratios that look like probabilities.
+
+    Parameters
+    ----------
+    systems : iterable of Scores
+    negated : bool
+        Whether the signs of the logarithms were changed after reading.
+    """
+    found = []
+    for one in systems:
+        if one.unit != "lr" or not len(one.score):
+            continue
+        logarithms = -one.score if negated else one.score
+        low, high = float(np.exp(min(logarithms.min(), 1.0))), float(np.exp(min(logarithms.max(), 1.0)))
+        if like_probabilities(low, high, len(one.score)):
+            found.append(Message(WARNING, one.name, _NO_RATIOS))
+    return found
+
+
+def decision_messages(name: str, looks: ScoreStatistics) -> list[Message]:
+    """Return the messages about scores that are decided without a model."""
+    if not looks.like:
+        return []
+    return [Message(WARNING, name, _DECIDED[looks.like].format(ratios=looks.note_on_ratios))]
 
 
 AnyScores: TypeAlias = Scores | ClassScores
@@ -127,10 +381,23 @@ class Kind(ABC, Generic[S, K, A]):
         FormatError, OSError
         """
         say(f"reading {display_name(file.path)}")
-        unit = reading.unit if self.units_of_files and need is None else None
-        if file.sides is not None:
-            return read_two_files(file, unit=unit)
-        return read_input(file, need=need or self.need, unit=unit)
+        found, unit = (
+            self.read_classes(file, reading, need),
+            reading.unit if self.units_of_files and need is None else None,
+        )
+        if found is None and file.sides is not None:
+            found = read_two_files(file, unit=unit)
+        elif found is None:
+            found = read_input(file, need=need or self.need, unit=unit)
+        return replace(found, contents=self.labelled(found.contents, reading))
+
+    def read_classes(self, file: Recognized, reading: Reading, need: ContentKind | None) -> Input | None:
+        """Return the input if its columns or labels are two named classes; otherwise None."""
+        return None
+
+    def labelled(self, contents: Contents, reading: Reading) -> Contents:
+        """Return contents with labels that are named after the columns of scores."""
+        return contents
 
     @abstractmethod
     def systems_of(self, contents: Contents, reading: Reading) -> list[S]:
@@ -341,7 +608,7 @@ class Kind(ABC, Generic[S, K, A]):
     def record(self, reading: Reading, classes: Sequence[str], units: Units = ()) -> dict[str, Any]:
         """Return further entries of the record of training, so that other scores are read in the same way."""
         prior = None if reading.probabilities is None else self.prior_of_probabilities(reading, classes)
-        return unit_record(reading, units, prior)
+        return record(reading, units, prior)
 
     def name_after(self, model: ScoreModel, systems: Sequence[str]) -> str:
         """Return the name of the output of a model in results."""

@@ -12,24 +12,33 @@ import numpy as np
 
 from deciban._arrow import of_numpy
 from deciban._files import PathLike
-from deciban.errors import FormatError, InputError, KeyMismatchError, Message, counted
+from deciban._validate.classes import ROUNDING, Prior, prior_of
+from deciban.errors import WARNING, FormatError, InputError, KeyMismatchError, Message, counted
 from deciban.evaluation import ClassEvaluation, ClassFigures
 from deciban.evaluation.metrics import METRICS, keys_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
 from deciban.evaluation.summary import Resampling
 from deciban.evaluation.uncertainty import Figure
+from deciban.io import units as unit_conversion
 from deciban.io.columns.headers import plain_word, words_of_columns
-from deciban.io.formats import ContentKind, Contents
+from deciban.io.formats import Contents
 from deciban.io.reader import Input
-from deciban.io.recognition import Recognized
 from deciban.io.units import logliks_of_likelihoods, logs_of_probabilities
 from deciban.models.score_model import ScoreModel
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import AlignedClasses, ClassKey, ClassScores
 from deciban.trials.classes import align_class_systems
-from deciban.types import AnyArray, BoolArray, IntArray, Progress
-from deciban.workflows.kinds import score_units
-from deciban.workflows.kinds.base import CountedUnits, Form, Kind, PartlyScoredTrials, Units, of_trials
+from deciban.types import AnyArray, BoolArray, IntArray
+from deciban.workflows.kinds.base import (
+    CountedUnits,
+    Form,
+    Kind,
+    PartlyScoredTrials,
+    Units,
+    in_nats,
+    of_trials,
+    prior_of_classes,
+)
 from deciban.workflows.options import Figures, Options, Reading
 
 _NUMBER = re.compile("0|[1-9][0-9]{0,8}")
@@ -168,10 +177,9 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     other_reading = ("labels", "negate")
     figures = ClassFigures
 
-    def read(self, file: Recognized, reading: Reading, say: Progress, need: ContentKind | None = None) -> Input:
-        """Read a score file or a key; labels in the file are named after its columns of scores."""
-        found = super().read(file, reading, say, need)
-        return replace(found, contents=with_labels_of_columns(found.contents, reading.classes))
+    def labelled(self, contents: Contents, reading: Reading) -> Contents:
+        """Return contents with labels that are named after the columns of scores."""
+        return with_labels_of_columns(contents, reading.classes)
 
     def systems_of(self, contents: Contents, reading: Reading) -> list[ClassScores]:
         """Return the scores of the system in an input, with the classes and their order from the options."""
@@ -197,14 +205,14 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """
         ordered = self.in_class_order(list(systems), systems[0].classes)
         if reading.probabilities is not None:
-            return [logs_of_probabilities(one, score_units.prior_of_classes(reading)) for one in ordered]
+            return [logs_of_probabilities(one, prior_of_classes(reading)) for one in ordered]
         if reading.lr:
             return [logliks_of_likelihoods(one) for one in ordered]
-        return [replace(one, score=score_units.in_nats(one.score, one.classes, reading)) for one in ordered]
+        return [replace(one, score=in_nats(one.score, one.classes, reading)) for one in ordered]
 
     def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:
         """Return the prior of the classes by name."""
-        return score_units.named_prior(score_units.prior_of_classes(reading), classes, order) or "flat"
+        return named_prior(prior_of_classes(reading), classes, order) or "flat"
 
     def in_class_order(self, systems: list[ClassScores], order: Sequence[str]) -> list[ClassScores]:
         """Return scores with the classes in another order; scores with other classes do not change."""
@@ -337,7 +345,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
     def unit_messages(self, systems: Sequence[ClassScores], reading: Reading) -> list[Message]:
         """Return messages about conversions and assumptions about the units of scores."""
-        return [*super().unit_messages(systems, reading), *score_units.unit_messages(systems, reading)]
+        return [*super().unit_messages(systems, reading), *unit_messages(systems, reading)]
 
     def require_trials(self, truth: AnyArray, classes: Sequence[str], *, has_weights: bool = False) -> None:
         """Refuse classes without segments, or without segments of positive weight."""
@@ -353,13 +361,13 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
     def require_model(self, model: ScoreModel, reading: Reading, classes: Sequence[str], units: Units = ()) -> None:
         """Refuse a model for scores with another prior in them than in training."""
-        score_units.require_same_posteriors(model, reading, classes)
+        require_same_posteriors(model, reading, classes)
         super().require_model(model, reading, classes, units)
 
     def record(self, reading: Reading, classes: Sequence[str], units: Units = ()) -> dict[str, Any]:
         """Return the record of training, including the prior that was removed from the scores."""
-        text = score_units.prior_text(reading, classes)
-        return super().record(reading, classes, units) | ({} if text is None else {score_units.POSTERIOR_PRIOR: text})
+        text = prior_text(reading, classes)
+        return super().record(reading, classes, units) | ({} if text is None else {POSTERIOR_PRIOR: text})
 
     def class_order(
         self, model: ScoreModel, classes: tuple[str, ...], name: str
@@ -402,3 +410,112 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
 
 MULTICLASS = Multiclass()
+
+
+POSTERIOR_PRIOR = "posterior_prior"
+"""Key in the record of training for the prior that was removed from log posteriors."""
+
+
+def unit_messages(systems: Sequence[ClassScores], reading: Reading) -> list[Message]:
+    """Return messages about conversions of scores, and a warning about scores from submissions of detection llrs."""
+    found = list[Message]()
+    if reading.lr:
+        found.append(Message("note", "", unit_conversion.LIKELIHOODS))
+    if reading.log10:
+        found.append(Message("note", "", "scores are common logarithms, and were multiplied by ln 10"))
+    if reading.posterior_prior is not None:
+        prior = prior_of(reading.posterior_prior, systems[0].classes, "posterior_prior")
+        shown = ", ".join(f"{p:.4g}" for p in prior[:20])
+        words = f"scores are log posteriors: the logarithms of the prior {shown} were subtracted"
+        found.append(Message("note", "", words))
+    if reading.detection_llr:
+        found.append(Message("note", "", unit_conversion.PROJECTED))
+        found += [note for one in systems for note in _of_many_recognizers(one)]
+    elif reading.probabilities is None:
+        submitted = [one.trials.origin.name for one in systems if unit_conversion.is_submission(one.trials.origin)]
+        found += [Message(WARNING, ", ".join(submitted), unit_conversion.DETECTION_LLRS)] if submitted else []
+    return found
+
+
+def _of_many_recognizers(scores: ClassScores) -> list[Message]:
+    """Return a message if detection llrs contradict each other, so that no log-likelihoods have exactly these llrs."""
+    sums = np.exp(scores.score).mean(axis=1)  # of posterior / flat prior
+    if not len(sums) or np.abs(sums - 1.0).max() < ROUNDING:
+        return []
+    words = (
+        f"detectors of different classes contradict each other: their posteriors sum to {sums.min():.3g} to "
+        f"{sums.max():.3g}, not to 1. An evaluation of each detector separately gives another value of C_avg"
+    )
+    return [Message(WARNING, scores.trials.origin.name, words)]
+
+
+def prior_text(reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str | None:
+    """Return the prior in posteriors for the record of training, in the syntax of the command line.
+
+    Parameters
+    ----------
+    reading : Reading
+    classes : sequence of str
+        Classes of the posteriors.
+    order : sequence of str, optional
+        Order of the classes in the text. Other names are names of the classes in their order.
+
+    Returns
+    -------
+    str or None
+        None for a flat prior, or without a prior.
+
+    Examples
+    --------
+    >>> from deciban.workflows import Reading
+    >>> prior_text(Reading(posterior_prior=[0.75, 0.25]), ["eng", "fra"])
+    'eng=0.75,fra=0.25'
+    """
+    if reading.posterior_prior is None:
+        return None
+    return named_prior(reading.posterior_prior, classes, order)
+
+
+def named_prior(given: Prior, classes: Sequence[str], order: Sequence[str] = ()) -> str | None:
+    """Return a prior by class name, None if it is flat; see `prior_text`."""
+    prior = prior_of(given, classes)
+    if np.ptp(prior) == 0.0:
+        return None
+    names = order or classes
+    shown = dict(zip(classes if set(names) == set(classes) else names, prior.tolist(), strict=False))
+    return ",".join(f"{name}={shown[name]!r}" for name in names if name in shown)
+
+
+def require_same_posteriors(model: ScoreModel, reading: Reading, classes: Sequence[str]) -> None:
+    """Refuse to apply a model to scores with another prior in them than in training.
+
+    Parameters
+    ----------
+    model : ScoreModel
+    reading : Reading
+        Options with the prior that is removed from the scores.
+    classes : sequence of str
+        Classes of the scores, possibly in another order than in training.
+
+    Raises
+    ------
+    InputError
+    """
+    trained = None if model.training_ is None else model.training_.results.get(POSTERIOR_PRIOR)
+    names: Sequence[str] = getattr(model, "classes_", None) or classes
+    given = prior_text(reading, classes, names)
+    if trained is None and given is not None:
+        raise InputError(
+            "posterior_prior: given, but the model was trained on scores without it. Leave it out, or train with it."
+        )
+    if trained is not None and given != (trained if "=" in str(trained) else _named(str(trained), names)):
+        named = "not given" if reading.posterior_prior is None else given or "flat"
+        raise InputError(
+            f"posterior_prior: {named}, but the model was trained on log posteriors. Apply it to scores with the same "
+            f"prior in them: name it (--posterior-prior {trained}), or train another model."
+        )
+
+
+def _named(recorded: str, classes: Sequence[str]) -> str:
+    """Return a recorded prior of an earlier version, one number for each class in the order of training, with names."""
+    return ",".join(f"{name}={p}" for name, p in zip(classes, recorded.split(","), strict=False))

@@ -14,10 +14,9 @@ from deciban._validate.classes import like_posteriors, target_prior
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import WARNING, InputError, KeyMismatchError, Message, counted, in_lines
 from deciban.evaluation import Evaluation, TwoClassFigures
-from deciban.evaluation.metrics import METRICS, keys_of
-from deciban.evaluation.requested import information_priors
+from deciban.evaluation.metrics import METRICS, information_priors, keys_of
 from deciban.evaluation.summary import Resampling
-from deciban.evaluation.two_class import evaluate_labelled
+from deciban.evaluation.two_class import evaluation_of, summary_of_labelled
 from deciban.evaluation.uncertainty import Figure
 from deciban.io.columns.headers import words_in_options
 from deciban.io.formats import ContentKind, Contents, by_name
@@ -31,9 +30,15 @@ from deciban.trials.joining.join import Aligned, align_incomplete, align_systems
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import Engine, ShardSource
 from deciban.trials.units import notes_on_speakers, speakers_of
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress, ScoreUnit
-from deciban.workflows.kinds.base import CountedUnits, Form, Kind, PartlyScoredTrials, of_trials
-from deciban.workflows.kinds.score_units import messages_on_declared_ratios
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreUnit
+from deciban.workflows.kinds.base import (
+    CountedUnits,
+    Form,
+    Kind,
+    PartlyScoredTrials,
+    messages_on_declared_ratios,
+    of_trials,
+)
 from deciban.workflows.options import Figures, Options, Reading
 
 if TYPE_CHECKING:
@@ -234,16 +239,15 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     other_reading = ("classes", "posterior_prior", "detection_llr")
     figures = TwoClassFigures
 
-    def read(self, file: Recognized, reading: Reading, say: Progress, need: ContentKind | None = None) -> Input:
-        """Read a score file or a key; on request, also files with two named classes."""
-        found = None
+    def read_classes(self, file: Recognized, reading: Reading, need: ContentKind | None) -> Input | None:
+        """Return the input if its columns or labels are two named classes; otherwise None."""
         if reading.from_classes and file.sides is not None:
             refuse_two_columns(file)
         elif reading.from_classes and need in (None, "scores"):
-            found = read_two_columns(file, unit=reading.unit, prior=reading.probabilities)
+            return read_two_columns(file, unit=reading.unit, prior=reading.probabilities)
         elif reading.from_classes and need == "key":
-            found = read_two_classes(file)
-        return super().read(file, reading, say, need) if found is None else found
+            return read_two_classes(file)
+        return None
 
     def systems_of(self, contents: Contents, reading: Reading) -> list[Scores]:
         """Return the scores of each system in an input: probabilities as llrs, or negated on request."""
@@ -326,7 +330,8 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         resampling: Resampling | None = None,
     ) -> Evaluation:
         """Evaluate scores of labelled trials."""
-        return evaluate_labelled(*trials, name=name, operating_points=self.checked(figures), resampling=resampling)
+        summary = summary_of_labelled(*trials, figures=self.checked(figures), resampling=resampling)
+        return evaluation_of(summary, name=name, resampling=resampling)
 
     def n_evaluated(self, found: Evaluation) -> int:
         """Return the number of targets and non-targets."""

@@ -1,0 +1,204 @@
+"""The commands ``check``, ``leaderboard`` and ``statement``."""
+
+from __future__ import annotations
+
+import os
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from deciban import tables
+from deciban.cli.options import OutputOptions, SectionedCommand, options, print_json, print_messages, require_own_stream
+from deciban.cli.parsing import files
+from deciban.errors import WARNING, Message, one_line
+
+if TYPE_CHECKING:
+    from deciban.evaluation.saved import Check
+
+
+@click.command("check", cls=SectionedCommand)
+@click.argument("results", metavar="RESULT.json", shell_complete=files)
+@options("check", "json")
+def check_command(
+    results: str,
+    *,
+    require: tuple[str, ...],
+    criteria: str | None,
+    baseline: str | None,
+    junit: Path | None,
+    as_json: bool,
+) -> None:
+    """Check requirements on saved results. The exit code is 1 if one is not met.
+
+    RESULT.json is the output of deciban eval --json or deciban report --json. On GitHub, requirements that are not met
+    become annotations. --criteria validates a method by the six characteristics of forensic guidelines.
+
+    \b
+    deciban eval scores.csv --json > result.json
+    deciban check result.json --require 'eer<=5%' --require 'cllr.high<0.2'
+    deciban check result.json --baseline old.json --require 'min_dcf<=baseline+0.01' --junit report.xml
+    deciban check result.json --criteria method.toml
+    """
+    from deciban.evaluation.saved import MethodCriterion, Requirement, read_criteria, read_saved
+    from deciban.io.source import require_one_stream
+    from deciban.io.writing import plainly_opened, refuse_overwriting
+
+    if str(junit) == "-":
+        raise click.UsageError("--junit: name a file; standard output has the checks.")
+    if not require and criteria is None:
+        raise click.UsageError("nothing to check: name --require or --criteria.")
+    require_one_stream([results, baseline])
+    refuse_overwriting([] if junit is None else [junit], [results, *filter(None, [baseline, criteria])])
+    asked = [MethodCriterion("", Requirement.of(text)) for text in require]
+    asked += [] if criteria is None else read_criteria(criteria)
+    systems = read_saved(results)
+    earlier = None if baseline is None else read_saved(baseline)
+    found = [(one.characteristic, check) for one in asked for check in one.checks(systems, earlier)]
+    checks = [check for _, check in found]
+    if junit is not None:
+        with plainly_opened(junit) as stream:
+            stream.write(_as_junit(checks, results))
+    are_met = all(one.is_met for one in checks)
+    if as_json:
+        others = [one.results for one in asked if one.results is not None]
+        read: dict[str, list[Any]] = {"results": [results, *others], "baseline": [baseline], "output": [junit]}
+        read["criteria"] = [criteria]
+        print_json({"checks": [_as_object(*pair) for pair in found], "met": are_met}, files=read)
+    else:
+        _print(found, criteria is not None)
+    if not are_met:
+        click.get_current_context().exit(1)
+
+
+def _as_object(characteristic: str, one: Check) -> dict[str, Any]:
+    """Return a check as in JSON."""
+    about = {"characteristic": characteristic} if characteristic else {}
+    values = {"system": one.system, "value": one.value, "limit": one.limit, "met": one.is_met}
+    return {**about, "require": one.requirement.text, **values}
+
+
+def _print(found: Sequence[tuple[str, Check]], is_validation: bool) -> None:  # noqa: FBT001  # one answer
+    """Print a line for each check; for a validation, a table by characteristic."""
+    for characteristic, one in found:
+        if not characteristic:
+            click.echo(one_line(str(one)))
+        if not one.is_met and os.environ.get("GITHUB_ACTIONS") == "true":
+            click.echo(f"::error title=deciban check::{one_line(str(one)).replace('%', '%25')}")
+    if not is_validation:
+        return
+    from deciban import tables
+    from deciban.evaluation.saved import CHARACTERISTICS
+
+    rows = [
+        (name, one.requirement.name, one.requirement.text, one.system, one.written, "pass" if one.is_met else "fail")
+        for name, one in found
+        if name
+    ]
+    lacking = [name for name in CHARACTERISTICS if name not in {row[0] for row in rows}]
+    rows += [(name, "-", "none stated", "-", "-", "-") for name in lacking]
+    headings = ["characteristic", "metric", "criterion", "system", "result", "decision"]
+    n_met = sum(row[-1] == "pass" for row in rows)
+    out = tables.console()
+    out.print(tables.table(headings, rows, n_left=4))
+    tables.say(out, f"{n_met} of {len(rows) - len(lacking)} criteria met")
+
+
+def _as_junit(found: Sequence[Check], name: str) -> bytes:
+    """Return the checks as a JUnit test suite."""
+    suite = ET.Element("testsuite", name=f"deciban check {name}", tests=str(len(found)))
+    suite.set("failures", str(sum(not one.is_met for one in found)))
+    for one in found:
+        case = ET.SubElement(suite, "testcase", classname=one_line(one.system), name=one.requirement.text)
+        if not one.is_met:
+            ET.SubElement(case, "failure", message=one_line(str(one)))
+    written: bytes = ET.tostring(suite, encoding="utf-8", xml_declaration=True)
+    return written
+
+
+@click.command("leaderboard", cls=SectionedCommand)
+@click.argument("results", metavar="FOLDER...", nargs=-1, required=True, shell_complete=files)
+@options("leaderboard", "tables", "json")
+def leaderboard_command(
+    results: tuple[str, ...], *, metric: tuple[str, ...], output: str | None, shown: OutputOptions
+) -> None:
+    """Rank the saved results of many runs, with intervals and groups of runs that do not differ significantly.
+
+    FOLDER contains outputs of deciban eval --json; you can also name single files. You cannot compare runs that differ
+    in trials, priors, costs or preset: each set of comparable runs has its own table. -o writes a page with tables that
+    readers can sort.
+
+    \b
+    deciban eval sysA.txt --key key.txt --json > runs/sysA.json
+    deciban leaderboard runs
+    deciban leaderboard runs --metric min_dcf --metric cllr -o leaderboard.html
+    """
+    from deciban.analysis.leaderboard import leaderboards, remarks, runs_of
+    from deciban.evaluation.one_system import plain
+    from deciban.io.writing import plainly_opened, refuse_overwriting, target_name
+
+    require_own_stream(output, as_json=shown.as_json)
+    if output is not None and Path(output).suffix.lower() not in ("", ".html", ".htm"):
+        raise click.UsageError(f"--output: {output}: the page is HTML. Name a file that ends in .html.")
+    runs, left_out = runs_of(results)
+    refuse_overwriting([] if output is None else [output], [one.origin for _, one in runs])
+    boards, lacking = leaderboards(runs, metric)
+    left_out += lacking
+    said = [*(Message(WARNING, "", one) for one in remarks(boards)), *(Message("note", "", one) for one in left_out)]
+    print_messages(said)
+    if output is not None:
+        from deciban.report.page import leaderboard_page
+
+        with plainly_opened(output) as stream:
+            stream.write(leaderboard_page(boards, [one.text for one in said]).encode())
+    if shown.as_json:
+        read: dict[str, list[Any]] = {"results": list(dict.fromkeys(one.origin for _, one in runs)), "output": [output]}
+        print_json({"leaderboards": [plain(one.to_dict()) for one in boards]}, files=read, messages=said)
+        return
+    from deciban import tables
+
+    out = tables.console(shown.table_style, stderr=output == "-")
+    for one in boards:
+        out.print(tables.leaderboard_table(one))
+    if output is not None:
+        click.echo(f"wrote {target_name(output)}", err=output == "-")
+
+
+@click.command("statement", cls=SectionedCommand)
+@options("statement", "tables", "json")
+def statement_command(*, llr: float, output: Path | None, shown: OutputOptions, **given: Any) -> None:
+    """State a likelihood ratio in numbers and in words.
+
+    The sentence names both propositions of the case. There is no default verbal scale: enfsi2015, afsp2009, or your own
+    file. With --model, the statement contains the bounds of the llr and the data behind the calibration.
+
+    \b
+    deciban statement --llr 5.8 --propositions 'same speaker' 'different speakers' --scale enfsi2015
+    deciban statement --llr 6 --model model.json --propositions 'same speaker' 'different speakers'
+    deciban statement --llr 6 --propositions 'same source' 'different sources' --case case.toml -o case.html
+    """
+    from deciban.workflows.statements import statement
+
+    require_own_stream(output, as_json=shown.as_json)
+    found, scale = statement(llr, **given), given["scale"]
+    files = {"model": [given["model"]], "scale": [scale if scale is not None and scale.endswith(".toml") else None]}
+    files["case"] = [given["case"]]
+    if output is not None:
+        from deciban.io.source import described
+        from deciban.io.writing import plainly_opened, refuse_overwriting, target_name
+        from deciban.report.page import statement_page
+
+        refuse_overwriting([output], [one for several in files.values() for one in several])
+        text = statement_page(found.rows, described(files))
+        with plainly_opened(output) as stream:
+            stream.write(text.encode())
+        click.echo(f"wrote {target_name(output)}", err=True)
+    if shown.as_json:
+        print_json(found.to_dict(), files=files)
+        return
+    if str(output) == "-":  # the page is the output
+        return
+    out = tables.console(shown.table_style)
+    out.print(tables.Table(("property", "value"), tuple(found.rows), prose=(1,), has_headings=False))

@@ -1,0 +1,412 @@
+"""The commands ``eval`` and ``report``, and protocols of spoofing in ``eval``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from deciban import tables
+from deciban.cli.options import (
+    JoiningOptions,
+    OutputOptions,
+    SectionedCommand,
+    joining_options,
+    options,
+    print_json,
+    print_messages,
+    require_own_stream,
+    typed,
+    typed_for,
+)
+from deciban.cli.parsing import files
+from deciban.cli.progress import working
+from deciban.errors import DecibanError, lines
+
+if TYPE_CHECKING:
+    from deciban.tables.results import TableConsole
+    from deciban.workflows.options import Options
+
+
+def refuse_figures_of_scores(asked: JoiningOptions, shown: OutputOptions, given: Mapping[str, Any]) -> None:
+    """Refuse options for scores, which would have no effect on decisions.
+
+    Raises
+    ------
+    click.UsageError
+    """
+    named = [f"--{name.replace('_', '-')}" for name, value in given.items() if value not in (None, False, (), [])]
+    split = getattr(asked.options, "split", None)
+    named += ["--by, --equalize"] if split is not None and split != type(split)() else []
+    named += [f"--{name}" for name in asked.two]
+    of_tables = {"--corrected": shown.corrected, "--all": shown.everything, "--information": shown.information}
+    named += [name for name, is_given in of_tables.items() if is_given]
+    named += ["--notes"] if shown.notes == "all" else []
+    if named:
+        raise click.UsageError(f"{', '.join(named)}: for scores, not for decisions (--decisions). Leave it out.")
+
+
+def show_decisions(
+    files: Sequence[str],
+    key: str | None,
+    asked: JoiningOptions,
+    shown: OutputOptions,
+    out: TableConsole,
+    *,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Evaluate decision files, and print tables or JSON.
+
+    Parameters
+    ----------
+    files : sequence of str
+    key : str or None
+    asked : JoiningOptions
+    shown : OutputOptions
+    out : TableConsole
+    quiet : bool
+    **given
+        ``accept``, ``reject``, ``decision_column`` and ``costs``.
+    """
+    from deciban.workflows.decision_files import evaluate_decision_files
+
+    with working() as say:
+        found = evaluate_decision_files(list(files), key, progress=say, **given, options=asked.options)
+    print_messages(found.messages, quiet=quiet)
+    if shown.as_json:
+        named = {"scores": files, "key": [key], "costs": [given["costs"]]}
+        print_json(found.to_dict(), files=named, messages=found.messages)
+        return
+
+    tables.print_decisions(found.systems, out)
+
+
+@click.command("eval", cls=SectionedCommand)
+@click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
+@joining_options(more=("units", "uncertainty", "conditions", "worst", "scale"))
+@options(
+    *("eval-figures", "classifier", "posteriors", "rule", "capacity", "axis", "decided", "all-classes", "eval-tables"),
+    *("corrected", "shown", "spoofing", "biometrics", "json"),
+)
+def eval_command(
+    scores: tuple[str, ...],
+    *,
+    key: str | None,
+    asked: JoiningOptions,
+    quiet: bool,
+    shown: OutputOptions,
+    output: str | None,
+    **given: Any,
+) -> None:
+    """Evaluate score files, one for each system.
+
+    Prints EER, minDCF, actual DCF, Cllr, calibration loss and AUC with confidence intervals. Multiclass score files
+    have a column of natural-log likelihoods for each class: prints Cllr, C_avg, error rates and metrics of each class.
+
+    \b
+    deciban eval sysA.txt sysB.txt --key key.txt --dcf 0.01
+    deciban eval scores.csv
+    deciban eval languages.tsv --key languages.key --preset lre17
+    deciban eval cm.txt --asv asv.txt --preset asvspoof2019
+    """
+    from deciban.io.source import require_one_stream, single_files
+    from deciban.workflows.evaluate import evaluate_model, opened
+    from deciban.workflows.inputs import paths_of
+
+    out = _console(output, shown, [*scores, key])
+    wanted, decided, verifier, own = ({name: given.pop(name) for name in names} for names in _REQUESTS)
+    of_scores, found = {**given, **wanted, **own}, None
+    if decided.pop("decisions"):
+        refuse_figures_of_scores(asked, shown, of_scores | verifier)
+        show_decisions(scores, key, asked, shown, out, quiet=quiet, **decided)
+    elif any(decided.values()):
+        raise click.UsageError("--accept, --reject, --decision-column and --costs are for decisions: add --decisions.")
+    elif any(verifier.values()) or asked.is_about_spoofing:
+        found = show_spoofing(scores, key, asked, shown, out, quiet=quiet, given=verifier | of_scores)
+    else:
+        failures, *other = own.values()
+        inputs = asked.inputs(scores, key)
+        require_one_stream([*single_files(paths_of(inputs)), key, *other[0], other[1]])
+        files = opened(inputs, key, asked.options)
+        about = asked.options_for(files).with_figures(**given)
+        about = _with_optimism(about) if shown.corrected else about
+        with working() as progress:
+            thresholds = other[0], other[1]
+            found = evaluate_model(None, files, about, thresholds=thresholds, progress=progress).results
+        print_messages(found.messages, quiet=quiet)
+        if failures is not None and not all(getattr(one.requested, "rates_at", ()) for one in found.systems):
+            raise click.UsageError("--failures: add the limits of a rate (--fnmr-at, --fmr-at, or --preset iso19795).")
+        if shown.as_json:
+            places = {"threshold-scores": other[0], "threshold-key": [other[1]], "units": about.how_sure.files}
+            content = found.to_dict() if failures is None else _with_failures(found.to_dict(), failures)
+            print_json(content, files={"scores": files.score_paths, "key": [key], **places})
+        else:
+            with_information = shown.information or bool(given.get("capacity"))
+            _print_tables(found, out, shown, wanted, failures, with_information=with_information)
+    if output is not None:
+        _save(out, output, found)
+
+
+_REQUESTS = (
+    ("thresholds", "misleading"),
+    ("decisions", "accept", "reject", "decision_column", "costs"),
+    ("asv", "asv_key", "asv_errors"),
+    ("failures", "threshold_from", "threshold_key"),
+)
+"""Options of ``eval`` that are no metrics: tables, decisions, a verifier, and other inputs."""
+
+
+def _console(output: str | None, shown: OutputOptions, inputs: Sequence[str | None]) -> TableConsole:
+    """Return the console for the tables: of a workbook, if a file for it is named."""
+    from deciban.io.writing import refuse_overwriting
+
+    if (shown.table_style == "xlsx") != (output is not None):
+        raise click.UsageError("--table xlsx and -o FILE belong together: name both, or none.")
+    if output is None:
+        return tables.console(shown.table_style)
+    from deciban.tables.workbook import WorkbookConsole
+
+    refuse_overwriting([output], inputs)
+    return WorkbookConsole()
+
+
+def _save(out: Any, output: str, results: Any) -> None:
+    """Write a workbook with the tables and metrics of results."""
+    from deciban.io.writing import plainly_opened, target_name
+
+    with plainly_opened(output) as stream:
+        out.save(stream, () if results is None else results.metrics)
+    click.echo(f"wrote {target_name(output)}", err=output == "-")
+
+
+def _print_tables(
+    results: Any,
+    out: TableConsole,
+    shown: OutputOptions,
+    wanted: Mapping[str, bool],
+    failures: Mapping[str, tuple[int, int]] | None,
+    *,
+    with_information: bool,
+) -> None:
+    """Print the tables of results, and of requested metrics."""
+    from deciban.evaluation.one_system import information_in_words
+    from deciban.report.answers import verdict
+
+    judge = partial(verdict, with_calibration=not tables.leads_with_rates(results))
+    of_systems: list[Callable[[Any], str]] = [judge, information_in_words] if with_information else [judge]
+    tables.print_results(
+        results,
+        out,
+        all_classes=shown.all_classes,
+        options=tables.TableOptions(
+            shown.corrected, shown.everything, most_notes=None if shown.notes == "all" else _MOST_NOTES
+        ),
+        sentences=[write(one) for write in of_systems for one in results.systems],
+    )
+    if results.kind == "two-class" and (any(wanted.values()) or any(map(_has_requests, results.systems))):
+        tables.print_requested(results, out, **wanted)
+    if failures is not None:
+        from deciban.tables.error_rates import generalized_table
+
+        out.print("")
+        out.print(generalized_table(results.systems, failures))
+    if results.worst:
+        tables.print_worst(results, out)
+
+
+def _with_failures(found: dict[str, Any], failures: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
+    """Return the JSON of results with error rates of transactions at the limits of a rate."""
+    from deciban.biometrics import generalized_rates
+
+    for one in found["systems"]:
+        for entry in (*one.get("fnmr_at_fmr", ()), *one.get("fmr_at_fnmr", ())):
+            rates = generalized_rates(
+                entry["p_fa"], entry["p_miss"], enrol=failures["enrol"], acquire=failures["acquire"]
+            )
+            entry |= {name: getattr(rates, name) for name in ("far", "frr", "gfar", "gfrr")}
+    return found
+
+
+def _with_optimism(options: Options) -> Options:
+    """Return the options with the optimism of minima, which corrected values are computed from.
+
+    Raises
+    ------
+    click.UsageError
+    """
+    wanted = options.how_sure
+    if not wanted.intervals or wanted.optimism is False:
+        words = "--corrected: corrected values need intervals and the optimism of minima."
+        raise click.UsageError(f"{words} Leave out --no-intervals and --no-optimism.")
+    return replace(options, how_sure=replace(wanted, optimism=True)) if options.kind == "classes" else options
+
+
+_MOST_NOTES = 3
+"""Number of notes that ``eval`` prints by default."""
+
+
+def _has_requests(one: Any) -> bool:
+    """Return True if metrics were requested that have tables of their own."""
+    from deciban.evaluation.metrics import NOTHING
+
+    return one.requested is not NOTHING
+
+
+_OF_PAGES = ("--dcf", "--json", "--table", "--all-classes", "--worst", "--quiet", "--output")
+"""Options that are left out of the command on a page, which names one operating point and lists no trials."""
+
+
+@click.command("report", cls=SectionedCommand)
+@click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
+@joining_options(more=("units", "uncertainty", "conditions", "worst", "scale"))
+@options("report", "classifier", "reliability", "rule", "capacity", "axis", "all-classes", "spoofing", "tables", "json")
+def report_command(
+    scores: tuple[str, ...],
+    *,
+    key: str | None,
+    asked: JoiningOptions,
+    train: tuple[str, ...],
+    output: Path,
+    cross_validate: dict[str, Any] | None,
+    shown: OutputOptions,
+    **given: Any,
+) -> None:
+    """Evaluate score files and write one HTML page with tables and plots, readable offline.
+
+    --train shows training and test side by side. --model shows everything before and after a calibration; for a
+    fusion, it shows its systems, the fusion, its weights and (with --train) the contribution of each system.
+
+    \b
+    deciban report sysA.txt sysB.txt --key key.txt -o report.html
+    deciban report eval.txt --key eval.key --train dev.txt --train-key dev.key --model model.json -o report.html
+    """
+    from deciban.io.source import single_files
+    from deciban.io.writing import target_name
+    from deciban.report.files import ReportRequest, write_report
+    from deciban.workflows.evaluate import opened
+
+    if cross_validate is not None and not given["select"]:
+        raise click.UsageError("--cross-validate sets what --select holds out. Add --select, or leave it out.")
+    quiet, watch = given.pop("quiet"), given.pop("watch")
+    given |= cross_validate or {}
+    figures = {name: given.pop(name) for name in ("classifier", "posteriors_at", "axis", "rule", "capacity")}
+    names = ("asv", "asv_key", "asv_errors")
+    given["verifier"] = {name: value for name in names if (value := given.pop(name)) is not None}
+    inputs = asked.inputs(scores, key)
+    given |= {"train": list(train), "typed": typed(), "again": typed_for(eval_command, without=_OF_PAGES)}
+    request = ReportRequest(scores=inputs, key=key, output=output, **given)
+    require_own_stream(output, as_json=shown.as_json)
+
+    def write() -> None:
+        files = opened(inputs, key, asked.options)
+        about = asked.options_for(files).with_figures(**figures)
+        with working() as say:
+            done = write_report(request, about, say, files=files)
+        print_messages(done.results.messages, quiet=quiet)
+        if done.train is not None:
+            print_messages(("training", *done.train.messages), quiet=quiet)
+        if shown.as_json:
+            print_json(done.to_dict(), files={**request.roles, "units": about.how_sure.files, "output": [output]})
+        elif not quiet:
+            on = tables.console(shown.table_style, stderr=str(output) == "-")
+            tables.print_results(done.results, on, all_classes=shown.all_classes)
+            click.echo(f"wrote {target_name(output)}", err=str(output) == "-")
+
+    if not watch:
+        write()
+        return
+    named = [*asked.options.files, *(one for several in request.roles.values() for one in several)]
+    if shown.as_json or "-" in map(str, (output, *single_files(named))):
+        raise click.UsageError("--watch needs files to read and a file to write: leave out - and --json.")
+    _watch(write, named)
+
+
+def _watch(write: Callable[[], None], paths: Sequence[Any]) -> None:
+    """Write a page, and again after each change of its files, until the user interrupts.
+
+    A change is complete if the files stay the same for one period.
+    """
+    from deciban.io.source import stamps
+
+    written = None
+    while True:
+        before = stamps(paths)
+        if written is None or (before != written and None not in before.values()):
+            try:
+                write()
+            except (DecibanError, OSError, click.ClickException) as error:
+                if written is None:
+                    raise
+                click.echo(f"deciban: {lines(str(error))}", err=True)
+            written = before
+        time.sleep(_PERIOD)
+        while (now := stamps(paths)) not in (written, before):
+            before = now
+            time.sleep(_PERIOD)
+
+
+_PERIOD = 0.5
+"""Seconds between two looks at the files."""
+
+
+def show_spoofing(
+    files: Sequence[str],
+    key: str | None,
+    asked: JoiningOptions,
+    shown: OutputOptions,
+    out: TableConsole,
+    *,
+    quiet: bool,
+    given: Mapping[str, Any],
+) -> Any:
+    """Evaluate countermeasures or single scores by a protocol, and print tables or JSON.
+
+    Parameters
+    ----------
+    files : sequence of str
+    key : str or None
+    asked : JoiningOptions
+    shown : OutputOptions
+    out : TableConsole
+    quiet : bool
+    given : mapping
+        ``asv``, ``asv_key`` and ``asv_errors``; other options are refused.
+
+    Returns
+    -------
+    SpoofingResults or None
+        None for JSON.
+
+    Raises
+    ------
+    click.UsageError
+        If there are files of targets and of non-targets instead of score files, or other options.
+    """
+    from deciban.workflows.spoofing import evaluate_spoofing_files
+
+    verifier = {name: given[name] for name in ("asv", "asv_key", "asv_errors")}
+    others = {name: value for name, value in given.items() if name not in verifier}
+    others |= {"corrected": shown.corrected, "information": shown.information}
+    named = [f"--{name.replace('_', '-')}" for name, value in others.items() if value not in (None, False, (), [])]
+    if named:
+        raise click.UsageError(f"{', '.join(named)}: not for protocols of spoofing. Leave it out.")
+    if asked.two:
+        raise click.UsageError("--tar, --non: protocols of spoofing need one file with labels of spoofs, or a key.")
+    options = asked.options
+    with working() as progress:
+        found = evaluate_spoofing_files(list(files), key, **verifier, options=options, progress=progress)
+    print_messages(found.messages, quiet=quiet)
+    if shown.as_json:
+        roles = {"scores": files, "key": [key], "asv": [verifier["asv"]], "asv-key": [verifier["asv_key"]]}
+        print_json(found.to_dict(), files={**roles, "units": options.how_sure.files})
+        return None
+    from deciban.tables.error_rates import print_spoofing
+
+    print_spoofing(found, out, everything=shown.everything)
+    return found

@@ -1,0 +1,157 @@
+"""Progress of long work: a bar with rate and remaining time on a terminal, otherwise a line every ten seconds."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from deciban.cli.interrupts import BEFORE_THE_END
+from deciban.errors import heard_by, one_line
+
+_SHORT = 2.0
+"""Seconds of work before a bar appears."""
+
+_EVERY = 10.0
+"""Seconds between two lines without a terminal."""
+
+_SHOW_CURSOR = "\r\x1b[2K\x1b[?25h"
+
+
+class ProgressSteps:
+    """The current step of some work, and its progress.
+
+    Parameters
+    ----------
+    words : str
+        Name of the first step.
+    clock : function
+        Returns the time in seconds.
+
+    Attributes
+    ----------
+    words : str
+    done, total : int
+        Progress of this step; both are 0 if it is not counted.
+    unit : str
+        Unit of the count: ``bytes``, ``rows`` or ``replicates``.
+    """
+
+    def __init__(self, words: str = "", clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self.say(words)
+
+    def say(self, words: str) -> None:
+        """Start a step."""
+        self.words, self.done, self.total, self.unit = one_line(words), 0, 0, ""
+        self._since = self._clock()
+
+    def advance(self, done: int, total: int, unit: str) -> None:
+        """Update the count of a step; a lower count or another total starts a new part of it."""
+        if done < self.done or (self.total and (total, unit) != (self.total, self.unit)):
+            self._since = self._clock()
+        self.done, self.total, self.unit = min(done, total), total, unit
+
+    @property
+    def rate(self) -> float:
+        """Units per second; 0 if still unknown."""
+        took = self._clock() - self._since
+        return self.done / took if took > 0 else 0.0
+
+    @property
+    def left(self) -> float | None:
+        """Estimated remaining seconds of the counted work; None if unknown."""
+        return (self.total - self.done) / self.rate if self.rate and self.total else None
+
+    @property
+    def is_counted(self) -> bool:
+        """True while the count is incomplete; work after the last count is not counted."""
+        return self.done < self.total
+
+    def facts(self) -> list[str]:
+        """Return share, rate and remaining time as text.
+
+        Examples
+        --------
+        >>> seconds = iter([0.0, 4.0, 4.0, 4.0, 4.0])
+        >>> work = ProgressSteps("reading s.txt", lambda: next(seconds))
+        >>> work.advance(100_000_000, 400_000_000, "bytes")
+        >>> work.facts()
+        ['25 %', '25.0 MB/s', '12 s left']
+        """
+        if not self.is_counted:
+            return []
+        rate, left = self.rate, self.left
+        speed = f"{rate / 1e6:.1f} MB/s" if self.unit == "bytes" else f"{rate:,.0f} {self.unit}/s"
+        shown = [f"{100 * self.done // self.total} %"]
+        return shown if left is None else [*shown, speed, f"{_duration(left)} left"]
+
+    def line(self) -> str:
+        """Return the name of the step, followed by its progress."""
+        return " · ".join([self.words or "working", *self.facts()])
+
+
+def _duration(seconds: float) -> str:
+    """Format a duration.
+
+    >>> _duration(7.2), _duration(150), _duration(8000)
+    ('7 s', '2 min 30 s', '2 h 13 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+@contextmanager
+def working(words: str = "") -> Iterator[Callable[[str], None]]:
+    """Show the progress of long work, unless the command is quiet; yield a function that names the next step."""
+    work = ProgressSteps(words)
+    context = click.get_current_context(silent=True)
+    if context is not None and context.params.get("quiet"):
+        yield work.say
+        return
+    over = threading.Event()
+    shown = _on_terminal if sys.stderr.isatty() else _in_lines
+    thread = threading.Thread(target=shown, args=(work, over), daemon=True)
+    thread.start()
+    try:
+        with heard_by(work.advance):
+            yield work.say
+    finally:
+        over.set()
+        thread.join()
+
+
+def _in_lines(work: ProgressSteps, over: threading.Event, every: float = _EVERY) -> None:
+    """Print the progress regularly until the work is done."""
+    while not over.wait(every):
+        click.echo(work.line(), err=True)
+
+
+def _on_terminal(work: ProgressSteps, over: threading.Event, short: float = _SHORT) -> None:
+    """Show a bar until the work is done, if it takes longer than a moment."""
+    if over.wait(short):
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
+    plain: Any = TextColumn("{task.description}", markup=False)
+    facts: Any = TextColumn("{task.fields[facts]}", markup=False)
+    with Progress(SpinnerColumn(), plain, BarColumn(24), facts, console=Console(stderr=True), transient=True) as bar:
+        BEFORE_THE_END.append(_show_cursor)
+        task = bar.add_task(work.words, total=None, facts="")
+        while not over.wait(0.1):
+            total = work.total if work.is_counted else None
+            bar.update(task, description=work.words, completed=work.done, total=total, facts=" · ".join(work.facts()))
+    BEFORE_THE_END.remove(_show_cursor)
+
+
+def _show_cursor() -> None:
+    sys.stderr.write(_SHOW_CURSOR)
+    sys.stderr.flush()

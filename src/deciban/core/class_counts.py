@@ -1,0 +1,668 @@
+"""Counts of multiclass decisions (chosen and accepted classes, in subsets of classes, too) and of conditions.
+
+Counts are integers unless trials have fractional weights. Counts of two sets of trials can be added.
+
+Pairs of classes are small problems, concatenated in long arrays. A single pair takes 0.2 ms, and hardly any of it is
+arithmetic. So one sort, one pooling of adjacent violators and one logarithm process hundreds of pairs.
+
+If one class is out of set, acceptance is monotone in the target prior p. Let q be the prior of the out-of-set class, O
+its likelihood, L the likelihood of the target and A the mean likelihood of the other non-targets. A trial is accepted
+if ``p L`` is at least ``(1 - p - q) A + q O``, that is, from the critical prior ``((1 - q) A + q O) / (L + A)`` on. So
+one pass over the trials covers all priors.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import logit
+
+from deciban.core.logliks import class_major, critical_priors, detection_llrs, prior_ratio, relative, row_blocks
+from deciban.core.proper import softplus
+from deciban.core.ranks.hull import pool
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+
+_CELLS = 1 << 22
+"""Largest number of counters at once when decisions are counted at many thresholds."""
+
+
+def chosen(loglik: ScoreArray, prior: FloatArray) -> IntArray:
+    """Return the class of greatest posterior probability for every trial; the lowest index wins a tie.
+
+    Classes of prior 0 are never chosen.
+    """
+    columns = np.flatnonzero(prior > 0)
+    if len(columns) == len(prior) and np.all(prior == prior[0]):
+        return np.asarray(np.argmax(loglik, axis=1))  # compares the scores directly, without rounding
+    weights = log_weights(prior[columns])
+    decision: IntArray = np.empty(len(loglik), np.int64)
+    for rows in row_blocks(*loglik.shape):
+        decision[rows] = columns[np.argmax(relative(loglik, rows, columns).T + weights, axis=1)]
+    return decision
+
+
+def log_weights(prior: FloatArray) -> FloatArray:
+    """Return logarithms of a positive prior, shifted so that the greatest is exactly 0.
+
+    With two classes, the other entry is minus the absolute log odds. Then a log-likelihood ratio is compared with its
+    Bayes threshold exactly as in the two-class metrics.
+    """
+    if len(prior) == 2:
+        log_odds = float(logit(prior[0]))
+        return np.array([min(log_odds, 0.0), min(-log_odds, 0.0)])
+    return np.log(prior_ratio(prior))
+
+
+def confusion(label: IntArray, decision: IntArray, n_classes: int, weights: CountArray | None) -> CountArray:
+    """Count trials (or weight) by true class (rows) and decision (columns)."""
+    return tally(label * n_classes + decision, n_classes**2, weights).reshape(n_classes, n_classes)
+
+
+def in_turns(points: FloatArray, n_classes: int) -> Iterator[IntArray]:
+    """Yield positions of points in ascending order of the points, in batches that fit the limit of counters."""
+    order, at_once = np.argsort(points), max(_CELLS // n_classes**2, 1)
+    for first in range(0, len(order), at_once):
+        yield order[first : first + at_once]
+
+
+class Passes:
+    """Counts of trials by target, true class, and number of passed steps; the first step is the easiest."""
+
+    def __init__(self, n_targets: int, n_classes: int, n_steps: int, weights: CountArray | None) -> None:
+        self._shape = (n_targets, n_classes, n_steps + 1)
+        self._counts = np.zeros((n_targets, n_classes * (n_steps + 1)), count_type(weights))
+        self._weights = weights
+
+    def add(self, n_passed: Iterable[AnyArray], label: IntArray, rows: slice) -> None:
+        """Count trials; ``n_passed`` is the number of steps at which each target accepts them."""
+        true = label[rows] * self._shape[2]
+        weights = None if self._weights is None else self._weights[rows]
+        for target, n in enumerate(n_passed):
+            self._counts[target] += tally(true + n, self._counts.shape[1], weights)
+
+    def accepted(self) -> CountArray:
+        """Return the trials that each target accepts at each step, (n_steps, n_targets, n_classes)."""
+        by_step = self._counts.reshape(self._shape)[:, :, ::-1].cumsum(axis=2)[:, :, -2::-1]
+        return np.moveaxis(by_step, 2, 0)
+
+
+def ordered_by_class(label: IntArray, n_classes: int) -> IntArray:
+    """Return positions of trials sorted by class, in their original order within each class."""
+    return np.argsort(label.astype(np.uint16) if n_classes <= 1 << 16 else label, kind="stable")  # 16 bits are faster
+
+
+def tally(codes: IntArray, n_codes: int, weights: CountArray | None) -> CountArray:
+    """Return the number of trials (or the weight) of each code."""
+    if weights is None:
+        return np.bincount(codes, minlength=n_codes)
+    return np.bincount(codes, weights, minlength=n_codes).astype(count_type(weights), copy=False)
+
+
+def count_type(weights: CountArray | None) -> Any:
+    """Return the type of counters: integer, unless trials have fractional weights."""
+    return np.int64 if weights is None else weights.dtype
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problems:
+    """Scores of one class in each of many problems, concatenated.
+
+    Attributes
+    ----------
+    scores : (n,) array
+        Finite or infinite, in any order within a problem.
+    counts : (n_problems,) array
+        Number of scores of each problem, at least 1.
+    """
+
+    scores: FloatArray
+    counts: IntArray
+
+    @property
+    def places(self) -> IntArray:
+        """The problem of each score."""
+        return np.repeat(np.arange(len(self.counts)), self.counts)
+
+    @property
+    def begins(self) -> IntArray:
+        """Position of the first score of each problem."""
+        return np.cumsum(self.counts) - self.counts
+
+
+def cllrs(tar: Problems, non: Problems) -> FloatArray:
+    """Return the Cllr of every problem in bits."""
+    of_tar = _sums(softplus(-tar.scores), tar.begins) / tar.counts
+    of_non = _sums(softplus(non.scores), non.begins) / non.counts
+    return (0.5 * of_tar + 0.5 * of_non) / math.log(2.0)
+
+
+def min_cllrs(tar: Problems, non: Problems) -> FloatArray:
+    """Return the minimum Cllr of every problem over all monotone recalibrations, in bits."""
+    n_tar, n_non, place = _pooled(tar, non)
+    with np.errstate(divide="ignore"):
+        of_tar, of_non = np.log(n_tar) - np.log(tar.counts[place]), np.log(n_non) - np.log(non.counts[place])
+    begins, llr = np.flatnonzero(np.diff(place, prepend=-1)), of_tar - of_non
+    least_tar = _sums(_weighted(n_tar, softplus(-llr)), begins) / tar.counts
+    least_non = _sums(_weighted(n_non, softplus(llr)), begins) / non.counts
+    return (0.5 * least_tar + 0.5 * least_non) / math.log(2.0)
+
+
+def _pooled(tar: Problems, non: Problems) -> tuple[CountArray, CountArray, IntArray]:
+    """Return targets and non-targets in the PAV blocks of all problems, and the problem of each block."""
+    scores, place = np.concatenate((tar.scores, non.scores)), np.concatenate((tar.places, non.places))
+    order = np.argsort(scores)
+    order = order[ordered_by_class(place[order], len(tar.counts))]
+    scores, place, is_tar = scores[order], place[order], order < len(tar.scores)
+    is_first = np.diff(place, prepend=-1) > 0
+    begins = np.flatnonzero(is_first | np.append(True, scores[1:] != scores[:-1]))
+    n_tar = np.add.reduceat(is_tar, begins, dtype=np.int64)
+    n_non = np.diff(begins, append=len(scores)) - n_tar
+    starts = pool(n_tar, n_non, is_first[begins])
+    return np.add.reduceat(n_tar, starts), np.add.reduceat(n_non, starts), place[begins[starts]]
+
+
+def _weighted(counts: CountArray, costs: FloatArray) -> FloatArray:
+    """Return costs times counts; 0 if the count is 0."""
+    return np.multiply(counts, costs, out=np.zeros(len(costs)), where=counts > 0)
+
+
+def _sums(values: FloatArray, begins: IntArray) -> FloatArray:
+    """Sum runs of numbers from 0 to infinity, to about one unit in the last place.
+
+    Every number is split into its leading 26 bits, relative to the greatest number of its sum, and the rest. Up to
+    2^26 leading parts are added without rounding. Beyond 1e300, numbers are added without a split.
+    """
+    greatest = np.maximum.reduceat(values, begins)
+    with np.errstate(over="ignore", invalid="ignore"):
+        exponent = np.frexp(greatest)[1] + 26
+        cutter = np.where(exponent < 1024, np.ldexp(1.5, exponent), 0.0)
+        cut = np.repeat(cutter, np.diff(begins, append=len(values)))
+        high = values + cut
+        high -= cut
+        sums = np.add.reduceat(high, begins) + np.add.reduceat(values - high, begins)
+    return np.where(np.isinf(greatest), np.inf, sums)
+
+
+_NEAR = 1e-8
+"""Relative distance of a critical prior from a target prior within which detection llrs are compared directly."""
+
+_ROUNDING = 64 * float(np.finfo(np.float64).eps)
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+def accepted_open_set(
+    loglik: ScoreArray, label: IntArray, weights: CountArray | None, p_target: FloatArray, p_out_of_set: float
+) -> CountArray:
+    """Count how often trials of every class are accepted as every in-set class, at each target prior.
+
+    Decisions compare detection llrs at `non_target_priors` with ``-logit(p_target)``, separately for each prior.
+
+    Parameters
+    ----------
+    loglik, label, weights
+        Checked trials; the last class is out of set.
+    p_target : (n_priors,) array
+        Inside (0, 1 - p_out_of_set).
+    p_out_of_set : float
+
+    Returns
+    -------
+    (n_priors, n_classes - 1, n_classes) array
+    """
+    n_classes = loglik.shape[1]
+    total = np.empty((len(p_target), n_classes - 1, n_classes), count_type(weights))
+    clear = _error_bound(p_target, p_out_of_set, n_classes) <= _NEAR
+    for at in np.flatnonzero(~clear):
+        (prior,) = non_target_priors(p_target[at : at + 1], p_out_of_set, n_classes)
+        passes = Passes(n_classes - 1, n_classes, 1, weights)
+        for rows in row_blocks(*loglik.shape):
+            llrs = detection_llrs(relative(loglik, rows), prior_ratio(prior))[:-1]
+            passes.add(llrs >= -logit(p_target[at]), label, rows)
+        total[at] = passes.accepted()[0]
+    places = np.flatnonzero(clear)
+    for some in in_turns(p_target[places], n_classes):
+        total[places[some]] = _accepted(loglik, label, weights, p_target[places[some]], p_out_of_set)
+    return total
+
+
+def non_target_priors(p_target: FloatArray, p_out_of_set: float, n_classes: int) -> FloatArray:
+    """Return the class priors given that the target is not true, (n_priors, n_classes), for rivals of any target."""
+    share = p_out_of_set / (1.0 - p_target)
+    prior = np.repeat((1.0 - share)[:, None] / (n_classes - 2), n_classes, axis=1)
+    prior[:, -1] = share
+    return prior
+
+
+def _error_bound(p_target: FloatArray, p_out_of_set: float, n_classes: int) -> FloatArray:
+    """Bound the relative error, by rounding, of the target prior at which the direct comparison changes.
+
+    As a target prior approaches ``1 - p_out_of_set``, the remaining prior of other classes loses all digits.
+    """
+    with np.errstate(divide="ignore"):
+        lost = 1.0 / (1.0 - p_out_of_set / (1.0 - p_target))
+    return np.asarray(_ROUNDING * (n_classes + np.abs(logit(p_target)) + lost))
+
+
+def _accepted(
+    loglik: ScoreArray, label: IntArray, weights: CountArray | None, ascending: FloatArray, p_out_of_set: float
+) -> CountArray:
+    n_classes, n_priors = loglik.shape[1], len(ascending)
+    low, high = ascending * (1.0 - _NEAR) - _TINY, ascending * (1.0 + _NEAR) + _TINY
+    last_before = np.append(-1.0, high)
+    passes = Passes(n_classes - 1, n_classes, n_priors, weights)
+    settled = np.zeros((n_priors, n_classes - 1, n_classes), count_type(weights))
+    for rows in row_blocks(*loglik.shape):
+        block = relative(loglik, rows)
+        critical = critical_priors(block, p_out_of_set)
+        certain = np.searchsorted(low, critical.ravel(), side="right").reshape(critical.shape)
+        passes.add(n_priors - certain, label, rows)
+        trials = np.flatnonzero((last_before[certain] >= critical).any(axis=0))
+        if len(trials):
+            possible = np.searchsorted(high, critical[:, trials].ravel()).reshape(-1, len(trials))
+            true, weight = label[rows][trials], None if weights is None else weights[rows][trials]
+            for at, yes in _settle(block[:, trials], possible, certain[:, trials], ascending, p_out_of_set):
+                settled[at] += [tally(true[one], n_classes, None if weight is None else weight[one]) for one in yes]
+    # The greatest prior is the first step, because it is the easiest to pass.
+    return passes.accepted()[::-1] + settled
+
+
+def _settle(
+    block: FloatArray, possible: IntArray, certain: IntArray, p_target: FloatArray, p_out_of_set: float
+) -> Iterator[tuple[int, BoolArray]]:
+    """Yield priors from ``possible`` to before ``certain``, and the trials accepted there by detection llrs."""
+    priors = non_target_priors(p_target, p_out_of_set, len(block))
+    for at in range(possible.min(), certain.max()):
+        near = (possible <= at) & (at < certain)
+        if near.any():
+            yield at, near & (detection_llrs(block, prior_ratio(priors[at]))[:-1] >= -logit(p_target[at]))
+
+
+_MIX = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)))
+"""Odd multipliers for mixing bits (Steele, Lea and Flood: "Fast splittable pseudorandom number generators")."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassSample:
+    """A random sample with up to ``most`` trials of each class; ``a + b`` is the sample of both sets of trials.
+
+    The trials with the lowest hashes of their scores are chosen, so that the order and the batches of trials do not
+    matter.
+
+    Attributes
+    ----------
+    most : int
+        Limit for each class.
+    loglik : (n, n_classes) array
+    label : (n,) int array
+
+    Examples
+    --------
+    >>> loglik = np.arange(12.0).reshape(6, 2)
+    >>> whole = ClassSample.of(loglik, np.array([0, 1, 0, 1, 0, 0]), 2)
+    >>> parts = ClassSample.of(loglik[:2], np.array([0, 1]), 2) + ClassSample.of(loglik[2:], np.array([0, 1, 0, 0]), 2)
+    >>> bool(np.all(whole.loglik == parts.loglik)), np.bincount(whole.label)
+    (True, array([2, 2]))
+    """
+
+    most: int
+    loglik: ScoreArray
+    label: IntArray
+
+    @classmethod
+    def of(cls, loglik: ScoreArray, label: IntArray, most: int) -> ClassSample:
+        """Sample from trials."""
+        lots, chosen, n_kinds = _lots(loglik), list[AnyArray](), int(label.max(initial=0)) + 1
+        order = ordered_by_class(label, n_kinds)
+        ends = np.cumsum(np.bincount(label, minlength=n_kinds))
+        for rows in np.split(order, ends[:-1]):
+            own = rows
+            if len(own) > most:
+                own = own[lots[own] <= np.partition(lots[own], most - 1)[most - 1]]
+            chosen.append(own[np.lexsort((*loglik[own].T, lots[own]))][:most])
+        rows = np.concatenate(chosen)
+        return cls(most, loglik[rows], label[rows])
+
+    def __add__(self, other: ClassSample) -> ClassSample:
+        """Sample from both."""
+        loglik, label = np.concatenate((self.loglik, other.loglik)), np.concatenate((self.label, other.label))
+        return ClassSample.of(loglik, label, self.most)
+
+
+def _lots(loglik: ScoreArray) -> Any:
+    """Return a pseudorandom number for each trial, computed from its scores."""
+    found = np.zeros(len(loglik), np.uint64)
+    with np.errstate(over="ignore"):
+        for column in loglik.T:
+            found = (found + _MIX[0]) ^ (column.astype(np.float64) + 0.0).view(np.uint64)
+            found = (found ^ (found >> np.uint64(30))) * _MIX[1]
+            found = (found ^ (found >> np.uint64(27))) * _MIX[2]
+            found ^= found >> np.uint64(31)
+    return found
+
+
+def totals_by_condition(
+    condition: IntArray, truth: AnyArray, weight: CountArray | None = None, *, n_conditions: int, n_classes: int
+) -> CountArray:
+    """Return the number (or weight) of trials of each condition and class.
+
+    Parameters
+    ----------
+    condition : (n_trials,) int array
+        Condition of each trial.
+    truth : (n_trials,) bool or int array
+        True for targets, or the class of each trial.
+    weight : (n_trials,) array, optional
+    n_conditions, n_classes : int
+
+    Returns
+    -------
+    (n_conditions, n_classes) array
+
+    Examples
+    --------
+    >>> totals_by_condition(np.array([0, 1, 1]), np.array([True, False, False]), n_conditions=2, n_classes=2)
+    array([[0, 1],
+           [2, 0]])
+    """
+    at = condition * n_classes + truth
+    found = np.bincount(at, weight, minlength=n_conditions * n_classes)
+    is_whole = weight is None or weight.dtype.kind in "iu"
+    totals: CountArray = (found.astype(np.int64) if is_whole else found).reshape(n_conditions, n_classes)
+    return totals
+
+
+def equalizing_factors(totals: CountArray) -> FloatArray:
+    """Return the weights of trials that give all conditions of a class equal weight.
+
+    In every class, the weight of a trial is the size of the largest condition divided by the size of its own
+    condition:
+
+        w(c, class) = max_d n(d, class) / n(c, class),
+
+    times its own weight, if any. With these weights, a mean over the trials of a class is the mean of the means of its
+    conditions; so are P_miss and P_fa at any threshold.
+
+    Parameters
+    ----------
+    totals : (n_conditions, n_classes) array
+
+    Returns
+    -------
+    (n_conditions, n_classes) array
+        0 for conditions without trials.
+
+    Examples
+    --------
+    >>> equalizing_factors(np.array([[4, 0], [2, 5]]))
+    array([[1., 0.],
+           [2., 1.]])
+    """
+    found: FloatArray = np.divide(totals.max(axis=0), totals, out=np.zeros(totals.shape), where=totals > 0)
+    return found
+
+
+def sharing_factors(totals: CountArray, shares: FloatArray) -> FloatArray:
+    """Return the weights of trials that give each condition a specified share of a class.
+
+    In a class with specified shares, the weight of a trial is
+
+        w(c, class) = share(c) n(class) / n(c, class),
+
+    times its own weight, if any. Then error rates are means over conditions with these shares as weights.
+
+    Parameters
+    ----------
+    totals : (n_conditions, n_classes) array
+    shares : (n_conditions, n_classes) array
+        Shares of a class sum to 1, or are NaN: then its trials keep their weights. Every condition with a share has
+        trials of the class.
+
+    Returns
+    -------
+    (n_conditions, n_classes) array
+
+    Examples
+    --------
+    >>> sharing_factors(np.array([[4, 6], [2, 2]]), np.array([[np.nan, 0.5], [np.nan, 0.5]])).round(3)
+    array([[1.   , 0.667],
+           [1.   , 2.   ]])
+    """
+    found: FloatArray = np.divide(shares * totals.sum(axis=0), totals, out=np.zeros(totals.shape), where=totals > 0)
+    found[:, np.isnan(shares).all(axis=0)] = 1.0
+    return found
+
+
+_LOW = 7
+"""Number of low classes: all their subsets share one array, recomputed for each subset of the high classes."""
+
+_TRIALS = 512
+"""Trials in a batch: with 2^7 subsets, all arrays stay in cache."""
+
+_SORTED = 1 << 16
+"""Trials that are sorted together, so that similar trials are neighbours."""
+
+_RANGE = 700.0
+"""Exponentials of numbers in [-700, 0] are normal floats."""
+
+_SUBSET_ROUNDING = 1e-14
+"""Relative precision of sums of likelihoods; a class that is below the threshold by less is accepted."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SubsetCounts:
+    """Counts of decisions in every subset; ``a + b`` counts the trials of both.
+
+    Attributes
+    ----------
+    odds : float
+        Odds of the target prior.
+    totals : (n_classes,) int array
+        Trials of each class.
+    hits, alarms : (n_classes, 2 ** (n_classes - 1)) int arrays
+        Trials of each class that are accepted by this class, and by how many other classes, in each subset with the
+        class.
+    """
+
+    odds: float
+    totals: IntArray
+    hits: IntArray
+    alarms: IntArray
+
+    @classmethod
+    def of(cls, loglik: ScoreArray, rows_of: list[IntArray], odds: float) -> SubsetCounts:
+        """Count trials; ``rows_of`` contains the rows of each class."""
+        n_classes, counts = loglik.shape[1], list[IntArray]()
+        for own, rows in enumerate(rows_of):
+            found, n_sure = np.zeros((2, *_masks_with(own, n_classes).shape), np.int64), len(rows)
+            for trials, decisions in _doubtful_decisions(loglik, rows, own, odds):
+                n_sure -= len(trials)
+                for kind, at, table in decisions:
+                    found[kind, at] += table.sum(axis=1, dtype=np.uint32)
+            found[0] += n_sure  # hits in all subsets, without a false alarm
+            counts.append(found.reshape(2, -1))
+        hits, alarms = (np.array(some) for some in zip(*counts, strict=True))
+        return cls(odds, np.array([len(rows) for rows in rows_of]), hits, alarms)
+
+    def __add__(self, other: SubsetCounts) -> SubsetCounts:
+        """Add the counts of other trials."""
+        names = ("totals", "hits", "alarms")
+        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in names})
+
+    def costs(self) -> FloatArray:
+        """Return the average detection cost of every subset, in the order of bit masks; class ``k`` is bit ``k``.
+
+        Returns
+        -------
+        (2 ** n_classes,) array
+            Fractions; 0 for subsets with fewer than two classes.
+        """
+        n_classes = len(self.totals)
+        n_members = np.bitwise_count(np.arange(1 << n_classes)).astype(np.int64)
+        p_target = self.odds / (1.0 + self.odds)
+        rivals = np.maximum(n_members - 1, 1)
+        total = np.zeros(1 << n_classes)
+        for own, n_trials in enumerate(self.totals.tolist()):
+            subsets = _masks_with(own, n_classes).ravel()
+            cost = p_target * (n_trials - self.hits[own]) + (1.0 - p_target) * self.alarms[own] / rivals[subsets]
+            total[subsets] += cost / n_trials
+        total[n_members < 2] = 0.0
+        return np.asarray(total / np.maximum(n_members, 1))
+
+
+def mean_costs_of_trials(loglik: ScoreArray, rows_of: list[IntArray], odds: float) -> FloatArray:
+    """Return the contribution of each trial to the mean of `SubsetCounts.costs` over all subsets of each size.
+
+    Parameters
+    ----------
+    loglik, rows_of, odds
+        See `SubsetCounts.of`.
+
+    Returns
+    -------
+    (n_classes - 1, n_trials) array
+        Rows for subsets of 2, 3, ... classes; columns for trials, sorted by class.
+    """
+    n_classes = loglik.shape[1]
+    p_target, size = odds / (1.0 + odds), np.arange(2, n_classes + 1)
+    n_with = np.array([math.comb(n_classes - 1, k - 1) for k in size], np.float64)[:, None]
+    n_subsets, size = np.array([math.comb(n_classes, k) for k in size], np.float64)[:, None], size[:, None]
+    parts = []
+    for own, rows in enumerate(rows_of):
+        n_members = np.bitwise_count(_masks_with(own, n_classes)).astype(np.int64)
+        n_high, n_low = n_members[:, 0] - 1, n_members[0]  # both include the class itself, which counts once
+        misses, alarms = np.zeros((2, len(size), len(rows)))
+        for trials, decisions in _doubtful_decisions(loglik, rows, own, odds):
+            # Sizes are separated after all decisions; 20 classes need at most 924 tables of numbers up to 19.
+            sums = np.zeros((2, int(n_high.max()) + 1, len(n_low), len(trials)), np.uint16)
+            for kind, at, table in decisions:
+                sums[kind, n_high[at]] += table
+            misses[:, trials] = n_with
+            for high, low in itertools.product(range(sums.shape[1]), np.unique(n_low).tolist()):
+                if high + low >= 2:
+                    hits, wrong = sums[:, high, n_low == low].sum(axis=1, dtype=np.int64)
+                    misses[high + low - 2, trials] -= hits
+                    alarms[high + low - 2, trials] += wrong
+        parts.append((p_target * misses + (1.0 - p_target) * alarms / (size - 1)) / (size * n_subsets))
+    return np.concatenate(parts, axis=1)
+
+
+def least_llr(n_members: int, odds: float) -> float:
+    """Return the lowest accepted detection llr of a class in a subset, minus the tolerance for rounding of sums."""
+    return math.log((1.0 - _SUBSET_ROUNDING) / (odds + _SUBSET_ROUNDING / (n_members - 1)))
+
+
+def _masks_with(own: int, n_classes: int) -> IntArray:
+    """Return bit masks of the subsets that contain a class, (n_high, n_low)."""
+    others = np.delete(np.arange(n_classes), own)
+    return np.asarray(_masks(others[_LOW:])[:, None] + _masks(others[:_LOW]) + (1 << own))
+
+
+def _doubtful_decisions(
+    loglik: ScoreArray, rows: IntArray, own: int, odds: float
+) -> Iterator[tuple[IntArray, Iterator[tuple[int, int, AnyArray]]]]:
+    """Yield trials of class ``own`` whose decisions differ between the subsets that contain it, and the decisions.
+
+    Decisions are tables (n_low, n_trials), each with the high part of the mask. Kind 0: whether ``own`` is accepted.
+    Kind 1: the number of other accepted classes. Use a table before you request the next one.
+    """
+    n_classes = loglik.shape[1]
+    others, masks = np.delete(np.arange(n_classes), own), _masks_with(own, n_classes)
+    factor = (1.0 - _SUBSET_ROUNDING) / (1.0 + (np.bitwise_count(masks).astype(np.float64) - 1.0) * odds)
+    for start in range(0, len(rows), _SORTED):
+        block = class_major(loglik, rows[start : start + _SORTED])
+        doubtful = _doubtful(block, own, odds)
+        n_sure = int(np.count_nonzero(~doubtful.any(axis=0)))
+        # Sort trials by their doubtful classes: then most batches of trials need few comparisons.
+        order = np.lexsort(doubtful)[n_sure:]
+        for first in range(0, len(order), _TRIALS):
+            some = order[first : first + _TRIALS]
+            likelihood = np.exp(_squeezed(block[:, some]))
+            unsure = np.atleast_1d(doubtful[:, some].any(axis=1))
+            yield start + some, _decisions(likelihood, unsure, (own, others[:_LOW], others[_LOW:]), factor)
+
+
+def _masks(classes: IntArray) -> IntArray:
+    """Return bit masks of all subsets of some classes; bit ``j`` of the position includes the ``j``-th class."""
+    masks = np.zeros(1, np.int64)
+    for k in classes.tolist():
+        masks = np.concatenate((masks, masks + (1 << k)))
+    return masks
+
+
+def _doubtful(block: FloatArray, own: int, odds: float) -> BoolArray:
+    """Return a (n_classes, n_trials) array: True if the decision differs between the subsets with class ``own``.
+
+    Class ``own`` is certainly accepted if no rival has more than ``odds`` times its likelihood. Another class is
+    certainly rejected if it is so far behind ``own`` that it is below the threshold even in the largest subset.
+    """
+    slack = 1e-9
+    with np.errstate(invalid="ignore", over="ignore"):
+        lead = block[own] - block  # equal infinities give NaN, which is no lead
+    doubtful: BoolArray = ~(lead > math.log((len(block) - 1) * odds) + slack)
+    doubtful[own] = False
+    doubtful[own] = ~np.all(np.delete(lead, own, axis=0) > slack - math.log(odds), axis=0)
+    return doubtful
+
+
+def _squeezed(block: FloatArray) -> FloatArray:
+    """Return log-likelihoods from -700 to 0 that lead to the same decisions in every subset.
+
+    If neighbours in rank are so far apart that the lower one adds nothing to the higher one, their gap is reduced. So
+    infinite gaps become finite, and equal infinities stay equal.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        shifted: FloatArray = block - block.max(axis=0)
+    if shifted.min() >= -_RANGE:  # False with NaN
+        return shifted
+    order = np.argsort(block, axis=0)
+    ascending = np.take_along_axis(block, order, axis=0)
+    with np.errstate(invalid="ignore", over="ignore"):
+        gaps = np.diff(ascending, axis=0)
+    gaps[np.isnan(gaps)] = 0.0
+    np.minimum(gaps, _RANGE / len(gaps), out=gaps)
+    below_top = np.zeros_like(block)
+    below_top[:-1] = -np.cumsum(gaps[::-1], axis=0)[::-1]
+    squeezed = np.empty_like(block)
+    np.put_along_axis(squeezed, order, below_top, axis=0)
+    return squeezed
+
+
+def _decisions(
+    likelihood: FloatArray, doubtful: BoolArray, classes: tuple[int, IntArray, IntArray], factor: FloatArray
+) -> Iterator[tuple[int, int, AnyArray]]:
+    """Yield the decisions about some trials; classes without doubt are skipped."""
+    own, low, high = classes
+    sums = likelihood[own][None]
+    for k in low:
+        sums = np.concatenate((sums, sums + likelihood[k]))
+    threshold, accepts = np.empty_like(sums), np.empty(sums.shape, np.bool_)
+    n_alarms = np.empty(sums.shape, np.uint8)
+    for at in range(len(factor)):
+        inside = [k for j, k in enumerate(high) if at >> j & 1]
+        np.add(sums, likelihood[inside].sum(axis=0), out=threshold)
+        threshold *= factor[at][:, None]
+        if doubtful[own]:
+            np.greater_equal(likelihood[own], threshold, out=accepts)
+        else:
+            accepts[:] = True
+        yield 0, at, accepts
+        n_alarms[:] = 0
+        for k in inside:
+            if doubtful[k]:
+                np.greater_equal(likelihood[k], threshold, out=accepts)
+                n_alarms += accepts.view(np.uint8)
+        for j, k in enumerate(low):
+            if doubtful[k]:
+                n = _holding(n_alarms, j)
+                n += (likelihood[k] >= _holding(threshold, j)).view(np.uint8)
+        yield 1, at, n_alarms
+
+
+def _holding(table: AnyArray, j: int) -> AnyArray:
+    """Return a view of the rows whose subset contains the ``j``-th of the low classes."""
+    return table.reshape(-1, 2, 1 << j, table.shape[1])[:, 1]

@@ -1,1 +1,0 @@
-"""Multiclass kernels: log-likelihoods, counts, subsets, Gaussians."""

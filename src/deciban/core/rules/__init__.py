@@ -1,1 +1,0 @@
-"""Proper scoring rules: their kernels, tables, exact sums and expectations."""
