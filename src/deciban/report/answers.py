@@ -142,7 +142,8 @@ def facts_of(one: Any, *, with_scale: bool = True) -> SystemFacts:
 
 
 def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]:
-    eer = sure(percent(one.eer), one, "eer")
+    rate, key = one.quoted_eer
+    eer = sure(percent(rate), one, key)
     n_low, n_high = one.dr30
     # For scores without information and with few ties (Mann and Whitney 1947).
     error_of_auc = math.sqrt((one.n_tar + one.n_non + 1) / (12 * one.n_tar * one.n_non))
@@ -560,7 +561,7 @@ def verdict(one: Any, *, with_calibration: bool = True) -> str:
     'A: separates targets from non-targets well (EER 4.4 %), but its llrs are 3.3 times too extreme: calibrate.'
     """
     facts = facts_of(one, with_scale=False)
-    rate = one.error_rate if one.kind == "classes" else one.eer
+    rate = one.error_rate if one.kind == "classes" else one.quoted_eer[0]
     separation = apart(facts)
     if separation.mood == "bad" and facts.is_reversed:
         return f"{one.name}: scores favour the wrong class: check their sign (--negate) and the labels."

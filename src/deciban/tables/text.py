@@ -129,10 +129,10 @@ def print_results(
         if not leads_with_rates(results):
             print_two_class(results.systems, to, order, options, with_trials=with_trials)
         if results.primaries:
-            from deciban.tables.error_rates import field_table  # loads metrics of spoofing, too
+            from deciban.tables.error_rates import field_tables  # loads metrics of spoofing, too
 
-            if (of_field := field_table(results)) is not None:
-                to.print(of_field)
+            for one in field_tables(results):
+                to.print(one)
     if results.primaries:
         print_primaries(results, to)
     say_all(to, sentences)
@@ -421,7 +421,7 @@ def _thresholds(systems: Sequence[Evaluation]) -> Table | None:
 
 def _conventions(systems: Sequence[Evaluation]) -> tuple[Any, ...]:
     """Return a table of the EER by each convention, and a table of the conventions."""
-    if not systems[0].requested.eer_conventions:
+    if not (names := list(systems[0].requested.eer_conventions)):
         return ()
     from deciban.metrics import EER_CONVENTIONS
 
@@ -429,8 +429,8 @@ def _conventions(systems: Sequence[Evaluation]) -> tuple[Any, ...]:
         (one.name, *(with_interval(percent(v), one, ("eer_conventions", k)) for k, v in found.items()))
         for one, found in ((one, one.requested.eer_conventions) for one in systems)
     ]
-    meanings = [(name, how.definition, how.tools) for name, how in EER_CONVENTIONS.items()]
-    figures = table(["system", *EER_CONVENTIONS], rows, caption=captioned("EER by convention", systems))
+    meanings = [(name, EER_CONVENTIONS[name].definition, EER_CONVENTIONS[name].tools) for name in names]
+    figures = table(["system", *names], rows, caption=captioned("EER by convention", systems))
     return figures, table(["EER", "definition", "as in"], meanings, prose=(1, 2))
 
 

@@ -209,8 +209,8 @@ class TableRules:
         options = replace(options, name=options.name or table.system)
         if described.get("class_scores") is True and options.need is None:
             options = replace(options, need="class-scores")
-        listed = described.get("classes")
-        has_names = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
+        known = described.get("classes")
+        has_names = isinstance(known, list) and all(isinstance(one, str) for one in known)
         classes = tuple(described["classes"]) if has_names else None
         return cls(roles, declared_by_metadata(options, table.schema, name), plain, notes, classes)
 
@@ -371,7 +371,11 @@ def table_of(contents: Contents) -> pa.Table:
     InputError
         As in `deciban.trials.to_arrow`.
     """
-    return to_arrow(*contents.tables)
+    table = to_arrow(*contents.tables)
+    if contents.key is None or contents.label_words is None:
+        return table
+    words = pc.cast(contents.label_words, pa.string()).dictionary_encode()
+    return table.set_column(table.schema.names.index("label"), "label", words)
 
 
 def written_of(contents: Contents, table: pa.Table) -> WrittenContents:
