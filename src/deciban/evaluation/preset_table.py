@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 from deciban._files import read_short_text, toml_of
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.intervals import Interval
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError, InputError, some_of
 from deciban.evaluation.one_system import as_object, plain, shown_interval, with_interval
 from deciban.evaluation.uncertainty import Figure
 from deciban.metrics.scores import EER_CONVENTIONS
@@ -446,8 +446,7 @@ class Primary:
         found += [ESTIMATORS] if both and self.plan.equalize and not self.departs else []
         parts = [f"{name} {value:.4f}" for name, value in self.parts.items()]
         if parts:
-            more = [f"{len(parts) - _MOST_PARTS} more"] if len(parts) > _MOST_PARTS else []
-            found.append(f"{self.system}: {', '.join([*parts[:_MOST_PARTS], *more])}")
+            found.append(f"{self.system}: {some_of(parts, most=_MOST_PARTS)}")
         return found
 
     @property

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 
 from deciban.core.resampling.intervals import LEVEL
-from deciban.errors import NEGATED, InputError, amount, counted, shortened, topic_of
+from deciban.errors import NEGATED, InputError, amount, counted, shortened, some_of, topic_of
 from deciban.evaluation.conditions import ByConditions, SystemConditions
 from deciban.evaluation.metrics import OF_CLASSIFIERS
 from deciban.evaluation.one_system import with_interval
@@ -229,9 +229,6 @@ def _print_selection(selection: Selection, out: Console) -> None:
 _MOST_COUNTS = 3
 """Maximum number of classes with a column of trial counts; with more classes, one column counts all trials."""
 
-_MOST_NAMED = 3
-"""Maximum number of conditions that a remark names."""
-
 
 def print_conditions(results: Any, out: Console, *, everything: bool = True) -> None:
     """Print tables by condition for each system and partition, and the conditions that differ significantly.
@@ -343,11 +340,8 @@ def _remarks(part: ByConditions) -> list[str]:
     known = [(one.name, one.found.uncertainty) for one in part.conditions if one.found is not None]
     doubtful = [name for name, one in known if one is not None and (one.remarks or one.too_few)]
     if doubtful:
-        more = f", and {len(doubtful) - _MOST_NAMED} more" if len(doubtful) > _MOST_NAMED else ""
-        found.append(
-            "Some intervals can be too narrow or missing (few errors, or few or unequal units), in "
-            f"{'; '.join(doubtful[:_MOST_NAMED])}{more}"
-        )
+        why = "few errors, or few or unequal units"
+        found.append(f"Some intervals can be too narrow or missing ({why}), in {some_of(doubtful, '; ')}")
     return found
 
 

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError, InputError, some_of
 from deciban.io.columns import headers as naming
 from deciban.io.columns import values as cells
 from deciban.io.formats import ContentKind, Contents, InputOptions, RowError, WrittenContents, only_format_errors
@@ -128,7 +128,7 @@ class Roles:
         label = "" if self.pair is None else f", target if {' is '.join(map(repr, self.pair))}"
         roles = {name: self.by_column[name] for name in columns}
         named = [f"{'condition' if role[0] == naming.CONDITION else role}={name!r}" for name, role in roles.items()]
-        shown = naming.some_of(named, most=naming.MOST_SHOWN)
+        shown = some_of(named, " ", naming.MOST_SHOWN)
         unit = naming.unit_in_words(self.units.values())
         unit = "" if unit in self.table.reading else unit
         return f"{'' if self.table.told else ' ' + shown}{unit}{label}"  # parsed files name their columns
