@@ -1,6 +1,6 @@
 """How often 95 % intervals of many classes hold the value of the population, where units are simulated.
 
-    python benchmarks/class_coverage.py --speakers 30 100 400 --draws 400
+    python benchmarks/class_coverage.py --write            # the table of docs/coverage.md: 15 minutes of one core
 
 Log-likelihoods are normal: a speaker makes each class more or less likely in all of its segments. The population is
 an evaluation of many more speakers, whose own error is small beside those of the draws.
@@ -15,15 +15,18 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
 from collections import defaultdict
-from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import numpy as np
 
+from deciban import compare
+from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, evaluate_classes
 from deciban.evaluation.uncertainty import Figure
+from interval_coverage import PAGE, outside, write
 
-N_CLASSES, POPULATION = 5, 40_000
+N_CLASSES, POPULATION, NOISE = 5, 20_000, 1.0
 DESIGNS = (
     "all classes, balanced",
     "one class each, balanced",
@@ -70,64 +73,83 @@ def draw(design: str, n_speakers: int, rng: np.random.Generator) -> tuple[np.nda
     return 1.3 * loglik, label, speaker
 
 
-def evaluated(design: str, n_speakers: int, rng: np.random.Generator, **how: Any) -> ClassEvaluation:
-    """Figures of a draw."""
+def evaluated(design: str, n_speakers: int, rng: np.random.Generator, **how: Any) -> list[ClassEvaluation]:
+    """Evaluations of a system and of one with more noise, on the same trials."""
     loglik, label, speaker = draw(design, n_speakers, rng)
     asked: Any = {"p_out_of_set": 0.2} if "out of set" in design else {}
-    return evaluate_classes(loglik, label, subsets=False, units=speaker, **asked, **how)
+    both = loglik, loglik + NOISE * rng.normal(size=loglik.shape)
+    return [
+        evaluate_classes(one, label, subsets=False, units=speaker, name=name, **asked, **how)
+        for one, name in zip(both, "ab", strict=True)
+    ]
 
 
-def figures(found: ClassEvaluation) -> Iterator[tuple[Figure, str, float]]:
-    """Figures with their rows and values; of pairs each once."""
-    assert found.uncertainty is not None  # noqa: S101  # units are known
-    for name, one in found.uncertainty.estimates.items():
-        parts = (name,) if isinstance(name, str) else name
-        row = f"detectors {parts[2]}" if parts[0] == "detectors" else str(parts[0])
-        is_twin = row.startswith("pairwise") and str(parts[1]) > str(parts[2])
-        if row in ROWS and not is_twin and not (row == "confusion" and parts[1] == parts[2]):
-            yield name, row, one.value
+def row_of(name: Figure) -> str | None:
+    """Row of a metric; of pairs each once."""
+    parts = (name,) if isinstance(name, str) else name
+    row = f"detectors {parts[2]}" if parts[0] == "detectors" else str(parts[0])
+    is_twin = row.startswith("pairwise") and str(parts[1]) > str(parts[2])
+    return row if row in ROWS and not is_twin and not (row == "confusion" and parts[1] == parts[2]) else None
 
 
-def coverage(design: str, n_speakers: int, draws: int) -> dict[str, tuple[float, float]]:
-    """Of each row, how often intervals hold the value of the population, and standard errors over the spread."""
-    rng = np.random.default_rng([1, n_speakers, DESIGNS.index(design)])
-    truth = {name: value for name, _, value in figures(evaluated(design, POPULATION, rng, optimism=False))}
-    held, errors, values = (defaultdict[Figure, list[float]](list) for _ in range(3))
-    rows = dict[Figure, str]()
+def coverage(work: tuple[str, int, int]) -> dict[str, np.ndarray]:
+    """Whether intervals of each row are below or above the value of the population, and have a note: in each draw."""
+    design, n_speakers, draws = work
+    rng, rows = np.random.default_rng([1, n_speakers, DESIGNS.index(design)]), defaultdict[str, list[Any]](list)
+    known = [one.estimates for one in evaluated(design, POPULATION, rng, optimism=False)]
     for _ in range(draws):
-        found = evaluated(design, n_speakers, rng, optimism=True)
-        for name, row, value in figures(found):
-            one = found.interval(name)
-            held[name].append(one.low <= truth[name] <= one.high)
-            errors[name].append(one.standard_error)
-            values[name].append(value)
-            rows[name] = row
-    result = {}
-    for row in ROWS:
-        names = [name for name, own in rows.items() if own == row]
-        if not names:  # no interval
+        both = evaluated(design, n_speakers, rng, optimism=True)
+        for name in both[0].estimates:
+            if row := row_of(name):
+                one, true = both[0].interval(name), known[0][name].value
+                rows[ROWS[row]].append((one.high < true, one.low > true, False, False))
+        try:
+            found = compare(*both)
+        except InputError:  # no metric has an interval in both
             continue
-        ratio = np.mean([np.mean(errors[name]) / np.std(values[name]) for name in names])
-        result[row] = float(np.mean([np.mean(held[name]) for name in names])), float(ratio)
-    return result
+        for one in found.pairs[0].figures:
+            true = known[0][one.figure].value - known[1][one.figure].value
+            row = f"difference of {ROWS.get(str(row_of(one.figure)), one.words)}"
+            noted = any(f"differences of {one.words.split(' at ')[0]} " in note for note in found.notes)
+            rows[row].append((one.interval.high < true, one.interval.low > true, noted, False))
+    return {row: np.array(some) for row, some in rows.items() if len(some) >= 0.05 * draws}
 
 
 def main() -> None:
-    """Print a table for each number of speakers."""
+    """Print the table, or write it into the page on coverage."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--speakers", type=int, nargs="+", default=[30, 100, 400])
-    parser.add_argument("--draws", type=int, default=400)
+    parser.add_argument("--speakers", type=int, nargs="+", default=[30, 100])
+    parser.add_argument("--draws", type=int, default=100)
     parser.add_argument("--designs", nargs="+", default=DESIGNS)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--write", action="store_true", help="into docs/coverage.md")
     asked = parser.parse_args()
-    for n_speakers in asked.speakers:
-        columns = {design: coverage(design, n_speakers, asked.draws) for design in asked.designs}
-        print(f"\n{n_speakers} speakers, {asked.draws} draws\n\n| | {' | '.join(columns)} |")
-        print("|---|" + "---|" * len(columns))
-        for row, title in ROWS.items():
-            cells = (
-                f"{one[row][0]:.2f} ({one[row][1]:.2f})" if row in one else "no interval" for one in columns.values()
+    cells = [(design, n, asked.draws) for design in asked.designs for n in asked.speakers]
+    with ProcessPoolExecutor(asked.processes) as pool:
+        found = dict(zip(cells, pool.map(coverage, cells), strict=True))
+    lines = [
+        f"| metric | {' | '.join(asked.designs)} | outside without a note |",
+        "|---" * (len(asked.designs) + 2) + "|",
+    ]
+    for row in dict.fromkeys(row for one in found.values() for row in one):
+        held = [
+            ", ".join(
+                f"{100 * (1 - found[cell][row][:, :2].sum(axis=1).mean()):.0f}" if row in found[cell] else "none"
+                for cell in cells
+                if cell[0] == design
             )
-            print(f"| {title} | {' | '.join(cells)} |", flush=True)
+            for design in asked.designs
+        ]
+        faults = [
+            f"{design}, {n}: {fault}"
+            for (design, n, _), one in found.items()
+            if row in one and len(one[row]) <= asked.draws and (fault := outside(one[row], 0.99))
+        ]
+        lines.append(f"| {row} | {' | '.join(held)} | {'; '.join(faults)} |")
+    words = "\n".join(lines)
+    print(words)
+    if asked.write:
+        write(PAGE, "classes", words)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How often 95 % intervals hold the value of the population, where speakers are simulated and the population is known.
 
-    python benchmarks/interval_coverage.py                 # all designs, as in docs/coverage.md: 15 minutes of one core
+    python benchmarks/interval_coverage.py --write         # the table of docs/coverage.md: 15 minutes of one core
     python benchmarks/interval_coverage.py --draws 100 --only crossed
 
 Scores are normal. A speaker makes all of its targets easier or harder, and all of its non-targets, so that the
@@ -21,6 +21,7 @@ import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from deciban.errors import InputError, topic_of
 from deciban.evaluation import Evaluation, TwoClassFigures, evaluate
 from deciban.evaluation.uncertainty import Figure
 
+PAGE = Path(__file__).parents[1] / "docs/coverage.md"
 METRICS = TwoClassFigures(
     [0.05, 0.5, 0.01],
     eer_conventions=True,
@@ -255,7 +257,9 @@ def coverage(design: Design, draws: int, seed: int) -> dict[str, np.ndarray]:
             except (InputError, KeyError):
                 continue
             true = value(known[0], metric) - value(known[1], metric)
-            noted = has_note(first, metric) or has_note(second, metric)
+            near_zero = first.uncertainty.loss_may_be_zero(0.95) and second.uncertainty.loss_may_be_zero(0.95)
+            noted = any(has_note(one, metric) for one in (first, second))
+            noted |= metric == "calibration_loss" and near_zero
             rows.setdefault(f"difference of {_name(metric)}", []).append(_row(true, gap.low, gap.high, noted=noted))
     return {name: np.array(some) for name, some in rows.items()}
 
@@ -290,14 +294,15 @@ def _row(true: float, low: float, high: float, *, noted: bool, at_end: bool = Fa
     return high < true - edge, low > true + edge, noted, at_end
 
 
-def _share(k: int, n: int) -> tuple[float, float]:
-    """Return the exact 95 % interval of a share (Clopper and Pearson)."""
-    return (float(beta.ppf(0.025, k, n - k + 1)) if k else 0.0), (
-        float(beta.ppf(0.975, k + 1, n - k)) if k < n else 1.0
+def _share(k: int, n: int, level: float) -> tuple[float, float]:
+    """Return the exact interval of a share (Clopper and Pearson)."""
+    side = (1.0 - level) / 2.0
+    return (float(beta.ppf(side, k, n - k + 1)) if k else 0.0), (
+        float(beta.ppf(1.0 - side, k + 1, n - k)) if k < n else 1.0
     )
 
 
-def outside(rows: np.ndarray) -> str:
+def outside(rows: np.ndarray, level: float = 0.95) -> str:
     """Return what is wrong in draws without a note, beyond the error of simulation; nothing if half of them have one.
 
     The coverage must be from 92 to 98 %, and at most 5 % of the intervals may miss on one side. If all intervals
@@ -314,12 +319,12 @@ def outside(rows: np.ndarray) -> str:
     if 2 * n < len(rows):
         return ""
     below, above = (int(one) for one in silent[:, :2].sum(axis=0))
-    low, high = _share(n - below - above, n)
+    low, high = _share(n - below - above, n, level)
     faults = {
         "above 98": low > 0.98 and not rows[0, 3],
         "below 92": high < 0.92,
-        "low": _share(below, n)[0] > 0.05,
-        "high": _share(above, n)[0] > 0.05,
+        "low": _share(below, n, level)[0] > 0.05,
+        "high": _share(above, n, level)[0] > 0.05,
     }
     return ", ".join(name for name, is_so in faults.items() if is_so)
 
@@ -343,35 +348,35 @@ def _run(work: tuple[int, int, int]) -> dict[str, np.ndarray]:
 
 
 def main() -> None:
-    """Print tables: metrics in rows, designs in columns."""
+    """Print the designs and a row for each metric, or write them into the page on coverage."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="designs whose names contain this")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--write", action="store_true", help="into docs/coverage.md")
     given = parser.parse_args()
     named = [(place, one.name) for place, one in enumerate(designs()) if given.only in one.name]
     with ProcessPoolExecutor(given.processes) as pool:
         columns = list(pool.map(_run, [(place, given.draws, given.seed) for place, _ in named]))
-    print_designs([name for _, name in named])
-    print_table(columns, given.draws)
+    numbered = "\n".join(f"{k}. {name}" for k, (_, name) in enumerate(named, 1))
+    words = f"{numbered}\n\n{table(columns, given.draws)}"
+    print(words)
+    if given.write:
+        write(PAGE, "designs", words)
 
 
-def print_designs(names: list[str]) -> None:
-    """Print the designs with their numbers."""
-    for k, name in enumerate(names, 1):
-        print(f"{k}. {name}")
-
-
-def print_table(columns: list[dict[str, np.ndarray]], draws: int) -> None:
-    """Print a row for each metric: its range of coverage, and the designs with exceptions by their numbers.
+def table(columns: list[dict[str, np.ndarray]], draws: int) -> str:
+    """Return a row for each metric: its range of coverage, and the designs with exceptions by their numbers.
 
     Designs with an interval in less than 5 % of the draws do not count. Designs above 98 % are only counted. The last
-    column has designs that are `outside`.
+    column has designs that are `outside`. Rows that repeat another are left out.
     """
-    print("\n| metric | coverage | below 92 | above 98 | misses on one side above 5 | outside without a note |")
-    print("|---|---|---|---|---|---|")
-    shares = []
+    lines = [
+        "| metric | coverage | below 92 | above 98 | misses on one side above 5 | outside without a note |",
+        "|---|---|---|---|---|---|",
+    ]
+    shares, known = [], list[list[str]]()
     for metric in dict.fromkeys(name for column in columns for name in column):
         found = {k: column[metric] for k, column in enumerate(columns, 1) if metric in column}
         found = {k: rows for k, rows in found.items() if len(rows) >= 0.05 * draws}
@@ -391,11 +396,22 @@ def print_table(columns: list[dict[str, np.ndarray]], draws: int) -> None:
             ),
             "; ".join(f"{k}: {fault}" for k, rows in found.items() if (fault := outside(rows))),
         ]
-        print(f"| {metric} | {' | '.join(cells)} |")
         shares += held.values()
+        if cells not in known:
+            lines.append(f"| {metric} | {' | '.join(cells)} |")
+            known.append(cells)
     held = np.array(shares)
-    of_all = {"92 to 98": (held >= 92) & (held <= 98), "above": held > 98, "below": held < 92}
-    print(f"\n{len(held)} cells: {', '.join(f'{100 * part.mean():.0f} % {name}' for name, part in of_all.items())}")
+    of_all = {"from 92 to 98 %": (held >= 92) & (held <= 98), "above": held > 98, "below": held < 92}
+    parts = ", ".join(f"{100 * part.mean():.0f} % {name}" for name, part in of_all.items())
+    return "\n".join([*lines, "", f"Of {len(held)} cells, {parts}."])
+
+
+def write(page: Path, name: str, words: str) -> None:
+    """Put text between the marks of this name on a page."""
+    text = page.read_text("utf-8")
+    start, end = f"<!-- {name} -->\n", "\n<!-- end -->"
+    before, _, rest = text.partition(start)
+    page.write_text(before + start + words + end + rest.partition(end)[2], "utf-8")
 
 
 if __name__ == "__main__":

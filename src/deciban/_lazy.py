@@ -87,3 +87,39 @@ def registered(topic: str, name: str) -> Any:
 def registered_names(topic: str) -> list[str]:
     """Return the sorted names of a topic. Files that name one of them cannot add any."""
     return sorted(_REGISTERED[topic])
+
+
+class LateMethod:
+    """Method of a dataclass that is compiled at its first use, when it replaces this object in its class."""
+
+    def __init__(self, name: str, create: Callable[[], Any]) -> None:
+        self.__name__, self._create = name, functools.cache(create)
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        made = self._create()
+        for one in owner.__mro__:
+            if one.__dict__.get(self.__name__) is self:
+                made.__qualname__ = f"{one.__qualname__}.{self.__name__}"
+                setattr(one, self.__name__, made)
+        return made.__get__(instance, owner)
+
+    def __call__(self, *args: Any) -> Any:
+        return self._create()(*args)
+
+
+def compile_methods_late() -> None:
+    """Compile the methods of our dataclasses at their first use: most of them are never called by a command.
+
+    This changes a private function of `dataclasses` (Python 3.11 and 3.12; later ones have another, faster one) in this
+    process, for classes of deciban only. So only the program calls it, not the library.
+    """
+    import dataclasses  # not with the package
+
+    create: Any = getattr(dataclasses, "_create_fn", None)
+
+    def create_late(name: str, *args: Any, **more: Any) -> Any:
+        now = functools.partial(create, name, *args, **more)
+        return LateMethod(name, now) if more["globals"].get("__name__", "").startswith("deciban.") else now()
+
+    if create is not None:
+        dataclasses._create_fn = create_late  # type: ignore[attr-defined]  # noqa: SLF001

@@ -325,6 +325,19 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
+def some_of(words: Sequence[str], separator: str = ", ", most: int = 3) -> str:
+    """Return all words, or, if there are more than ``most``, the first ones and the number of the others.
+
+    Examples
+    --------
+    >>> some_of([f"c{i}" for i in range(10_000)])
+    'c0, c1, c2 and 9,997 more'
+    """
+    if len(words) <= most:
+        return separator.join(words)
+    return f"{separator.join(words[:most])} and {len(words) - most:,} more"
+
+
 def names_apart(wanted: Sequence[str], taken: Sequence[str]) -> list[str]:
     """Return names for rows of a table that differ from each other and from those in ``taken``.
 

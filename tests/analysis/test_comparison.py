@@ -66,6 +66,16 @@ def test_few_errors_are_noted_beside_differences():
     assert note in systems[0].notes
 
 
+def test_losses_that_may_be_0_are_noted_beside_their_differences():
+    """In simulations, intervals of these differences hold the true one in up to 100 % of draws (docs/coverage.md)."""
+    calibrated = 3.2  # 4 between the means, and a variance of 1.25
+    systems = [evaluation("A", calibrated), evaluation("B", calibrated, 3.0), evaluation("C", calibrated)]
+    (note,) = (one for one in compare_results(Results(tuple(systems))).notes if "Calibration losses" in one)
+    assert note == "Calibration losses of A, C may be 0: intervals of their difference can be wider than needed."
+    for pair in (systems[:2], systems[1:]):
+        assert not any("Calibration losses" in one for one in compare_results(Results(tuple(pair))).notes)
+
+
 def test_differences_are_first_minus_second(three):
     found = deciban.compare(*three)
     for figure, of in (("eer", "eer"), ("cllr", "cllr"), ("min_dcf", "min_dcf"), ("auc", "auc")):
@@ -261,6 +271,10 @@ def test_many_classes_are_compared_by_the_same_names_and_curves():
     assert error.estimate == pytest.approx(differs.mean())
     # The jackknife factors of units, which have one or two of the 80 segments of a class, are below 2 %.
     assert error.standard_error == pytest.approx(np.sqrt(60 / 59 * np.sum(by_unit**2)), rel=0.02)
+    few = [str(c) for c in range(3) if min(np.sum(x[label == c]) for x in wrong) < 30]
+    words = f"Fewer than 30 errors in some classes ({', '.join(few)}): intervals of differences of min C_avg can be"
+    assert few
+    assert f"{words} wider than needed." in found.notes
 
 
 def test_an_infinite_figure_leaves_out_its_pairs_alone():

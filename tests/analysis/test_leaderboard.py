@@ -55,6 +55,18 @@ def test_runs_are_ranked_among_comparable_runs_only(folder):
     assert re.fullmatch(r"\d+\.\d\d % \[\d+\.?\d*, \d+\.?\d*\]", text.rows[0][4])
 
 
+def test_copies_of_results_count_once(folder, tmp_path, run):
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.json").write_bytes((folder / "best.json").read_bytes())
+    runs, left_out = runs_of([tmp_path])
+    assert [name for name, _ in runs] == ["first"]
+    assert len(left_out) == 1
+    assert "second.json: same results as" in left_out[0]
+    code, out, err = run(f"leaderboard {tmp_path} -q")
+    assert (code, err) == (0, "")
+    assert "second" not in out
+
+
 def test_other_keys_and_choices_of_trials_are_other_sets(tmp_path):
     saved(tmp_path / "a.json", 2.0)
     content = json.loads((tmp_path / "a.json").read_text())

@@ -1,8 +1,6 @@
 """What the page for contributors says of folders and modules is so."""
 
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -36,20 +34,3 @@ def test_paths_are_there(name):
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"`([\w.-]+/[\w/.-]+)`", GUIDES))))
 def test_files_of_guides_are_there(name):
     assert (ROOT / name).exists() or (PACKAGE / name).exists()
-
-
-def test_examples_of_guides_are_in_the_history():
-    cited = re.findall(r"`([0-9a-f]{8})`", GUIDES)
-    parts = re.split(r"^## ", GUIDES, flags=re.MULTILINE)[1:]
-    assert [part.partition("\n")[0] for part in parts if not re.search(r"`[0-9a-f]{8}`", part)] == []
-    if shutil.which("git") is None or not (ROOT / ".git").exists():
-        pytest.skip("no history here: examples are commits of the repository")
-    if git("rev-parse", "--is-shallow-repository") == "true":
-        pytest.skip("a shallow clone has not the commits that the guides name")
-    assert [name for name in cited if git("cat-file", "-t", name) != "commit"] == []
-
-
-def git(*words):
-    """What git prints in this repository, "" if it fails."""
-    done = subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, check=False)
-    return done.stdout.strip()

@@ -43,7 +43,7 @@ PUBLIC_MODULES = [
     "deciban.sklearn",
 ]
 
-MOST = {"code lines": 58_886, "modules": 250}
+MOST = {"code lines": 59_249, "modules": 250}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
 
 
@@ -334,6 +334,7 @@ FACADES = {
     ),
     "deciban.workflows.deciding.decide_files",
     *("deciban.workflows.apply.apply_files", "deciban.workflows.train.train_files"),
+    *("deciban.workflows.apply.normalize_files", "deciban.workflows.spoofing_fusion.fuse_spoofing_files"),
     *("deciban.report.files.report_files", "deciban.report.files.render"),
     *("deciban.workflows.arrays.evaluate", "deciban.evaluation.two_class.evaluate"),
     *("deciban.workflows.arrays.calibrate", "deciban.workflows.arrays.fuse"),

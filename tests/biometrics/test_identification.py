@@ -135,6 +135,7 @@ NAMES = ["a", "b"]
         (lambda: cmc([[1.0, 2.0]], ["a", "b"], NAMES), "probe_id: shape"),
         (lambda: cmc([[1.0, 2.0]], [1], NAMES), "names in one and numbers in the other"),
         (lambda: cmc([[1.0, 2.0]], [1.5], [1, 2]), "probe_id: shape"),
+        (lambda: cmc([[1.0, 2.0]], ["a"], [[1], [1, 2]]), "gallery_id: shape"),
         (lambda: cmc([[1.0, 2.0]], ["c"], NAMES), "no probe has a mate"),
         (lambda: cmc([[1.0, 2.0]], ["a"], NAMES, level=1.5), "level"),
         (lambda: dir_fpir([[1.0, 2.0]], ["a"], NAMES), "every probe has a mate"),

@@ -1,6 +1,7 @@
 """Goats, lambs and wolves against loops over subjects, and error rates of transactions against counts of subjects."""
 
 import json
+import math
 
 import jsonschema
 import numpy as np
@@ -38,8 +39,12 @@ def test_means_and_intervals_are_those_of_each_subject():
     assert again.wolves.high == pytest.approx(found.wolves.high)
     few = zoo(SCORES[REFERENCE < 2], MATED[REFERENCE < 2], REFERENCE[REFERENCE < 2], PROBE[REFERENCE < 2])
     assert np.isnan(few.wolves.low).all()
-    with pytest.raises(InputError, match="probe: shape"):
-        zoo(SCORES, MATED, REFERENCE, PROBE[1:])
+    for wrong in (PROBE[1:], [None, *PROBE[1:]], np.where(PROBE == 1, np.nan, PROBE), [[1], *PROBE[1:], [1, 2]]):
+        with pytest.raises(InputError, match="probe: shape"):
+            zoo(SCORES, MATED, REFERENCE, wrong)
+    for wrong in (math.inf, 1e200):
+        with pytest.raises(InputError, match="scores: pass a finite score for each trial"):
+            zoo(np.where(PROBE == 1, wrong, SCORES), MATED, REFERENCE, PROBE)
 
 
 def test_rates_of_transactions_are_those_of_counted_subjects(tmp_path, run):
@@ -53,6 +58,9 @@ def test_rates_of_transactions_are_those_of_counted_subjects(tmp_path, run):
     assert generalized_rates(0.1, 0.2, enrol=(0, 5), acquire=(5, 5)).fta_interval[1] == 1.0
     with pytest.raises(InputError, match="acquire: got 3 failures in 2 attempts"):
         generalized_rates(0.1, 0.2, enrol=(0, 1), acquire=(3, 2))
+    with pytest.raises(InputError, match="enrol: got 10000"):
+        generalized_rates(0.1, 0.2, enrol=(10**20, 10**21), acquire=(0, 2))
+    assert run("eval x.txt --failures FTE=1/2,FTE=1/3,FTA=0/1")[0] == 2
     (faces,) = write_field_demo(tmp_path, "biometrics")
     call = f"eval {faces} --preset iso19795 --no-intervals --failures FTE=10/200,FTA=5/50"
     code, out, err = run(f"{call} --json")

@@ -145,6 +145,9 @@ def test_a_laboratory_can_bring_its_own_scale(tmp_path, run):
         (("[3,", "[0.5,"), "ascending from 1"),
         (("[[3, ", "[[50, "), "ascending from 1"),
         (("{weaker}", "{0}"), "must contain {expression}, {stronger}, {weaker}"),
+        (("{weaker}.", "{weaker} }."), "must contain {expression}, {stronger}, {weaker}"),
+        (("[3,", "[true,"), "ascending from 1"),
+        (('"some"', '" "'), "pairs of the lowest LR and an expression"),
         (("steps", "steps ="), "A scale is a table in TOML"),
     ],
 )
@@ -160,6 +163,7 @@ def test_a_damaged_scale_is_refused(change, words, tmp_path):
         (math.inf, {}, "needs a finite number; bound infinite llrs first"),
         (math.nan, {}, "needs a finite number"),
         ("x", {}, "needs a finite number"),
+        (1e308, {"log10": True}, "needs a finite number"),
         (1.0, {"propositions": ("a", "a")}, "both are 'a'"),
         (1.0, {"propositions": ("a",)}, "name two"),
         (1.0, {"propositions": ("a", " ")}, "name two"),

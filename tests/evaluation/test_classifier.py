@@ -7,6 +7,7 @@ import pytest
 from scipy.special import expit, logit
 from sklearn import metrics as of_sklearn
 
+import deciban
 from deciban import metrics
 from deciban.errors import InputError
 from deciban.evaluation import TwoClassFigures, evaluate
@@ -110,6 +111,30 @@ def test_the_command_prints_two_tables_and_refuses_scores_beyond_memory(run, tmp
     assert printed["systems"][0]["classifier"][0]["accuracy"] == pytest.approx(
         found().requested.classifier[0]["accuracy"]
     )
+
+
+def test_files_with_too_many_scores_are_refused_before_they_are_read(run, tmp_path, monkeypatch):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from deciban.workflows import inputs
+
+    n = 2_000_000
+    (tmp_path / "a.txt").write_text(
+        "trial,score,label\n" + "".join(["t,0.125,target\n", "u,-0.25,nontarget\n"] * (n // 2))
+    )
+    pq.write_table(pa.table({"score": np.zeros(n), "label": np.arange(n) % 2 == 0}), tmp_path / "a.parquet")
+
+    def not_called(*_args, **_kw):
+        raise AssertionError
+
+    monkeypatch.setattr(inputs, "open_source", not_called)
+    for name in ("a.txt", "a.parquet"):
+        with pytest.raises(
+            InputError, match=r"classifier: these metrics need all scores in memory, which takes \d\d\d MB"
+        ):
+            deciban.evaluate_files(tmp_path / name, memory="200MB", classifier=True)
+        assert "which takes" in run("eval", str(tmp_path / name), "--classifier", "--memory", "200MB")[2]
 
 
 def test_counts_of_merged_scores_are_refused():

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from deciban import metrics, multiclass
+from deciban.calibration import MulticlassCalibrator
 from support.class_trials import class_mean, random_trials, surprise
 
 INF = math.inf
@@ -43,6 +44,17 @@ def test_optima_are_those_of_a_general_minimizer(prior):
     assert np.mean(found.offset) == pytest.approx(0, abs=1e-14)
     if prior is None:
         assert multiclass.min_cllr(loglik, label) == pytest.approx(found.minimum, abs=1e-15)
+
+
+@pytest.mark.parametrize("n", [6000, 70_000])
+def test_values_of_many_trials_take_fewer_passes_and_keep_their_digits(n):
+    """The map itself has fewer digits than that of a trained calibration."""
+    label = np.arange(n) % 3
+    loglik = 2.0 * np.random.default_rng(5).normal(size=(n, 3)) + 3.0 * np.eye(3)[label] + [0.5, 0.0, -0.2]
+    found, model = multiclass.calibration_analysis(loglik, label), MulticlassCalibrator().fit(loglik, label)
+    assert found.minimum * math.log(2) == pytest.approx(model.objective_, rel=1e-11)
+    assert found.scale == pytest.approx(model.scale_, rel=1e-6)
+    np.testing.assert_allclose(found.offset, model.offset_, atol=3e-6)
 
 
 def test_losses_are_differences_in_order():

@@ -50,6 +50,20 @@ def test_the_least_error_reaches_the_eer_and_never_exceeds_it(systems):
         assert curve.get_ydata().max() <= system.eer * (1 + 1e-12)
 
 
+def test_precision_and_recall_are_those_of_the_metric_at_each_threshold():
+    rng = np.random.default_rng(4)
+    tar, non = np.round(rng.normal(1, 1, 40), 2), np.round(rng.normal(-1, 1, 90), 2)
+    ax, found = plots.precision_recall(evaluate(tar, non, name="A")), deciban.metrics.precision_recall(tar, non)
+    drawn = {(round(x, 9), round(y, 9)) for x, y in ax.lines[0].get_xydata().tolist()}
+    pairs = [(round(x, 9), round(y, 9)) for x, y in zip(found.recall.tolist(), found.precision.tolist(), strict=True)]
+    precision = np.concatenate(([0.0], found.precision, [0.0]))
+    tops = (np.diff(precision)[:-1] > 0) & (np.diff(precision)[1:] < 0)
+    assert {pair for pair, is_corner in zip(pairs, tops, strict=True) if is_corner} <= drawn
+    assert tops.sum() > 5
+    (share,) = {y for line in of_style(ax, ":") for y in line.get_ydata()}
+    assert share == 40 / 130
+
+
 def test_bars_are_parts_of_cllr(systems):
     ax = plots.cllr_bars(systems)
     for system, (low,), (loss,) in zip(systems, ax.containers[::2], ax.containers[1::2], strict=True):

@@ -6,6 +6,9 @@ import math
 
 import jsonschema
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -137,7 +140,7 @@ def test_a_fusion_of_files_is_trained_compared_and_applied(here, run):
         assert cascade["min_a_dcf"] == spoofing.min_cascade_a_dcf(*three, **costs).a_dcf
         at = [found["dev"]["cascade"][name] for name in ("cm_threshold", "asv_threshold")]
         decided = [(one >= at).all(axis=1).astype(float) for one in three]
-        assert cascade["act_a_dcf"] == spoofing.act_a_dcf(*decided, threshold=0.5, **costs)
+        assert cascade["act_a_dcf"] == pytest.approx(spoofing.act_a_dcf(*decided, threshold=0.5, **costs), abs=1e-12)
         model = deciban.load_model(here / "model.json")
         llrs = [model.transform(one) for one in three]
         names = [one["name"] for one in own["systems"]]
@@ -156,6 +159,54 @@ def test_a_fusion_of_files_is_trained_compared_and_applied(here, run):
     code, out, err = run(f"{call} -q")
     assert out.splitlines()[1].split() == ["system", "min", "a-DCF", "act", "a-DCF", "SASV-EER", "SV-EER", "SPF-EER"]
     assert "cascade: accept if dev_cm >= " in out
+
+
+def test_labels_of_three_kinds_are_kept_where_lines_are_written_anew(here, run):
+    scores, kinds = trials()
+    words = np.array(["target", "nontarget", "spoof"])[kinds]
+    table = pa.table({"trial": [f"t{i}" for i in range(len(kinds))], "label": words, "cm-score": scores[:, 0]})
+    table = table.append_column("asv-score", pa.array(scores[:, 1]))
+    pa.csv.write_csv(table, here / "all.csv")
+    (here / "rows").mkdir()
+    pq.write_table(table, here / "rows" / "all.parquet", row_group_size=150)  # the last group has spoofs only
+    assert run("fuse --spoof all.csv -o model.json --llrs llr.csv -q --no-intervals")[0] == 0
+    for call in ("all.csv -o again.csv", "all.csv -o again.parquet", "rows -o parts/"):
+        assert run(f"apply model.json {call} -q")[0] == 0
+    for found in (
+        *(pa.csv.read_csv(here / name) for name in ("llr.csv", "again.csv")),
+        *(pq.read_table(here / name) for name in ("again.parquet", "parts/all.parquet")),
+    ):
+        assert found["label"].to_pylist() == words.tolist()
+
+
+def test_the_fusion_and_the_cascade_are_cross_validated_by_speaker_with_intervals(here, run):
+    """Each trial is decided by a model, and by thresholds, that were trained without its speaker."""
+    call = "fuse --spoof dev_cm.txt dev_asv.txt --key dev.key -o model.json --units enroll --cross-validate enroll:3"
+    code, out, _ = run(f"{call} --llrs llr.txt --json -q")
+    assert code == 0
+    found, (scores, kinds) = json.loads(out), trials()
+    jsonschema.Draft202012Validator(deciban.json_schemas()["fuse"]).validate(found)
+    speaker, llr = np.arange(len(kinds)) % 9, np.loadtxt(here / "llr.txt", usecols=2)
+    prior, costs = found["model"]["settings"]["prior"], {"p_non": 0.05, "p_spoof": 0.05, "c_fa": 10, "c_fa_spoof": 20}
+    held_out, accepted = np.zeros(9, bool), np.zeros(len(kinds))
+    for parts in itertools.combinations(range(9), 3):  # three folds of three speakers
+        own = np.isin(speaker, parts)
+        fusion = SpoofingFusion(prior=prior).fit(scores[~own], kinds[~own])
+        if np.allclose(fusion.transform(scores[own]), llr[own], atol=1e-6):
+            held_out[[*parts]] = True
+            best = spoofing.min_cascade_a_dcf(*(scores[~own & (kinds == k)] for k in range(3)), **costs)
+            accepted[own] = best.accepts(scores[own])
+    assert held_out.all()
+    crossed, dev = found["cross_validated"], found["dev"]
+    assert [one["name"] for one in crossed["systems"]] == ["fusion, cross-validated"]
+    three = [accepted[kinds == k] for k in range(3)]
+    assert crossed["cascade"]["act_a_dcf"] == pytest.approx(spoofing.act_a_dcf(*three, threshold=0.5, **costs))
+    assert crossed["cascade"]["min_a_dcf"] is None
+    for cascade, names in ((dev["cascade"], ("min_a_dcf", "act_a_dcf")), (crossed["cascade"], ("act_a_dcf",))):
+        for name in names:
+            assert cascade["intervals"][name]["low"] < cascade[name] < cascade["intervals"][name]["high"]
+    code, out, _ = run(call)
+    assert (code, "Training trials, cross-validated" in out) == (0, True)
 
 
 @pytest.mark.usefixtures("here")

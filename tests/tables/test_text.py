@@ -75,7 +75,7 @@ def test_conditions_with_doubtful_intervals_are_named_in_one_line():
     frame = {"score": score, "label": label, "room": [f"r{k}" for k in place], "speaker": np.arange(1000) // 2}
     lines = told_of(frame, by="room")["by room"]
     (line,) = [line for line in lines if line.startswith("Some intervals can be too narrow")]
-    assert line.endswith("in room r0; room r1; room r2, and 2 more")
+    assert line.endswith("in room r0; room r1; room r2 and 2 more")
     noise = np.random.default_rng(4).normal(0.0, 3.0, 1000)
     sound = told_of(dict(frame, score=np.where(label, 1.0, -1.0) + noise), by="room")["by room"]
     assert not any("may be too narrow" in line for line in sound)

@@ -119,6 +119,7 @@ ELSEWHERE = {"weights_required"}
 
 FIGURES = {
     "classifier": True,
+    "discrepancy": True,
     "operating_points": [0.1, (0.01, 10, 1)],
     "eer_conventions": True,
     "fnmr_at": [0.1, 0.01],

@@ -8,6 +8,7 @@ import pytest
 from deciban import evaluate_files
 from deciban.errors import InputError
 from deciban.evaluation import preset
+from deciban.report.answers import verdict
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +138,19 @@ def test_what_ranks_systems_is_the_figure_of_the_plan(name, figure, trials):
     folder = trials[0]
     found = evaluate_files(folder / "sys.csv", folder / "key.csv", preset=name)
     assert found.primaries[0].value == getattr(found.systems[0], figure)
+
+
+def test_verdicts_quote_the_eer_of_the_challenge(trials):
+    """The mean of both rates at the threshold where they differ least, not the crossing on the convex hull."""
+    folder, score, truth, *_ = trials
+    (one,) = evaluate_files(folder / "sys.csv", folder / "key.csv", preset="asvspoof5-cm", units="unit").systems
+    p_miss, p_fa = min((rates(score, truth, at) for at in np.unique(score)), key=lambda pair: abs(pair[0] - pair[1]))
+    assert one.quoted_eer == (pytest.approx((p_miss + p_fa) / 2, abs=1e-12), ("eer_conventions", "closest_mean"))
+    assert f"{100 * one.eer:.2g}" != f"{100 * one.quoted_eer[0]:.2g}"
+    assert f"(EER {100 * one.quoted_eer[0]:.2g} %)" in verdict(one)
+    assert one.to_dict()["intervals"]["eer_conventions"].keys() == {"closest_mean"}
+    with pytest.raises(InputError, match=r"eer_conventions: got 'mean'\. There are rocch, interpolated"):
+        evaluate_files(folder / "sys.csv", folder / "key.csv", eer_conventions="mean")
 
 
 def test_false_non_matches_at_a_rate_of_false_matches(trials):

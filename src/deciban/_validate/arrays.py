@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -141,6 +141,16 @@ class Vocabulary:
                 "labels: true and false would mean the same. Write target=False,nontarget=True, or the reverse."
             )
         return found != {False}
+
+    def has_kinds(self, words: Collection[str]) -> bool:
+        """Return True if words distinguish more than two kinds of trials: in a batch, one of them may be enough.
+
+        Examples
+        --------
+        >>> Vocabulary.of(None).has_kinds(["target", "nontarget"]), Vocabulary.of(None).has_kinds(["spoof"])
+        (False, True)
+        """
+        return len(words) > 2 or "spoof" in words or not (self.folded or len(self.words) == 2)
 
     def within(self, words: Iterable[str]) -> Vocabulary:
         """Return the vocabulary for a column that contains these words: some words have a meaning only in pairs.

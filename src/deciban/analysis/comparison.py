@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -14,11 +14,11 @@ from deciban._validate import arrays as _validate
 from deciban.analysis.compared import PairedUnits, SignFlips, compared_metrics, holm, without_interval
 from deciban.analysis.differences import CurveDifference, curve_differences, where_in_words
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
-from deciban.errors import InputError, topic_of
+from deciban.errors import InputError, some_of, topic_of
 from deciban.evaluation.metrics import metric_of, name_with_place
 from deciban.evaluation.one_system import OneSystem, PlottedResult, WithInterval, bounds_in_words, plain, shared_notes
 from deciban.evaluation.results import Results
-from deciban.evaluation.uncertainty import Figure, no_units, too_few_in_words
+from deciban.evaluation.uncertainty import FEW_ERRORS, Figure, no_units, too_few_in_words
 
 if TYPE_CHECKING:
     from deciban.evaluation.spoofing import Measured
@@ -383,7 +383,7 @@ def compare_results(
             shown = {x: (one.words(x), (one.estimates[x].value, other.estimates[x].value)) for x in row}
         rows = [FigureDifference(figure, *shown[figure], interval, among[figure]) for figure, interval in row.items()]
         pairs.append(Pair(names, tuple(rows), curves.get(k, ()), units.n_shared, units.have_same_ranks))
-    return Comparison(results, tuple(pairs), level, flips, tuple(_notes(systems, pairs)))
+    return Comparison(results, tuple(pairs), level, flips, tuple(_notes(systems, pairs, level)))
 
 
 def _of_measures(
@@ -471,7 +471,7 @@ def _cost(system: OneSystem, name: str) -> float:
     return value if isinstance(value, float) else 0.0
 
 
-def _notes(systems: Sequence[Any], pairs: Sequence[Pair]) -> list[str]:
+def _notes(systems: Sequence[Any], pairs: Sequence[Pair], level: float) -> list[str]:
     """Return notes to read before quoting the differences."""
     found = [
         note if len(some) == len(systems) else f"{' · '.join(one.name for one in some)}: {note}"
@@ -494,7 +494,21 @@ def _notes(systems: Sequence[Any], pairs: Sequence[Pair]) -> list[str]:
         if pair.n_shared < n_units:
             words = f"no {noun}" if not pair.n_shared else f"{pair.n_shared:,} of {n_units:,} {noun}s"
             found.append(f"{pair}: the systems share {words}; the others count as independent.")
-    return found
+    return [*found, *_on_wide_intervals(systems, pairs, level)]
+
+
+def _on_wide_intervals(systems: Sequence[Any], pairs: Sequence[Pair], level: float) -> Iterator[str]:
+    """Yield notes on differences with intervals that are wider than needed in simulations (``docs/coverage.md``)."""
+    compared = {metric_of(x.figure).name for pair in pairs for x in pair.figures if x.interval.low < x.interval.high}
+    near = [one.name for one in systems if one.uncertainty.loss_may_be_zero(level)]
+    if "calibration_loss" in compared and len(near) > 1:
+        yield f"Calibration losses of {some_of(near)} may be 0: intervals of their difference can be wider than needed."
+    if "min_c_avg" in compared:
+        errors = np.min([one.class_error_rates * one.counts for one in systems], axis=0)
+        few = [name for name, n in zip(systems[0].classes, errors.tolist(), strict=True) if n < FEW_ERRORS]
+        if few:
+            classes = f"Fewer than {FEW_ERRORS:g} errors in some classes ({some_of(few)})"
+            yield f"{classes}: intervals of differences of min C_avg can be wider than needed."
 
 
 def caption_of(found: Comparison) -> str:

@@ -7,14 +7,14 @@ import math
 import re
 import string
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import special
 
-from deciban._files import PathLike
+from deciban._files import PathLike, display_name
 from deciban.analysis.compared import holm
 from deciban.core.resampling.intervals import checked_level
 from deciban.errors import FormatError, InputError, counted, shortened
@@ -178,7 +178,7 @@ def runs_of(paths: Iterable[PathLike]) -> tuple[list[tuple[str, SavedSystem]], l
 
     Notes
     -----
-    A file that is named twice, or is also in a folder, is read once.
+    A file that is named twice, or is also in a folder, is read once. Of files with the same content, the first counts.
 
     Raises
     ------
@@ -186,6 +186,7 @@ def runs_of(paths: Iterable[PathLike]) -> tuple[list[tuple[str, SavedSystem]], l
         If a named file has no results, or no file has results.
     """
     runs, left_out, seen = list[tuple[str, SavedSystem]](), list[str](), set[Path]()
+    originals = dict[str, Path]()
     for path in map(Path, paths):
         is_folder = path.is_dir()
         for file in sorted(path.rglob("*.json")) if is_folder else [path]:
@@ -194,7 +195,12 @@ def runs_of(paths: Iterable[PathLike]) -> tuple[list[tuple[str, SavedSystem]], l
             seen.add(file.resolve())
             name = file.relative_to(path).with_suffix("").as_posix() if is_folder else file.stem
             try:
-                runs += [(name, one) for one in read_saved(file)]
+                systems = read_saved(file)
+                content = repr([replace(one, origin="") for one in systems])
+                if (first := originals.setdefault(content, file)) is not file:
+                    left_out.append(f"{display_name(file)}: same results as {display_name(first)}. Counted once.")
+                    continue
+                runs += [(name, one) for one in systems]
             except (FormatError, OSError) as error:
                 if not is_folder:
                     raise

@@ -68,6 +68,28 @@ def influences_of(
     return sums / n_trials * factors, ClassSize.of(totals, n_trials)
 
 
+def subject_ids(values: ArrayLike, name: str, n: int, of: str) -> AnyArray:
+    """Return names or numbers of subjects as an array.
+
+    Raises
+    ------
+    InputError
+        If there is not one name or whole number for each of the ``n`` rows, columns or trials (``of``).
+    """
+    try:
+        found = np.asarray(values)
+    except ValueError:  # of numpy, about sequences of different lengths
+        found = np.empty(0, object)
+    if found.dtype.kind == "O" and all(isinstance(one, str) for one in found.ravel()):
+        found = found.astype(str)
+    if found.shape != (n,) or found.dtype.kind not in "iuU":
+        raise InputError(
+            f"{name}: shape {found.shape} of type {found.dtype}. Pass {n:,} names or whole numbers, one for each {of} "
+            "of scores."
+        )
+    return found
+
+
 def lowest_threshold(positive: AnyArray, negative: AnyArray, limit: float) -> float:
     """Return the lowest score at or above which at most a share of the negative scores lie; infinite if all are more.
 
@@ -132,6 +154,10 @@ class GeneralizedRates:
     gfrr: float
 
 
+_MOST = 1 << 53
+"""Largest number of attempts."""
+
+
 def generalized_rates(
     fmr: float, fnmr: float, *, enrol: tuple[int, int], acquire: tuple[int, int], level: float = LEVEL
 ) -> GeneralizedRates:
@@ -170,7 +196,7 @@ def generalized_rates(
     for name, counts in given.items():
         if not isinstance(counts, list | tuple) or len(counts) != 2:
             raise InputError(f"{name}: got {counts!r:.60}. Pass failures and attempts.")
-        k, n = (_validate.whole(x, name, 0, math.inf, "Pass failures and attempts") for x in counts)
+        k, n = (_validate.whole(x, name, 0, _MOST, "Pass failures and attempts") for x in counts)
         if not 0 < n >= k:
             raise InputError(f"{name}: got {k} failures in {n} attempts. Pass failures and attempts.")
         ends = binomtest(k, n).proportion_ci(level)
@@ -470,6 +496,9 @@ def _as_interval(value: float, low: float, high: float, error: float, **about: A
 GROUPS = ("goats", "lambs", "wolves")
 """Groups of subjects: low mated scores, high non-mated scores as a reference, and high non-mated scores as a probe."""
 
+_LARGEST = 1e150
+"""Limit of scores, whose squares are finite."""
+
 _LEAST = 3
 """Least number of independent trials, or of other subjects, for an interval."""
 
@@ -552,7 +581,7 @@ def zoo(scores: ArrayLike, is_mated: ArrayLike, reference: ArrayLike, probe: Arr
     Raises
     ------
     InputError
-        If lengths differ, a score is not finite, or a class is empty.
+        If lengths differ, a score is not finite, subjects are not names or whole numbers, or a class is empty.
 
     Notes
     -----
@@ -574,15 +603,13 @@ def zoo(scores: ArrayLike, is_mated: ArrayLike, reference: ArrayLike, probe: Arr
     (array([7]), np.int64(0))
     """
     values = np.asarray(_validate.scores(scores, "scores"), np.float64)
-    if not values.size or not np.isfinite(values).all():
-        raise InputError("scores: pass a finite score for each trial.")
+    if not (np.abs(values) < _LARGEST).all():
+        raise InputError(f"scores: pass a finite score for each trial, between -{_LARGEST:g} and {_LARGEST:g}.")
     truth = _validate.truth(is_mated, len(values), "is_mated")
     if truth.all() or not truth.any():
         raise InputError("is_mated: all trials are of one class. Mated and non-mated comparisons are needed.")
-    sides = [np.asarray(side) for side in (reference, probe)]
-    for argument, side in zip(("reference", "probe"), sides, strict=True):
-        if side.shape != values.shape:
-            raise InputError(f"{argument}: shape {side.shape} for {len(values)} trials. Give one subject for each.")
+    named = zip((reference, probe), ("reference", "probe"), strict=True)
+    sides = [subject_ids(side, name, len(values), "trial") for side, name in named]
     chosen, non = checked_level(level), ~truth
     own = np.arange(np.count_nonzero(truth))
     return Zoo(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban.biometrics.groups import Rates, lowest_threshold, rates_by_unit
+from deciban.biometrics.groups import Rates, lowest_threshold, rates_by_unit, subject_ids
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
@@ -110,10 +110,8 @@ def _search(scores: Any, probe_id: ArrayLike, gallery_id: ArrayLike) -> _Search:
         raise InputError(
             f"scores: shape {tuple(given.shape)}. They must be a matrix: probes in rows, gallery in columns."
         )
-    ids = [
-        _ids(values, name, n)
-        for values, name, n in zip((probe_id, gallery_id), ("probe_id", "gallery_id"), given.shape, strict=True)
-    ]
+    rows, columns = given.shape
+    ids = subject_ids(probe_id, "probe_id", rows, "row"), subject_ids(gallery_id, "gallery_id", columns, "column")
     if (ids[0].dtype.kind == "U") != (ids[1].dtype.kind == "U"):
         raise InputError("probe_id, gallery_id: names in one and numbers in the other. Use one type for both.")
     subjects, codes = np.unique(ids[1], return_inverse=True)
@@ -133,18 +131,6 @@ def _search(scores: Any, probe_id: ArrayLike, gallery_id: ArrayLike) -> _Search:
         rank = np.count_nonzero(best >= mate, axis=1)
         found.mate[rows] = np.where(is_mated[rows], mate[:, 0], -np.inf)
         found.rank[rows] = np.where(is_mated[rows], rank, 0)
-    return found
-
-
-def _ids(values: ArrayLike, name: str, n: int) -> AnyArray:
-    found = np.asarray(values)
-    if found.dtype.kind == "O" and all(isinstance(one, str) for one in found.ravel()):
-        found = found.astype(str)
-    if found.shape != (n,) or found.dtype.kind not in "iuU":
-        raise InputError(
-            f"{name}: shape {found.shape} of type {found.dtype}. Pass {n:,} names or whole numbers, one for each "
-            f"{'row' if name == 'probe_id' else 'column'} of scores."
-        )
     return found
 
 

@@ -120,9 +120,9 @@ def _as_junit(found: Sequence[Check], name: str) -> bytes:
 
 @click.command("leaderboard", cls=SectionedCommand)
 @click.argument("results", metavar="FOLDER...", nargs=-1, required=True, shell_complete=files)
-@options("leaderboard", "tables", "json")
+@options("leaderboard", "tables", "quiet", "json")
 def leaderboard_command(
-    results: tuple[str, ...], *, metric: tuple[str, ...], output: str | None, shown: OutputOptions
+    results: tuple[str, ...], *, metric: tuple[str, ...], output: str | None, quiet: bool, shown: OutputOptions
 ) -> None:
     """Rank the saved results of many runs, with intervals and groups of runs that do not differ significantly.
 
@@ -147,7 +147,7 @@ def leaderboard_command(
     boards, lacking = leaderboards(runs, metric)
     left_out += lacking
     said = [*(Message(WARNING, "", one) for one in remarks(boards)), *(Message("note", "", one) for one in left_out)]
-    print_messages(said)
+    print_messages(said, quiet=quiet)
     if output is not None:
         from deciban.report.page import leaderboard_page
 
@@ -162,7 +162,7 @@ def leaderboard_command(
     out = tables.console(shown.table_style, stderr=output == "-")
     for one in boards:
         out.print(tables.leaderboard_table(one))
-    if output is not None:
+    if output is not None and not quiet:
         click.echo(f"wrote {target_name(output)}", err=output == "-")
 
 

@@ -133,7 +133,7 @@ def eval_command(
         failures, *other = own.values()
         inputs = asked.inputs(scores, key)
         require_one_stream([*single_files(paths_of(inputs)), key, *other[0], other[1]])
-        files = opened(inputs, key, asked.options)
+        files = opened(inputs, key, asked.options.with_figures(classifier=given["classifier"]))
         about = asked.options_for(files).with_figures(**given)
         about = _with_optimism(about) if shown.corrected else about
         with working() as progress:
@@ -304,7 +304,7 @@ def report_command(
     require_own_stream(output, as_json=shown.as_json)
 
     def write() -> None:
-        files = opened(inputs, key, asked.options)
+        files = opened(inputs, key, asked.options.with_figures(classifier=figures["classifier"]))
         about = asked.options_for(files).with_figures(**figures)
         with working() as say:
             done = write_report(request, about, say, files=files)

@@ -59,7 +59,7 @@ def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **g
 @click.command("normalize", cls=SectionedCommand)
 @click.argument("scores", metavar="SCORES", shell_complete=files)
 @options("normalize", "quiet", "json")
-def normalize_command(scores: str, *, output: str, to: str | None, quiet: bool, as_json: bool, **given: Any) -> None:
+def normalize_command(scores: str, *, output: str, quiet: bool, as_json: bool, **given: Any) -> None:
     """Normalize scores by cohorts: z-norm, t-norm or s-norm, adaptive with --top.
 
     A cohort file contains scores of the enrolled models, or of the test segments, against the segments of a cohort.
@@ -69,26 +69,14 @@ def normalize_command(scores: str, *, output: str, to: str | None, quiet: bool, 
     \b
     deciban normalize sysA.txt --enroll-cohort models.txt --test-cohort segments.txt --top 300 -o normalized.txt
     """
-    from deciban.calibration import normalize
-    from deciban.io.reader import read_input, read_scores
-    from deciban.io.rewrite import write_rescored
-    from deciban.io.source import require_one_stream
-    from deciban.io.writing import refuse_overwriting
+    from deciban.workflows import normalize_files
 
-    top, how = given.pop("top"), {name: given.pop(name) for name in ("format", "columns")}
-    if not any(given.values()):
-        raise click.UsageError("--enroll-cohort, --test-cohort: name at least one.")
     require_own_stream(output, as_json=as_json)
-    require_one_stream([scores, *given.values()])
-    refuse_overwriting([output], [scores, *given.values()])
     with working("normalizing scores"):
-        found = read_input(scores, need="scores", **how)
-        known = {side: None if path is None else read_scores(path, **how) for side, path in given.items()}
-        normalized = normalize(found.contents.scores, top=top, **known)
-        messages = write_rescored(found, normalized, output, to=to, are_llrs=False)
+        messages = normalize_files(scores, output, **given)
     print_messages(messages, quiet=quiet)
     if as_json:
-        read = {"scores": [scores], "cohort": given.values(), "output": [output]}
+        read = {"scores": [scores], "cohort": [given["enroll_cohort"], given["test_cohort"]], "output": [output]}
         print_json({"kind": "two-class"}, files=read, messages=messages)
 
 

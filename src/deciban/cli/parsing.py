@@ -74,6 +74,7 @@ def _point(text: str) -> tuple[float, ...]:
 def _failures(text: str) -> dict[str, tuple[int, int]]:
     """Return failures and attempts to enrol and to acquire."""
     given = dict(part.split("=") for part in text.casefold().split(","))
+    _require(text.count("=") == len(given))
     counts = {
         name: tuple(map(int, given.pop(word, "").split("/"))) for name, word in (("enrol", "fte"), ("acquire", "fta"))
     }

@@ -278,7 +278,7 @@ def plot_command(
 
     \b
     two classes        det bayes-error ape ece histogram pav tippett roc reliability
-                       rocch minimum-cost cllr-bars ape-bars error-contributions
+                       rocch minimum-cost cllr-bars ape-bars error-contributions precision-recall
     multiclass         class-losses c-avg-curve subset-c-avg reliability
       of one system    confusion pairwise-loss class-ape simplex
     comparisons        forest difference-curve

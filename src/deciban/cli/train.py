@@ -158,6 +158,19 @@ class TrainingRequest:
         require_one_stream(read)
         refuse_overwriting(outputs, read)
 
+    def show(
+        self, done: Any, messages: Sequence[object], options: Options, print_tables: Callable[[Any, Any], None]
+    ) -> None:
+        """Print the messages, and the result as tables or JSON."""
+        from deciban.io.writing import target_name
+
+        print_messages([*messages, f"wrote {target_name(self.output)}"], quiet=self.quiet)
+        if self.shown.as_json:
+            places = {**self.read, "model": [self.output], "llrs": [self.llrs], "units": options.how_sure.files}
+            print_json({**done.to_dict(), "messages": as_objects(messages)}, files=places)
+            return
+        print_tables(done, tables.console(self.shown.table_style, stderr="-" in (self.output, self.llrs)))
+
 
 def train(request: TrainingRequest, asked: JoiningOptions, model_of: Callable[[Options], ScoreModel]) -> None:
     """Train a model, write the model and llrs, and print the metrics.
@@ -169,7 +182,7 @@ def train(request: TrainingRequest, asked: JoiningOptions, model_of: Callable[[O
     model_of : function
         Returns the model to train, given the options for the kind of scores.
     """
-    from deciban.io.writing import plainly_opened, target_name
+    from deciban.io.writing import plainly_opened
     from deciban.models.model import to_text
     from deciban.workflows import train_files
     from deciban.workflows.apply import require_llrs_writable
@@ -203,12 +216,7 @@ def train(request: TrainingRequest, asked: JoiningOptions, model_of: Callable[[O
         if in_batches:  # takes long, and the model is kept if it fails
             of_llrs += _write_llrs(request, done, options, tell_step)
         messages += [one for one in of_llrs if one not in messages]  # list shared files once
-    print_messages([*messages, f"wrote {target_name(request.output)}"], quiet=request.quiet)
-    if request.shown.as_json:
-        places = {**request.read, "model": [request.output], "llrs": [request.llrs], "units": options.how_sure.files}
-        print_json({**done.to_dict(), "messages": as_objects(messages)}, files=places)
-        return
-    tables.print_trained(done, tables.console(request.shown.table_style, stderr="-" in (request.output, request.llrs)))
+    request.show(done, messages, options, tables.print_trained)
 
 
 def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_step: Any) -> list[object]:
@@ -360,7 +368,7 @@ def fuse_command(
     train(request, asked, lambda about: _fusion(about, asked.subsets, given, with_quality="quality" in extra))
 
 
-_OF_SPOOFING = ("output", "llrs", "to", "apply_key", "quiet", "shown")
+_OF_SPOOFING = ("output", "cross_validate", "llrs", "to", "apply_key", "quiet", "shown")
 """Options of a fusion of a countermeasure and a verifier, besides the penalty."""
 
 
@@ -374,7 +382,7 @@ def _fuse_spoofing(
     click.UsageError
         If there are other options.
     """
-    from deciban.io.writing import plainly_opened, target_name
+    from deciban.io.writing import plainly_opened
     from deciban.models.model import to_text
     from deciban.tables.error_rates import print_fused_spoofing
     from deciban.workflows import apply_files, fuse_spoofing_files
@@ -391,6 +399,7 @@ def _fuse_spoofing(
     request.check(options.files)
     with working() as say:
         how: Any = {"test_scores": apply_to if request.apply_key is not None else (), "test_key": request.apply_key}
+        how |= request.cross_validate or {}
         done = fuse_spoofing_files(list(scores), key, ridge=ridge or 0.0, options=options, progress=say, **how)
         messages = list[object](done.messages)
         with plainly_opened(request.output) as stream:
@@ -398,14 +407,10 @@ def _fuse_spoofing(
         if request.llrs is not None:
             reading = reading_of_two(options.reading)
             read = {name: getattr(reading, name) for name in (*_READ_AGAIN, "missing", "duplicates")}
-            told = apply_files(done.model, request.applied_to, request.llrs, to=request.to, progress=say, **read)
+            read |= {"to": request.to, "known": None if request.apply_to else done.cross_validated_scores}
+            told = apply_files(done.model, request.applied_to, request.llrs, progress=say, **read)
             messages += [one for one in told if one not in messages]
-    print_messages([*messages, f"wrote {target_name(request.output)}"], quiet=request.quiet)
-    if request.shown.as_json:
-        files = {**request.read, "model": [request.output], "llrs": [request.llrs], "units": options.how_sure.files}
-        print_json({**done.to_dict(), "messages": as_objects(messages)}, files=files)
-        return
-    print_fused_spoofing(done, tables.console(request.shown.table_style, stderr="-" in (request.output, request.llrs)))
+    request.show(done, messages, options, print_fused_spoofing)
 
 
 def _quality(given: dict[str, Any]) -> dict[str, Any]:

@@ -108,6 +108,10 @@ def count_type(weights: CountArray | None) -> Any:
     return np.int64 if weights is None else weights.dtype
 
 
+_AT_ONCE = 1 << 15
+"""Number of costs that are computed and summed at once."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Problems:
     """Scores of one class in each of many problems, concatenated.
@@ -134,11 +138,14 @@ class Problems:
         return np.cumsum(self.counts) - self.counts
 
 
-def cllrs(tar: Problems, non: Problems) -> FloatArray:
-    """Return the Cllr of every problem in bits."""
-    of_tar = _sums(softplus(-tar.scores), tar.begins) / tar.counts
-    of_non = _sums(softplus(non.scores), non.begins) / non.counts
-    return (0.5 * of_tar + 0.5 * of_non) / math.log(2.0)
+def mean_log_costs(leads: FloatArray, weights: CountArray | None) -> FloatArray:
+    """Return the mean of ``ln(1 + exp(-lead))`` of every row of leads (n_rows, n_trials), in nats."""
+    n, found = leads.shape[1], []
+    for part in np.array_split(leads, min(-(-leads.size // _AT_ONCE), len(leads))):
+        costs = softplus(-part) if weights is None else softplus(-part) * weights
+        found.append(_sums(costs.ravel(), np.arange(len(part)) * n))
+    total = n if weights is None else _sums(weights.astype(np.float64), np.zeros(1, np.int64))
+    return np.asarray(np.concatenate(found) / total)
 
 
 def min_cllrs(tar: Problems, non: Problems) -> FloatArray:
@@ -146,7 +153,7 @@ def min_cllrs(tar: Problems, non: Problems) -> FloatArray:
     n_tar, n_non, place = _pooled(tar, non)
     with np.errstate(divide="ignore"):
         of_tar, of_non = np.log(n_tar) - np.log(tar.counts[place]), np.log(n_non) - np.log(non.counts[place])
-    begins, llr = np.flatnonzero(np.diff(place, prepend=-1)), of_tar - of_non
+    begins, llr = np.flatnonzero(np.append(True, place[1:] != place[:-1])), of_tar - of_non
     least_tar = _sums(_weighted(n_tar, softplus(-llr)), begins) / tar.counts
     least_non = _sums(_weighted(n_non, softplus(llr)), begins) / non.counts
     return (0.5 * least_tar + 0.5 * least_non) / math.log(2.0)
@@ -181,7 +188,7 @@ def _sums(values: FloatArray, begins: IntArray) -> FloatArray:
     with np.errstate(over="ignore", invalid="ignore"):
         exponent = np.frexp(greatest)[1] + 26
         cutter = np.where(exponent < 1024, np.ldexp(1.5, exponent), 0.0)
-        cut = np.repeat(cutter, np.diff(begins, append=len(values)))
+        cut = np.repeat(cutter, np.append(begins[1:], len(values)) - begins) if len(begins) > 1 else cutter
         high = values + cut
         high -= cut
         sums = np.add.reduceat(high, begins) + np.add.reduceat(values - high, begins)

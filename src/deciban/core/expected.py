@@ -141,6 +141,7 @@ class MeanCost:
                 values = cost(scores.astype(np.float64, copy=False))
                 return cls(*_sum(values if weights is None else values * weights), weight)
             high, low = np.zeros((2, (1 if weights is not None else 2) * min(len(scores), _LANES)))
+            used = 0
             for first in range(0, len(scores), _LANES):
                 values = cost(scores[first : first + _LANES].astype(np.float64, copy=False))
                 if weights is not None:
@@ -148,7 +149,8 @@ class MeanCost:
                 n = len(values)
                 high[:n], error = two_sum(high[:n], values)
                 low[:n] += error
-            return cls(*_total(high, low), weight)
+                used = max(used, n)
+            return cls(*_total(high[:used], low[:used]), weight)
 
     def __add__(self, other: MeanCost) -> MeanCost:
         """Merge with the sum of other trials."""

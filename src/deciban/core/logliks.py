@@ -135,10 +135,10 @@ def detection_llr(block: FloatArray, ratio: FloatArray, target: int) -> FloatArr
 def detection_llrs(block: FloatArray, ratio: FloatArray) -> FloatArray:
     """Return `detection_llr` of every class, (n_classes, n_trials), in about the time of two."""
     with np.errstate(under="ignore", divide="ignore", over="ignore", invalid="ignore"):
-        rest = np.log(_leave_one_out(ratio[:, None]))
+        rest = np.log(leave_one_out(ratio[:, None]))
         likelihood = np.exp(block)
         likelihood *= ratio[:, None]
-        llr = _leave_one_out(likelihood)
+        llr = leave_one_out(likelihood)
         np.log(llr, out=llr)
         llr -= rest
         np.subtract(block, llr, out=llr)
@@ -147,7 +147,7 @@ def detection_llrs(block: FloatArray, ratio: FloatArray) -> FloatArray:
         sole = (block == 0.0) & (second < 0.0)
         reference = np.maximum(second, -_LARGEST)
         behind = np.subtract(block, reference, out=likelihood)
-        behind[sole] = -np.inf
+        np.copyto(behind, -np.inf, where=sole)
         np.exp(behind, out=behind)
         behind *= ratio[:, None]
         rivals = _sum(behind)
@@ -164,7 +164,7 @@ def critical_priors(block: FloatArray, p_out_of_set: float) -> FloatArray:
     """
     with np.errstate(under="ignore", divide="ignore", over="ignore"):
         likelihood = np.exp(block)
-        others = _leave_one_out(likelihood[:-1])
+        others = leave_one_out(likelihood[:-1])
         others /= len(others) - 1
         critical: FloatArray = (1.0 - p_out_of_set) * others
         critical += p_out_of_set * likelihood[-1]
@@ -177,7 +177,9 @@ def difference(one: FloatArray, other: FloatArray) -> FloatArray:
     """Return ``one - other``; the difference of equal infinities is 0."""
     with np.errstate(invalid="ignore", over="ignore"):
         llr: FloatArray = one - other
-    llr[(one == other) & np.isinf(one)] = 0.0
+    unknown = np.isnan(llr)
+    if unknown.any():
+        llr[unknown] = 0.0
     return llr
 
 
@@ -212,7 +214,7 @@ def _sum(terms: FloatArray) -> FloatArray:
     return np.asarray(np.add.reduce(np.ascontiguousarray(terms), axis=0))
 
 
-def _leave_one_out(terms: FloatArray) -> FloatArray:
+def leave_one_out(terms: FloatArray) -> FloatArray:
     """Return, for every row, the sum of the other rows; without subtraction, small sums keep their digits."""
     sums = np.empty_like(terms)
     below, above = np.zeros((2, terms.shape[1]))
@@ -229,7 +231,7 @@ def _second(block: FloatArray) -> FloatArray:
     """Return the second greatest number of every column; it equals the greatest if this occurs twice."""
     best = block.max(axis=0)
     is_best = block == best
-    second: FloatArray = np.max(block, axis=0, where=~is_best, initial=-np.inf)
+    second: FloatArray = np.where(is_best, -np.inf, block).max(axis=0)
     return np.where(np.count_nonzero(is_best, axis=0) > 1, best, second)
 
 

@@ -23,6 +23,7 @@ from deciban.evaluation.multiclass.evaluate import ClassTotals, GroupedProblem
 from deciban.evaluation.multiclass.problem_sums import (
     WEIGHTED,
     ClassFigures,
+    CountedDetectors,
     CountedPairs,
     CountedProblem,
     CountedProblems,
@@ -533,7 +534,8 @@ def summarize_surveyed(
     counts, figures, classes = sums.summary.counts, sums.summary.figures, sums.summary.classes
     asked = ProblemRequest.of(figures, classes, c_avg_places(figures))
     found: Any = solved(problems_of(asked, counts, source.n_rows), source, system, asked, engine, memory)
-    detectors = tuple(tuple(found["detector", at, k] for k in range(len(one))) for at, one in enumerate(asked.rivals))
+    rivals = enumerate(asked.rivals)
+    detectors = tuple(CountedDetectors(found["detector", at, k] for k in range(len(one))) for at, one in rivals)
     pairs = {name[1:]: one for name, one in found.items() if name[0] == "pair"}
     subsets = None if sums.subsets is None else subset_costs_of(sums.subsets, classes)
     shown = None if sums.shown is None else (sums.shown.loglik, sums.shown.label)

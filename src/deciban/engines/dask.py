@@ -22,7 +22,7 @@ from typing import Any, Self
 from deciban._files import ScratchFolder
 from deciban._version import __version__
 from deciban.engines import CountingEngine
-from deciban.errors import ClusterError, InputError, counted, teller
+from deciban.errors import ClusterError, InputError, counted, some_of, teller
 from deciban.memory import rows_that_fit
 from deciban.trials.sources import ShardSource, SourcePartition, W, batches
 
@@ -586,8 +586,7 @@ class _Progress:
             for one, n in zip(shares, done, strict=True)
             if n < sum(partition.n_rows for partition in one.partitions)
         ]
-        more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
-        return ", ".join(names[:3]) + more or "nothing"
+        return some_of(names) or "nothing"
 
     def _hear(self, event: tuple[float, tuple[int, int]]) -> None:
         at, done = event[1]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deciban.core.resampling.intervals import Interval
+from deciban.errors import some_of
 from deciban.evaluation.one_system import OneSystem, as_object, plain
 from deciban.evaluation.uncertainty import Figure
 
@@ -239,8 +240,7 @@ class Equalized:
         )
         partial = [f"{one.name} has no {_enumerated(one.lacking)}" for one in self.conditions if one.lacking]
         if partial:
-            shown = "; ".join(partial[:_SHOWN]) + (f"; {len(partial) - _SHOWN} more" if len(partial) > _SHOWN else "")
-            words += f". A class is averaged over the conditions that have it: {shown}"
+            words += f". A class is averaged over the conditions that have it: {some_of(partial, '; ', _SHOWN)}"
         return words
 
     def to_dict(self) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from deciban.metrics.scores import ScoredTrials
 from deciban.types import ByValue
 
 if TYPE_CHECKING:
+    from deciban.metrics.intervals import CalibrationDiscrepancy
     from deciban.rules.delivered import Information
     from deciban.rules.families import ThresholdRule
 from deciban.metrics.costs import REGISTERED, OwnCosts
@@ -424,6 +425,8 @@ class Requested(ByValue):
         Costs by a custom rule.
     classifier : tuple of dict
         Metrics of classifier papers, as one entry: ``p_target``, the share of targets in the data, and metrics at it.
+    discrepancies : tuple of CalibrationDiscrepancy
+        For each decade of the likelihood ratio.
     """
 
     eer_conventions: Mapping[str, float]
@@ -432,6 +435,12 @@ class Requested(ByValue):
     posterior_scores: tuple[PosteriorScores, ...]
     rule_costs: tuple[RuleCosts, ...] = ()
     classifier: tuple[Mapping[str, float], ...] = ()
+    discrepancies: tuple[CalibrationDiscrepancy, ...] = ()
+
+    @property
+    def discrepancy(self) -> float:
+        """Largest confirmed discrepancy in log10; 0 if calibrated llrs are compatible with the data."""
+        return max((one.confirmed for one in self.discrepancies), default=0.0)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers by name, without empty entries."""
@@ -443,8 +452,10 @@ class Requested(ByValue):
             "posterior_scores": self.posterior_scores,
             "rule_costs": self.rule_costs,
             "classifier": self.classifier,
+            "calibration_discrepancies": self.discrepancies,
         }
-        return {name: value for name, value in found.items() if value}
+        made = {name: value for name, value in found.items() if value}
+        return made | ({"calibration_discrepancy": self.discrepancy} if self.discrepancies else {})
 
 
 NOTHING = Requested({}, (), (), ())
@@ -461,9 +472,18 @@ def requested_of(summary: Summary) -> Requested:
         for p, sums in zip(asked.posteriors_at, summary.posterior_costs, strict=False)  # the rest is for a custom rule
     ]
     at = [AtThreshold(name, ErrorsAt.of(ranks.tar, ranks.non, place)) for name, place in asked.at_thresholds]
-    readings = eer_readings(summary.rocch.eer(), ranks.tar, ranks.non) if asked.eer_conventions else {}
+    every = eer_readings(summary.rocch.eer(), ranks.tar, ranks.non) if asked.eer_conventions else {}
+    readings = {name: every[name] for name in asked.eer_conventions}
     found = _classifier_metrics(summary) if asked.classifier else ()
-    return Requested(readings, tuple(rates), tuple(at), tuple(scores), _rule_costs(summary), found)
+    levels = _discrepancies(summary) if asked.discrepancy else ()
+    return Requested(readings, tuple(rates), tuple(at), tuple(scores), _rule_costs(summary), found, levels)
+
+
+def _discrepancies(summary: Summary) -> tuple[CalibrationDiscrepancy, ...]:
+    from deciban.metrics.intervals import discrepancies_of  # loads on request
+
+    trials = summary.ranks.trials
+    return discrepancies_of(trials.tar, trials.non)
 
 
 def _classifier_metrics(summary: Summary) -> tuple[Mapping[str, float], ...]:

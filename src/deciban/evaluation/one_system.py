@@ -16,7 +16,7 @@ from deciban._lazy import registered
 from deciban._validate.classes import LIKE_POSTERIORS, LIKE_PROBABILITIES
 from deciban.core.resampling.intervals import LINEARISED, RATES, RULE_OF_THREE, Estimate, Interval
 from deciban.core.resampling.units import INDEPENDENT
-from deciban.errors import counted, topic_of
+from deciban.errors import counted, some_of, topic_of
 from deciban.evaluation.metrics import (
     JSON_PLACES,
     METRICS,
@@ -784,8 +784,7 @@ _SHOWN = 5
 def _listed(one: Any, prior: FloatArray) -> str:
     """List the classes with the greatest prior."""
     order = np.argsort(-prior, kind="stable")
-    words = [f"{one.classes[k]} {prior[k]:.2g}" for k in order[:_SHOWN].tolist()]
-    return ", ".join(words) + (f", {len(order) - _SHOWN} more" if len(order) > _SHOWN else "")
+    return some_of([f"{one.classes[k]} {prior[k]:.2g}" for k in order.tolist()], most=_SHOWN)
 
 
 def _at(one: InformationAt) -> str:

@@ -15,9 +15,10 @@ from typing import Any, Literal, TypeAlias
 from deciban._files import read_short_text, toml_of
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.intervals import Interval
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError, InputError, some_of
 from deciban.evaluation.one_system import as_object, plain, shown_interval, with_interval
 from deciban.evaluation.uncertainty import Figure
+from deciban.metrics.scores import EER_CONVENTIONS
 
 PresetLike: TypeAlias = "Preset | str | os.PathLike[str]"
 """A protocol, its name, or the path of its file."""
@@ -37,9 +38,6 @@ PRIMARY = {
     "pair_cost": "actual cost of distinguishing the worst pairs of classes",
 }
 """Names of primary metrics."""
-
-CLOSEST_EER = ("eer_conventions", "closest_mean")
-"""Key of the equal error rate of challenges on spoofing."""
 
 _NEXT_COLUMN = re.compile(r"\s*,\s*(?![-+]?[\d.]+(?:[eE][-+]?\d+)?\s*(?:,|$))")
 """Separator between columns, but not between borders of bins."""
@@ -87,6 +85,8 @@ class Preset:
     remarks : tuple of str
     spoofing : mapping of str to value
         Metrics of countermeasures and of single scores, with priors and costs; empty for other protocols.
+    eer : str
+        Convention of the EER; see `deciban.metrics.eer_conventions`. Empty for the convex hull.
     """
 
     name: str
@@ -109,6 +109,7 @@ class Preset:
     formats: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     spoofing: Mapping[str, Any] = field(default_factory=dict)
+    eer: str = ""
 
     @property
     def is_verified(self) -> bool:
@@ -143,7 +144,8 @@ class Preset:
         if self.kind == "classes":
             return self.class_figures
         found: dict[str, Any] = {"operating_points": list(self.points)} if self.points else {}
-        found |= {"eer_conventions": True} if self.spoofing else {}
+        found |= {"eer_conventions": self.eer} if self.eer else {}
+        found |= {"discrepancy": True} if self.primary == "cllr" else {}
         return found | ({"fnmr_at": list(self.false_match_rates)} if self.false_match_rates else {})
 
     @property
@@ -176,8 +178,8 @@ class Preset:
         'mean over 2 points of the C_avg, normalized, with equal weight of every value of data_source'
         """
         words = PRIMARY[self.primary]
-        if self.primary == "eer" and self.spoofing:
-            words = "EER, mean of both error rates where they are closest"
+        if self.primary == "eer" and self.eer:
+            words = f"EER, {EER_CONVENTIONS[self.eer].definition}"
         elif self.primary == "fnmr_at_fmr":
             words = f"{words} at FMR {self.false_match_rates[0]:g}"
         elif self.primary == "pair_cost":
@@ -318,6 +320,7 @@ def _of_text(text: str, name: str, where: str, *, is_own: bool = False) -> Prese
         worst_pairs=row.get("worst_pairs"),
         positive=row.get("positive", ""),
         spoofing=row.get("spoofing", {}),
+        eer=row.get("eer", "closest_mean" if "spoofing" in row else ""),
         **known,
     )
 
@@ -443,8 +446,7 @@ class Primary:
         found += [ESTIMATORS] if both and self.plan.equalize and not self.departs else []
         parts = [f"{name} {value:.4f}" for name, value in self.parts.items()]
         if parts:
-            more = [f"{len(parts) - _MOST_PARTS} more"] if len(parts) > _MOST_PARTS else []
-            found.append(f"{self.system}: {', '.join([*parts[:_MOST_PARTS], *more])}")
+            found.append(f"{self.system}: {some_of(parts, most=_MOST_PARTS)}")
         return found
 
     @property
@@ -502,11 +504,9 @@ def primary_of(plan: Preset, found: Any, *, how: str = "", departs: str = "") ->
     """
     pair: tuple[PlanFigure | None, PlanFigure | None]
     if plan.primary == "eer":
-        pair = None, PlanFigure(found.eer, found, "eer")
-        if plan.spoofing:
-            conventions = found.requested.eer_conventions
-            _require(bool(conventions), plan, found.name)
-            pair = None, PlanFigure(conventions[CLOSEST_EER[1]], found, CLOSEST_EER)
+        value, key = found.quoted_eer
+        _require(plan.eer in ("", key[-1]), plan, found.name)
+        pair = None, PlanFigure(value, found, key)
     elif plan.primary == "cllr":
         pair = PlanFigure(found.cllr, found, "cllr"), PlanFigure(found.min_cllr, found, "min_cllr")
     elif plan.primary == "fnmr_at_fmr":

@@ -15,7 +15,7 @@ from deciban.errors import InputError, Message, as_objects, counted, shortened
 from deciban.evaluation.curves import AtPriors, Curves, ErrorSteps
 from deciban.evaluation.metrics import NOTHING, InformationAt, Requested, RuleCosts
 from deciban.evaluation.one_system import SCHEMA, OneSystem, PlottedResult, plain, shared_notes, with_intervals
-from deciban.evaluation.uncertainty import Uncertainty
+from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.metrics.scores import MisleadingEvidence, ScoredTrials
 from deciban.types import Axis
 
@@ -234,6 +234,14 @@ class Evaluation(OneSystem):
     def rule_costs(self) -> tuple[RuleCosts, ...]:
         """Costs by a custom rule, for each prior."""
         return self.requested.rule_costs
+
+    @property
+    def quoted_eer(self) -> tuple[float, Figure]:
+        """The EER by the only requested convention, or else on the convex hull, with its key."""
+        if len(self.requested.eer_conventions) != 1:
+            return self.eer, "eer"
+        ((name, value),) = self.requested.eer_conventions.items()
+        return value, ("eer_conventions", name)
 
     @property
     def calibration_loss(self) -> float:

@@ -13,7 +13,7 @@ from deciban.errors import InputError
 from deciban.evaluation.conditions import Condition
 from deciban.evaluation.metrics import SPOOFING, Metric, metric_of
 from deciban.evaluation.one_system import Jsonable, as_object, has_llrs, plain, shown_interval, with_interval
-from deciban.evaluation.preset_table import CLOSEST_EER, Preset
+from deciban.evaluation.preset_table import Preset
 from deciban.evaluation.results import Evaluation, Results
 from deciban.evaluation.uncertainty import Figure
 from deciban.spoofing import AsvErrors
@@ -58,8 +58,9 @@ class Measured:
 
     @classmethod
     def eer(cls, found: Evaluation) -> Measured:
-        """Return the equal error rate of the challenges, which the evaluation must have."""
-        return cls.of(found, CLOSEST_EER, found.requested.eer_conventions[CLOSEST_EER[1]])
+        """Return the equal error rate by the convention of the protocol."""
+        value, key = found.quoted_eer
+        return cls.of(found, key, value)
 
     @property
     def interval(self) -> Interval | None:
@@ -221,9 +222,13 @@ def _with(found: dict[str, Any], metrics: Mapping[str, Measured]) -> dict[str, A
     own = {name: one for name, one in metrics.items() if name not in ("min_dcf", "act_dcf", "cllr")}
     if (eer := own.get("cm_eer", own.get("sasv_eer"))) is not None:
         own["eer"] = eer  # that of the protocol, not that of the convex hull
-    bounds = {name: as_object(one.interval) for name, one in own.items() if one.interval is not None}
     values: dict[str, Any] = plain({name: one.value for name, one in own.items()})
-    return {**found, **values, "intervals": {**found.get("intervals", {}), **bounds}}
+    return {**found, **values, "intervals": {**found.get("intervals", {}), **intervals_of(own)}}
+
+
+def intervals_of(metrics: Mapping[str, Measured]) -> dict[str, Any]:
+    """Return the intervals of metrics that have one, by name, as JSON types."""
+    return {name: as_object(one.interval) for name, one in metrics.items() if one.interval is not None}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -35,7 +35,7 @@ from deciban.core.resampling.units import Keys, TrialUnits, units_of_classes
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
 from deciban.metrics.costs import REGISTERED, RULES, OwnCosts, own_sums
-from deciban.metrics.scores import FACTORS, ScoredTrials, factors_of, rates_of, threshold_of
+from deciban.metrics.scores import FACTORS, ScoredTrials, conventions_of, factors_of, rates_of, threshold_of
 from deciban.types import Axis, CountArray, FloatArray, FloatPair, IntArray, ScoreArray, Units, Weights, added
 
 if TYPE_CHECKING:
@@ -349,8 +349,8 @@ class TwoClassFigures:
     operating_points : iterable
         Points at which to report detection costs: each an `OperatingPoint`, a ``p_target``, or
         ``(p_target, c_miss, c_fa)``.
-    eer_conventions : bool
-        Report equal error rates by the conventions of other tools; `deciban.metrics.eer_conventions`.
+    eer_conventions : bool, or names
+        Report equal error rates by the conventions of other tools, or only by these; `deciban.metrics.eer_conventions`.
     classifier : bool
         Report metrics of classifier papers at the share of targets in the data: `deciban.evaluation.results`.
     fnmr_at, fmr_at : float or sequence of float
@@ -382,8 +382,9 @@ class TwoClassFigures:
     """
 
     operating_points: tuple[OperatingPoint, ...]
-    eer_conventions: bool
+    eer_conventions: tuple[str, ...]
     classifier: bool
+    discrepancy: bool
     fnmr_at: tuple[float, ...]
     fmr_at: tuple[float, ...]
     at_thresholds: tuple[tuple[str, float], ...]
@@ -397,8 +398,9 @@ class TwoClassFigures:
         self,
         operating_points: Iterable[PointLike] = DEFAULT_POINTS,
         *,
-        eer_conventions: bool = False,
+        eer_conventions: bool | str | Iterable[str] = False,
         classifier: bool = False,
+        discrepancy: bool = False,
         fnmr_at: ArrayLike = (),
         fmr_at: ArrayLike = (),
         at_thresholds: Mapping[str, float] | None = None,
@@ -417,14 +419,14 @@ class TwoClassFigures:
             raise InputError("operating_points: none given. Detection costs need at least one.")
         if axis not in ("nats", "log10"):
             raise InputError(f"axis: got {axis!r}. It is 'nats' or 'log10'.")
-        places = (at_thresholds or {}).items()
         found = {
             "operating_points": points,
-            "eer_conventions": bool(eer_conventions),
+            "eer_conventions": conventions_of(eer_conventions),
             "classifier": bool(classifier),
+            "discrepancy": bool(discrepancy),
             "fnmr_at": _listed(rates_of(fnmr_at, "fnmr_at")),
             "fmr_at": _listed(rates_of(fmr_at, "fmr_at")),
-            "at_thresholds": tuple((name, threshold_of(place, "at_thresholds")) for name, place in places),
+            "at_thresholds": tuple((k, threshold_of(t, "at_thresholds")) for k, t in (at_thresholds or {}).items()),
             "posteriors_at": _listed(_priors(posteriors_at)),
             "factors": _listed(factors_of(factors)),
             "axis": axis,
@@ -442,7 +444,7 @@ class TwoClassFigures:
     @property
     def has_requests(self) -> bool:
         """True if metrics are requested that evaluations do not have by default."""
-        asked = self.eer_conventions, self.classifier, self.fnmr_at, self.fmr_at, self.at_thresholds
+        asked = self.eer_conventions, self.classifier, self.discrepancy, self.fnmr_at, self.fmr_at, self.at_thresholds
         return any(map(bool, (*asked, self.posteriors_at, self.rule)))
 
     @property

@@ -13,7 +13,7 @@ from deciban.core.resampling import intervals
 from deciban.core.resampling.clusters import ClusterDesign, degrees_of
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate, Interval
 from deciban.core.resampling.units import FEW_UNITS, Keys, is_independent
-from deciban.errors import InputError, counted
+from deciban.errors import InputError, counted, some_of
 from deciban.types import BoolArray, FloatArray, FloatPair, IntArray
 
 if TYPE_CHECKING:
@@ -314,6 +314,16 @@ class Uncertainty:
         found = None if self.design is None else self.design.sizes[rate == "p_fa"]
         return found if found is not None and found.is_enough else None
 
+    def loss_may_be_zero(self, level: float) -> bool:
+        """Return True for a two-class calibration loss that may be 0.
+
+        The difference of two such losses has a wide interval: at 0 the first derivatives are 0, and the standard error
+        comes from the noise of the calibration map. In simulations, up to 100 % of these intervals contained the true
+        difference (``docs/coverage.md``).
+        """
+        known = self.estimates.get("calibration_loss")
+        return self.design is not None and known is not None and known.interval(level).low <= 0.0
+
     @property
     def degrees(self) -> float:
         """Degrees of freedom of curves: the effective number of clusters minus 1."""
@@ -334,15 +344,11 @@ class Uncertainty:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on the intervals."""
-        found = []
-        if len(self.too_few) > _MOST_NAMED:
-            names = ", ".join([*list(self.too_few)[:_MOST_NAMED], f"and {len(self.too_few) - _MOST_NAMED} more"])
-            found.append(
-                f"No confidence intervals for metrics that need one of {len(self.too_few)} classes ({names}): each has "
-                f"fewer than {FEWEST_CLUSTERS:g} effective {self.noun}s."
-            )
-        else:
-            found += [too_few_in_words(name, n, self.noun) for name, n in self.too_few.items()]
+        found = [too_few_in_words(name, n, self.noun) for name, n in self.too_few.items()]
+        if len(found) > _MOST_NAMED:
+            names = f"one of {len(found)} classes ({some_of(list(self.too_few))})"
+            each = f"each has fewer than {FEWEST_CLUSTERS:g} effective {self.noun}s"
+            found = [f"No confidence intervals for metrics that need {names}: {each}."]
         if self.n_units < FEW_UNITS and self.estimates:
             units = counted(self.n_units, self.noun)
             found.append(f"Intervals rest on {units}: with fewer than {FEW_UNITS} they are rough.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -483,11 +483,30 @@ def memory_of(scores: Sequence[Any], key: Any = None) -> int:
 
     For Parquet, the footer contains the number and width of the rows, because files may be compressed strongly.
     """
-    found = 0
-    for path in single_files([*scores, key]):
+    return sum(_needed(part) for part in _parts([*scores, key]))
+
+
+def _parts(paths: Sequence[Any]) -> Iterator[Path]:
+    """Yield the files of inputs, without streams and open files."""
+    for path in single_files(paths):
         for one in [] if is_open_file(path) or str(path) == "-" else files_of(path):
-            parts = [part for part in Path(one).rglob("*") if part.is_file()] if Path(one).is_dir() else [Path(one)]
-            found += sum(_needed(part) for part in parts if part.is_file())
+            parts = Path(one).rglob("*") if Path(one).is_dir() else [Path(one)]
+            yield from (part for part in parts if part.is_file())
+
+
+def rows_of(scores: Any) -> int:
+    """Return the approximate number of rows of one input, from Parquet footers and the first lines of text."""
+    import pyarrow.parquet as pq
+
+    found = 0
+    for part in _parts([scores]):
+        with part.open("rb") as stream:
+            head = stream.read(_HEAD)
+        if head.startswith(b"PAR1"):
+            with suppress(FormatError), formats.only_format_errors(str(part), "Parquet"):
+                found += pq.read_metadata(part).num_rows
+        elif (n_lines := head.count(b"\n")) and b"\0" not in head:
+            found += part.stat().st_size * n_lines // len(head)
     return found
 
 

@@ -539,7 +539,9 @@ def put_and_tell(
 
 def only(contents: Contents, what: ContentKind) -> Contents:
     """Return one kind of tables of an input, with its trials."""
-    empty = Contents(origin=contents.origin, index=contents.index, notes=contents.notes)
+    empty = Contents(
+        origin=contents.origin, index=contents.index, notes=contents.notes, label_words=contents.label_words
+    )
     if what == "index":
         return empty
     return replace(empty, **{field_of(what): getattr(contents, field_of(what))})
@@ -567,7 +569,7 @@ def _with_key(contents: Contents, own: Key | None, key: Key | None) -> tuple[Con
     own_key = Key(replace(trials, conditions=own_key.trials.conditions, origin=key.trials.origin), own_key.is_target)
     others = [table for table in (contents.class_scores, contents.class_key) if table is not None]
     together = Contents.of(*contents.systems, own_key, *others)
-    kept = replace(contents, **{field: getattr(together, field) for field in _ABOUT_TRIALS})
+    kept = replace(contents, **{field: getattr(together, field) for field in _ABOUT_TRIALS}, label_words=None)
     return kept, Message(
         "join", "", f"{found.report.matched:,} matched · {counted(found.report.extra, 'extra trial')} of the key"
     )

@@ -39,6 +39,8 @@ from deciban.metrics.costs import score_parts as score_parts
 from deciban.metrics.costs import scoring_rule_cost as scoring_rule_cost
 from deciban.metrics.costs import threshold_weighting as threshold_weighting
 from deciban.metrics.costs import trial_costs as trial_costs
+from deciban.metrics.intervals import CalibrationDiscrepancy as CalibrationDiscrepancy
+from deciban.metrics.intervals import calibration_discrepancy as calibration_discrepancy
 from deciban.metrics.intervals import interval as interval
 from deciban.metrics.scores import EER_CONVENTIONS as EER_CONVENTIONS
 from deciban.metrics.scores import EerConvention as EerConvention

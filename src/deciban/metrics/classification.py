@@ -288,8 +288,13 @@ def precision_recall(
 def precision_recall_of(ranks: SortedScores) -> PrecisionRecall:
     """Return `precision_recall` of sorted scores."""
     values, true, false = _accepted(ranks)
-    precision = np.divide(true, true + false, out=np.zeros(len(values)), where=true + false > 0)
-    return PrecisionRecall(values, precision, true / true[-1], (true + false) / (true[-1] + false[-1]))
+    share = (true + false) / (true[-1] + false[-1])
+    return PrecisionRecall(values, precision_of(true, false), true / true[-1], share)
+
+
+def precision_of(true: FloatArray, false: FloatArray) -> FloatArray:
+    """Return the share of targets among accepted trials, from weights of both classes; 0 if none are accepted."""
+    return np.divide(true, true + false, out=np.zeros(len(true)), where=true + false > 0)
 
 
 def _accepted(ranks: SortedScores) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logit
 
+from deciban._validate import arrays as _validate
+from deciban.core.expected import WeightedScores
 from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.resampling import linearised
 from deciban.core.resampling.clusters import ClassRate, ClassVariances, ClusterDesign
@@ -20,8 +22,8 @@ from deciban.core.resampling.unit_counts import UnitCounts, in_blocks
 from deciban.core.resampling.units import TrialUnits, together
 from deciban.errors import InputError
 from deciban.metrics import costs as metrics
-from deciban.metrics.scores import SortedScores, auc, eer, uer
-from deciban.types import FloatArray, Units, Weights
+from deciban.metrics.scores import SortedScores, auc, checked, eer, uer
+from deciban.types import ByValue, CountArray, FloatArray, ScoreArray, Units, Weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,4 +192,145 @@ def _known(figure: str, at: Mapping[str, float]) -> _Figure:
     if missing or unknown:
         said = f"requires {', '.join(missing)}" if missing else f"takes no {', '.join(unknown)}"
         raise InputError(f"figure: {figure} {said}. Its arguments are {', '.join(own) or 'none'}.")
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CalibrationDiscrepancy(ByValue):
+    """Discrepancy of reported likelihood ratios from the data in one interval, with fiducial limits.
+
+    Attributes
+    ----------
+    low_edge, high_edge : float
+        Borders of the interval in log10 LR; it contains the first one.
+    n_tar, n_non : int or float
+        Trials in the interval (sums of weights).
+    value : float
+        log10 of the reported LR over the LR that the data show; positive if the reported LR is too large. ``inf``
+        without targets in the interval, ``-inf`` without non-targets, NaN without both.
+    low, high : float
+        Fiducial limits for this interval; infinite on the side on which trials are lacking.
+    confirmed : float
+        Distance from 0 to the nearer limit, with limits for all intervals together (Bonferroni); 0 if they contain 0.
+    """
+
+    low_edge: float
+    high_edge: float
+    n_tar: int | float
+    n_non: int | float
+    value: float
+    low: float
+    high: float
+    confirmed: float
+
+
+def calibration_discrepancy(
+    tar: ArrayLike,
+    non: ArrayLike,
+    *,
+    edges: ArrayLike | None = None,
+    level: float = LEVEL,
+    seed: int = 0,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
+) -> tuple[CalibrationDiscrepancy, ...]:
+    """Return the fiducial calibration discrepancy of likelihood ratios in intervals of their strength.
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Log-likelihood ratios in nats of independent trials.
+    edges : (n,) array_like, optional
+        Ascending borders in log10 LR. By default whole decades from -12 to 12, as far as there are likelihood ratios.
+    level : float
+        Level of the limits.
+    seed : int
+        Seed of the random draws.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    tuple of CalibrationDiscrepancy
+        One for each interval.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or contains NaN, borders do not ascend, or the level is not inside (0, 1).
+
+    Notes
+    -----
+    The likelihood ratio of a likelihood ratio is this ratio itself. So the share of targets in an interval is the
+    integral of the LR over the distribution of non-targets there. The discrepancy is log10 of this integral over this
+    share. Limits are quantiles of it under the fiducial distributions of both distribution functions: the spacings
+    between sorted trials have a Dirichlet distribution. Each limit uses the spacing at the border of an interval in the
+    direction that widens the limits, as Clopper and Pearson do for one share.
+
+    The idea is due to Hannig and Iyer (JRSS A 185, 2022). This definition was derived here from the property above.
+    Their own computation was not available for comparison, so numbers can differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> tar, non = 2 * rng.normal(2, 2, 500), 2 * rng.normal(-2, 2, 500)  # twice as strong as they should be
+    >>> for one in calibration_discrepancy(tar, non, edges=[-2, 0, 2]):
+    ...     print(f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}]")
+    -0.20 [-0.33, -0.06]
+    0.54 [0.36, 0.77]
+    """
+    found = checked(tar, non, tar_weights, non_weights)
+    borders = None if edges is None else np.atleast_1d(_validate.finite(edges, "edges"))
+    if borders is not None and (borders.ndim != 1 or len(borders) < 2 or (np.diff(borders) <= 0.0).any()):
+        raise InputError("edges: pass at least two borders in ascending order, in log10 LR.")
+    return discrepancies_of(*found, borders, checked_level(level), seed)
+
+
+_DECADES, _PARTS, _DRAWS = 12, 16, 4000
+"""Reach of the default intervals in decades, parts of an interval with one mean LR, and number of random draws."""
+
+
+def discrepancies_of(
+    tar: WeightedScores, non: WeightedScores, edges: FloatArray | None = None, level: float = LEVEL, seed: int = 0
+) -> tuple[CalibrationDiscrepancy, ...]:
+    """Return discrepancies of checked llrs; see `calibration_discrepancy`."""
+    (of_tar, by_tar), (of_non, by_non) = ((llr / math.log(10.0), weights) for llr, weights in (tar, non))
+    if edges is None:
+        near = np.concatenate([one[np.abs(one) < _DECADES] for one in (of_tar, of_non)])
+        edges = np.arange(*((math.floor(near.min()), math.floor(near.max()) + 2.0) if len(near) else (0.0, 2.0)))
+    rng, n = np.random.default_rng(seed), len(edges) - 1
+    parts = np.append(np.linspace(edges[:-1], edges[1:], _PARTS, endpoint=False, axis=1).ravel(), edges[-1])
+    ratios = 10.0 ** np.clip(of_non, edges[0], edges[-1])
+    summed = _in_intervals(of_non, ratios if by_non is None else ratios * by_non, parts)
+    of_parts, n_tar = _in_intervals(of_non, by_non, parts), _in_intervals(of_tar, by_tar, edges)
+    n_non, means = of_parts.reshape(n, _PARTS).sum(axis=1), summed / np.maximum(of_parts, np.finfo(np.float64).tiny)
+    all_tar, all_non = (len(one) if by is None else by.sum() for one, by in ((of_tar, by_tar), (of_non, by_non)))
+
+    def spacings(shape: FloatArray) -> FloatArray:
+        return rng.standard_gamma(shape, (_DRAWS, len(shape)))
+
+    masses = spacings(of_parts)
+    reported, drawn = ((one * masses).reshape(_DRAWS, n, _PARTS).sum(axis=2) for one in (means, 1.0))
+    hits, one_hit, one_non = spacings(n_tar), spacings(np.ones(n)), spacings(np.ones(n))
+    every_tar = hits + one_hit + spacings(all_tar - n_tar)
+    every_non = drawn + one_non + spacings(all_non - n_non)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.log10(summed.reshape(n, _PARTS).sum(axis=1) / all_non / (n_tar / all_tar))
+        low = np.log10(reported / every_non / ((hits + one_hit) / every_tar))
+        high = np.log10((reported + one_non * 10.0 ** edges[1:]) / every_non / (hits / every_tar))
+    there = n_tar + n_non > 0
+    tails = 0.5 * (1.0 - level) / np.array([1, max(there.sum(), 1)])
+    lows, highs = (np.quantile(x, q, 0, method="inverted_cdf") for x, q in ((low, tails), (high, 1.0 - tails)))
+    confirmed = np.where(there, np.maximum(np.maximum(lows[1], -highs[1]), 0.0), 0.0)
+    limits = (np.where(there, one[0], np.nan) for one in (lows, highs))
+    columns = (edges[:-1], edges[1:], n_tar, n_non, value, *limits, confirmed)
+    return tuple(CalibrationDiscrepancy(*row) for row in zip(*(one.tolist() for one in columns), strict=True))
+
+
+def _in_intervals(values: ScoreArray, weights: CountArray | None, borders: FloatArray) -> CountArray:
+    """Return the number of values in each interval between borders, or the sum of their weights."""
+    at = np.searchsorted(borders, values, side="right") - 1
+    inside = (at >= 0) & (at < len(borders) - 1)
+    found: CountArray = np.bincount(at[inside], None if weights is None else weights[inside], len(borders) - 1)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -811,6 +811,22 @@ def eer_conventions(
     """
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
     return operating.eer_readings(scores.rocch.eer(), scores.tar, scores.non)
+
+
+def conventions_of(asked: bool | str | Iterable[str]) -> tuple[str, ...]:  # noqa: FBT001  # an option
+    """Return the names of conventions of the EER, all if True.
+
+    Raises
+    ------
+    InputError
+        If there is no such convention.
+    """
+    every = tuple(EER_CONVENTIONS if asked else ())
+    names = (asked,) if isinstance(asked, str) else tuple(asked) if isinstance(asked, Iterable) else every
+    for name in names:
+        if name not in EER_CONVENTIONS:
+            raise InputError(f"eer_conventions: got {name!r}. There are {', '.join(EER_CONVENTIONS)}.")
+    return names
 
 
 def threshold_of(value: object, name: str) -> float:

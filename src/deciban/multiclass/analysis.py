@@ -172,27 +172,29 @@ def detection_analysis(
     log_odds = _validate.prior_log_odds(p_target, None)
     if log_odds.ndim > 1:
         raise InputError(f"p_target: expected one prior or a vector of priors, got shape {log_odds.shape}.")
-    return detection_analysis_of(Detectors.of(trials, checked), p_target, log_odds, checked, trials.classes)
+    detectors = Detectors.of(trials, checked)
+    return detection_analysis_of(detectors, detectors.cllrs(), p_target, log_odds, checked, trials.classes)
 
 
 def detection_analysis_of(
     detectors: Iterable[SortedScores],
+    cllr: FloatArray,
     p_target: ArrayLike,
     log_odds: FloatArray,
     prior: FloatArray,
     classes: tuple[str, ...] | None,
 ) -> DetectionAnalysis:
-    """Return `detection_analysis` of detectors, at checked priors of the target and of all classes."""
+    """Return `detection_analysis` of detectors and their Cllr, at checked priors of the target and of all classes."""
     target = np.flatnonzero(prior > 0)
     cost, min_cost = np.empty((2, len(target), *log_odds.shape))
-    eer, cllr, min_cllr = np.empty((3, len(target)))
+    eer, min_cllr = np.empty((2, len(target)))
     rates = np.empty((len(target), 4, *log_odds.shape))
     for at, scores in enumerate(detectors):
         errors = scores.error_counts(-log_odds)
         rates[at] = errors.p_miss, errors.p_fa, *scores.rocch.best_rates(log_odds)
         for costs, (misses, alarms) in ((cost, rates[at][:2]), (min_cost, rates[at][2:])):
             costs[at] = detection_cost(misses, alarms, log_odds, 1.0, 1.0, normalize=False)
-        eer[at], cllr[at], min_cllr[at] = scores.rocch.eer(), scores.cllr(), scores.min_cllr()
+        eer[at], min_cllr[at] = scores.rocch.eer(), scores.min_cllr()
     names = None if classes is None else tuple(classes[k] for k in target)
     prior_of_target = np.array(p_target, np.float64) if log_odds.ndim else float(np.asarray(p_target))
     return DetectionAnalysis(target, names, prior_of_target, cost, min_cost, eer, cllr, min_cllr, rates)

@@ -22,7 +22,7 @@ from deciban._validate.arrays import all_finite
 from deciban.core.class_counts import chosen, log_weights, tally
 from deciban.core.expected import ClassCosts
 from deciban.core.expected import dirichlet_cost as _dirichlet_cost
-from deciban.core.logliks import difference, row_blocks
+from deciban.core.logliks import class_major, difference, row_blocks
 from deciban.core.proper import beta_cost_non, beta_cost_tar
 from deciban.core.training.batches import PartsOfClassTrials
 from deciban.core.training.moments import Survey
@@ -66,7 +66,7 @@ class OpenTrials:
         n = self.trials.n_classes
         leads = np.full((n, n), -np.inf)
         for k, _, block in self._blocks():
-            leads[k] = np.maximum(leads[k], block.max(axis=0))
+            leads[k] = np.maximum(leads[k], block.max(axis=1))
         np.fill_diagonal(leads, -np.inf)
         return Ends.up_to(leads)
 
@@ -87,11 +87,11 @@ class OpenTrials:
         stays[~escape.level] = np.inf
         np.fill_diagonal(stays, -np.inf)
         for k, rows, lead in self._blocks():
-            beaten = (lead < stays[k]) & (lead > -np.inf)
-            drop = escape.offsets[k] - escape.offsets
+            beaten = (lead < stays[k][:, None]) & (lead > -np.inf)
+            drop = (escape.offsets[k] - escape.offsets)[:, None]
             fall = np.maximum(drop - escape.scale * np.where(beaten, lead, 0.0), _EPS * np.abs(drop))
-            room[k] = np.minimum(room[k], np.where(beaten, fall, np.inf).min(axis=0))
-            loglik[rows] = np.where(beaten, -np.inf, loglik[rows])
+            room[k] = np.minimum(room[k], np.where(beaten, fall, np.inf).min(axis=1))
+            loglik[rows] = np.where(beaten.T, -np.inf, loglik[rows])
         return replace(self, trials=replace(self.trials, loglik=loglik)), room
 
     def flat(self) -> OpenTrials:
@@ -110,12 +110,12 @@ class OpenTrials:
         """
         found = np.zeros((2, self.trials.n_classes))
         for k, rows, lead in self._blocks():
-            posterior = np.where(np.isneginf(lead), 0.0, likelihood)
-            posterior /= posterior.sum(axis=1, keepdims=True)
-            pull = posterior * np.where(np.isneginf(lead), 0.0, lead)
-            weight = self.trials.weights_of(rows)
-            own = np.ones(len(rows)) if weight is None else weight
-            found[:, k] += own @ pull.sum(axis=1), own @ np.abs(pull).sum(axis=1)
+            excluded, weight = np.isneginf(lead), self.trials.weights_of(rows)
+            left = likelihood.sum()
+            if excluded.any():
+                lead[excluded], left = 0.0, likelihood @ ~excluded
+            own = (np.ones(len(rows)) if weight is None else weight) / left
+            found[:, k] += own @ (likelihood @ lead), own @ (likelihood @ np.abs(lead))
         return Sums.of(found)
 
     def surprises(self, prior: FloatArray) -> ClassCosts:
@@ -129,20 +129,19 @@ class OpenTrials:
         return bool(np.all(np.count_nonzero(self.trials.loglik[self.is_open] > -np.inf, axis=1) == 1))
 
     def _blocks(self) -> Iterator[tuple[int, IntArray, FloatArray]]:
-        """Yield open trials by class: the class, rows, and the leads of the classes over it."""
+        """Yield open trials by class: the class, rows, and the leads of the classes over it, (n_classes, n)."""
         n = self.trials.n_classes
         for k in range(n):
             own = self.trials.rows(k)
             own = own[self.is_open[own]]
             for part in row_blocks(len(own), n):
-                block = np.array(self.trials.loglik[own[part]], np.float64)
+                block = class_major(self.trials.loglik, own[part])
                 excluded = np.isneginf(block)
                 with np.errstate(over="ignore"):
-                    block -= block[:, k : k + 1].copy()
+                    block -= block[k].copy()
                 np.clip(block, -_LARGEST, _LARGEST, out=block)
-                block[excluded] = -np.inf
-                if len(block):
-                    yield k, own[part], block
+                np.copyto(block, -np.inf, where=excluded)
+                yield k, own[part], block
 
 
 _RIDGE = 1e-12
@@ -270,6 +269,11 @@ class CalibratedTrials:
         slope, size = found.total @ (self.prior / self.counted.amounts)
         return float(slope), float(size)
 
+    @cached_property
+    def pull_at_prior(self) -> tuple[float, float]:
+        """The same without offsets."""
+        return self.pull(self.prior)
+
     def surprise(self) -> float:
         """Return the cross-entropy in nats."""
         found: ClassCosts = self.look(partial(OpenTrials.surprises, prior=self.prior))
@@ -383,7 +387,7 @@ class CalibrationLimits:
             return Best(trials.surprise(), 1.0, np.zeros(len(trials.prior)))
         try:
             form: Any = {"scale": scale, "offset": offset, "ridge": ridge, "has_optimum": ridge > 0.0}
-            fit = train_counted(trials.counted, trials.survey, **form)
+            fit = train_counted(trials.counted, trials.survey, only_value=True, **form)
         except InputError:
             if ridge > 0.0 or not scale:
                 raise
@@ -405,7 +409,8 @@ class CalibrationLimits:
 
     def _falls(self, trials: CalibratedTrials, offsets: FloatArray) -> bool:
         """Return True if the cost falls with the scale at 0; it is convex, so otherwise scale 0 is best."""
-        slope, size = trials.pull(trials.prior * np.exp(offsets - offsets.max()))
+        bent = trials.prior * np.exp(offsets - offsets.max())
+        slope, size = trials.pull(bent) if offsets.any() else trials.pull_at_prior
         return slope < -_ROUNDING * size
 
 

@@ -22,7 +22,7 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Class, Groups, tell_of_many
 from deciban.core import logliks as kernels
-from deciban.core.class_counts import Passes, Problems, cllrs, min_cllrs, ordered_by_class, tally
+from deciban.core.class_counts import Passes, Problems, mean_log_costs, min_cllrs, ordered_by_class, tally
 from deciban.core.expected import MeanCost, log_cost
 from deciban.core.logliks import loglik_of_posterior, prior_ratio, quadratic_cost, relative, row_blocks
 from deciban.core.proper import softplus
@@ -112,7 +112,7 @@ class ScoredClasses:
 _SMALL = 1 << 12
 """Number of trials of a pair up to which processing several pairs at once is faster."""
 
-_AT_ONCE = 1 << 16
+_AT_ONCE = 1 << 15
 """Number of scores of pairs that are processed at once."""
 
 
@@ -231,6 +231,17 @@ class Detectors:
         """Number (or weight) of trials of each class."""
         return self.llrs.totals
 
+    def cllrs(self) -> FloatArray:
+        """Return the Cllr of each detector in bits, from the mean costs of all classes."""
+        cost = np.empty((len(self.prior), len(self.prior)))
+        for k, own in enumerate(self.llrs.slices):
+            signs = np.where(np.arange(len(cost)) == k, 1.0, -1.0)[:, None]
+            cost[:, k] = mean_log_costs(signs * self.llrs.values[:, own], self.llrs.weights_of(own))
+        of_targets = cost.diagonal().copy()
+        np.fill_diagonal(cost, 0.0)
+        of_rivals = (cost * self.prior).sum(axis=1) / kernels.leave_one_out(self.prior[:, None])[:, 0]
+        return np.asarray((of_targets + of_rivals) / (2.0 * math.log(2.0)))
+
     def accepted_by(self, target: int, thresholds: FloatArray) -> CountArray:
         """Return accepted trials of each class for a target at ascending thresholds, (n_thresholds, 1, n_classes)."""
         passes = Passes(1, len(self.prior), len(thresholds), self.llrs.weights)
@@ -265,21 +276,19 @@ class Pairs:
 
     def cllr(self) -> FloatPair:
         """Return Cllr of every pair in bits, and its minimum by PAV, (n_classes, n_classes); 1 on the diagonal."""
-        places, n_classes = self.leads.slices, len(self.leads.lengths)
-        actual, minimum = np.ones((2, n_classes, n_classes))
+        leads, places, n_classes = self.leads, self.leads.slices, len(self.leads.lengths)
+        cost = np.stack([mean_log_costs(leads.values[:, own], leads.weights_of(own)) for own in places])
+        actual, minimum = (cost + cost.T) / (2.0 * math.log(2.0)), np.ones((n_classes, n_classes))
+        np.fill_diagonal(actual, 1.0)
         for i, others in self.portions():
             if len(others) == 1:
-                one = scores_of(self.sides(i, int(others[0])))
-                figures: tuple[Any, Any] = one.cllr(), one.min_cllr()
+                least: Any = scores_of(self.sides(i, int(others[0]))).min_cllr()
             else:
                 # Return metrics of a class paired with each of some others, without weights
-                lengths = self.leads.lengths
-                theirs = np.concatenate([self.leads.values[i, places[k]] for k in others.tolist()])
-                tar = Problems(self.leads.values[others, places[i]].ravel(), np.full(len(others), lengths[i]))
-                non = Problems(-theirs, lengths[others])
-                figures = cllrs(tar, non), min_cllrs(tar, non)
-            actual[i, others], minimum[i, others] = figures
-            actual[others, i], minimum[others, i] = figures
+                theirs = np.concatenate([leads.values[i, places[k]] for k in others.tolist()])
+                tar = Problems(leads.values[others, places[i]].ravel(), np.full(len(others), leads.lengths[i]))
+                least = min_cllrs(tar, Problems(-theirs, leads.lengths[others]))
+            minimum[i, others] = minimum[others, i] = least
         return actual, minimum
 
     def portions(self) -> Iterator[tuple[int, IntArray]]:

@@ -40,8 +40,11 @@ the simplex shows three of its classes."""
 COMPARISON_KINDS: tuple[str, ...] = ("forest", "difference_curve")
 """Names of plots of comparisons."""
 
-TEACHING_KINDS: tuple[str, ...] = ("rocch", "minimum_cost", "cllr_bars", "ape_bars", "error_contributions")
-"""Names of two-class plots that explain metrics; reports do not contain them."""
+TEACHING_KINDS: tuple[str, ...] = (
+    *("rocch", "minimum_cost", "cllr_bars", "ape_bars", "error_contributions"),
+    "precision_recall",
+)
+"""Names of other two-class plots that need only results; reports do not contain them."""
 
 CONDITION_KINDS: tuple[str, ...] = ("by_condition", "condition_map")
 """Names of plots of results by condition."""

@@ -16,6 +16,7 @@ from deciban.plots.curves import ape as ape
 from deciban.plots.curves import bayes_error as bayes_error
 from deciban.plots.curves import det as det
 from deciban.plots.curves import ece as ece
+from deciban.plots.curves import precision_recall as precision_recall
 from deciban.plots.curves import roc as roc
 from deciban.plots.detectors import c_avg_curve as c_avg_curve
 from deciban.plots.detectors import class_ape as class_ape

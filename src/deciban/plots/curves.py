@@ -17,6 +17,7 @@ from deciban.core.ranks.operating import default_error
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
 from deciban.evaluation.bands import band_of, hull_bands
+from deciban.metrics.classification import precision_of
 from deciban.plots.axes import (
     GREY,
     POINT_MARKERS,
@@ -202,6 +203,56 @@ def roc(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(in_percent)
     return drawing.finish("False-alarm rate (%)", "Miss rate (%)")
+
+
+_BETWEEN = 8
+"""Number of points on each edge of the ROC, which is bent in the precision-recall curve."""
+
+
+def precision_recall(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+    """Draw precision over recall, at the share of targets in the data.
+
+    Parameters
+    ----------
+    result : Evaluation, Results or sequence of Evaluation
+        One or several systems, each in its own colour.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    **line_kw
+        Properties of the curve of each system.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    Between thresholds, the curve follows the straight edges of the ROC (Davis and Goadrich 2006). The dotted line is
+    the share of targets: the precision if all trials are accepted. The curve changes with this share.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> ax = precision_recall(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]))
+    >>> ax.lines[0].get_xydata()[[0, -1]].tolist()  # all accepted, none accepted
+    [[1.0, 0.5], [0.0, 1.0]]
+    """
+    drawing = Drawing(result, ax, line_kw, size=(5.6, 5.2))
+    drawing.keep_limits((-0.01, 1.01), (-0.01, 1.01))
+    for system in drawing.systems:
+        one, corners = system.evaluation, np.arange(len(system.curves.roc_p_fa))
+        at = np.linspace(0.0, corners[-1], corners[-1] * _BETWEEN + 1)
+        true = (1.0 - np.interp(at, corners, system.curves.roc_p_miss)) * one.n_tar
+        false = np.interp(at, corners, system.curves.roc_p_fa) * one.n_non
+        precision = precision_of(true, false)
+        precision[-1] = precision[-2]  # nothing is accepted
+        drawing.ax.plot(true / one.n_tar, precision, **system.main)
+    for share in {one.evaluation.n_tar / (one.evaluation.n_tar + one.evaluation.n_non) for one in drawing.systems}:
+        drawing.ax.axhline(share, **REFERENCE)
+    drawing.explain("all accepted", **REFERENCE)
+    for axis in (drawing.ax.xaxis, drawing.ax.yaxis):
+        axis.set_major_formatter(in_percent)
+    return drawing.finish("Recall (%)", "Precision (%)")
 
 
 def _shade_hull(drawing: Drawing, system: System, line: Callable[[FloatArray, FloatArray], Outline]) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.ranks.operating import WORSE_THAN_NONE
 from deciban.core.resampling.units import FEW_UNITS
-from deciban.errors import counted, topic_of
+from deciban.errors import counted, some_of, topic_of
 from deciban.evaluation.one_system import advice_before_calibration, has_llrs, shown_interval
 from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import Figure
@@ -142,7 +142,8 @@ def facts_of(one: Any, *, with_scale: bool = True) -> SystemFacts:
 
 
 def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]:
-    eer = sure(percent(one.eer), one, "eer")
+    rate, key = one.quoted_eer
+    eer = sure(percent(rate), one, key)
     n_low, n_high = one.dr30
     # For scores without information and with few ties (Mann and Whitney 1947).
     error_of_auc = math.sqrt((one.n_tar + one.n_non + 1) / (12 * one.n_tar * one.n_non))
@@ -184,7 +185,7 @@ def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]
         "scarce": scarce,
         "width": _width(one, "eer"),
         "main_figure": "EER",
-        "points": _first([str(point) for point in one.operating_points]),
+        "points": some_of([str(point) for point in one.operating_points]),
     }
 
 
@@ -248,7 +249,7 @@ def _of_classes(one: ClassEvaluation) -> dict[str, Any]:
         "scarce": _scarce_classes(one),
         "width": _width(one, "error_rate"),
         "main_figure": "error rate",
-        "points": _first([f"detection at prior {point.p_target:g}" for point in one.points]),
+        "points": some_of([f"detection at prior {point.p_target:g}" for point in one.points]),
     }
 
 
@@ -281,7 +282,7 @@ def _scarce_classes(one: ClassEvaluation) -> tuple[str, ...]:
     few = [name for name, n in zip(one.classes, one.counts.tolist(), strict=True) if n < FEW_ERRORS]
     n_errors, said = float(one.confusion.sum() - np.trace(one.confusion)), list[str]()
     if few:
-        said.append(f"There are fewer than {FEW_ERRORS} trials of {_first(few)}.")
+        said.append(f"There are fewer than {FEW_ERRORS} trials of {some_of(few)}.")
     if n_errors < FEW_ERRORS:
         said.append(f"There are {count(n_errors)} errors, fewer than {FEW_ERRORS}: the error rate is rough.")
     errors = one.confusion.sum(axis=1) - np.diagonal(one.confusion)
@@ -291,13 +292,8 @@ def _scarce_classes(one: ClassEvaluation) -> tuple[str, ...]:
         if n < FEW_ERRORS <= n_errors
     ]
     if rough:
-        said.append(f"There are fewer than {FEW_ERRORS} errors of {_first(rough)}: their error rates are rough.")
+        said.append(f"There are fewer than {FEW_ERRORS} errors of {some_of(rough)}: their error rates are rough.")
     return tuple(said)
-
-
-def _first(names: Sequence[str]) -> str:
-    """Join the first names, with the number of the others."""
-    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
 def _width(one: Any, figure: Figure) -> float:
@@ -565,7 +561,7 @@ def verdict(one: Any, *, with_calibration: bool = True) -> str:
     'A: separates targets from non-targets well (EER 4.4 %), but its llrs are 3.3 times too extreme: calibrate.'
     """
     facts = facts_of(one, with_scale=False)
-    rate = one.error_rate if one.kind == "classes" else one.eer
+    rate = one.error_rate if one.kind == "classes" else one.quoted_eer[0]
     separation = apart(facts)
     if separation.mood == "bad" and facts.is_reversed:
         return f"{one.name}: scores favour the wrong class: check their sign (--negate) and the labels."

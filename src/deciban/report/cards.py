@@ -31,7 +31,7 @@ from deciban.evaluation.preset_table import Primary
 from deciban.evaluation.results import Results
 from deciban.report.answers import Answer, verdict
 from deciban.report.tables import CORRECTED, capitalize_first, figures_in_words
-from deciban.tables.error_rates import field_table, spoofing_tables
+from deciban.tables.error_rates import field_tables, spoofing_tables
 from deciban.tables.text import condition_rows, condition_table
 from deciban.tables.writers import MINUS, MISSING, Table, count, number, percent, sure, typeset
 
@@ -155,6 +155,7 @@ def cards_of(
     official, eer = ({}, "EER") if spoofing is None else (spoofing.eers, f"EER of {spoofing.edition.plan.name}")
     cards = []
     for one, color, answers in answered:
+        value, key = (one.error_rate, main) if main == "error_rate" else one.quoted_eer
         cards.append(
             Card(
                 name=one.name,
@@ -163,11 +164,11 @@ def cards_of(
                 sentence=_for_card(verdict(one), one.name),
                 short=answers[-1].verdict.partition(", ")[0],
                 metric="Error rate" if main == "error_rate" else eer,
-                value=official.get(one.name) or sure(percent(getattr(one, main)), one, main),
-                main="" if official else main,
+                value=official.get(one.name) or sure(percent(value), one, key),
+                main="" if official or key != main else main,
                 live=_LIVE[one.kind],
                 values=_numbers(one),
-                rank=float(getattr(one, main)),
+                rank=float(value),
             )
         )
     return cards
@@ -514,10 +515,7 @@ def leading_of(results: Results[Any], spoofing: SpoofingResults | None) -> list[
 
 def fields_of(results: Results[Any], spoofing: SpoofingResults | None) -> list[Section]:
     """Return the section with the numbers of the field of a protocol: spoofing, biometrics or forensics."""
-    of_field = field_table(results) if spoofing is None else None
-    tables = [] if of_field is None else [of_field]
-    if spoofing is not None:
-        tables = spoofing_tables(spoofing)
+    tables = field_tables(results) if spoofing is None else spoofing_tables(spoofing)
     if not tables:
         return []
     shown = [PageTable(one.headings, one.rows, one.n_left, caption=one.caption) for one in tables]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from deciban.tables.writers import Table
 if TYPE_CHECKING:
     from deciban.evaluation import Evaluation, Results
     from deciban.evaluation.spoofing import Measured, SpoofingResults, SpoofingSystem
+    from deciban.metrics import CalibrationDiscrepancy
     from deciban.workflows.spoofing_fusion import FusedSpoofing
 
 
@@ -72,13 +74,17 @@ def print_fused_spoofing(done: FusedSpoofing, out: Console) -> None:
     out : Console
     """
     headings = ["system", *(SPOOFING_METRICS[name].label for name in _OF_FUSION)]
-    write = SPOOFING_METRICS["min_a_dcf"].text
-    for title, one in (("Training trials", done.dev), ("Other trials", done.eval)):
+    parts = {
+        "Training trials": done.dev,
+        "Training trials, cross-validated": done.cross_validated,
+        "Other trials": done.eval,
+    }
+    for title, one in parts.items():
         if one is None:
             continue
         say(out, title, "bold")
         rows = [(each.name, *_cells(each, each.metrics, _OF_FUSION, everything=False)) for each in one.results.systems]
-        cascade = ("cascade", write(one.least.a_dcf), write(one.actual), "-", "-", "-")
+        cascade = ("cascade", *_cells(one.results.systems[-1], one.costs, _OF_FUSION, everything=True))
         plan = one.results.edition.plan
         caption = captioned(f"costs of {plan.name}, normalized", [each.found for each in one.results.systems])
         out.print(table(headings, [*rows[:-1], cascade, rows[-1]], caption=caption))
@@ -86,12 +92,17 @@ def print_fused_spoofing(done: FusedSpoofing, out: Console) -> None:
     say(out, "Weights", "bold")
     out.print(table(["", "weight"], [(row.name, row.texts[0]) for row in done.model.parameter_rows()]))
     cm, asv = done.model.trained_systems
+    assert done.dev.least is not None  # noqa: S101  # only cross-validation has none
     at = f"{cm} >= {done.dev.least.cm_threshold:.4f} and {asv} >= {done.dev.least.asv_threshold:.4f}"
     lines = [f"cascade: accept if {at}, the best pair of thresholds for the training trials"]
+    if done.dev.costs["act_a_dcf"].interval is not None:
+        lines.append("Intervals of the cascade hold its thresholds fixed.")
     shares = ", ".join(f"{share:.3f}" for share in done.model.prior or ())
     lines.append(f"prior times cost of targets, non-targets, spoofs, in shares: {shares}")
-    if done.eval is None:
-        lines.append("Costs on training trials are optimistic: evaluate on other trials (--apply-to, --apply-key).")
+    if done.eval is None and done.cross_validated is None:
+        lines.append(
+            "Costs on training trials are optimistic: cross-validate, or evaluate on other trials (--apply-key)."
+        )
     say_all(out, [*lines, *done.model.training_lines()])
 
 
@@ -157,11 +168,11 @@ def biometric_rates(systems: Sequence[Evaluation]) -> Table:
     return table(headings, rows, caption=captioned(words, systems))
 
 
-def field_table(results: Results[Evaluation]) -> Table | None:
-    """Return the table of the field of a protocol, biometric or forensic; None for others."""
+def field_tables(results: Results[Evaluation]) -> list[Table]:
+    """Return the tables of the field of a protocol, biometric or forensic; none for others."""
     primary = results.primaries[0].plan.primary if results.primaries else ""
-    makers = {"fnmr_at_fmr": biometric_rates, "cllr": forensic_metrics}
-    return makers[primary](results.systems) if primary in makers else None
+    makers = {"fnmr_at_fmr": (biometric_rates,), "cllr": (forensic_metrics, discrepancy_table)}
+    return [make(results.systems) for make in makers.get(primary, ())]
 
 
 def forensic_metrics(systems: Sequence[Evaluation]) -> Table:
@@ -188,6 +199,30 @@ def forensic_metrics(systems: Sequence[Evaluation]) -> Table:
     return table(
         headings, rows, caption=captioned("Cllr in bits; Cllr cal = Cllr - min Cllr; devPAV in log10", systems)
     )
+
+
+def discrepancy_table(systems: Sequence[Evaluation]) -> Table:
+    """Return a table of the calibration discrepancy in each decade of the likelihood ratio."""
+    rows = [
+        (one.name, f"{row.low_edge:g} to {row.high_edge:g}", amount(row.n_tar), amount(row.n_non), _discrepancy(row))
+        for one in systems
+        for row in one.requested.discrepancies
+    ]
+    least = ", ".join(f"{one.name} {number(one.requested.discrepancy, 2)}" for one in systems)
+    words = "log10 of the reported LR over the LR of the data, with 95 % fiducial limits for independent trials"
+    return table(
+        ["system", "log10 LR", "targets", "non-targets", "discrepancy"],
+        rows,
+        n_left=2,
+        caption=f"{words}; confirmed: {least}",
+    )
+
+
+def _discrepancy(row: CalibrationDiscrepancy) -> str:
+    if math.isnan(row.value):
+        return "-"
+    value, low, high = (f"{end:+.2f}" for end in (row.value, row.low, row.high))
+    return f"{value} [{low}, {high}]"
 
 
 def generalized_table(systems: Sequence[Evaluation], failures: Mapping[str, tuple[int, int]]) -> Table:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 
 from deciban.core.resampling.intervals import LEVEL
-from deciban.errors import NEGATED, InputError, amount, counted, shortened, topic_of
+from deciban.errors import NEGATED, InputError, amount, counted, shortened, some_of, topic_of
 from deciban.evaluation.conditions import ByConditions, SystemConditions
 from deciban.evaluation.metrics import OF_CLASSIFIERS
 from deciban.evaluation.one_system import with_interval
@@ -129,10 +129,10 @@ def print_results(
         if not leads_with_rates(results):
             print_two_class(results.systems, to, order, options, with_trials=with_trials)
         if results.primaries:
-            from deciban.tables.error_rates import field_table  # loads metrics of spoofing, too
+            from deciban.tables.error_rates import field_tables  # loads metrics of spoofing, too
 
-            if (of_field := field_table(results)) is not None:
-                to.print(of_field)
+            for one in field_tables(results):
+                to.print(one)
     if results.primaries:
         print_primaries(results, to)
     say_all(to, sentences)
@@ -228,9 +228,6 @@ def _print_selection(selection: Selection, out: Console) -> None:
 
 _MOST_COUNTS = 3
 """Maximum number of classes with a column of trial counts; with more classes, one column counts all trials."""
-
-_MOST_NAMED = 3
-"""Maximum number of conditions that a remark names."""
 
 
 def print_conditions(results: Any, out: Console, *, everything: bool = True) -> None:
@@ -343,11 +340,8 @@ def _remarks(part: ByConditions) -> list[str]:
     known = [(one.name, one.found.uncertainty) for one in part.conditions if one.found is not None]
     doubtful = [name for name, one in known if one is not None and (one.remarks or one.too_few)]
     if doubtful:
-        more = f", and {len(doubtful) - _MOST_NAMED} more" if len(doubtful) > _MOST_NAMED else ""
-        found.append(
-            "Some intervals can be too narrow or missing (few errors, or few or unequal units), in "
-            f"{'; '.join(doubtful[:_MOST_NAMED])}{more}"
-        )
+        why = "few errors, or few or unequal units"
+        found.append(f"Some intervals can be too narrow or missing ({why}), in {some_of(doubtful, '; ')}")
     return found
 
 
@@ -427,7 +421,7 @@ def _thresholds(systems: Sequence[Evaluation]) -> Table | None:
 
 def _conventions(systems: Sequence[Evaluation]) -> tuple[Any, ...]:
     """Return a table of the EER by each convention, and a table of the conventions."""
-    if not systems[0].requested.eer_conventions:
+    if not (names := list(systems[0].requested.eer_conventions)):
         return ()
     from deciban.metrics import EER_CONVENTIONS
 
@@ -435,8 +429,8 @@ def _conventions(systems: Sequence[Evaluation]) -> tuple[Any, ...]:
         (one.name, *(with_interval(percent(v), one, ("eer_conventions", k)) for k, v in found.items()))
         for one, found in ((one, one.requested.eer_conventions) for one in systems)
     ]
-    meanings = [(name, how.definition, how.tools) for name, how in EER_CONVENTIONS.items()]
-    figures = table(["system", *EER_CONVENTIONS], rows, caption=captioned("EER by convention", systems))
+    meanings = [(name, EER_CONVENTIONS[name].definition, EER_CONVENTIONS[name].tools) for name in names]
+    figures = table(["system", *names], rows, caption=captioned("EER by convention", systems))
     return figures, table(["EER", "definition", "as in"], meanings, prose=(1, 2))
 
 

@@ -1,5 +1,6 @@
 from deciban.workflows.accessors import register_accessors as register_accessors
 from deciban.workflows.apply import apply_files as apply_files
+from deciban.workflows.apply import normalize_files as normalize_files
 from deciban.workflows.comparing import compare_files as compare_files
 from deciban.workflows.comparing import plan_files as plan_files
 from deciban.workflows.deciding import DecidedFiles as DecidedFiles

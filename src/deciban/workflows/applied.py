@@ -227,7 +227,7 @@ def _of_union(inputs: Sequence[Input], rows: Sequence[IntArray], trials: Trials)
         for name, value in changed.items()
         if value is None and getattr(first, name) is not None
     ]
-    return replace(first, **changed), lost
+    return replace(first, label_words=None, **changed), lost
 
 
 def _union_in_words(inputs: Sequence[Input], rows: Sequence[IntArray], report: JoinReport) -> list[Message]:

@@ -16,20 +16,23 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._files import PathLike, Unfinished, atomic_write, display_name, require_free, whole_folder
+from deciban.calibration.normalization import normalize
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import FormatError, InputError, KeyMismatchError, Message, counted, refuse, teller
 from deciban.io.columns.columnar import TableRules
+from deciban.io.columns.headers import Columns
 from deciban.io.columns.values import Rows, RowTable
 from deciban.io.formats import by_name, for_ending
-from deciban.io.reader import Input
+from deciban.io.reader import Input, read_input, read_scores
 from deciban.io.recognition import memory_of
+from deciban.io.rewrite import write_rescored
 from deciban.io.shards.files import table_files
 from deciban.io.shards.layout import cut
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr
 from deciban.io.shards.meaning import BatchReading
 from deciban.io.shards.opening import opened_input
 from deciban.io.shards.writing import TableWriter, in_order
-from deciban.io.source import TwoFiles, single_files, unpacked_name
+from deciban.io.source import TwoFiles, require_one_stream, single_files, unpacked_name
 from deciban.io.units import require_class_units
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.memory import memory_error
@@ -475,6 +478,64 @@ def apply_files(
         final, notes = (done.scores, []) if known is None else _replaced(done.scores, known, kind, reading)
         messages += [*notes, *kind.written(done.shared.written, final, target, to, Form(write_as, done.bounds))]
     return tuple(messages)
+
+
+def normalize_files(
+    scores: PathLike,
+    out: PathLike,
+    *,
+    enroll_cohort: PathLike | None = None,
+    test_cohort: PathLike | None = None,
+    top: int | None = None,
+    to: str | None = None,
+    format: str | None = None,
+    columns: Columns | None = None,
+) -> tuple[Message, ...]:
+    """Normalize a score file by files of cohort scores, and write it with the normalized scores.
+
+    Parameters
+    ----------
+    scores, out : path
+        As in `apply_files`, of one system.
+    enroll_cohort, test_cohort : path, optional
+        Scores of the enrolled models, and of the test segments, against the segments of a cohort; at least one.
+    top : int, optional
+        Number of cohort scores with the highest values to use; see `deciban.calibration.normalize`.
+    to : str, optional
+        Output format, as in `apply_files`.
+    format, columns : optional
+        Format and columns of all input files; see `deciban.read_scores`.
+
+    Returns
+    -------
+    tuple of Message
+        Messages about the output.
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        As in `deciban.read_scores`, `deciban.calibration.normalize` and `apply_files`; or if there is no cohort.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.txt").write_text("ann x 3.0\\nann y 1.0\\n")
+    >>> _ = (folder / "cohort.txt").write_text("ann c1 0.0\\nann c2 2.0\\n")
+    >>> _ = normalize_files(folder / "a.txt", folder / "out.txt", enroll_cohort=folder / "cohort.txt")
+    >>> print((folder / "out.txt").read_text().split())
+    ['ann', 'x', '1.414213562373095', 'ann', 'y', '0']
+    """
+    given = {"enroll_cohort": enroll_cohort, "test_cohort": test_cohort}
+    how: Any = {"format": format, "columns": columns}
+    cohorts = {side: path for side, path in given.items() if path is not None}
+    if not cohorts:
+        raise InputError("enroll_cohort, test_cohort: name at least one (--enroll-cohort, --test-cohort).")
+    require_one_stream([scores, *cohorts.values()])
+    refuse_overwriting([out], [scores, *cohorts.values()])
+    found = read_input(scores, need="scores", **how)
+    known = {side: read_scores(path, **how) for side, path in cohorts.items()}
+    return write_rescored(found, normalize(found.contents.scores, top=top, **known), out, to=to, are_llrs=False)
 
 
 def _output_targets(paths: list[PathLike | TwoFiles], out: PathLike, *, one_by_one: bool) -> list[PathLike]:

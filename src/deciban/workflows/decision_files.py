@@ -34,7 +34,17 @@ _OF_SCORES = ("format", "log10", "lr", "negate", "probabilities", "posterior_pri
 """Options for the unit and format of scores."""
 
 _FIGURES_OF_SCORES = (
-    *("eer_conventions", "classifier", "fnmr_at", "fmr_at", "at_thresholds", "posteriors_at", "axis", "rule"),
+    *(
+        "eer_conventions",
+        "classifier",
+        "discrepancy",
+        "fnmr_at",
+        "fmr_at",
+        "at_thresholds",
+        "posteriors_at",
+        "axis",
+        "rule",
+    ),
     *("p_out_of_set", "subsets", "pairs", "capacity", "groups"),
 )
 """Options for metrics that decisions do not have."""

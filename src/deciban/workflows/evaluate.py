@@ -17,9 +17,9 @@ from deciban.evaluation import Evaluation
 from deciban.evaluation.results import Results
 from deciban.evaluation.worst_trials import WorstTrial, WorstTrials, merged_worst, worst_trials
 from deciban.io.reader import UnpairedError
-from deciban.io.recognition import are_summaries, is_longer, memory_of
+from deciban.io.recognition import are_summaries, is_longer, memory_of, rows_of
 from deciban.io.source import Source, single_files
-from deciban.memory import memory_error
+from deciban.memory import Cost, memory_error
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.trials import JoinReport
@@ -62,7 +62,12 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> inputs.Opened
 
         return opened_summaries(named, options)
     is_asked = has_objects or options.scale.is_asked or _is_mask(key, options)  # matrices with a mask: in batches
-    if is_asked or memory_of(named, key) > room or is_longer(named, key, room):
+    is_large = not has_objects and memory_of(named, key) > room
+    if is_large and options.figures.classifier:
+        needed = Cost.HELD * max(map(rows_of, named))
+        if needed > room:
+            raise memory_error("classifier: these metrics need all scores in memory", needed=needed, given=room)
+    if is_asked or is_large or is_longer(named, key, room):
         return inputs.open_source(named, key, options)
     return inputs.ScoreFiles.of(scores, key, options.reading)
 

@@ -519,7 +519,7 @@ class Figures:
     ----------
     operating_points : iterable
         Two classes: operating points of detection costs, as in `deciban.evaluate`.
-    eer_conventions, classifier, fnmr_at, fmr_at, at_thresholds, posteriors_at, axis, rule
+    eer_conventions, classifier, discrepancy, fnmr_at, fmr_at, at_thresholds, posteriors_at, axis, rule
         Two classes: as in `deciban.evaluation.TwoClassFigures`. By default the axis has the unit of the scores: common
         logarithms stay common logarithms in plots.
     prior, p_target, p_out_of_set, subsets, pairs, capacity
@@ -529,8 +529,9 @@ class Figures:
     """
 
     operating_points: Iterable[PointLike] | None = None
-    eer_conventions: bool | None = None
+    eer_conventions: bool | str | None = None
     classifier: bool | None = None
+    discrepancy: bool | None = None
     fnmr_at: float | Sequence[float] | None = None
     fmr_at: float | Sequence[float] | None = None
     at_thresholds: Mapping[str, float] | None = None
@@ -696,8 +697,8 @@ def with_figures_of(plan: Preset, given: Mapping[str, Any]) -> dict[str, Any]:
         raise InputError(f"p_out_of_set: in the preset {plan.name}, {known}. Leave one of the two out.")
     for name, value in plan.figures.items():
         own = given.get(name)
-        if name in ("p_out_of_set", "eer_conventions"):
-            found[name] = value
+        if name in ("p_out_of_set", "eer_conventions", "discrepancy"):
+            found[name] = own or value
             continue
         added = [] if own is None else list(own) if isinstance(own, Iterable) else [own]
         if name == "operating_points":

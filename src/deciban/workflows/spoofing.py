@@ -30,7 +30,7 @@ from deciban.io.recognition import Recognized, readable_as, recognize
 from deciban.io.source import single_files
 from deciban.spoofing import AsvErrors
 from deciban.trials.sources import Chunk, LoadedPartition, ShardSource
-from deciban.types import BoolArray, FloatArray, Progress
+from deciban.types import BoolArray, FloatArray, IntArray, Progress
 from deciban.workflows.inputs import Paths, paths_of, read_joined
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import Options, Reading
@@ -141,6 +141,18 @@ def results_of(
     return SpoofingResults(edition, tuple(made), verifier, results)
 
 
+def cost_of_decisions(trials: LabelledTrials, accepted: BoolArray, edition: Edition, options: Options) -> Measured:
+    """Return the a-DCF of decisions, with an interval for the same rule of decision on other trials."""
+    decided = trials.with_system("decisions", np.where(accepted, _CERTAIN, -_CERTAIN))
+    own = _Evaluator.of(decided, SINGLE_SCORE, edition, None, options)
+    every = np.ones(len(accepted), bool)
+    return Measured.of(own.weighted(len(decided.source.systems) - 1, every), ("act_dcf", 0))
+
+
+_CERTAIN = 1000.0
+"""A log-likelihood ratio that is accepted at every prior of a protocol."""
+
+
 def is_moot(one: Message) -> bool:
     """Return True for the note on the two labels of ASVspoof 5, which are both used."""
     return one.text.startswith("the label is asv-label")
@@ -237,10 +249,14 @@ class LabelledTrials:
         scores, truth = self.batch.scores[system], self.batch.labels
         return scores[truth], scores[~truth & ~self.is_spoof], scores[self.is_spoof]
 
+    @property
+    def kinds(self) -> IntArray:
+        """Kinds of the trials: 0 for targets, 1 for non-targets, 2 for spoofs."""
+        return np.where(self.is_spoof, 2, np.where(self.batch.labels, 0, 1))
+
     def pairs(self) -> list[Any]:
         """Return the scores of all systems as columns, for targets, non-targets and spoofs."""
-        scores, truth = self.batch.stacked, self.batch.labels
-        return [scores[rows] for rows in (truth, ~truth & ~self.is_spoof, self.is_spoof)]
+        return [self.batch.stacked[self.kinds == k] for k in range(3)]
 
     def with_system(self, name: str, scores: FloatArray) -> LabelledTrials:
         """Return the trials with scores in nats of one more system."""
@@ -477,22 +493,14 @@ class _Evaluator:
 
     def _single(self, at: int, rows: BoolArray) -> tuple[Evaluation, dict[str, Measured]]:
         spoofs, edition = self.trials.is_spoof, self.edition
+        others = ~self.truth & ~spoofs & rows
         found = self.evaluated(at, rows, self.options.figures.operating_points)
-        point, shares = edition.a_point()
-        masks = {"non": ~self.truth & ~spoofs & rows, "spoof": spoofs & rows}
-        if not masks["non"].any():
-            raise InputError(f"{self.trials.source.name}: no trial is a non-target. The a-DCF needs some.")
-        weight = np.ones(len(rows))
-        total = sum(int(mask.sum()) for mask in masks.values())
-        for name, mask in masks.items():
-            weight[mask] = shares[name] * total / mask.sum()
-        costs = self.evaluated(at, rows, [point], weight)
-        scores = self.trials.batch.scores[at]
-        three = scores[self.truth & rows], scores[masks["non"]], scores[masks["spoof"]]
+        costs, scores = self.weighted(at, rows), self.trials.batch.scores[at]
+        three = scores[self.truth & rows], scores[others], scores[spoofs & rows]
         made = {
             "sasv_eer": Measured.eer(found),
             "sv_eer": Measured.eer(self.evaluated(at, rows & ~spoofs)),
-            "spf_eer": Measured.eer(self.evaluated(at, rows & ~masks["non"])),
+            "spf_eer": Measured.eer(self.evaluated(at, rows & ~others)),
             "min_a_dcf": Measured.of(costs, ("min_dcf", 0), spoofing.min_a_dcf(*three, **edition.a_dcf)),
             "act_a_dcf": Measured.of(costs, ("act_dcf", 0), spoofing.act_a_dcf(*three, **edition.a_dcf)),
         }
@@ -500,12 +508,29 @@ class _Evaluator:
             del made["sv_eer"]  # spoofs do not change it
         return found, edition.sorted(self.role, made)
 
+    def weighted(self, at: int, rows: BoolArray) -> Evaluation:
+        """Evaluate some trials with the weights of non-targets and spoofs in the a-DCF.
+
+        Raises
+        ------
+        InputError
+            If there are no non-targets.
+        """
+        point, shares = self.edition.a_point()
+        masks = {"non": ~self.truth & ~self.trials.is_spoof & rows, "spoof": self.trials.is_spoof & rows}
+        if not masks["non"].any():
+            raise InputError(f"{self.trials.source.name}: no trial is a non-target. The a-DCF needs some.")
+        weight, total = np.ones(len(rows)), sum(int(mask.sum()) for mask in masks.values())
+        for name, mask in masks.items():
+            weight[mask] = shares[name] * total / mask.sum()
+        return self.evaluated(at, rows, [point], weight)
+
     def evaluated(self, at: int, rows: BoolArray, points: Any = None, weight: Any = None) -> Evaluation:
         """Evaluate some trials of a system, perhaps with weights."""
         batch = self.units.source.held
         chunk = (batch if weight is None else replace(batch, weight=weight)).take(rows)
         source = replace(_held(self.units.source, chunk), has_weights=weight is not None)
-        figures = replace(self.options.figures, operating_points=points or None, eer_conventions=True)
+        figures = replace(self.options.figures, operating_points=points or None, eer_conventions=self.edition.plan.eer)
         own = replace(self.options, figures=figures)
         kind, name = kind_called("two-class"), self.trials.source.systems[at]
         found: Evaluation = kind.evaluate_source(replace(self.units, source=source), own, system=at, name=name)

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from copy import copy
 from dataclasses import astuple, dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deciban import spoofing
 from deciban._files import PathLike
+from deciban.calibration.cross import SourceParts
 from deciban.errors import InputError, Message, as_objects, names_apart
 from deciban.evaluation.one_system import SCHEMA, Jsonable, plain
 from deciban.evaluation.preset_table import preset
-from deciban.evaluation.spoofing import COUNTERMEASURE, SINGLE_SCORE, Edition, SpoofingResults
-from deciban.fusion.spoofing import SpoofingFusion
+from deciban.evaluation.spoofing import COUNTERMEASURE, SINGLE_SCORE, Edition, Measured, SpoofingResults, intervals_of
+from deciban.fusion.spoofing import KINDS, SpoofingFusion
 from deciban.metrics import auc
 from deciban.models.model import content_of
 from deciban.spoofing import Cascade
 from deciban.spoofing.sasv import a_dcf_weights
-from deciban.trials.sources import ordered
-from deciban.types import Progress
+from deciban.trials import Scores
+from deciban.trials.sources import Chunk, in_memory, ordered
+from deciban.types import FloatArray, Progress, Weights
 from deciban.workflows.inputs import Paths, paths_of
+from deciban.workflows.model_files import sides_of
 from deciban.workflows.options import Options
-from deciban.workflows.spoofing import LabelledTrials, is_moot, refuse_others, results_of
+from deciban.workflows.spoofing import LabelledTrials, cost_of_decisions, is_moot, refuse_others, results_of
+from deciban.workflows.units import DEFAULT_FOLDS, HoldOut, groups_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,21 +41,23 @@ class CascadeAndFusion:
     ----------
     results : SpoofingResults
         The countermeasure, the verifier and the fusion as single scores.
-    least : Cascade
-        The cascade with the best pair of thresholds on these trials.
-    actual : float
-        The a-DCF of the cascade with the thresholds of training.
+    least : Cascade or None
+        The cascade with the best pair of thresholds on these trials; None for cross-validation.
+    costs : mapping of str to Measured
+        ``min_a_dcf`` is the a-DCF of this cascade, and ``act_a_dcf`` that of the cascade with the thresholds of
+        training. Their intervals hold the thresholds fixed.
     """
 
     results: SpoofingResults
-    least: Cascade
-    actual: float
+    least: Cascade | None
+    costs: Mapping[str, Measured]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON types."""
-        names = ("min_a_dcf", "cm_threshold", "asv_threshold")
-        cascade = plain(dict(zip(names, astuple(self.least), strict=True)) | {"act_a_dcf": self.actual})
-        return {**self.results.to_dict(), "cascade": cascade}
+        at = (None,) * 3 if self.least is None else astuple(self.least)
+        cascade = dict(zip(("min_a_dcf", "cm_threshold", "asv_threshold"), at, strict=True))
+        cascade |= {"act_a_dcf": self.costs["act_a_dcf"].value, "intervals": intervals_of(self.costs)}
+        return {**self.results.to_dict(), "cascade": plain(cascade)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,12 +71,18 @@ class FusedSpoofing(Jsonable):
         On the trials of training.
     eval : CascadeAndFusion or None
         On other trials.
+    cross_validated : CascadeAndFusion or None
+        The fusion and the cascade on the trials of training, trained on other folds.
+    cross_validated_scores : Scores or None
+        The llrs of the fusion for these trials.
     messages : tuple of Message
     """
 
     model: SpoofingFusion
     dev: CascadeAndFusion
     eval: CascadeAndFusion | None
+    cross_validated: CascadeAndFusion | None
+    cross_validated_scores: Scores | None
     messages: tuple[Message, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,6 +94,7 @@ class FusedSpoofing(Jsonable):
             "protocol": self.dev.results.edition.plan.name,
             "dev": self.dev.to_dict(),
             "eval": None if self.eval is None else self.eval.to_dict(),
+            "cross_validated": None if self.cross_validated is None else self.cross_validated.to_dict(),
             "messages": as_objects(self.messages),
         }
 
@@ -89,6 +106,8 @@ def fuse_spoofing_files(
     test_scores: Paths = (),
     test_key: PathLike | None = None,
     ridge: float = 0.0,
+    cross_validate: int | str | tuple[str, str] | None = None,
+    n_folds: int = DEFAULT_FOLDS,
     progress: Progress | None = None,
     **options: Any,
 ) -> FusedSpoofing:
@@ -105,6 +124,9 @@ def fuse_spoofing_files(
         Scores of both systems on other trials, and their key, to evaluate everything on these trials, too.
     ridge : float
         Penalty; see `deciban.fusion.SpoofingFusion`.
+    cross_validate, n_folds : optional
+        Also fuse every trial by a model, and decide by thresholds of a cascade, that were trained without its group; as
+        in `deciban.train_files`.
     progress : function, optional
         Called with a short description of every step.
     **options
@@ -137,30 +159,84 @@ def fuse_spoofing_files(
     refuse_others(edition, chosen, None, None, None)
     if chosen.split.partitions:
         raise InputError("by: not for a fusion. Evaluate its llrs by condition (deciban eval --by).")
+    held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
     trials = _pair_of(LabelledTrials.read(paths_of(scores, also=(key,)), key, chosen, say))
-    kinds = np.where(trials.is_spoof, 2, np.where(trials.batch.labels, 0, 1))
     say("training")
     weights = np.array(a_dcf_weights(**edition.a_dcf))
-    model = SpoofingFusion(prior=weights / weights.sum(), ridge=ridge).fit(trials.batch.stacked, kinds)
-    assert model.training_ is not None  # noqa: S101  # set by training
-    model.training_ = replace(model.training_, systems=trials.source.systems)
-    thresholds = spoofing.min_cascade_a_dcf(*trials.pairs(), **edition.a_dcf)
-
-    def compared(some: LabelledTrials) -> CascadeAndFusion:
-        (name,) = names_apart([model.table_name], some.source.systems)
-        fused = some.with_system(name, model.transform(some.batch.stacked))
-        found = results_of(
-            fused, [SINGLE_SCORE] * 3, edition, None, chosen, messages=some.source.messages, progress=say
-        )
-        least = thresholds if some is trials else spoofing.min_cascade_a_dcf(*some.pairs(), **edition.a_dcf)
-        decided = (thresholds.accepts(pairs).astype(float) for pairs in some.pairs())
-        return CascadeAndFusion(found, least, spoofing.act_a_dcf(*decided, threshold=0.5, **edition.a_dcf))
-
-    dev, other = compared(trials), None
+    untrained = _FusionAndCascade(SpoofingFusion(prior=weights / weights.sum(), ridge=ridge), edition.a_dcf)
+    trained = untrained.fit(trials.batch.stacked, trials.kinds)
+    assert trained.fusion.training_ is not None  # noqa: S101  # set by training
+    trained.fusion.training_ = replace(trained.fusion.training_, systems=trials.source.systems)
+    compare = partial(_compared, edition=edition, options=chosen, say=say)
+    dev = compare(trials, trained.transform(trials.batch.stacked), trained.cascade)
+    told, listed = [*dev.results.messages, *_swapped(trials)], trials.batch.trials
+    crossed = tests = None
+    if held is not None:
+        say("cross-validating")
+        crossed = _cross_validated(trials, untrained, held)
+        told.append(held.message(sides_of(trials.source), "fuses"))
+    crossing = None if crossed is None else compare(trials, crossed, None, suffix=", cross-validated")
+    llrs = None if crossed is None or listed is None else Scores(listed, crossed[:, 0])
     if test_scores:
-        other = compared(_pair_of(LabelledTrials.read(paths_of(test_scores, also=(test_key,)), test_key, chosen, say)))
-    told = dict.fromkeys((*dev.results.messages, *_swapped(trials), *(() if other is None else other.results.messages)))
-    return FusedSpoofing(model, dev, other, tuple(one for one in told if not is_moot(one)))
+        tests = _pair_of(LabelledTrials.read(paths_of(test_scores, also=(test_key,)), test_key, chosen, say))
+        best = spoofing.min_cascade_a_dcf(*tests.pairs(), **edition.a_dcf)
+    other = None if tests is None else compare(tests, trained.transform(tests.batch.stacked), best)
+    told += () if other is None else other.results.messages
+    messages = tuple(one for one in dict.fromkeys(told) if not is_moot(one))
+    return FusedSpoofing(trained.fusion, dev, other, crossing, llrs, messages)
+
+
+@dataclass(frozen=True, slots=True)
+class _FusionAndCascade:
+    """A fusion and the best cascade of the same trials; both are trained together."""
+
+    fusion: SpoofingFusion
+    costs: Mapping[str, float]
+    cascade: Cascade | None = None
+
+    def fit(self, scores: ArrayLike, trial_kind: ArrayLike, *, sample_weight: Weights = None) -> Self:
+        """Return both, trained on trials of three kinds."""
+        matrix, kinds = np.asarray(scores), np.asarray(trial_kind)
+        fusion = copy(self.fusion).fit(matrix, kinds, sample_weight=sample_weight)
+        best = spoofing.min_cascade_a_dcf(*(matrix[kinds == k] for k in range(len(KINDS))), **self.costs)
+        return replace(self, fusion=fusion, cascade=best)
+
+    def transform(self, scores: ArrayLike) -> FloatArray:
+        """Return the llr of the fusion, and 1 for trials that the cascade accepts, in two columns."""
+        assert self.cascade is not None  # noqa: S101  # set by training
+        return np.column_stack((self.fusion.transform(scores), self.cascade.accepts(scores)))
+
+
+def _cross_validated(trials: LabelledTrials, untrained: _FusionAndCascade, held: HoldOut) -> FloatArray:
+    """Return llrs and decisions for all trials from training without their groups."""
+    batch = trials.batch
+    groups = None if batch.trials is None else groups_of(batch.trials, held.by)
+    source = in_memory(Chunk((batch.stacked,), trials.kinds), KINDS)
+    crossed = SourceParts.in_memory(source, held.parts, groups=groups).crossed(untrained, "")
+    return crossed.held.scores[0].astype(np.float64, copy=False)
+
+
+def _compared(
+    trials: LabelledTrials,
+    trained: FloatArray,
+    least: Cascade | None,
+    *,
+    edition: Edition,
+    options: Options,
+    say: Progress,
+    suffix: str = "",
+) -> CascadeAndFusion:
+    """Return the costs of both systems, their fusion and their cascade, or for cross-validation of the latter two."""
+    systems = trials.source.systems
+    (name,) = names_apart([f"{SpoofingFusion.table_name}{suffix}"], systems)
+    fused = trials.with_system(name, trained[:, 0])
+    roles = [SINGLE_SCORE if least is not None or at == len(systems) else "" for at in range(len(systems) + 1)]
+    found = results_of(fused, roles, edition, None, options, messages=trials.source.messages, progress=say)
+    decided = {"act_a_dcf": trained[:, 1] > 0.0}
+    if least is not None:
+        decided["min_a_dcf"] = least.accepts(trials.batch.stacked)
+    costs = {name: cost_of_decisions(trials, accepted, edition, options) for name, accepted in decided.items()}
+    return CascadeAndFusion(found, least, costs)
 
 
 def _pair_of(trials: LabelledTrials) -> LabelledTrials:

@@ -120,15 +120,19 @@ def _scale(name: str, row: Mapping[str, Any], where: str) -> VerbalScale:
         isinstance(one, list)
         and len(one) == 2
         and isinstance(one[0], int | float)
+        and not isinstance(one[0], bool)
         and 1.0 <= one[0] < math.inf
         and isinstance(one[1], str)
+        and one[1].strip()
         for one in steps
     )
     if not are_steps or not steps or any(a[0] >= b[0] for a, b in pairwise(steps)):
         raise FormatError(
             f'{where}: steps: pairs of the lowest LR and an expression, ascending from 1: [[10, "moderate"]].'
         )
-    if any(place not in row["sentence"] for place in _PLACES) or row["sentence"].count("{") != len(_PLACES):
+    if any(place not in row["sentence"] for place in _PLACES) or any(
+        row["sentence"].count(sign) != len(_PLACES) for sign in "{}"
+    ):
         raise FormatError(f"{where}: sentence: must contain {', '.join(_PLACES)}, each once.")
     return VerbalScale(name, steps=tuple((float(least), word) for least, word in steps), **texts)
 
@@ -346,7 +350,7 @@ def statement(
     ('moderately strong', 5.76)
     """
     factor = math.log(10.0) if log10 else 1.0
-    value = _finite(llr, "llr") * factor
+    value = _finite(llr, "llr", factor)
     asked: Any = propositions
     given = list(asked) if isinstance(asked, list | tuple) else []
     if len(given) != 2 or not all(isinstance(one, str) and one.strip() and one.isprintable() for one in given):
@@ -355,7 +359,7 @@ def statement(
         raise InputError(f"propositions: both are {given[0]!r}. Name two different ones.")
     ends = None
     if interval is not None:
-        low, high = (_finite(end, "interval") * factor for end in interval)
+        low, high = (_finite(end, "interval", factor) for end in interval)
         if not low <= value <= high:
             raise InputError(f"interval: {low / factor:g} to {high / factor:g} does not contain the llr {llr:g}.")
         ends = low, high
@@ -370,9 +374,10 @@ def statement(
     return Statement(limited, value, (given[0], given[1]), ends, found, limits, about, of_case)
 
 
-def _finite(value: Any, name: str) -> float:
+def _finite(value: Any, name: str, factor: float) -> float:
+    """Return a number in nats."""
     try:
-        found = float(value)
+        found = float(value) * factor
     except (TypeError, ValueError):
         found = math.nan
     if not math.isfinite(found):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from deciban.core.training import multiclass_objective as class_objective
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
-from support.many_classes import cross_entropy, masses, problem
+from support.many_classes import cross_entropy, problem
 
 PRIOR = np.array([0.1, 0.2, 0.3, 0.4])
 
@@ -160,17 +160,6 @@ def test_the_probability_of_small_errors_keeps_its_digits():
     at = f(np.array([1.0, 0.0, 0.0]))
     assert at.value == pytest.approx(np.exp(-60.0), rel=1e-12)
     assert at.gradient[0] == pytest.approx(-60.0 * np.exp(-60.0), rel=1e-12)
-
-
-def test_slopes_are_masses_times_the_probability_of_an_error():
-    systems, label = problem(100, 2)
-    weights = np.random.default_rng(1).uniform(0.5, 2.0, 100)
-    f = objective(systems, label, weights=weights)
-    x = np.array([0.4, 0.3, 0.1, -0.2, 0.1, 0.0])
-    z = np.tensordot(systems, x[:2], (1, 0)) + x[2:] + np.log(PRIOR)
-    p = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
-    expected = masses(label, PRIOR, weights) * (1.0 - p[np.arange(100), label])
-    np.testing.assert_allclose(f.slopes(x, slice(None))[0], expected, rtol=1e-10)
 
 
 def test_parameters_too_large_are_out_of_bounds():

@@ -91,7 +91,8 @@ ASKED = {
 @pytest.mark.parametrize(
     ("asked", "n_sides"), [("closed", 1), ("prior", 1), ("open groups", 1), ("open", 2), ("groups", 2)]
 )
-def test_standard_errors_are_of_derivatives_in_the_weights_of_units(asked, n_sides):
+def test_standard_errors_are_of_derivatives_in_the_weights_of_units(asked, n_sides, monkeypatch):
+    monkeypatch.setattr("deciban.evaluation.multiclass.detector_costs._FEWEST_OF_PAIR", 1)  # pairs of few units, too
     loglik, label, units, weights = drawn(n=120, n_units=20, n_sides=n_sides)
     function = evaluate_groups if "groups" in asked else evaluate_classes
     given = {"label": label, "classes": CLASSES, **ASKED[asked]}

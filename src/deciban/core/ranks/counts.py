@@ -47,12 +47,15 @@ class SortedClass:
         if weights is None:
             return cls(in_order(scores), None, None)
         counting = weights > 0
-        scores, weights = ascending(scores[counting], weights[counting])
+        if not counting.all():
+            scores, weights = scores[counting], weights[counting]
+        scores, weights = ascending(scores, weights)
         if not len(scores):
             return cls(scores, weights, np.zeros(1, weights.dtype))
-        first = np.flatnonzero(np.append(True, scores[1:] != scores[:-1]))
-        summed = np.add.reduceat(weights, first)
-        return cls(scores[first], summed, np.concatenate((np.zeros(1, summed.dtype), np.cumsum(summed))))
+        is_new = np.append(True, scores[1:] != scores[:-1])
+        if not is_new.all():
+            scores, weights = scores[is_new], np.add.reduceat(weights, np.flatnonzero(is_new))
+        return cls(scores, weights, np.concatenate((np.zeros(1, weights.dtype), np.cumsum(weights))))
 
     @classmethod
     def of_both(
@@ -234,8 +237,9 @@ def ascending(scores: ScoreArray, weights: CountArray) -> tuple[ScoreArray, Coun
     order = np.argsort(scores)
     scores = scores[order]
     equal = np.concatenate(([False], scores[1:] == scores[:-1], [False]))
-    tied = np.flatnonzero(equal[1:] | equal[:-1])
-    order[tied] = order[tied][np.lexsort((weights[order[tied]], scores[tied]))]
+    if equal.any():
+        tied = np.flatnonzero(equal[1:] | equal[:-1])
+        order[tied] = order[tied][np.lexsort((weights[order[tied]], scores[tied]))]
     return scores, weights[order]
 
 

@@ -105,7 +105,7 @@ LARGE = 1 << 16
 ROUGH = (1e-3, 1e-5)
 """Required precision, relative to the value, of the optima of the first and the second sample."""
 
-_CLOSE = 3e-6
+CLOSE = 3e-6
 """The same for all trials in float32: after the next step, less than a thousandth of the error remains."""
 
 _BINNED = 1e-8
@@ -236,7 +236,7 @@ class LevelSearch:
             near = self.follow(replace(rough, trials=some), ROUGH[1])
             near = replace(near, decrement=np.inf)  # it belongs to another function
             del some  # free its memory for the next level
-        near = self.follow(rough, _CLOSE, after=near)
+        near = self.follow(rough, CLOSE, after=near)
         return self.follow(objective, precise, after=near)
 
     def settle(self, level: Any, precise: float, found: Minimum, glance: Any = None) -> Minimum:

@@ -399,7 +399,7 @@ def thinned(few: TrainingTrials) -> TrainingTrials:
     return few.take(rows) if is_target.any() and not is_target.all() else few
 
 
-def informative(level: Any, point: FloatArray, few: Any, size: int) -> Any:
+def informative(level: LinearObjective, point: FloatArray, few: TrainingTrials, size: int) -> TrainingTrials | None:
     """Return about ``size`` trials, preferably with steep slopes at ``point``, with weights to match.
 
     The probability of a trial is proportional to its slope. A tenth of the sample is drawn evenly, so that no weight
@@ -408,17 +408,17 @@ def informative(level: Any, point: FloatArray, few: Any, size: int) -> Any:
 
     Parameters
     ----------
-    level : LinearObjective or ClassObjective
+    level : LinearObjective
         All trials.
     point : (n_parameters,) array
         Parameters close to the optimum.
-    few : TrainingTrials or ClassTrials
+    few : TrainingTrials
         An even sample, for estimating the distribution of slopes.
     size : int
 
     Returns
     -------
-    Trials, ClassTrials or None
+    TrainingTrials or None
         None if the sample was so uninformative that far more trials would be drawn.
     """
     trials, n = level.trials, len(level.trials)
@@ -428,13 +428,14 @@ def informative(level: Any, point: FloatArray, few: Any, size: int) -> Any:
     capacity, count = size + size // 10, 0
     rows: AnyArray = np.empty(capacity, np.int32 if n < 1 << 31 else np.int64)
     weights: AnyArray = np.empty(capacity, level.dtype)
-    is_raw = isinstance(level, LinearObjective) and level.trials.matrix is not None and level.suits_rows
-    matrix = np.empty((capacity, trials.matrix.shape[1]), level.dtype) if is_raw else None
+    matrix = None
+    if trials.matrix is not None and level.suits_rows:
+        matrix = np.empty((capacity, trials.matrix.shape[1]), level.dtype)
     blocks = level.blocks(share=0.4)  # leaves memory for the sample
     even = _EVEN * size / n
     # Multiples of the golden ratio are evenly spread over [0, 1), and so is any run of them. A trial is drawn if its
     # probability is above the multiple, that is, if its slope is above the corresponding threshold.
-    threshold = np.modf(np.arange(1, blocks[0].stop + 1) * _GOLDEN)[0].astype(level.dtype)
+    threshold: AnyArray = np.modf(np.arange(1, blocks[0].stop + 1) * _GOLDEN)[0].astype(level.dtype)
     threshold -= even
     threshold /= factor
     for block in blocks:
@@ -458,7 +459,7 @@ def informative(level: Any, point: FloatArray, few: Any, size: int) -> Any:
     return TrainingTrials(tuple(matrix.T), trials.is_target[rows], trials.class_weights, weights, base, matrix)
 
 
-def _factor(level: Any, point: FloatArray, few: Any, size: int) -> float:
+def _factor(level: LinearObjective, point: FloatArray, few: TrainingTrials, size: int) -> float:
     """Return the factor of slopes that gives probabilities with about ``size`` expected trials; some are certain."""
     slopes = replace(level, trials=few).slopes(point, slice(None))[0].astype(np.float64)
     copies = level.trials.stand_ins(few)

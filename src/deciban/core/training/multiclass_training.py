@@ -8,14 +8,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.linalg import helmert, null_space
 
 from deciban.core.logliks import relative, row_blocks
 from deciban.core.training import multiclass_objective
 from deciban.core.training.batches import ClassTrialsInParts, PartsOfClassTrials
-from deciban.core.training.linear_training import INFORMATIVE, LARGE, ROUGH, Fit, LevelSearch
+from deciban.core.training.linear_training import CLOSE, LARGE, ROUGH, Fit, LevelSearch
 from deciban.core.training.moments import (
-    SAMPLE,
     Survey,
     drawn_near,
     require_scales,
@@ -32,6 +30,14 @@ from deciban.types import FloatArray, FloatPair, IntArray, ScoreArray
 
 _LAST = 3e-13
 """Required relative precision of the optimum of many trials: as with two classes, to ten digits."""
+
+
+_LAST_OF_VALUE = 1e-9
+"""The same if only the value matters: its error is a thousandth of this or less, since the last step is predicted."""
+
+
+_LARGE_FOR_VALUE = 1 << 12
+"""Number of trials above which a search for a value begins in float32."""
 
 
 _TINY = 1e-30
@@ -67,6 +73,7 @@ def train_counted(
     scale: bool = True,
     offset: bool = True,
     has_optimum: bool = False,
+    only_value: bool = False,
 ) -> ClassFit:
     """Minimize the cross-entropy of ``b + sum_k a_k lam_k``.
 
@@ -82,6 +89,9 @@ def train_counted(
         Train scales, or offsets; otherwise scales are 1, and offsets 0.
     has_optimum : bool
         True if an optimum is known to exist: then a very distant optimum is not refused as infinite.
+    only_value : bool
+        Find the objective to full precision, but the map to about seven digits, and its standardized weights by a
+        sample. This saves passes.
 
     Raises
     ------
@@ -103,13 +113,13 @@ def train_counted(
     if np.any(factor != 1.0):
         survey = Survey(trials.scaled(factor))
         width, unit = width * factor, unit * factor
-    objective, found = _searched(survey, prior, width, unit, **form)
+    objective, found = _searched(survey, prior, width, unit, only_value=only_value, **form)
     if not found.converged and np.any(unit != width):  # far scores are wrong, and determine the optimum
-        objective, found = _searched(survey, prior, width, width, **form)
+        objective, found = _searched(survey, prior, width, width, only_value=only_value, **form)
     if not has_optimum:
         found = _require_finite(objective, found)
     n_systems, n_classes = len(width), len(is_possible)
-    if ridge == 0.0 and (survey.few is not survey.trials or np.ptp(prior) > 0.0):
+    if not only_value and ridge == 0.0 and (survey.few is not survey.trials or np.ptp(prior) > 0.0):
         width = np.where(width > 0.0, widths_near(survey.trials, survey.few), 0.0)
     raw = objective.fixed + objective.basis @ found.polished
     with np.errstate(over="ignore"):
@@ -128,7 +138,7 @@ def train_counted(
 
 
 def _searched(
-    survey: Survey, prior: FloatArray, width: FloatArray, unit: FloatArray, **form: Any
+    survey: Survey, prior: FloatArray, width: FloatArray, unit: FloatArray, *, only_value: bool, **form: Any
 ) -> tuple[ClassObjective, Minimum]:
     """Return the objective of scores divided by their unit, and its minimum: on samples first, then on all trials.
 
@@ -141,7 +151,7 @@ def _searched(
     center = survey.center if near is None else standardization(near)[0]
     objective = objective_of(all_of_them, prior, center, unit, **form)
     is_rough = not trials.has_weights and bool(np.all(trials.class_weights > _TINY))
-    rough, n = replace(objective, dtype=np.float32) if is_rough else objective, len(trials)
+    rough = replace(objective, dtype=np.float32) if is_rough else objective
     way = LevelSearch(np.zeros(objective.basis.shape[1]))
     is_in_parts = isinstance(trials, ClassTrialsInParts)
     if near is not None:
@@ -150,9 +160,10 @@ def _searched(
         way.follow(replace(rough, trials=few), ROUGH[0])
     if is_in_parts:  # a large sample saves passes
         way.follow(replace(objective, trials=few), PRECISE)
-    if trials.size < LARGE:
+    if trials.size < (_LARGE_FOR_VALUE if only_value else LARGE):
         return objective, way.follow(objective, PRECISE)
-    return objective, way.through_all(objective, rough, few, max(SAMPLE, n // INFORMATIVE), _LAST)
+    found = way.follow(rough, CLOSE)
+    return objective, way.follow(objective, _LAST_OF_VALUE if only_value else _LAST, after=found)
 
 
 def _moderate(width: FloatArray) -> FloatArray:
@@ -524,6 +535,8 @@ def _finite_sums(trials: ClassTrials) -> Sums:
 
 def _diagonal(n: int, ridge: float, toward: float) -> FloatPair:
     """Return basis and penalty of a scale and an offset for each class; offsets have mean 0."""
+    from scipy.linalg import helmert  # slow to import
+
     basis = np.zeros((2 * n, 2 * n - 1))
     basis[0::2, 0] = 1.0 / np.sqrt(n)
     basis[0::2, 1:n] = basis[1::2, n:] = helmert(n).T
@@ -533,6 +546,8 @@ def _diagonal(n: int, ridge: float, toward: float) -> FloatPair:
 
 def _full(n: int, ridge: float, toward: float) -> FloatPair:
     """Return basis and penalty of a matrix and offsets whose columns have mean 0; others give the same posteriors."""
+    from scipy.linalg import helmert, null_space  # slow to import
+
     contrasts, size = helmert(n), n + 1
     basis = np.asarray(np.kron(contrasts.T, np.eye(size)), np.float64)
     penalized = np.tile(np.arange(size) < n, n - 1)
@@ -573,6 +588,8 @@ def _is_apart(level: TransformObjective, point: FloatArray, at: Derivatives) -> 
     """
     if at.worst >= 0.0 or not level.penalty.any():
         return at.worst < 0.0
+    from scipy.linalg import null_space  # slow to import
+
     free = null_space(level.penalty)
     part = free @ (free.T @ point)
     return level(part, level.penalty).worst < -_CLEAR * float(np.linalg.norm(part))

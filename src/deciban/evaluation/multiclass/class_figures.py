@@ -22,6 +22,7 @@ from deciban.core.resampling.class_sums import CostBlock, CostSums
 from deciban.core.resampling.clusters import ClassGroups, ClusterDesign, Spread, UnitDesign
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, RateSum, Scale
 from deciban.core.resampling.units import TrialUnits
+from deciban.errors import some_of
 from deciban.evaluation.multiclass.problem_sums import TargetErrors, critical_priors_of
 from deciban.evaluation.summary import Resampling
 from deciban.evaluation.uncertainty import KEPT_CURVES, Bootstrap, CurveInfluences, Figure, Uncertainty, bounded_by_cllr
@@ -355,16 +356,11 @@ def remarks_on_classes(found: ClassEvaluation) -> tuple[str, ...]:
         words = "The classes are perfectly separated: no confidence intervals for means of costs (Cllr, information, "
         return (f"{words}Brier score, calibration loss), because no error shows how much an error costs.",)
     if separated:
-        names = ", ".join(separated[:_NAMED]) + (
-            "" if len(separated) <= _NAMED else f" and {len(separated) - _NAMED} more"
+        words = (
+            f"Perfectly separated from all other classes: {some_of(separated)}. Their Cllr and calibration loss have"
         )
-        words = f"Perfectly separated from all other classes: {names}. Their Cllr and calibration loss have no "
-        return (f"{words}confidence intervals.",)
+        return (f"{words} no confidence intervals.",)
     return ()
-
-
-_NAMED = 3
-"""Number of classes that a note names."""
 
 
 def rows_of_rates(n_classes: int) -> int:

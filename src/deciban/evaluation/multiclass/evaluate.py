@@ -17,7 +17,7 @@ from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.ranks.operating import WORSE_THAN_NONE
 from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError, Note, counted
+from deciban.errors import InputError, Note, counted, some_of
 from deciban.evaluation.curves import beyond, far_off, no_log_likelihoods
 from deciban.evaluation.multiclass.problem_sums import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.result import ClassEvaluation
@@ -104,10 +104,8 @@ def _few(found: ClassEvaluation) -> list[str]:
     notes = []
     scarce = [name for name, n in zip(found.classes, found.counts.tolist(), strict=True) if n < FEW_ERRORS]
     if scarce:
-        shown = ", ".join(scarce[:5]) + (f" and {len(scarce) - 5} more" if len(scarce) > 5 else "")
-        notes.append(
-            f"Fewer than {FEW_ERRORS} trials of {shown}: metrics of such classes are rough, but have full weight."
-        )
+        words = f"Fewer than {FEW_ERRORS} trials of {some_of(scarce)}"
+        notes.append(f"{words}: metrics of such classes are rough, but have full weight.")
     n_errors = float(found.confusion.sum() - np.trace(found.confusion))
     if n_errors < FEW_ERRORS:
         words = f"Rule of {FEW_ERRORS}: only {n_errors:g} errors in total, so the error rate is rough."

@@ -19,7 +19,7 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Groups, Prior, prior_of
 from deciban.core import logliks as kernels
-from deciban.core.class_counts import chosen, log_weights, non_target_priors, tally
+from deciban.core.class_counts import chosen, count_type, log_weights, non_target_priors, tally
 from deciban.core.expected import ErrorCounts
 from deciban.core.logliks import critical_priors, relative, row_blocks
 from deciban.core.ranks.operating import OperatingPoint
@@ -356,6 +356,16 @@ class CountedProblem(SortedScores):
         return replace(self._errors, thresholds=thresholds, n_miss=self._errors.n_miss[at], n_fa=self._errors.n_fa[at])
 
 
+class CountedDetectors(tuple[CountedProblem, ...]):
+    """Counted results of each class against the rest."""
+
+    __slots__ = ()
+
+    def cllrs(self) -> FloatArray:
+        """Return `deciban.multiclass.tables.Detectors.cllrs`."""
+        return np.array([one.cllr() for one in self])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CountedPairs:
     """Counted results of each pair of classes.
@@ -385,18 +395,18 @@ class CountedProblems:
 
     Attributes
     ----------
-    of_targets : tuple of tuples of CountedProblem
+    of_targets : tuple of CountedDetectors
         Each target against the rest, for each prior of the rivals.
     of_pairs : CountedPairs or None
         None if pairs are not requested.
     odds : PooledOdds
     """
 
-    of_targets: tuple[tuple[CountedProblem, ...], ...]
+    of_targets: tuple[CountedDetectors, ...]
     of_pairs: CountedPairs | None
     odds: PooledOdds
 
-    def detectors(self, at: int) -> tuple[CountedProblem, ...]:
+    def detectors(self, at: int) -> CountedDetectors:
         """Return each class against the rest, at one of the priors of the rivals."""
         return self.of_targets[at]
 
@@ -456,33 +466,32 @@ class DecidedAt(ByValue):
         if n > MOST_DECIDED or np.any(prior <= 0.0):
             return None
         n_places = len(PRIORS) + 1
-        counts: list[CountArray] = [np.zeros(n_places * n * n, np.uint8)] * n
-        weights, others, places = np.log(prior), np.log1p(-prior), logit(PRIORS)
+        counts = np.zeros((n, n_places * n * n), count_type(trials.weights))
+        weights, others = np.log(prior)[:, None], np.log1p(-prior)[:, None]
         for rows in kernels.row_blocks(*trials.loglik.shape):
-            block = kernels.relative(trials.loglik, rows) + weights[:, None]
-            columns = np.arange(block.shape[1])
+            relative = kernels.relative(trials.loglik, rows)
+            block, columns = relative + weights, np.arange(relative.shape[1])
             top = np.argmax(block, axis=0)
             best = block[top, columns]
-            rest = block.copy()
-            rest[top, columns] = -math.inf
-            second = np.argmax(rest, axis=0)
+            block[top, columns] = -math.inf
+            second = np.argmax(block, axis=0)
             second = np.where(second == top, np.where(top == 0, 1, 0), second)  # all other classes are excluded
-            beside = rest[second, columns]
+            # Log odds of each class at which it draws level with its best rival.
+            level = best - relative
+            level[top, columns] = block[second, columns] - relative[top, columns]
+            level -= others
+            rival = np.broadcast_to(top, level.shape).copy()
+            rival[top, columns] = second
+            rival += (_first_places(level, rival) * n + trials.label[rows]) * n
             some = None if trials.weights is None else trials.weights[rows]
-            for k in range(n):
-                is_top = top == k
-                rival, height = np.where(is_top, second, top), np.where(is_top, beside, best)
-                needed = height - others[k] - (block[k] - weights[k])
-                at = np.searchsorted(places, needed, side="left")
-                at += (at < len(places)) & (places[np.minimum(at, len(places) - 1)] == needed) & (k > rival)
-                code = (at * n + trials.label[rows]) * n + rival
-                found = tally(code, n_places * n * n, some)
-                counts[k] = _sum(counts[k], found)
-        return cls(prior, np.stack(counts).reshape(n, n_places, n, n), _quadratic_sums(trials, prior))
+            for k, codes in enumerate(rival):
+                counts[k] += tally(codes, n_places * n * n, some)
+        return cls(prior, _short(counts).reshape(n, n_places, n, n), _quadratic_sums(trials, prior))
 
     def __add__(self, other: DecidedAt) -> DecidedAt:
         """Add the trials of another part."""
-        counts: CountArray = np.concatenate([_sum(*both)[None] for both in zip(self.counts, other.counts, strict=True)])
+        kind = np.result_type(_total(self.counts), _total(other.counts))
+        counts = _short(np.add(self.counts, other.counts, dtype=kind))
         return replace(self, counts=counts, quadratic=self.quadratic + other.quadratic)
 
     def prior_at(self, k: int, p: float) -> FloatArray:
@@ -552,46 +561,89 @@ def _short(counts: CountArray) -> CountArray:
     return counts if counts.dtype.kind == "f" else counts.astype(np.min_scalar_type(int(counts.max())))
 
 
-def _sum(first: CountArray, second: CountArray) -> CountArray:
-    return _short(np.add(first, second, dtype=np.result_type(_total(first), _total(second))))
+_PLACES = np.asarray(logit(PRIORS))
+_CELLS_PER_NAT = 1.0 / float(np.diff(_PLACES).min())
+"""So many that no cell of the table has two places."""
+_CELLS = ((_PLACES - _PLACES[0]) * _CELLS_PER_NAT).astype(np.int64)
+_BEFORE = np.searchsorted(_CELLS, np.arange(_CELLS[-1] + 2))
+_INSIDE = np.full(len(_BEFORE), np.nan)
+_INSIDE[_CELLS] = _PLACES
 
 
-_AT_ONCE = 1024
-"""Trials whose costs at all priors are in memory at once, few enough for the cache."""
+def _first_places(level: FloatArray, rival: IntArray) -> IntArray:
+    """Return the first of `PRIORS` at which each class (row) is decided: above a level, or at it before its rival.
 
-
-def _quadratic_sums(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
-    """Return sums of quadratic costs by class whose prior changes, prior, and class of the trials."""
-    n = trials.n_classes
-    found = np.zeros((n, len(PRIORS), n))
-    for y in range(n):
-        members = np.flatnonzero(trials.label == y)
-        for start in range(0, len(members), _AT_ONCE):
-            rows = members[start : start + _AT_ONCE]
-            weights = np.ones(len(rows)) if trials.weights is None else np.asarray(trials.weights[rows], np.float64)
-            likely = np.exp(kernels.relative(trials.loglik, rows)) * prior[:, None]
-            for k in range(n):
-                found[k, :, y] += _quadratic_costs(likely, y, k, prior[k], weights)
+    A table is several times faster than a search.
+    """
+    cells = np.clip((level - _PLACES[0]) * _CELLS_PER_NAT, 0.0, len(_BEFORE) - 1.0).astype(np.int64)
+    inside = _INSIDE[cells]
+    found: IntArray = _BEFORE[cells] + (level > inside)
+    at = np.nonzero(level == inside)
+    found[at] += at[0] > rival[at]
     return found
 
 
-def _quadratic_costs(likely: FloatArray, y: int, k: int, share: float, weights: FloatArray) -> FloatArray:
-    """Return sums of the quadratic costs of trials of class ``y`` at all priors of class ``k``.
+_NOTHING = 1e-150
+"""Sum of likelihoods, relative to the largest, that has no effect on a cost; its square is a float."""
 
-    With ``c`` the posterior of all classes but ``k``, and ``r`` their shares of ``c``, a trial costs
-    ``c^2 (1 + sum r^2)``, plus ``2 - 2 c (1 + r_y)`` unless ``y`` is ``k`` (paper 001 eq. 13).
+_ODDS = 2.0**-64, 2.0**64
+"""Odds beyond which costs are those of certainty."""
+
+_SHIFT = 49
+"""Bits of a float after the first three of its fraction: floats that differ only there are in one cell."""
+
+_WIDTH, _TERMS = 2.0**-4, 9
+"""Largest relative distance from the center of a cell, and terms of the polynomial there: errors are below 1e-12."""
+
+
+def _quadratic_sums(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
+    """Return sums of quadratic costs by class whose prior changes, prior, and class of the trials.
+
+    With ``c`` the posterior of all classes but ``k``, and ``r`` their shares of ``c``, a trial of class ``y`` costs
+    ``c^2 (1 + sum r^2)``, plus ``2 - 2 c (1 + r_y)`` unless ``y`` is ``k`` (paper 001 eq. 13). As a function of odds,
+    ``c`` and ``c^2`` are polynomials within a cell. So sums of powers in each cell are enough for all priors.
     """
-    others = np.delete(likely, k, axis=0)
-    total = others.sum(axis=0)
-    safe = np.where(total > 0, total, 1.0)
-    with np.errstate(over="ignore"):
-        odds = np.where(total > 0, likely[k] / safe * ((1.0 - share) / share), np.inf)
-        c = np.multiply.outer(PRIORS / (1.0 - PRIORS), odds)
-    c += 1.0
-    np.reciprocal(c, out=c)
-    more = 0.0 if y == k else 2.0 * weights.sum() - 2.0 * (c @ (weights * (1.0 + likely[y] / safe)))
-    c *= c
-    return np.asarray(c @ (weights * (1.0 + np.sum((others / safe) ** 2, axis=0))) + more)
+    n, odds = trials.n_classes, ((1.0 - prior) / prior)[:, None]
+    found, low, high, costs = np.zeros((n, len(PRIORS), n)), 0, 0, np.zeros((2, 0, 0))
+    blocks = ((y, trials.rows(y)[some]) for y in range(n) for some in row_blocks(len(trials.rows(y)), n))
+    for y, rows in blocks:
+        weights = np.ones(len(rows)) if trials.weights is None else trials.weights[rows].astype(np.float64)
+        likely = np.exp(relative(trials.loglik, rows)) * prior[:, None]
+        total = np.maximum(kernels.leave_one_out(likely), _NOTHING)
+        factors = np.stack((-2.0 * (1.0 + likely[y] / total), 1.0 + kernels.leave_one_out(likely**2) / total**2))
+        factors[0, y] = 0.0
+        ratio = np.clip(likely / total * odds, *_ODDS)
+        cells = ratio.view(np.int64) >> _SHIFT
+        first, last = int(cells.min()), int(cells.max())
+        if not low <= first <= last < high:
+            low, high = min(low or first, first // 64 * 64), max(high, last // 64 * 64 + 64)  # rarely more
+            costs = _costs_in(np.arange(low, high))
+        apart = ((ratio / _centers(cells) - 1.0) / _WIDTH).ravel()
+        codes = (cells - low + np.arange(n)[:, None] * (high - low)).ravel()
+        powers = np.empty((2, n, _TERMS, high - low))
+        terms = (factors * weights).reshape(2, -1)
+        for power in range(_TERMS):
+            for kind, own in zip(powers, terms, strict=True):
+                kind[:, power] = np.bincount(codes, own, n * (high - low)).reshape(n, -1)
+            terms *= apart
+        sums = powers.reshape(2, n, -1) @ costs
+        found[:, :, y] += sums[0] + sums[1] + 2.0 * weights.sum() * (np.arange(n) != y)[:, None]
+    return found
+
+
+def _centers(cells: IntArray) -> FloatArray:
+    """Return the centers of cells of positive floats."""
+    return ((cells << _SHIFT) + (1 << (_SHIFT - 1))).view(np.float64)
+
+
+def _costs_in(cells: IntArray) -> FloatArray:
+    """Return coefficients of ``c`` and ``c^2`` in cells of odds at all `PRIORS`, (2, n_terms * n_cells, n_priors)."""
+    nodes = np.cos(np.pi * (np.arange(_TERMS) + 0.5) / _TERMS)
+    odds, falls = _centers(cells) * (1.0 + _WIDTH * nodes[:, None]), (1.0 - PRIORS) / PRIORS
+    c = falls / (falls + odds[..., None])
+    at_nodes = np.stack((c, np.square(c))).reshape(2, _TERMS, -1)
+    found = np.linalg.inv(np.vander(nodes, increasing=True)) @ at_nodes
+    return np.asarray(found.reshape(2, -1, len(PRIORS)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

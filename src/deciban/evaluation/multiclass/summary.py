@@ -207,7 +207,7 @@ def _analysis(summary: ClassSummary, at: int, p_target: FloatArray) -> Detection
     """Return the analysis of detectors at some priors, without an out-of-set class."""
     n_classes, log_odds = len(summary.classes), np.asarray(logit(p_target))
     detectors = summary.problems.detectors(at)
-    found = detection_analysis_of(detectors, p_target, log_odds, np.ones(n_classes), summary.classes)
+    found = detection_analysis_of(detectors, detectors.cllrs(), p_target, log_odds, np.ones(n_classes), summary.classes)
     if summary.figures.p_out_of_set is None:
         return found
     names = ("target", "cost", "min_cost", "eer", "cllr", "min_cllr", "rates")

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError, InputError, some_of
 from deciban.io.columns import headers as naming
 from deciban.io.columns import values as cells
 from deciban.io.formats import ContentKind, Contents, InputOptions, RowError, WrittenContents, only_format_errors
@@ -128,7 +128,7 @@ class Roles:
         label = "" if self.pair is None else f", target if {' is '.join(map(repr, self.pair))}"
         roles = {name: self.by_column[name] for name in columns}
         named = [f"{'condition' if role[0] == naming.CONDITION else role}={name!r}" for name, role in roles.items()]
-        shown = naming.some_of(named, most=naming.MOST_SHOWN)
+        shown = some_of(named, " ", naming.MOST_SHOWN)
         unit = naming.unit_in_words(self.units.values())
         unit = "" if unit in self.table.reading else unit
         return f"{'' if self.table.told else ' ' + shown}{unit}{label}"  # parsed files name their columns
@@ -209,8 +209,8 @@ class TableRules:
         options = replace(options, name=options.name or table.system)
         if described.get("class_scores") is True and options.need is None:
             options = replace(options, need="class-scores")
-        listed = described.get("classes")
-        has_names = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
+        known = described.get("classes")
+        has_names = isinstance(known, list) and all(isinstance(one, str) for one in known)
         classes = tuple(described["classes"]) if has_names else None
         return cls(roles, declared_by_metadata(options, table.schema, name), plain, notes, classes)
 
@@ -371,7 +371,11 @@ def table_of(contents: Contents) -> pa.Table:
     InputError
         As in `deciban.trials.to_arrow`.
     """
-    return to_arrow(*contents.tables)
+    table = to_arrow(*contents.tables)
+    if contents.key is None or contents.label_words is None:
+        return table
+    words = pc.cast(contents.label_words, pa.string()).dictionary_encode()
+    return table.set_column(table.schema.names.index("label"), "label", words)
 
 
 def written_of(contents: Contents, table: pa.Table) -> WrittenContents:

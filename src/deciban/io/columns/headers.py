@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError, InputError, some_of
 from deciban.types import ScoreUnit
 
 IDENTITY = ("enroll", "test", "side", "trial")
@@ -222,20 +222,9 @@ def compared(columns: Mapping[str, str], headers: Sequence[str], name: str) -> t
 
 def shown_headers(headers: Sequence[str]) -> str:
     """Return the names of columns for messages, and the numbers of columns without a name."""
-    return some_of([header or f"one without a name (number {at + 1})" for at, header in enumerate(headers)], ", ")
-
-
-def some_of(words: Sequence[str], separator: str = " ", most: int = _SHOWN) -> str:
-    """Return all words, or, if there are more than ``most``, the first ones and the number of the others.
-
-    Examples
-    --------
-    >>> some_of([f"c{i}" for i in range(10_000)])[-26:]
-    'c6 c7 c8 c9 and 9,990 more'
-    """
-    if len(words) <= most:
-        return separator.join(words)
-    return f"{separator.join(words[:most])} and {len(words) - most:,} more"
+    return some_of(
+        [header or f"one without a name (number {at + 1})" for at, header in enumerate(headers)], most=_SHOWN
+    )
 
 
 def parse_columns(columns: Columns) -> dict[str, str] | list[str]:

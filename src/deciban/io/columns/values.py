@@ -403,6 +403,7 @@ def assemble(
         class_scores=class_scores,
         class_key=class_key,
         words=words,
+        label_words=by_role.get("label") if options.vocabulary.has_kinds(words) else None,
     )
 
 

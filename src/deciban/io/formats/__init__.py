@@ -86,6 +86,8 @@ class Contents:
     id_map : IdMap or None
     words : mapping of str to bool
         The label words that occur: True for words that mean target.
+    label_words : Arrow array or None
+        The label word of each trial, if the words distinguish more than two kinds, such as spoofs.
     notes : tuple of str or Message
         Notes for the user on this input.
     from_probabilities : bool
@@ -102,6 +104,7 @@ class Contents:
     segment_quality: SegmentQuality | None = None
     id_map: IdMap | None = None
     words: Mapping[str, bool] = field(default_factory=dict)
+    label_words: pa.Array | pa.ChunkedArray | None = None
     notes: tuple[str | Message, ...] = ()
     from_probabilities: bool = False
 

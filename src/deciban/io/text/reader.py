@@ -15,7 +15,7 @@ import pyarrow.csv
 from deciban._arrow import compute as pc
 from deciban._arrow import lengths, to_numpy
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import FormatError, InputError, in_lines, teller
+from deciban.errors import FormatError, InputError, in_lines, some_of, teller
 from deciban.io.columns import headers as naming
 from deciban.io.columns.values import assemble, same_names
 from deciban.io.formats import ContentKind, Contents, InputOptions, RowError, TextFormat
@@ -75,8 +75,8 @@ class Layout:
         pairs = list(zip(self.roles, self.header, strict=True))
         others = [name for role, name in pairs if role.startswith(naming.CONDITION)]
         known = [f"{role}={name!r}" for role, name in pairs if role[0] not in (naming.IGNORED, naming.CONDITION)]
-        columns = naming.some_of(known, most=naming.MOST_SHOWN)
-        kept = f", other columns: {naming.some_of(others, most=naming.MOST_SHOWN)}" if others else ""
+        columns = some_of(known, " ", naming.MOST_SHOWN)
+        kept = f", other columns: {some_of(others, ' ', naming.MOST_SHOWN)}" if others else ""
         if not self.format.log10 and self.holds != "class-scores":
             unit = naming.unit_in_words(naming.declared_unit(name) for role, name in pairs if role == "score") + unit
         return f"{self.format.name}{' ' * bool(columns)}{columns}{separated}{unit}{kept}"

@@ -18,7 +18,7 @@ from deciban.io.formats import ContentKind, Contents, RowError, TextFormat, Writ
 from deciban.io.text import looks_numeric
 from deciban.trials import Trials
 from deciban.trials.frames import check_same_trials
-from deciban.trials.lists import PAIR_SIDE, ROW
+from deciban.trials.lists import PAIR_SIDE, ROW, condition_column
 from deciban.types import AnyArray
 
 _FORBIDDEN = {
@@ -140,7 +140,7 @@ class Column:
         return replace(self, texts=quoted(self.texts, format.delimiter, first=first))
 
 
-def columns_of(contents: Contents, words: tuple[str, str]) -> tuple[Trials, list[Column]]:
+def columns_of(contents: Contents, format: TextFormat) -> tuple[Trials, list[Column]]:
     """Return the trials, and all their data as columns.
 
     Raises
@@ -163,8 +163,10 @@ def columns_of(contents: Contents, words: tuple[str, str]) -> tuple[Trials, list
         for side, names, codes in zip(trials.sides, trials.names, trials.codes, strict=True):
             columns.append(Column(side, side, codes.__getitem__, names))
     columns += [Column("score", one.name, one.score.__getitem__) for one in contents.systems]
-    if key is not None:
-        columns.append(Column("label", "label", (~key.is_target).view(np.int8).__getitem__, of_words(words)))
+    if key is not None and contents.label_words is not None and not format.lines:
+        columns.append(replace(_condition("label", condition_column("label", contents.label_words)), role="label"))
+    elif key is not None:
+        columns.append(Column("label", "label", (~key.is_target).view(np.int8).__getitem__, of_words(format.words)))
     if contents.class_key is not None:
         true = contents.class_key
         columns.append(Column("class", "class", true.label.__getitem__, of_words(true.classes)))
@@ -264,7 +266,7 @@ def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Wri
     b'ann x 1.5\\nann y -0.1\\n'
     """
     require(contents, format.writes, format.name)
-    trials, columns = columns_of(contents, format.words)
+    trials, columns = columns_of(contents, format)
     _require_room_for_names(columns, trials, format)
     given = {column.role for column in columns}
     columns = undone(columns, trials, format)

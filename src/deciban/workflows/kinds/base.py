@@ -676,5 +676,5 @@ def named_apart(systems: Sequence[S]) -> list[S]:
 def of_trials(contents: Contents, old: Trials, trials: Trials) -> Contents:
     """Return contents with some of their trials, without the scores that will be replaced."""
     rows = Lookup(trials).find(old).rows
-    fields = {name: getattr(contents, name) for name in ("index", "key", "class_key", "class_scores")}
+    fields = {name: getattr(contents, name) for name in ("index", "key", "class_key", "class_scores", "label_words")}
     return replace(contents, **{name: one.take(rows) for name, one in fields.items() if one is not None})
