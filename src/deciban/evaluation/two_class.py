@@ -158,7 +158,8 @@ def _badly_calibrated(points: Sequence[PointResult], curves: Curves) -> list[str
     bad = curves.act_error > WORSE_THAN_NONE
     if bad.all():
         return [Note("At every prior, decisions cost more than ignoring the scores.", "calibration")]
-    asked = [f"{point} (normalized cost {point.act_dcf:.4g})" for point in points if point.act_dcf > WORSE_THAN_NONE]
+    costs = [(point, f"{point.act_dcf:.4g}") for point in points if point.act_dcf > WORSE_THAN_NONE]
+    asked = [f"{point} (normalized cost {'just above 1' if cost == '1' else cost})" for point, cost in costs]
     intervals = _intervals(curves.prior_log_odds, bad)
     if not asked and not intervals:
         return []

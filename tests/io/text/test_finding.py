@@ -327,3 +327,8 @@ def test_numbers_in_other_forms_are_named_and_no_header(file, odd, words):
 def test_blanks_that_are_none_are_named(file):
     with pytest.raises(FormatError, match=r"NO-BREAK SPACE \(U\+00A0, character 3\)"):
         read_scores(file("m0\u00a0s0\u00a00.5\nm1\u00a0s1\u00a01.5\n"))
+
+
+def test_a_single_column_of_a_key_is_asked_for_by_its_name(file):
+    with pytest.raises(FormatError, match=r"which column is the class: 'b'.*\(--columns class\)"):
+        read_class_key(file("b\na\nc\n"))

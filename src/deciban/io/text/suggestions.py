@@ -396,7 +396,8 @@ def undecided(
     asked, in_order, by_header = "which columns name the trials", "enroll,test", "trial=utt"
     role = headers.NEEDED_ROLE.get(need)
     if role is not None:
-        asked, in_order, by_header = f"which column is the {role}", f"{in_order},{role}", f"{by_header},{role}=NAME"
+        in_order = role if need == "class-key" and len(sample[0].split()) == 1 else f"{in_order},{role}"
+        asked, by_header = f"which column is the {role}", f"{by_header},{role}=NAME"
     if format is not None:
         return (
             f"{name}:1: not {format.name} with {need}: {line!r}. Name the columns: {options.columns_option} {in_order}."
