@@ -119,7 +119,9 @@ def compile_methods_late() -> None:
 
     def create_late(name: str, *args: Any, **more: Any) -> Any:
         now = functools.partial(create, name, *args, **more)
-        return LateMethod(name, now) if more["globals"].get("__name__", "").startswith("deciban.") else now()
+        return (
+            LateMethod(name, now) if (more.get("globals") or {}).get("__name__", "").startswith("deciban.") else now()
+        )
 
     if create is not None:
         dataclasses._create_fn = create_late  # type: ignore[attr-defined]  # noqa: SLF001

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import load_model, metrics
-from deciban.calibration import AffineCalibrator, BoundCalibrator, Chain, ElubCalibrator, PavCalibrator, elub_bounds
+from deciban.calibration import (
+    AffineCalibrator,
+    BoundCalibrator,
+    Chain,
+    ElubCalibrator,
+    PavCalibrator,
+    ShiftCalibrator,
+    elub_bounds,
+)
 from deciban.errors import DecibanWarning, FormatError, InputError
 from support.labelled import labelled
 from support.strategies import any_score, classes, coarse
@@ -209,5 +217,21 @@ def test_intervals_of_a_bounded_map_contain_those_of_the_map_within_the_bounds(t
         elub = model.steps[1]
         assert (whole[0] <= elub.transform(own[0])).all()
         assert (whole[1] >= elub.transform(own[1])).all()
-    refitted = chain.fit(scores, is_target)
-    assert refitted.steps[0].uncertainty_ is None
+    before = chain.interval([1.5])
+    with pytest.raises(InputError):
+        chain.fit(np.append(tar + 99, scores[120:]), is_target)  # separated: no finite map
+    assert chain.interval([1.5]) == before
+    assert chain.fit(scores, is_target).steps[0].uncertainty_ is None
+
+
+def test_a_decreasing_step_exchanges_the_ends_of_intervals():
+    rng = np.random.default_rng(6)
+    scores, is_target = -np.append(rng.normal(1, 1, 60), rng.normal(-1, 1, 90)), np.arange(150) < 60
+    chain = Chain(ShiftCalibrator(), AffineCalibrator())
+    with pytest.warns(DecibanWarning, match="larger scores favour non-targets"):
+        chain.fit(scores, is_target, units=np.arange(150) % 30)
+    first, second = chain.steps
+    ends = [second.transform(end) for end in first.interval([0.0, 2.0])]
+    low, high = chain.interval([0.0, 2.0])
+    assert (low <= np.minimum(*ends)).all()
+    assert (high >= np.maximum(*ends)).all()

@@ -3,6 +3,7 @@
 import json
 import math
 import pickle
+from dataclasses import replace
 
 import jsonschema
 import numpy as np
@@ -123,6 +124,24 @@ def test_a_registered_metric_is_shown_wherever_metrics_are(register, tmp_path):
     assert read_saved(saved)[0].metric("twin").low == one.interval("twin").low
 
 
+def test_results_from_before_a_registration_lack_the_metric(register):
+    before = deciban.evaluate([1.0, 2.0], [0.0, 1.0])
+    register("twin", "twin of Cllr", costs=cllr_costs)
+    after = deciban.evaluate([1.0, 2.0], [0.0, 1.0])
+    assert "twin" not in before.table()
+    assert "twin" in deciban.Results((after, before)).table()
+
+
+def test_costs_cannot_change_the_scores(register):
+    def costs(llr):
+        llr *= 0.5
+        return cllr_costs(llr)
+
+    plain = deciban.evaluate([1.0, 2.0, -1.0], [0.0, 1.0, -3.0])
+    register("halved", "halved", costs=costs)
+    assert replace(deciban.evaluate([1.0, 2.0, -1.0], [0.0, 1.0, -3.0]), own=()) == plain
+
+
 def test_sums_of_registered_costs_merge(register):
     register("twin", "twin of Cllr", costs=cllr_costs)
     parts = [summarize(RNG.normal(1, 1, n), RNG.normal(-1, 1, n)) for n in (5, 70)]
@@ -137,6 +156,7 @@ def test_sums_of_registered_costs_merge(register):
         (lambda llr: (llr, llr), "a negative cost or NaN"),
         (lambda llr: (llr * np.nan, llr), "a negative cost or NaN"),
         (lambda _: (np.ones(1), np.ones(1)), r"an array of shape \(1,\)"),
+        (lambda _: None, "costs must return two arrays of numbers"),
     ],
 )
 def test_registered_costs_are_checked(register, costs, words):
@@ -146,7 +166,17 @@ def test_registered_costs_are_checked(register, costs, words):
 
 
 @pytest.mark.parametrize(
-    "given", [("eer", "EER"), ("my metric", "x"), ("new", "x", ("classes",)), ("new", "x", ("two-class",), "point")]
+    "given",
+    [
+        ("eer", "EER"),
+        ("units", "x"),
+        ("n_tar", "x"),
+        ("Hinge", "x"),
+        ("my metric", "x"),
+        ("new", " "),
+        ("new", "x", ("classes",)),
+        ("new", "x", ("two-class",), "point"),
+    ],
 )
 def test_names_and_kinds_of_registered_metrics_are_checked(given):
     with pytest.raises(deciban.InputError, match=f"metric '{given[0]}'"):
@@ -154,8 +184,8 @@ def test_names_and_kinds_of_registered_metrics_are_checked(given):
 
 
 def test_a_registered_metric_does_not_replace_another_number(register):
-    register("n_tar", "targets", costs=cllr_costs)
-    with pytest.raises(deciban.InputError, match="metric 'n_tar': results have another value"):
+    register("plot", "plot", costs=cllr_costs)
+    with pytest.raises(deciban.InputError, match="metric 'plot': results have another value"):
         deciban.evaluate([1.0], [0.0])
 
 

@@ -1,5 +1,6 @@
 """Fiducial calibration discrepancy: sums over trials, and limits that contain 0 for calibrated llrs."""
 
+import itertools
 import json
 import math
 
@@ -91,3 +92,13 @@ def test_forensic_validation_has_the_discrepancy_as_a_criterion(tmp_path, monkey
     assert (code, out.splitlines()[1].split()[-1]) == (1, "fail")
     code, out, _ = run("eval llrs.csv --preset forensic -q --no-intervals")
     assert f"confirmed: llrs {max(one.confirmed for one in found):.2f}" in out
+
+
+def test_only_relative_sizes_of_fractional_weights_matter():
+    tar, non = np.random.default_rng(3).normal([[2.0], [-2.0]], 2.0, (2, 300))
+    found = [
+        metrics.calibration_discrepancy(tar, non, tar_weights=np.full(300, size), non_weights=np.full(300, size))
+        for size in (0.001, 0.1, 99.5)
+    ]
+    for one, other in itertools.pairwise([*found, metrics.calibration_discrepancy(tar, non)]):
+        assert [(x.low, x.high) for x in one] == pytest.approx([(x.low, x.high) for x in other], nan_ok=True)

@@ -191,7 +191,7 @@ def test_onnx_has_nan_where_the_model_refuses_infinite_scores():
 
 
 def test_what_cannot_be_exported_is_refused():
-    with pytest.raises(InputError, match="detection-affine cannot be exported. There are affine"):
+    with pytest.raises(InputError, match="detection-affine cannot be exported. Use one of affine"):
         exported(DetectionAffineTransformation().fit(LOGLIK, LABEL))
     with pytest.raises(InputError, match="infinite. Train it with smoothing or a bound"):
         exported(PavCalibrator().fit(SCORES, TRUTH))

@@ -81,7 +81,7 @@ def test_of_few_trials_no_figure_is_praised():
 def test_the_information_that_scores_hold_is_said():
     words = apart(replace(SOUND, min_cllr=0.643, reference=math.log2(10), apart="the 10 classes")).sentences
     assert words[0].startswith(
-        "With ideal calibration, its scores would deliver 2.68 of the 3.32 bits that are needed to tell the 10"
+        "With ideal calibration, its scores would deliver 2.68 of the 3.32 bits needed to tell the 10"
     )
     assert words[1] == "3 % of decisions are wrong."
 

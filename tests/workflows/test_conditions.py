@@ -117,7 +117,7 @@ def test_attacks_share_their_bona_fide_trials():
         (f"attack {name}", 150) for name in ("A07", "A17", "A19")
     ]
     assert part.trials == {"targets": 150, "non-targets": 450}
-    assert significant_differences(part, 0.95)[0].startswith("attack A07 is better than attack A17")
+    assert significant_differences(part, 0.95)[0].startswith("attack A07 is significantly better than attack A17")
     assert "trials with attack - count in every condition" in next(m.text for m in found.messages if m.kind == "by")
 
 
@@ -260,7 +260,7 @@ def test_numbers_that_are_none_are_missing_with_bins_and_without():
 def test_a_worse_condition_is_told_in_words_and_alike_ones_are_not():
     found = deciban.evaluate(example(), score=["score"], by=["channel", "gender"], units="speaker").conditions[0]
     by_channel, by_gender = (significant_differences(one, 0.95) for one in found.partitions)
-    assert any(line.startswith("channel far is worse than channel mic: EER") for line in by_channel)
+    assert any(line.startswith("channel far is significantly worse than channel mic: EER") for line in by_channel)
     assert not any("mic is" in line and "tel" in line for line in by_channel)
     assert by_gender[0] == (
         "no two conditions differ significantly (p below 0.05 by Holm's correction for all comparisons of a metric)"
@@ -283,7 +283,7 @@ def test_what_is_not_compared_is_said():
     frame["score"][np.flatnonzero(label & (place == 1))[0]] = -np.inf
     (part,) = deciban.evaluate(frame, score=["score"], by="place", units="speaker").conditions[0].partitions
     told = significant_differences(part, 0.95)
-    assert told[0].startswith("place a is worse than place b: EER")
+    assert told[0].startswith("place a is significantly worse than place b: EER")
     assert "not compared, because all trials have one unit: place c; place d" in told
     assert "no differences of Cllr, which is infinite in place b" in told
 

@@ -529,7 +529,7 @@ def headings_of(found: Comparison) -> list[str]:
     """Return the headings of the table; the first columns are text: one for a single pair, else three."""
     if len(found.pairs) == 1:
         return ["metric", *found.pairs[0].names, str(found.pairs[0]), "p"]
-    return ["metric", "first", "second", "of first", "of second", "difference", "p"]
+    return ["metric", "first", "second", "value of first", "value of second", "difference", "p"]
 
 
 def rows_of(found: Comparison) -> list[Sequence[str]]:

@@ -247,10 +247,12 @@ def significant_differences(part: ByConditions, level: float) -> list[str]:
     if not phrases:
         words = "no two conditions differ" if in_pairs else "no condition differs from the mean of the others"
         return [f"{words} significantly ({_rule(level)})", *_left_out(part)]
-    return [
-        f"{first} is {'worse' if worse else 'better'} than {second or 'the mean of the others'}: {', '.join(words)}"
+    found = [
+        f"{first} is significantly {'worse' if worse else 'better'} than {second or 'the mean of the others'}: "
+        f"{', '.join(words)}"
         for (first, second, worse), words in phrases.items()
-    ] + [f"significant: {_rule(level)}; intervals are for single differences", *_left_out(part)]
+    ]
+    return [*found, f"significant: {_rule(level)}; intervals are not corrected", *_left_out(part)]
 
 
 def _left_out(part: ByConditions) -> list[str]:

@@ -587,10 +587,11 @@ class Chain(Calibrator):
             raise InputError("steps: a chain needs at least one calibrator.")
         given, statuses = data, []
         for step in self.steps:
-            step.uncertainty_ = None
             given = given.through(step)
             status = step.training_.results.get("status") if step.training_ else None
             statuses.append(f"{step.kind}: {status}")
+        for step in self.steps:
+            step.uncertainty_ = None
         return outcome_of(given, np.asarray, ". ".join(statuses))
 
     def _uncertainty(self, data: Any, units: TrialUnits) -> ParameterUncertainty:
@@ -613,7 +614,7 @@ class Chain(Calibrator):
         ends = first._bounds(scores, first.transform(scores), level)  # noqa: SLF001
         for step in others:
             ends = step.transform(ends[0]), step.transform(ends[1])
-        return np.minimum(low, ends[0]), np.maximum(high, ends[1])
+        return np.minimum(low, np.minimum(*ends)), np.maximum(high, np.maximum(*ends))
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         for step in self.steps:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -15,7 +17,7 @@ from scipy.special import expit, logit
 from deciban.core.expected import cross_entropy_curve, mixed
 from deciban.core.ranks.hull import CoarseTable
 from deciban.core.ranks.operating import ErrorKind, ErrorsAt, eer_readings, limited
-from deciban.core.resampling.intervals import ROUNDING
+from deciban.core.resampling.intervals import LEVEL, ROUNDING
 from deciban.errors import DecibanWarning, InputError, counted
 from deciban.evaluation.summary import CUSTOM, Summary
 from deciban.evaluation.uncertainty import Figure
@@ -72,7 +74,8 @@ class Metric:
         Place in JSON if it is not the name: a list with one entry for each place, and the key in each entry.
     costs : callable, optional
         For `register_metric`: function of an array of llrs in nats that returns two arrays, the costs of target trials
-        and of non-target trials with these llrs, each at least 0. The metric is the sum of both mean costs.
+        and of non-target trials with these llrs, each at least 0. The metric is the sum of both mean costs. Summaries
+        can be pickled only if the function can: define it in a module.
     """
 
     name: str
@@ -245,14 +248,23 @@ def register_metric(metric: Metric) -> Callable[[], None]:
     name = metric.name
     if metric.costs is None or metric.kinds != TWO or metric.per != "system" or metric.is_minimum:
         raise InputError(f"metric {name!r}: needs costs, one value for each system, and two classes; it is no minimum.")
-    if not name.isidentifier() or name in _BY_NAME:
-        raise InputError(f"metric {name!r}: the name is taken, or not a name in Python. Choose another.")
+    layout = json.loads(resources.files("deciban").joinpath("schemas", "layout.json").read_text("utf-8"))
+    objects = (layout["definitions"]["two_class_evaluation"], *layout["groups"].values(), *layout["parts"].values())
+    taken = {key.removesuffix("?") for one in objects for key in one} | {"name", "notes", "bootstrap"} | {*_BY_NAME}
+    if re.fullmatch(r"[a-z][a-z0-9_]*", name) is None or name in taken:
+        raise InputError(
+            f"metric {name!r}: results have a number of this name, or it has other characters than small letters of "
+            "ASCII, digits and _. Choose another."
+        )
+    if not metric.label.strip() or not 0 <= metric.digits <= 15:
+        raise InputError(f"metric {name!r}: needs a label, and 0 to 15 digits.")
     METRICS.append(metric)
     _BY_NAME[name], REGISTERED[name] = metric, metric.costs
 
     def remove() -> None:
-        METRICS.remove(metric)
-        del _BY_NAME[name], REGISTERED[name]
+        if _BY_NAME.get(name) is metric:
+            METRICS.remove(metric)
+            del _BY_NAME[name], REGISTERED[name]
 
     return remove
 
@@ -462,8 +474,8 @@ NOTHING = Requested({}, (), (), ())
 """Result without requests."""
 
 
-def requested_of(summary: Summary) -> Requested:
-    """Compute the requested metrics of a summary."""
+def requested_of(summary: Summary, level: float = LEVEL) -> Requested:
+    """Compute the requested metrics of a summary, with limits of the calibration discrepancy at a level."""
     asked, ranks = summary.figures, summary.ranks
     rates = [RateAt("fmr", *row) for row in _limited(summary, asked.fnmr_at, "fa")]
     rates += [RateAt("fnmr", *row) for row in _limited(summary, asked.fmr_at, "miss")]
@@ -475,15 +487,18 @@ def requested_of(summary: Summary) -> Requested:
     every = eer_readings(summary.rocch.eer(), ranks.tar, ranks.non) if asked.eer_conventions else {}
     readings = {name: every[name] for name in asked.eer_conventions}
     found = _classifier_metrics(summary) if asked.classifier else ()
-    levels = _discrepancies(summary) if asked.discrepancy else ()
+    levels = _discrepancies(summary, level) if asked.discrepancy else ()
     return Requested(readings, tuple(rates), tuple(at), tuple(scores), _rule_costs(summary), found, levels)
 
 
-def _discrepancies(summary: Summary) -> tuple[CalibrationDiscrepancy, ...]:
+def _discrepancies(summary: Summary, level: float) -> tuple[CalibrationDiscrepancy, ...]:
+    """Return the calibration discrepancy by decade; empty if the scores are not in memory."""
     from deciban.metrics.intervals import discrepancies_of  # loads on request
 
+    if isinstance(summary.table, CoarseTable):
+        return ()
     trials = summary.ranks.trials
-    return discrepancies_of(trials.tar, trials.non)
+    return discrepancies_of(trials.tar, trials.non, level=level)
 
 
 def _classifier_metrics(summary: Summary) -> tuple[Mapping[str, float], ...]:

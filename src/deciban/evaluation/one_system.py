@@ -417,6 +417,8 @@ class OneSystem(ByValue, PlottedResult):
     def value(self, key: Figure) -> float:
         """Return a metric of the system, or of one of its operating points."""
         owner = self if isinstance(key, str) else self.cost_points[int(key[1])]
+        if metric_of(key).costs is not None:  # registered, perhaps after this evaluation
+            return float(getattr(owner, name_of(key), math.nan))
         return float(getattr(owner, name_of(key)))
 
     def key_called(self, text: str) -> Figure:
@@ -450,7 +452,7 @@ class OneSystem(ByValue, PlottedResult):
     def summary_keys(self) -> list[Figure]:
         """Return the metrics of summary tables; with costs if there is exactly one operating point."""
         n_points = len(self.cost_points)
-        shown = (one for one in METRICS if one.tables == "all")
+        shown = (one for one in METRICS if one.tables == "all" and (one.costs is None or hasattr(self, one.name)))
         return keys_of(shown, self.kind, {"point": n_points if n_points == 1 else 0})
 
     @property

@@ -348,11 +348,10 @@ class Requirement:
         """
         if self.how and baseline is None:
             raise InputError(f"require: {self.text!r} needs the results of an earlier run (--baseline).")
-        if not self.how and self.limit > 1.0 and metric_of(self.metric.partition("@")[0]).in_percent:
-            raise InputError(
-                f"require: {self.text!r}: {self.metric} is a fraction, at most 1. Write {self.limit / 100:g} or "
-                f"{self.limit:g}%."
-            )
+        metric = metric_of(self.metric.partition("@")[0])
+        if self.how != "*" and abs(self.limit) > 1.0 and metric.in_percent and metric.costs is None:
+            way = f" Write {self.limit / 100:g} or {self.limit:g}%." if 1.0 < abs(self.limit) <= 100.0 else ""
+            raise InputError(f"require: {self.text!r}: {self.metric} is a fraction, at most 1 or 100%.{way}")
         shown = list(systems) if self.system is None else [system_named(systems, self.system)]
         found = []
         for one in shown:

@@ -458,7 +458,8 @@ class TwoClassFigures:
         return asked if isinstance(asked, TwoClassFigures) else cls(asked)
 
     def __str__(self) -> str:
-        return f"operating points {'; '.join(map(str, self.operating_points))}"
+        own = f" and metrics {', '.join(name for name, _ in self.own)}" if self.own else ""
+        return f"operating points {'; '.join(map(str, self.operating_points))}{own}"
 
 
 PosteriorCosts: TypeAlias = Mapping[str, tuple[MeanCost, MeanCost]]

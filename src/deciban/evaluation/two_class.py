@@ -106,7 +106,7 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
         best = _kinds(-point.threshold < false_alarms, -point.threshold > misses)
         prior = prior_name(-point.threshold)
         if actual and best and actual != best:
-            words = f"at {{}}, {few} {actual} at the actual and {few} {best} at the best threshold."
+            words = f"at {{}}, {few} {actual} at the actual threshold, and {few} {best} at the best one."
         elif actual or best:
             thresholds = " and ".join(name for name, kinds in (("the actual", actual), ("the best", best)) if kinds)
             words = f"{few} {actual or best} at {{}}, at {thresholds} threshold."
@@ -334,7 +334,9 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
         eer_p_fa=float(rocch.p_fa[vertex]),
         misleading=misleading_of(summary.ranks, np.array(summary.figures.factors)),
         is_weighted=summary.is_weighted,
-        requested=requested_of(summary) if summary.figures.has_requests else NOTHING,
+        requested=requested_of(summary, (resampling or Resampling()).level)
+        if summary.figures.has_requests
+        else NOTHING,
         axis=summary.figures.axis,
         information_at=information_of(summary, trials),
         cells=trials,

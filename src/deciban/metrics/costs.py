@@ -1100,7 +1100,10 @@ def own_costs(name: str, costs: OwnCosts, kind: int) -> Callable[[FloatArray], F
     """Return a function for the checked costs of a registered metric, of targets (``kind`` 0) or non-targets (1)."""
 
     def checked(llr: FloatArray) -> FloatArray:
-        found = np.asarray(costs(llr)[kind], np.float64)
+        try:
+            found = np.asarray(tuple(costs(llr.copy()))[kind], np.float64)
+        except (TypeError, ValueError, IndexError) as error:
+            raise InputError(f"metric {name!r}: costs must return two arrays of numbers ({error}).") from error
         if found.shape != llr.shape or not (found >= 0.0).all():
             what = "a negative cost or NaN" if found.shape == llr.shape else f"an array of shape {found.shape}"
             raise InputError(

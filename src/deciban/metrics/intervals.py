@@ -295,7 +295,7 @@ def discrepancies_of(
     tar: WeightedScores, non: WeightedScores, edges: FloatArray | None = None, level: float = LEVEL, seed: int = 0
 ) -> tuple[CalibrationDiscrepancy, ...]:
     """Return discrepancies of checked llrs; see `calibration_discrepancy`."""
-    (of_tar, by_tar), (of_non, by_non) = ((llr / math.log(10.0), weights) for llr, weights in (tar, non))
+    (of_tar, by_tar), (of_non, by_non) = ((llr / math.log(10.0), _as_trials(weights)) for llr, weights in (tar, non))
     if edges is None:
         near = np.concatenate([one[np.abs(one) < _DECADES] for one in (of_tar, of_non)])
         edges = np.arange(*((math.floor(near.min()), math.floor(near.max()) + 2.0) if len(near) else (0.0, 2.0)))
@@ -313,8 +313,8 @@ def discrepancies_of(
     masses = spacings(of_parts)
     reported, drawn = ((one * masses).reshape(_DRAWS, n, _PARTS).sum(axis=2) for one in (means, 1.0))
     hits, one_hit, one_non = spacings(n_tar), spacings(np.ones(n)), spacings(np.ones(n))
-    every_tar = hits + one_hit + spacings(all_tar - n_tar)
-    every_non = drawn + one_non + spacings(all_non - n_non)
+    every_tar = hits + one_hit + spacings(np.maximum(all_tar - n_tar, 0.0))  # rounding of fractional weights
+    every_non = drawn + one_non + spacings(np.maximum(all_non - n_non, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.log10(summed.reshape(n, _PARTS).sum(axis=1) / all_non / (n_tar / all_tar))
         low = np.log10(reported / every_non / ((hits + one_hit) / every_tar))
@@ -326,6 +326,14 @@ def discrepancies_of(
     limits = (np.where(there, one[0], np.nan) for one in (lows, highs))
     columns = (edges[:-1], edges[1:], n_tar, n_non, value, *limits, confirmed)
     return tuple(CalibrationDiscrepancy(*row) for row in zip(*(one.tolist() for one in columns), strict=True))
+
+
+def _as_trials(weights: CountArray | None) -> CountArray | None:
+    """Return whole weights, which count like copies, unchanged; fractional ones add up to the effective number."""
+    if weights is None or weights.dtype.kind != "f":
+        return weights
+    scaled: CountArray = weights * (weights.sum() / np.square(weights).sum())
+    return scaled
 
 
 def _in_intervals(values: ScoreArray, weights: CountArray | None, borders: FloatArray) -> CountArray:

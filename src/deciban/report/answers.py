@@ -59,7 +59,7 @@ class SystemFacts:
     leaning : str
         What a wrong offset does to scores, such as "are 2.8 too high (natural log)"; empty without this fault.
     is_far_off : bool
-        True if the best offset of two-class scores is 1 nat or more.
+        True if the offset is as important: 1 nat or more for two classes; for several, more than the scale.
     errors : tuple of str
         Sentences on the number of errors.
     is_reversed : bool
@@ -172,7 +172,7 @@ def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]
         "n_rarest": float(min(one.n_tar, one.n_non)),
         "are_too_few": bool(few),
         "reference": 1.0,
-        "scale": None if affine is None else affine.scale,
+        "scale": None if affine is None or affine.scale <= 0.0 else affine.scale,
         "mended": math.nan if affine is None else affine.cllr,
         "is_far_off": affine is not None and abs(affine.offset) >= 1.0,
         "leaning": "" if affine is None else _side(affine.scale, affine.offset, one.axis),
@@ -228,6 +228,7 @@ def _misleading(one: Evaluation) -> tuple[str, ...]:
 
 def _of_classes(one: ClassEvaluation) -> dict[str, Any]:
     found, unknown = one.calibration, math.isnan(one.min_cllr)
+    leaning, now = ("", "") if unknown or not (own := _favoured(one)) else (own, " before calibration")
     rate = sure(percent(one.error_rate), one, "error_rate")
     by_chance = one.default_error_rate * (1.0 - one.default_error_rate)
     error_by_chance = math.sqrt(by_chance / (one.n_classes * float(one.counts.min())))
@@ -240,9 +241,9 @@ def _of_classes(one: ClassEvaluation) -> dict[str, Any]:
         "reference": one.reference,
         "scale": None if unknown or not found.scale > 0.0 else found.scale,
         "mended": found.minimum,
-        "is_far_off": False,
-        "leaning": "" if unknown else _favoured(one),
-        "errors": (f"{rate} of decisions are wrong; without scores, {percent(one.default_error_rate)} would be.",),
+        "is_far_off": bool(leaning) and found.offset_loss > found.scale_loss,
+        "leaning": leaning,
+        "errors": (f"{rate} of decisions are wrong{now}; without scores, {percent(one.default_error_rate)} would be.",),
         "is_reversed": one.error_rate > one.default_error_rate + _BEYOND_CHANCE * error_by_chance,
         "weak_spots": _confused(one),
         "helps": True,
@@ -272,9 +273,8 @@ def _confused(one: ClassEvaluation) -> tuple[str, ...]:
         named = ", ".join(f"{name} ({sure(percent(rate), one, ('class_error_rates', name))})" for rate, name in worst)
         said.append(f"Highest error rates: {named}.")
     for name, other, n, share in one.frequent_confusions(1):
-        said.append(
-            f"The most frequent confusion is {name} with {other}: {count(n)} trials, {percent(share)} of the class."
-        )
+        trials = counted(int(n), "trial") if n == int(n) else f"{count(n)} trials"
+        said.append(f"The most frequent confusion is {name} with {other}: {trials}, {percent(share)} of the class.")
     return tuple(said)
 
 
@@ -374,8 +374,11 @@ def apart(facts: SystemFacts) -> Answer:
     if facts.is_reversed:
         words = "Scores favour the wrong class more often than the right one."
         return Answer(APART, "reversed", "bad", (words, *facts.errors))
-    if math.isnan(facts.min_cllr):
-        words = "The information after the best recalibration is unknown: it needs all trials at once."
+    if math.isnan(facts.min_cllr) or (facts.has_wrong_certainty and facts.n_classes > 2):
+        words = (
+            "The information after the best recalibration is unknown: it needs all trials at once, and no trial with "
+        )
+        words += "infinite evidence for the wrong class."
         return Answer(APART, "unknown", "unknown", (words, *facts.errors))
     held = facts.reference - facts.min_cllr
     share = held / facts.reference
@@ -383,8 +386,8 @@ def apart(facts: SystemFacts) -> Answer:
     if facts.are_too_few:
         verdict, mood = _TOO_FEW, "unknown"
     words = (
-        f"With ideal calibration, its scores would deliver {number(held, 2)} of the {_bits(facts.reference)} that are "
-        f"needed to tell {facts.apart} at equal priors."
+        f"With ideal calibration, its scores would deliver {number(held, 2)} of the {_bits(facts.reference)} needed to "
+        f"tell {facts.apart} at equal priors."
     )
     return Answer(APART, verdict, mood, (words, *facts.errors))
 
@@ -414,7 +417,7 @@ def _judged(facts: SystemFacts, lost: float) -> tuple[str, Mood, tuple[str, ...]
     if lost <= _FINE * cllr or lost <= _FINE_OF_HELD * held:
         return "yes", "good", ()
     if _is_chance(facts):
-        more = ("The gain of a scale and an offset is within chance.",)
+        more = ("A scale and an offset would improve it no more than chance.",)
         return (_TOO_FEW, "unknown", more) if facts.are_too_few else (_SO_FAR, "good", more)
     if lost <= _SLIGHT * cllr or lost <= _SLIGHT_OF_HELD * held:
         return "nearly", "fair", _how(facts)
@@ -446,21 +449,21 @@ def _how(facts: SystemFacts) -> tuple[str, ...]:
     said, scores = list[str](), "llrs" if facts.n_classes == 2 else "log-likelihoods"
     if facts.is_reversed:
         return ()
-    if facts.scale is not None and facts.scale < _SURE:
-        said.append(
-            f"Overconfident: its {scores} are {_times(1 / facts.scale)} too extreme (best scale {facts.scale:.2g})."
-        )
-    elif facts.scale is not None and facts.scale > _CAUTIOUS:
-        said.append(f"Underconfident: its {scores} are {_times(facts.scale)} too weak (best scale {facts.scale:.2g}).")
+    scale = facts.scale or 1.0
+    if off := _off_scale(scale):
+        said.append(f"{'Over' if scale < 1.0 else 'Under'}confident: its {scores} are {off} (best scale {scale:.2g}).")
     if facts.leaning:
         said.append(f"Its {scores} {facts.leaning}.")
-    if not said:
+    if not said and facts.scale is not None:
         said.append("A scale and an offset would not correct this: see the plot of the normalized Bayes error rate.")
     return tuple(said)
 
 
-def _times(factor: float) -> str:
-    return f"{factor:.0f} times" if factor >= 99.5 else f"{factor:.2g} times"
+def _off_scale(scale: float) -> str:
+    """Return how many times scores are too extreme or too weak; empty if the best scale is nearly 1."""
+    factor = max(scale, 1.0 / scale)
+    words = f"{factor:.0f} times" if factor >= 99.5 else f"{factor:.2g} times"
+    return "" if _SURE <= scale <= _CAUTIOUS else f"{words} too {'extreme' if scale < 1.0 else 'weak'}"
 
 
 def fails(facts: SystemFacts) -> Answer:
@@ -483,7 +486,7 @@ def fails(facts: SystemFacts) -> Answer:
 
 def enough(facts: SystemFacts) -> Answer:
     """Answer whether there are enough errors and units for reliable metrics."""
-    said, mood = list(facts.scarce), "fair" if facts.scarce else "good"
+    said, is_wide = list(facts.scarce), facts.width > _ROUGH
     if facts.n_units is None:
         said.append("The speakers or other units of the trials are unknown, so no metric has an interval.")
         if facts.are_too_few:
@@ -493,14 +496,11 @@ def enough(facts: SystemFacts) -> Answer:
     if facts.n_units < FEW_UNITS:
         said.append(f"Intervals rest on {units}, fewer than {FEW_UNITS}: they are rough.")
         return Answer(ENOUGH, "no", "bad", tuple(said))
-    if facts.width > _ROUGH:
-        said.append(f"Intervals rest on {units}, and the interval of the {facts.main_figure} is wide.")
-        mood = "fair"
-    else:
-        said.append(f"Intervals rest on {units}.")
-    return Answer(
-        ENOUGH, "yes" if mood == "good" else "not for all metrics", "good" if mood == "good" else "fair", tuple(said)
-    )
+    wide = f", and the interval of the {facts.main_figure} is wide" if is_wide else ""
+    said.append(f"Intervals rest on {units}{wide}.")
+    if is_wide or facts.scarce:
+        return Answer(ENOUGH, "not for all metrics", "fair", tuple(said))
+    return Answer(ENOUGH, "yes", "good", tuple(said))
 
 
 def next_steps(facts: SystemFacts, answers: Sequence[Answer]) -> Answer:
@@ -513,7 +513,7 @@ def next_steps(facts: SystemFacts, answers: Sequence[Answer]) -> Answer:
     if moods[CALIBRATED] in ("bad", "fair"):
         verdicts.append(f"{facts.before}calibrate")
         words = f"{facts.before}calibrate on other trials of the same kind (deciban calibrate), and evaluate again."
-        steps.append(words[0].upper() + words[1:])
+        steps.append(f"{words[0].upper()}{words[1:]}")
     if moods[APART] in ("bad", "fair"):
         verdicts.append("improve the recognizer")
         steps.append("Calibration cannot separate the classes better: improve the recognizer, or fuse it with others.")
@@ -566,9 +566,12 @@ def verdict(one: Any, *, with_calibration: bool = True) -> str:
     if separation.mood == "bad" and facts.is_reversed:
         return f"{one.name}: scores favour the wrong class: check their sign (--negate) and the labels."
     words = _SEPARATES.get(separation.verdict, "separates {} to an unknown degree").format(facts.apart)
-    in_percent = f"{100 * rate:.0f}" if rate >= 0.0995 else f"{100 * rate:.2g}"
+    digits = ".0f" if rate >= 0.0995 else ".2g"
+    measure = f"{facts.main_figure} {100 * rate:{digits}} %"
+    if one.kind == "classes" and facts.is_far_off:  # decisions are wrong by calibration, too
+        measure = f"min Cllr {number(facts.min_cllr, 2)} of {_bits(facts.reference)}"
     more = "" if facts.are_too_few or not with_calibration else f", {_calibration_in_words(one, facts)}"
-    return f"{one.name}: {words} ({facts.main_figure} {in_percent} %){more}."
+    return f"{one.name}: {words} ({measure}){more}."
 
 
 def _calibration_in_words(one: Any, facts: SystemFacts) -> str:
@@ -590,10 +593,9 @@ def _calibration_in_words(one: Any, facts: SystemFacts) -> str:
 
 def _fault(facts: SystemFacts, scores: str) -> str:
     """Return the faults of calibration: a wrong scale and, without it or if it is large, a wrong offset."""
-    scale, leaning = facts.scale, facts.leaning.replace(", by", " by")
-    if scale is not None and not _SURE <= scale <= _CAUTIOUS:
-        words = f"its {scores} are {_times(max(scale, 1 / scale))} too {'extreme' if scale < 1.0 else 'weak'}"
-        return f"{words} and {leaning.removeprefix('are ')}" if facts.is_far_off else words
+    leaning = facts.leaning.replace(", by", " by")
+    if off := _off_scale(facts.scale or 1.0):
+        return f"its {scores} are {off}" + (f" and {leaning.removeprefix('are ')}" if facts.is_far_off else "")
     if leaning:
         return f"its {scores} {leaning}"
     return f"bad calibration costs {number(facts.cllr - facts.min_cllr)} bits"

@@ -514,7 +514,7 @@ def print_worst(results: Any, out: Console) -> None:
     """
     for one in results.worst:
         out.print("")
-        say(out, f"most misleading trials of {one.system}", "bold")
+        say(out, f"most misleading trials of {one.system}: least evidence for their class", "bold")
         headings = headings_of(one, results.classes)
         rows = rows_of(one, results.classes, number)
         what = "llr of the class against the others" if results.classes else "llr"

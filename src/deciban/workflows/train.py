@@ -219,7 +219,7 @@ def _gain(rows: Sequence[FigureRow], *, on_complete: bool) -> list[str]:
     compared = "no better than" if share < _NOTHING else f"{share:.1%} below".replace("%", " %")
     where = ", on the trials that all systems scored" if on_complete else ""
     words = f"{fusion.name}: objective {compared} that of {best.name}, the best single system{where}"
-    return [words, "Rows of single systems: each system calibrated alone, on the training trials."]
+    return [words, "Single systems: each is calibrated alone, on the training trials."]
 
 
 def train_files(

@@ -28,7 +28,17 @@ def test_logit_and_log_are_symmetric_on_their_scales(value, middle, error):
     assert high - low == pytest.approx(2 * error)
 
 
-@pytest.mark.parametrize("scale", ["log", "logit", "identity"])
+@given(st.floats(0.01, 10.0), st.floats(0.01, 1.0))
+def test_a_skewed_scale_has_the_upper_bound_of_the_square_root(middle, share):
+    error = share * middle
+    low, high = bounds_on_scale(middle, middle, error, "skewed")
+    assert low == pytest.approx(middle - error)
+    assert high == pytest.approx((math.sqrt(middle) + error / (2 * math.sqrt(middle))) ** 2)
+    assert bounds_on_scale(middle, middle, 9 * middle, "skewed")[1] == pytest.approx(middle * (1 + 9 * 1.25))
+    assert bounds_on_scale(0.0, 0.0, error, "skewed")[1] == pytest.approx(1.25 * error)
+
+
+@pytest.mark.parametrize("scale", ["log", "logit", "identity", "skewed"])
 def test_without_error_bounds_are_the_middle(scale):
     low, high = bounds_on_scale([0.0, 0.25, 1.0], [0.0, 0.5, 1.0], 0.0, scale)
     assert low.tolist() == high.tolist() == [0.0, 0.5, 1.0]

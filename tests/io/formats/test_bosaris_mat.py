@@ -213,7 +213,7 @@ def test_of_several_variables_the_needed_one_is_read(tmp_path):
     assert read(path, need="scores").kinds == ("scores", "index")
     assert read(path, need="key").kinds == ("key", "index")
     refused(path, "contains key and scr")
-    refused(mat5(tmp_path / "none.mat", {"scores": score}), "no variable ndx, key, scr, .*there are scores")
+    refused(mat5(tmp_path / "none.mat", {"scores": score}), "no variable ndx, key, scr, .*it contains scores")
     refused(mat73(tmp_path / "none73.mat", "scores", {"scoremat": SCORES}), "no variable ndx, key, scr")
 
 

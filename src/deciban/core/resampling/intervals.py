@@ -34,7 +34,7 @@ _UNSURE = 0.5
 """Share of a correction below which a calibration loss may be 0: corrections remove about 75 % of the optimism."""
 
 
-Scale: TypeAlias = Literal["log", "logit", "identity", "complement"]
+Scale: TypeAlias = Literal["log", "logit", "identity", "complement", "skewed"]
 
 _MOST = 700.0
 """Logarithm of the largest factor."""
@@ -51,7 +51,7 @@ def bounds_on_scale(value: ArrayLike, middle: ArrayLike, half_width: ArrayLike, 
         Middle of the intervals, usually the values themselves.
     half_width : array_like
         Half-widths on the scale of the values, to first order.
-    scale : {"log", "logit", "identity"}
+    scale : {"log", "logit", "identity", "skewed"}
         If a value or its middle is at the end of the scale, bounds are computed on ``identity``.
 
     Examples
@@ -64,6 +64,10 @@ def bounds_on_scale(value: ArrayLike, middle: ArrayLike, half_width: ArrayLike, 
     low, high = centre - reach, centre + reach
     if scale == "identity":
         return low, high
+    if scale == "skewed":  # the upper bound is that of the square root, but at most a quarter of the reach higher
+        with np.errstate(divide="ignore", invalid="ignore"):
+            more = np.where(centre > 0.0, np.minimum(reach / (4.0 * centre), 0.25), 0.25)
+        return low, high + more * reach
     usable = (at > 0.0) & (centre > 0.0) & np.isfinite(at) & (reach != 0.0)
     if scale == "logit":
         usable &= (at < 1.0) & (centre < 1.0)
@@ -434,9 +438,9 @@ class Estimate:
     ----------
     value, standard_error : float
     n_units : int
-    scale : {"log", "logit", "identity", "complement"}
+    scale : {"log", "logit", "identity", "complement", "skewed"}
         Scale on which it is nearly normal: logit for shares, log for costs, identity for differences; complement is the
-        log of the difference from the upper limit, for information.
+        log of the difference from the upper limit, for information; skewed is for losses that are often near 0.
     corrected : float or None
         Value without optimism; the middle of the interval, if known.
     nothing_seen : NothingSeen or None
@@ -504,7 +508,9 @@ class Estimate:
             degrees = self.n_units - 1 if self.degrees is None else self.degrees
             bounds = self._bounds(t_quantile(of_each, degrees) * self.standard_error)
         lowest, highest = (min(max(bound, self.limits[0]), self.limits[1]) for bound in bounds)
-        if self.scale == "identity" and self.corrected is not None:  # a calibration loss may be optimism only
+        if (
+            self.scale in ("identity", "skewed") and self.corrected is not None
+        ):  # a calibration loss may be optimism only
             lowest = 0.0 if 0.0 < lowest < _UNSURE * (self.value - self.corrected) else lowest
         if self.at_most is not None:
             highest = min(highest, max(self.at_most.interval(level).high, self.value, self.corrected or 0.0))

@@ -52,7 +52,7 @@ class ClassFigure:
         Contribution of each trial to the mean of its class.
     groups : ClassGroups
         Classes on which the metric depends.
-    scale : {"log", "logit", "identity", "complement"}
+    scale : {"log", "logit", "identity", "complement", "skewed"}
     nothing_seen : NothingSeen or None
         Interval of the metric if no unit moves it.
     limits : (float, float)
@@ -315,7 +315,7 @@ class ClassFigureCosts:
         """Return the calibration loss."""
         how: Any = {"shift": shift, "is_minimum": True, "is_refused": are_separated(self.found)}
         loss, lost = self.found.calibration_loss, bits - least
-        return ClassFigure("calibration_loss", loss, lost, self.groups, "identity", unbounded, **how)
+        return ClassFigure("calibration_loss", loss, lost, self.groups, "skewed", unbounded, **how)
 
     def decisions(self) -> Iterator[ClassFigure]:
         """Yield the rate of wrong decisions."""

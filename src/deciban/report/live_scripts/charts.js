@@ -7,7 +7,7 @@
  * @typedef {{shown: boolean[], lit: number | null, bands: boolean}} View
  */
 const Charts = (() => {
-  const { element, styled, visible } = Dom;
+  const { element, visible } = Dom;
   const PALE = 0.18;
   const MOST_WITH_DASHES = 4;
 
