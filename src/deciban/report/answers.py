@@ -584,7 +584,7 @@ def _calibration_in_words(one: Any, facts: SystemFacts) -> str:
         facts = facts_of(one)
     mood = calibrated(facts).mood
     if mood in ("good", "unknown"):
-        fine = "shows no fault of calibration on these few errors" if facts.scarce else "is well calibrated"
+        fine = "shows no fault of calibration on these trials" if facts.scarce else "is well calibrated"
         return f"and {fine}" if mood == "good" else "and its calibration is not known"
     has_scale = facts.scale is None or 1.0 / _NEARLY_RIGHT <= facts.scale <= _NEARLY_RIGHT
     front = "and is nearly calibrated, but" if mood == "fair" and has_scale else "but"

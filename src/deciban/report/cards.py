@@ -61,13 +61,13 @@ _LIVE = {
 
 CHARTS = {
     "det": ("DET", "Solid: all thresholds. Dashed: convex hull. Star: EER. Dot: operating point. Dotted: rule of 30."),
-    "bayes_error": ("Cost over prior", "Solid: actual. Dashed: at the best threshold. Dotted: without scores."),
+    "bayes_error": ("Cost by prior", "Solid: actual. Dashed: at the best threshold. Dotted: without scores."),
     "pav": ("Calibration", "Solid: optimal llr of each score (PAV). Dotted: calibrated scores."),
     "histogram": ("Scores", "Solid: targets. Dashed: non-targets. Draw a range to list its most misleading trials."),
     "ece": ("Cross-entropy", "Solid: actual. Dashed: after PAV. Dotted: without scores."),
     "tippett": ("Tippett", "Solid: targets. Dashed: non-targets. Vertical line: Bayes threshold."),
     "reliability": ("Reliability", "Line: share of targets. Dotted: calibrated. Shaded: range of chance."),
-    "ape": ("Error rate over prior", "Solid: actual. Dashed: at the best threshold. Dotted: without scores."),
+    "ape": ("Error rate by prior", "Solid: actual. Dashed: at the best threshold. Dotted: without scores."),
     "roc": ("ROC", "Solid: all thresholds. Dashed: convex hull. Star: EER. Dot: operating point. Dotted: rule of 30."),
 }
 """Tab and legend of each chart of two classes. The first four are on the first screen."""
@@ -75,8 +75,8 @@ CHARTS = {
 CLASS_CHARTS = {
     "confusion": ("Decisions", "Darker: a larger share of the class."),
     "class_losses": ("Losses", "Full: discrimination loss. Pale: calibration loss. Dotted: without scores."),
-    "class_ape": ("Class over prior", "Solid: actual. Dashed: at the best threshold. Dotted: without scores."),
-    "c_avg_curve": ("C_avg over prior", "Solid: C_avg. Dotted: without scores. Shaded: its interval."),
+    "class_ape": ("Class by prior", "Solid: actual. Dashed: at the best threshold. Dotted: without scores."),
+    "c_avg_curve": ("C_avg by prior", "Solid: C_avg. Dotted: without scores. Shaded: its interval."),
     "class_det": (
         "Class DET",
         "Solid: Bayes thresholds of all priors. Dashed: convex hull. Star: EER. Dot: operating point.",

@@ -47,7 +47,7 @@
       const plot = { class_det: ClassPlots.detOfClass, class_ape: ClassPlots.ofClass }[kind]?.(data, { target: () => k });
       return { name, plot, systems: charted(), choose: () => chooseClass(data.charts.targets_at[k]), isChosen: () => data.charts.targets_at[k] === choice.target };
     });
-  const multiples = new Multiples.Multiples("class-charts", { class_det: "DET", class_ape: "Cost over prior" }, panels, chartView);
+  const multiples = new Multiples.Multiples("class-charts", { class_det: "DET", class_ape: "Cost by prior" }, panels, chartView);
 
   /** Draw the costs of each class over the prior into its row of the table. @param {ParentNode} part */
   function sparkle(part) {

@@ -28,7 +28,7 @@
       const choose = () => (useCondition(conditions.at === at ? null : at), keepInLink());
       return by && set !== null ? [{ name, plot: plots[kind], systems: conditions.systemsAt(at), choose, isChosen: () => conditions.at === at }] : [];
     });
-  const multiples = new Multiples.Multiples("condition-charts", { det: "DET", bayes_error: "Cost over prior", pav: "Calibration", histogram: "Scores" }, panels, view);
+  const multiples = new Multiples.Multiples("condition-charts", { det: "DET", bayes_error: "Cost by prior", pav: "Calibration", histogram: "Scores" }, panels, view);
   const compare = new Compare.Compare(data, Compare.TWO_CLASSES, plots.bayes_error, () => keepInLink(true));
   const forest = new Forest.Forest(data, Forest.TWO_CLASSES);
   let isCompared = false;
