@@ -36,6 +36,7 @@ def test_a_skewed_scale_has_the_upper_bound_of_the_square_root(middle, share):
     assert high == pytest.approx((math.sqrt(middle) + error / (2 * math.sqrt(middle))) ** 2)
     assert bounds_on_scale(middle, middle, 9 * middle, "skewed")[1] == pytest.approx(middle * (1 + 9 * 1.25))
     assert bounds_on_scale(0.0, 0.0, error, "skewed")[1] == pytest.approx(1.25 * error)
+    assert bounds_on_scale(-error, -error, error, "skewed")[1] == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("scale", ["log", "logit", "identity", "skewed"])

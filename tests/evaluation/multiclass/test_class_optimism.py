@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from deciban import multiclass
+from deciban.calibration import MulticlassCalibrator
 from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
@@ -109,3 +110,13 @@ def test_min_cllr_of_pairs_of_few_units_has_no_interval():
     with pytest.raises(InputError, match="no interval"):
         found.interval(("pairwise_min_cllr", "0", "2"))
     assert found.interval(("pairwise_cllr", "0", "2")).low > 0.0
+
+
+def test_scores_after_their_own_best_map_lose_nothing_and_have_no_interval_of_the_loss():
+    rng = np.random.default_rng(8)
+    label = np.arange(600) % 4
+    scores = 3 * (np.eye(4)[label] + rng.normal(size=(600, 4)))
+    own = MulticlassCalibrator().fit(scores, label).transform(scores)
+    found = [evaluate_classes(one, label, units=np.arange(600) % 50) for one in (scores, own)]
+    assert "calibration_loss" in found[0].estimates
+    assert "calibration_loss" not in found[1].estimates

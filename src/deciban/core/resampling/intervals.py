@@ -66,7 +66,8 @@ def bounds_on_scale(value: ArrayLike, middle: ArrayLike, half_width: ArrayLike, 
         return low, high
     if scale == "skewed":  # the upper bound is that of the square root, but at most a quarter of the reach higher
         with np.errstate(divide="ignore", invalid="ignore"):
-            more = np.where(centre > 0.0, np.minimum(reach / (4.0 * centre), 0.25), 0.25)
+            below = np.clip(1.0 + centre / reach, 0.0, 1.0)  # none if the whole interval is below 0
+            more = 0.25 * np.where(centre > 0.0, np.minimum(reach / centre, 1.0), np.nan_to_num(below))
         return low, high + more * reach
     usable = (at > 0.0) & (centre > 0.0) & np.isfinite(at) & (reach != 0.0)
     if scale == "logit":

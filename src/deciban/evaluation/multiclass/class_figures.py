@@ -40,6 +40,10 @@ NO_COSTS = np.zeros(0)
 """Placeholder for the costs of metrics whose squares were computed elsewhere."""
 
 
+_ALIKE = 1e-5
+"""Relative difference of costs by equal maps: the best map is found to six digits."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassFigure:
     """A metric that is a sum of class means.
@@ -477,7 +481,7 @@ class CollectedMetrics:
     @property
     def _loses_nothing(self) -> bool:
         """True if the scores are calibrated by the best map: no trial costs more, relative to the largest cost."""
-        return self._largest["calibration_loss"] <= ROUNDING * self._largest["cllr"]
+        return self._largest["calibration_loss"] <= _ALIKE * self._largest["cllr"]
 
     def uncertainty(
         self,
