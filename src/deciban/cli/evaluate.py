@@ -120,8 +120,8 @@ def eval_command(
     from deciban.workflows.inputs import paths_of
 
     out = _console(output, shown, [*scores, key])
-    wanted, decided, verifier, own = ({name: given.pop(name) for name in names} for names in _REQUESTS)
-    of_scores, found = {**given, **wanted, **own}, None
+    wanted, decided, verifier, beside = ({name: given.pop(name) for name in names} for names in _REQUESTS)
+    of_scores, found = {**given, **wanted, **beside}, None
     if decided.pop("decisions"):
         refuse_figures_of_scores(asked, shown, of_scores | verifier)
         show_decisions(scores, key, asked, shown, out, quiet=quiet, **decided)
@@ -130,20 +130,19 @@ def eval_command(
     elif any(verifier.values()) or asked.is_about_spoofing:
         found = show_spoofing(scores, key, asked, shown, out, quiet=quiet, given=verifier | of_scores)
     else:
-        failures, *other = own.values()
+        failures, dev, dev_key = (beside[name] for name in ("failures", "threshold_from", "threshold_key"))
         inputs = asked.inputs(scores, key)
-        require_one_stream([*single_files(paths_of(inputs)), key, *other[0], other[1]])
+        require_one_stream([*single_files(paths_of(inputs)), key, *dev, dev_key])
         files = opened(inputs, key, asked.options.with_figures(classifier=given["classifier"]))
         about = asked.options_for(files).with_figures(**given)
         about = _with_optimism(about) if shown.corrected else about
         with working() as progress:
-            thresholds = other[0], other[1]
-            found = evaluate_model(None, files, about, thresholds=thresholds, progress=progress).results
+            found = evaluate_model(None, files, about, thresholds=(dev, dev_key), progress=progress).results
         print_messages(found.messages, quiet=quiet)
         if failures is not None and not all(getattr(one.requested, "rates_at", ()) for one in found.systems):
             raise click.UsageError("--failures: add the limits of a rate (--fnmr-at, --fmr-at, or --preset iso19795).")
         if shown.as_json:
-            places = {"threshold-scores": other[0], "threshold-key": [other[1]], "units": about.how_sure.files}
+            places = {"threshold-scores": dev, "threshold-key": [dev_key], "units": about.how_sure.files}
             content = found.to_dict() if failures is None else _with_failures(found.to_dict(), failures)
             print_json(content, files={"scores": files.score_paths, "key": [key], **places})
         else:

@@ -417,9 +417,8 @@ class OneSystem(ByValue, PlottedResult):
     def value(self, key: Figure) -> float:
         """Return a metric of the system, or of one of its operating points."""
         owner = self if isinstance(key, str) else self.cost_points[int(key[1])]
-        if metric_of(key).costs is not None:  # registered, perhaps after this evaluation
-            return float(getattr(owner, name_of(key), math.nan))
-        return float(getattr(owner, name_of(key)))
+        unknown = () if metric_of(key).costs is None else (math.nan,)  # registered, perhaps after this evaluation
+        return float(getattr(owner, name_of(key), *unknown))
 
     def key_called(self, text: str) -> Figure:
         """Return the key of a metric that has an interval, by its name; see `key_among`.

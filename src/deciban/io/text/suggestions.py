@@ -25,8 +25,6 @@ from deciban.io.text import (
 )
 from deciban.io.text.reader import Layout
 
-_TWO_CLASSES = 2
-
 _MOST = 3
 """Largest number of options in a message."""
 
@@ -239,7 +237,8 @@ class ColumnsSeen:
         known = [at for at in self._labels if self._known(at) or self._roles[at] == "label"]
         known = known or [at for at in self._labels if all(self._are_known(at))]
         partly = [at for at in self._labels if any(self._are_known(at))]
-        unknown = self._labels if not parts else [at for at in self._labels if len({*self._values[at]}) == _TWO_CLASSES]
+        # Beside scores, words with more than two values are rather names than labels.
+        unknown = self._labels if not parts else [at for at in self._labels if len({*self._values[at]}) == 2]
         for at in (known or partly or unknown)[: 1 if parts else _MOST]:
             option = self._option([*self._names(at), *parts, ("label", at)])
             found += (
