@@ -225,9 +225,9 @@ def imported() -> None:
     import deciban.engines.sorting
     import deciban.evaluation.two_class
     import deciban.io.shards.opening  # noqa: F401
-    from deciban.core.ranks.loops import compiled
+    from deciban.core.ranks.loops import count_loops
 
-    compiled()
+    count_loops()
     pa.chunked_array([[True]]).to_numpy()
 
 

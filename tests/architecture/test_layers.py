@@ -1,6 +1,7 @@
 """What the linter cannot see of the layers: modules that are loaded, imports by strings, circles, registered views."""
 
 import ast
+import importlib
 import inspect
 import subprocess
 import sys
@@ -143,3 +144,17 @@ def test_circles_stay_within_a_package_and_do_not_grow():
             package = module.split(".")[1]
             most[package] = max(most.get(package, 0), size)
     assert {package: n for package, n in most.items() if n > CIRCLES.get(package, 0)} == {}
+
+
+def test_benchmarks_and_examples_import_names_that_exist():
+    """Nothing else runs most of them between two measurements, least of all the imports inside their functions."""
+    lacking = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {node.module}.{alias.name}"
+        for folder in ("benchmarks", "examples", "docs")
+        for path in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "deciban"
+        for alias in node.names
+        if not hasattr(importlib.import_module(node.module), alias.name) and f"{node.module}.{alias.name}" not in MODULES
+    ]
+    assert lacking == []
