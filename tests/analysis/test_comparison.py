@@ -61,7 +61,7 @@ def test_few_errors_are_noted_beside_differences():
     """Intervals of differences are as rough as those of the systems: in simulations they miss most with few errors."""
     systems = [evaluation("A", 2.0), evaluation("B", 1.5)]
     (note,) = (one for one in compare_results(Results(tuple(systems))).notes if "Rule of 30" in one)
-    words = "at no prior does the best threshold make 30 misses and 30 false alarms, so all metrics are rough estimates"
+    words = "no prior has 30 misses and 30 false alarms at the best threshold, so all metrics are rough estimates"
     assert note == f"Rule of 30: {words}."
     assert note in systems[0].notes
 

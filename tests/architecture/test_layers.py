@@ -155,6 +155,7 @@ def test_benchmarks_and_examples_import_names_that_exist():
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "deciban"
         for alias in node.names
-        if not hasattr(importlib.import_module(node.module), alias.name) and f"{node.module}.{alias.name}" not in MODULES
+        if not hasattr(importlib.import_module(node.module), alias.name)
+        and f"{node.module}.{alias.name}" not in MODULES
     ]
     assert lacking == []

@@ -35,4 +35,4 @@ def test_the_protocol_prints_rates_with_numbers_of_errors(scores, run):
         assert f"{n_missed} of 500" in row
         assert f"{n_false} of 20,000" in row
     assert "FMR: no interval, as the threshold was chosen on these comparisons" in out
-    assert "iso19795: FNMR at FMR 0.001" in out
+    assert "iso19795: FNMR at FMR 0.1 %" in out

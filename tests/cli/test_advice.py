@@ -71,8 +71,8 @@ def test_pages_give_the_same_advice(run, name):
 
 def test_distances_are_told_of_one_option_by_verdict_and_note(run):
     out = words(run("eval distances.csv -q")[1])
-    assert "scores favour the wrong class: check their sign (--negate)" in out
-    assert "as for distances, change their sign (--negate, negate=True" in out
+    assert "scores favour the wrong class: see the note on their sign" in out
+    assert "as for distances, change their sign (--negate), unless you already did" in out
     assert "--lower-is-better" not in out
     Path("other.csv").write_bytes(Path("distances.csv").read_bytes())
     assert "change their sign (--negate" in words(run("compare distances.csv other.csv -q")[1])

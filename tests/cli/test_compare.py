@@ -167,4 +167,4 @@ def test_a_rule_of_ones_own_is_compared_and_a_gate(run, tmp_path, monkeypatch):
     assert costs[0] < costs[1]
     assert row["high"] < 0.0
     assert code == len(found["worse"]) == 1
-    assert "cost by own rule at prior 0.1" in err
+    assert "cost by the custom rule at prior 0.1" in err

@@ -35,11 +35,12 @@ def in_order_of(name, llr):
 def test_fuse_tells_what_each_system_is_worth(run):
     code, out, err = run("fuse a.txt b.txt c.txt --key key.csv -o m.json --dcf 0.1")
     assert code == 0, err
-    joined, units, wrote = err.splitlines()[-3:]
+    joined, units, note, wrote = err.splitlines()[-4:]
     assert joined == "join  300 matched · 0 missing · 0 extra · 0 duplicate · no score tied across classes"
     assert units.endswith("speakers, found from target trials")
+    assert note.endswith("speakers are names without a target trial, a speaker each")
     assert wrote == "wrote m.json"
-    names = ["a", "b", "c", "without a", "without b", "without c", "fusion"]
+    names = [*(f"{name}, calibrated" for name in "abc"), "without a", "without b", "without c", "fusion"]
     table = printed_table(out, under="Training trials")
     assert list(table)[:7] == names
     cllr = {name: float(table[name]["Cllr"].split(" [")[0]) for name in names}
@@ -53,7 +54,7 @@ def test_fuse_tells_what_each_system_is_worth(run):
     assert "training: converged in" in out
     assert "below that of a, the best single system" in out
     assert "Metrics of 'fusion' are optimistic, because it was trained on these trials" in out
-    assert "Divergence of the systems' posteriors in bits" in out
+    assert "Divergence of the systems' posteriors in bits, at the training prior" in out
     assert run("fuse a.txt b.txt c.txt --key key.csv -o m.json -q")[2] == ""
 
 
@@ -212,7 +213,7 @@ def test_a_constant_system_is_told_and_costs_nothing(run):
     assert code == 0, err
     np.testing.assert_allclose(load_model("m.json").weights_[[0, 2]], fitted((0, 1)).weights_, rtol=1e-6)
     assert "const: no information: all of its scores are 1, so its llr is 0" in out
-    assert printed_table(out, under="Training trials")["const"]["Cllr"].split(" [")[0] == "1.000"
+    assert printed_table(out, under="Training trials")["const, calibrated"]["Cllr"].split(" [")[0] == "1.000"
     assert ["const", "0", "0"] in [line.split() for line in out.splitlines()]
     code, out, err = run("fuse a.txt const.txt b.txt --key key.csv -o m.json --select")
     assert code == 0, err
@@ -237,8 +238,8 @@ def test_a_system_that_is_constant_where_all_systems_have_scores(run):
     write("part.txt", SCORES[:, 1], range(200))
     code, out, err = run("fuse h.txt part.txt c.txt --key key.csv --missing subset -o m.json")
     assert code == 0, err
-    trials = {line.split()[0]: line.split()[1] for line in out.splitlines()[2:9]}
-    assert trials["h"] == trials["part"] == trials["c"] == trials["fusion"] == "200"
+    counts = [re.match(r"(h|part|c), calibrated +200 |fusion +200 ", line) for line in out.splitlines()[2:9]]
+    assert sum(found is not None for found in counts) == 4
     assert ["fusion", "of", "available", "scores", "300"] in [line.split()[:5] for line in out.splitlines()]
 
 
@@ -262,9 +263,9 @@ def test_names_of_other_rows(run):
         Path(f"{name}.txt").write_bytes(Path(f"{old}.txt").read_bytes())
     code, out, err = run("fuse", "fusion.txt", "without fusion.txt", "c.txt", "--key", "key.csv", "-o", "m.json")
     assert code == 0, err
-    rows = [line[:17].strip() for line in out.splitlines()[2:9]]
+    rows = [line[:27].strip() for line in out.splitlines()[2:9]]
     assert len(set(rows)) == 7
-    assert rows[0] == "fusion"
+    assert rows[0] == "fusion, calibrated"
     noted = {line.partition(":")[0] for line in out.splitlines() if "Rule of 30" in line}
     assert noted == {rows[-1]} == {"fusion #2"}
 

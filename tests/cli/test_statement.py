@@ -72,11 +72,11 @@ def test_the_bounds_of_a_model_limit_the_statement(model):
     assert (found.llr, found.given, found.limits) == (elub.high_, 50.0, (elub.low_, elub.high_))
     assert found.interval == (1.0, elub.high_)
     texts = dict(found.rows)
-    assert "is limited, as the data do not support more" in texts["limits"]
+    assert "; log10 LR 21.71 was reduced to 2.17" in texts["limits"]
     assert texts["model"] == "affine, elub, trained on 60 target and 200 non-target trials"
     assert statement(0.5, propositions=TWO, model=path).llr == 0.5
     plain = AffineCalibrator().fit([1.0, 2.0, 0.0, 1.5], [True, True, False, False])
-    assert "the model has none" in dict(statement(50.0, propositions=TWO, model=plain).rows)["limits"]
+    assert "none: the model can" in dict(statement(50.0, propositions=TWO, model=plain).rows)["limits"]
 
 
 def test_units_are_nats_unless_logarithms_to_base_10_are_named():

@@ -113,7 +113,7 @@ def test_comparisons_subtract_costs_and_tell_rules_apart():
     for k, prior in enumerate(("0.1", "0.5")):
         assert found.difference(("rule_cost", k)).estimate == pytest.approx(costs[0][k] - costs[1][k], rel=1e-12)
         (row,) = [one for one in found.pairs[0].figures if one.figure == ("rule_cost", k)]
-        assert row.words == f"cost by own rule at prior {prior}"
+        assert row.words == f"cost by the custom rule at prior {prior}"
     other = figures_of(TAR, NON, RULES["density"], points, name="other", **units)
     with pytest.raises(InputError, match="has a different rule in each"):
         deciban.compare(ours[0], other)

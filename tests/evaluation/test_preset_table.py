@@ -57,7 +57,7 @@ def test_presets_say_what_they_ask_for():
 
 def test_an_unknown_preset_is_an_error_that_names_those_there_are():
     with pytest.raises(
-        InputError, match=r"'lre99' is not known\. Use one of sre96-08, .*, lre05-09, .*your own plan\."
+        InputError, match=r"'lre99' is not known\. Use one of sre96-08, .*, lre05-09, .*your own protocol\."
     ):
         preset("lre99")
 
@@ -74,7 +74,7 @@ def test_the_page_of_presets_lists_them_all_with_their_status():
         values = [float(number) for number in re.findall(r"[\d.]+", cells[0])]
         points, rates = preset(first).points, preset(first).false_match_rates
         wide = [value for point in points for value in (point.p_target, point.c_miss, point.c_fa)]
-        assert values == ([p.p_target for p in points] if preset(first).kind == "classes" else [*wide, *rates])
+        assert values == pytest.approx([p.p_target for p in points] if preset(first).kind == "classes" else [*wide, *(100 * rate for rate in rates)])
     assert told == {name: (one.aliases, one.status, one.source) for name, one in presets().items()}
 
 

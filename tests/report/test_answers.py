@@ -168,10 +168,10 @@ def test_data_are_enough_by_errors_units_and_intervals(figures, answer, words):
         ({"min_cllr": 0.6, "cllr": 0.6}, "improve the recognizer"),
         ({"n_units": None}, "give the units"),
         ({"n_units": 7}, "collect more"),
-        ({"n_units": None, "are_too_few": True}, "give the units, collect more"),
+        ({"n_units": None, "are_too_few": True}, "give the units and collect more"),
         (
             {"cllr": 0.9, "min_cllr": 0.6, "mended": 0.6, "n_units": 7},
-            "calibrate, improve the recognizer, collect more",
+            "calibrate, improve the recognizer and collect more",
         ),
     ],
 )
@@ -194,7 +194,7 @@ def test_steps_follow_from_the_answers(figures, verdict):
         ({"helps": False}, ("at every prior", "bad")),
         ({"are_llrs": False, "failures": ("At p_target 0.5 worse.",)}, ("unknown", "unknown")),
         ({"are_too_few": True}, ("too few trials", "unknown")),
-        ({"idle": ("At p_target 0.01 little.",)}, ("saves little at operating points", "fair")),
+        ({"idle": ("At p_target 0.01 little.",)}, ("may save little at operating points", "fair")),
     ],
 )
 def test_where_it_fails_promises_nothing_that_figures_do_not_bear(figures, answer):
@@ -226,7 +226,7 @@ def test_who_needs_more_trials_is_sent_to_the_command_that_plans_them():
 
 @pytest.mark.parametrize(
     ("scale", "shift", "words"),
-    [(1.0, 0.8, "and is nearly calibrated, but its llrs"), (2.0, 0.0, "%), but its llrs are")],
+    [(1.0, 0.8, "and is nearly calibrated, but its llrs"), (2.0, 0.0, "%), and its llrs are")],
 )
 def test_llrs_that_are_twice_too_extreme_are_not_called_nearly_calibrated(scale, shift, words):
     draw = np.random.default_rng(5)

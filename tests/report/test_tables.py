@@ -102,7 +102,7 @@ def test_a_rule_of_ones_own_has_rows():
     one = evaluate([1.0, 3.0, -1.0], [0.0, -2.0], operating_points=TwoClassFigures(rule=ThresholdWeights([0.5])))
     (shown,) = tables.summary([one])
     (first, *_), found = one.requested.rule_costs, one.requested.rule_costs[0].to_dict()
-    at = f"by own rule, prior {first.p_target:g}"
+    at = f"by the custom rule, prior {first.p_target:g}"
     for name in ("cost", "minimum", "calibration_loss", "information"):
         assert shown[f"{name.replace('_', ' ')} {at}"] == words.number(found[name], 4)
     assert shown[f"without scores {at}"] == words.number(found["default"], 4)

@@ -142,10 +142,10 @@ class TestStack:
 
     def test_on_common_trials(self):
         with pytest.raises(
-            KeyMismatchError, match=r"1 of 4 trials of trials have no score in trials, the first \(d\) .*row 3"
+            KeyMismatchError, match=r"1 of 4 trials of trials have no score in trials, for example \(d\) .*row 3"
         ):
             stack(self.SYSTEMS)
-        with pytest.raises(KeyMismatchError, match=r"1 of 4 trials of trials have no score in trials, the first \(d\)"):
+        with pytest.raises(KeyMismatchError, match=r"1 of 4 trials of trials have no score in trials, for example \(d\)"):
             stack(self.SYSTEMS[::-1])
         for systems in (self.SYSTEMS, self.SYSTEMS[::-1]):
             stacked = stack(systems, missing="drop")

@@ -72,7 +72,7 @@ def test_speakers_are_those_of_memory(tmp_path_factory, seed, n_names, how, odd,
     rows = np.column_stack([table["score"].to_numpy()[counting], key.is_target[counting], *keys])
     np.testing.assert_array_equal(in_batches(source, by_name), rows[np.lexsort(rows.T)])
     np.testing.assert_array_equal(facts.keys, expected.units.keys)
-    assert by_name.apart == expected.apart
+    assert by_name.apart == expected.by_name.apart
     assert facts.n_contradictions == expected.n_contradictions
 
 
@@ -101,7 +101,7 @@ def test_names_of_a_matrix_say_who_is_who(tmp_path, monkeypatch, shared):
     key = Key.of({"enroll": np.array(names[0])[rows], "test": np.array(names[1])[columns]}, mask[rows, columns] == 1)
     expected = speakers_of(key.trials, key.is_target)
     np.testing.assert_array_equal(facts.keys, expected.units.keys)
-    assert (facts.n_contradictions, by_name.apart) == (expected.n_contradictions, expected.apart)
+    assert (facts.n_contradictions, by_name.apart) == (expected.n_contradictions, expected.by_name.apart)
 
 
 def test_passes_add_up(tmp_path):

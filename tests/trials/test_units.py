@@ -52,7 +52,7 @@ def partition(groups):
 def test_speakers_are_what_target_trials_lead_to(rows):
     trials, target, counting = columns(rows)
     found = speakers_of(trials, target, counting)
-    expected = searched(rows, apart=found.apart)
+    expected = searched(rows, apart=found.by_name.apart)
     counted = [k for k in range(len(rows)) if counting[k]]
     ours = [int(side[k]) for side in found.units.codes for k in counted]
     theirs = [expected[k][at] for at in (0, 1) for k in counted]
@@ -62,7 +62,7 @@ def test_speakers_are_what_target_trials_lead_to(rows):
     assert found.n_contradictions == bad
     together = searched(rows, apart=False)
     contradicts = any(not target[k] and together[k][0] == together[k][1] for k in counted)
-    assert found.apart == (contradicts and bad == 0)
+    assert found.by_name.apart == (contradicts and bad == 0)
 
 
 @given(st.lists(st.tuples(st.integers(0, 19), st.integers(0, 19)), max_size=30))
@@ -111,16 +111,16 @@ def test_equal_names_that_would_contradict_the_key_are_taken_apart():
     grid = Trials.of_grid(numbers[:2], numbers)
     target = (np.arange(2)[:, None] == np.arange(6) // 3).ravel()
     found = speakers_of(grid, target)
-    assert (found.apart, found.units.n_units, found.n_contradictions) == (True, 2, 0)
+    assert (found.by_name.apart, found.units.n_units, found.n_contradictions) == (True, 2, 0)
     same = speakers_of(Trials.of({"enroll": ["a", "a", "b"], "test": ["b", "c", "c"]}), [True, False, False])
-    assert (same.apart, same.units.n_units) == (False, 2)
+    assert (same.by_name.apart, same.units.n_units) == (False, 2)
 
 
 def test_names_are_the_same_where_the_key_contradicts_itself_anyway():
     rows = [("m1", "x", 1), ("m2", "x", 1), ("m1", "y", 1), ("m2", "y", 0), ("x", "z", 1)]
     trials = Trials.of({"enroll": [row[0] for row in rows], "test": [row[1] for row in rows]})
     found = speakers_of(trials, [row[2] for row in rows])
-    assert (found.apart, found.n_contradictions, found.units.n_units) == (False, 1, 1)
+    assert (found.by_name.apart, found.n_contradictions, found.units.n_units) == (False, 1, 1)
 
 
 def test_channels_of_a_recording_are_two_speakers():

@@ -332,8 +332,8 @@ FEWEST = 10
 _SPREAD = 0.1
 """Smallest range of scores that look like probabilities: uninformative llrs are all near 0 and may have one sign."""
 
-WAY_OUT = "for probabilities use --probabilities PRIOR, the share of {} in training ({}); for other scores calibrate"
-_OF_TWO, _OF_MANY = "decisions.llr_from_probability", "multiclass.loglik_from_posterior"
+WAY_OUT = "for probabilities pass the share of {} in training (--probabilities PRIOR; {}); for other scores calibrate"
+_OF_TWO, _OF_MANY = "in Python decisions.llr_from_probability", "in Python multiclass.loglik_from_posterior"
 
 LIKE_PROBABILITIES = (
     "All scores lie in [0, 1], so they are not log-likelihood ratios, and actual costs and Cllr are meaningless: "

@@ -16,7 +16,15 @@ from deciban.analysis.differences import CurveDifference, curve_differences, whe
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.errors import InputError, some_of, topic_of
 from deciban.evaluation.metrics import metric_of, name_with_place
-from deciban.evaluation.one_system import OneSystem, PlottedResult, WithInterval, bounds_in_words, plain, shared_notes
+from deciban.evaluation.one_system import (
+    OneSystem,
+    PlottedResult,
+    WithInterval,
+    bounds_in_words,
+    has_llrs,
+    plain,
+    shared_notes,
+)
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import FEW_ERRORS, Figure, no_units, too_few_in_words
 
@@ -188,6 +196,22 @@ class Comparison(PlottedResult):
     def message_lines(self) -> tuple[str, ...]:
         """Input files and assumptions, one line each."""
         return self.results.message_lines
+
+    @property
+    def meaningful(self) -> Comparison:
+        """The comparison without differences that need llrs, for pairs with scores that are not llrs."""
+        raw = {one.name for one in self.systems if one.kind == "two-class" and not has_llrs(one)}
+        pairs = tuple(
+            replace(
+                pair,
+                figures=tuple(one for one in pair.figures if not metric_of(one.figure).needs_llrs),
+                curves=tuple(one for one in pair.curves if one.curve != "act_error"),
+            )
+            if raw.intersection(pair.names)
+            else pair
+            for pair in self.pairs
+        )
+        return replace(self, pairs=pairs)
 
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
         """Return every difference, with the names of its systems: the rows of data frames."""

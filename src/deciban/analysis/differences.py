@@ -311,7 +311,7 @@ class PriorRange:
     def priors(self) -> str:
         """The range as text."""
         low, high = prior_name(self.low), prior_name(self.high)
-        return f"near {low}" if low == high else f"from {low} to {high}"
+        return f"around {low}" if low == high else f"from {low} to {high}"
 
     def __str__(self) -> str:
         """Return the range as a sentence."""

@@ -468,7 +468,7 @@ class Plan(ByValue, Jsonable):
             found.append(f"the pilot is small, so the number is uncertain: from {low} to {high} {pilot.noun}s")
         parts = [f"{100 * share:.0f} % {words}" for words, share in self.shares.items() if share >= 0.005]
         if len(self.shares) > 1:
-            found.append(f"of the variance in the pilot, {', '.join(parts)}")
+            found.append(f"variance in the pilot: {', '.join(parts)}")
         else:
             found.append(f"all of the variance is assigned to differences between {pilot.noun}s")
         if self.endless is not None and self.levels["unit"] > 0.0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
@@ -168,7 +169,9 @@ def leaderboard_command(
 
 @click.command("statement", cls=SectionedCommand)
 @options("statement", "tables", "json")
-def statement_command(*, llr: float, output: Path | None, shown: OutputOptions, **given: Any) -> None:
+def statement_command(
+    *, llr: float | None, lr: float | None, output: Path | None, shown: OutputOptions, **given: Any
+) -> None:
     """State a likelihood ratio in numbers and in words.
 
     The sentence names both propositions of the case. There is no default verbal scale: enfsi2015, afsp2009, or your own
@@ -182,7 +185,12 @@ def statement_command(*, llr: float, output: Path | None, shown: OutputOptions, 
     from deciban.workflows.statements import statement
 
     require_own_stream(output, as_json=shown.as_json)
-    found, scale = statement(llr, **given), given["scale"]
+    if lr is not None and (llr is not None or given["log10"] or not lr > 0.0):
+        raise click.UsageError(f"--lr: got {lr:g}. It must be above 0, without --llr and --log10.")
+    value = math.log(lr) if lr is not None else llr
+    if value is None:
+        raise click.UsageError("name the likelihood ratio (--lr) or its natural logarithm (--llr).")
+    found, scale = statement(value, **given), given["scale"]
     files = {"model": [given["model"]], "scale": [scale if scale is not None and scale.endswith(".toml") else None]}
     files["case"] = [given["case"]]
     if output is not None:

@@ -285,7 +285,7 @@ def _print_plans(plans: Sequence[Preset], out: Console) -> None:
         (one.name, "; ".join(_points_in_words(one)), f"{one.title} ({one.status})", ", ".join(one.aliases))
         for one in plans
     ]
-    caption = "two classes: p_target, c_miss, c_fa; multiclass: target priors of C_avg"
+    caption = "two classes: p_target, c_miss, c_fa; multiclass: target priors of C_avg; verified: against the source"
     headings = ["preset", "operating points", "protocol", "also called"]
     out.print(tables.table(headings, rows, prose=(1, 2, 3), caption=caption))
 
@@ -344,7 +344,7 @@ def _points_in_words(one: Preset, *, in_full: bool = False) -> list[str]:
     if one.kind == "two-class":
         from deciban.evaluation.preset_table import PRIMARY
 
-        rates = [f"{PRIMARY['fnmr_at_fmr']} at FMR {rate:g}" for rate in one.false_match_rates]
+        rates = [f"{PRIMARY['fnmr_at_fmr']} at FMR {100 * rate:g} %" for rate in one.false_match_rates]
         return [str(x) if in_full else f"{x.p_target:g}, {x.c_miss:g}, {x.c_fa:g}" for x in one.points] + rates
     out_of_set = [] if one.p_out_of_set is None else [f"last class out of set, with prior {one.p_out_of_set:g}"]
     return [str(x) if in_full else f"{x.p_target:g}" for x in one.points] + out_of_set

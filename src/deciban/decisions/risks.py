@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -120,8 +121,7 @@ class DecisionTally(Additive):
         found.append(f"mean expected cost of these trials {self.expected_cost:.6g}; {by_prior}")
         if self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
             found.append(
-                "this is more than without scores: the trials have another prior, or the scores are not "
-                "calibrated. Pass a key to compute the actual costs (--key)"
+                "this is more than without scores: the trials have another prior, or the scores are not calibrated"
             )
         worth = self.worth
         unused = [name for name, count in zip(actions, self.counts.tolist(), strict=True) if not count]
@@ -283,14 +283,15 @@ def explained(application: Application, actions: Sequence[str], classes: Sequenc
     ...     print(line)
     Without scores: reject, mean cost 0.1.
     reject up to llr 2.29253 (posterior of target 0.0909091), accept from there on.
-    Like unit costs at the effective prior 0.0917431 (equivalent costs at equal priors: accept 0 1.98; reject 0.2 0).
+    Like unit costs at the effective prior 0.0917431.
+    At equal priors, these costs of target and other lead to the same decisions: accept 0, 1.98; reject 0.2, 0.
     """
     default = actions[application.default_action]
     lines = [f"Without scores: {default}, mean cost {application.default_risk:.6g}."]
     if application.n_classes == 2:
         lines += _two(application, actions, classes)
     else:
-        lines.append(f"Equivalent costs at equal priors, by class: {_rows(application.canonical().costs, actions)}.")
+        lines.append(_same_costs(application, actions, classes))
     never = [name for name, is_best in zip(actions, ever_best(application), strict=True) if not is_best]
     lines += [f"{name} is never best, at any scores." for name in never]
     return lines
@@ -306,19 +307,18 @@ def _two(application: Application, actions: Sequence[str], classes: Sequence[str
         else:
             words.append(f"{actions[one.action]} from there on" if len(found) > 1 else f"{actions[one.action]} always")
     lines = [", ".join(words) + "."]
-    canonical = _rows(application.canonical().costs, actions)
-    try:
-        prior = application.operating_point().effective_prior
-        lines.append(
-            f"Like unit costs at the effective prior {prior:.6g} (equivalent costs at equal priors: {canonical})."
-        )
-    except InputError:
-        lines.append(f"Equivalent costs at equal priors, by class: {canonical}.")
-    return lines
+    with contextlib.suppress(InputError):  # no operating point has the same decisions
+        lines.append(f"Like unit costs at the effective prior {application.operating_point().effective_prior:.6g}.")
+    return [*lines, _same_costs(application, actions, classes)]
+
+
+def _same_costs(application: Application, actions: Sequence[str], classes: Sequence[str]) -> str:
+    costs = _rows(application.canonical().costs, actions)
+    return f"At equal priors, these costs of {' and '.join(classes)} lead to the same decisions: {costs}."
 
 
 def _rows(costs: FloatArray, actions: Sequence[str]) -> str:
-    rows = [f"{name} {' '.join(f'{cost:.6g}' for cost in row)}" for name, row in zip(actions, costs, strict=True)]
+    rows = [f"{name} {', '.join(f'{cost:.6g}' for cost in row)}" for name, row in zip(actions, costs, strict=True)]
     return "; ".join(rows)
 
 

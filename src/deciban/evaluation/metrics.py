@@ -120,7 +120,7 @@ def _on_request(name: str, per: Per, json: tuple[str, str], kinds: tuple[str, ..
 
 def _by_rule(name: str, label: str, *, larger_is_better: bool = False) -> Metric:
     place = "rule_costs", name.removeprefix("rule_")
-    row = Metric(name, f"{label} by own rule", TWO, "rule prior", digits=4, tables="comparisons", json=place)
+    row = Metric(name, f"{label} by the custom rule", TWO, "rule prior", digits=4, tables="comparisons", json=place)
     return replace(row, larger_is_better=larger_is_better)
 
 

@@ -181,7 +181,7 @@ class Preset:
         if self.primary == "eer" and self.eer:
             words = f"EER, {EER_CONVENTIONS[self.eer].definition}"
         elif self.primary == "fnmr_at_fmr":
-            words = f"{words} at FMR {self.false_match_rates[0]:g}"
+            words = f"{words} at FMR {100 * self.false_match_rates[0]:g} %"
         elif self.primary == "pair_cost":
             words = f"mean {words} ({self.worst_pairs} pairs)"
         elif self.primary == "cluster_c_avg":
@@ -196,7 +196,7 @@ class Preset:
         return words
 
     def __str__(self) -> str:
-        parts = [*map(str, self.points), *(f"FNMR at FMR {rate:g}" for rate in self.false_match_rates)]
+        parts = [*map(str, self.points), *(f"FNMR at FMR {100 * rate:g} %" for rate in self.false_match_rates)]
         if self.kind == "classes":
             parts[0] = f"C_avg at {parts[0]}"
         parts += [] if self.p_out_of_set is None else [f"the last class out of set with prior {self.p_out_of_set:g}"]
@@ -253,9 +253,9 @@ def preset(given: PresetLike) -> Preset:
     for one in known.values():
         if given == one.name or given in one.aliases:
             return one
+    names = ", ".join(name for one in known.values() for name in (one.name, *one.aliases))
     raise InputError(
-        f"preset: {given!r} is not known. Use one of {', '.join(known)}. You can also name a .toml file with "
-        "your own plan."
+        f"preset: {given!r} is not known. Use one of {names}. You can also name a .toml file with your own protocol."
     )
 
 
@@ -461,7 +461,7 @@ class Primary:
         Empty if the protocol was verified but the metric departs from it.
         """
         if not self.plan.is_verified:
-            return "not checked against its source: compare both before you quote the metric"
+            return "not checked against its source: compare it with the source before you quote the metric"
         return "" if self.departs else "checked against its source"
 
     def to_dict(self) -> dict[str, Any]:

@@ -37,7 +37,7 @@ CONVENTIONS = {
     "min_threshold": "lowest score accepted; inf rejects all",
     "misleading_evidence": "targets with LR < 1 / factor, non-targets with LR > factor",
     "prbep": "count of misses = count of false alarms, on the ROCCH",
-    "cllr": "bits; natural-log likelihood ratios in",
+    "cllr": "in bits, from natural-log likelihood ratios",
     "ties": "never split",
 }
 

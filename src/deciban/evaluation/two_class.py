@@ -67,8 +67,8 @@ def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) ->
     if auc < 0.5:
         words = (
             f"Scores look reversed: the target has the higher score in only {auc:.1%} of target/non-target pairs. If "
-            "lower scores indicate targets, as for distances, change their sign (--negate, negate=True; if you did, "
-            "leave it out). Otherwise check which label means target."
+            "lower scores indicate targets, as for distances, change their sign (--negate), unless you already did. "
+            "Otherwise check which label means target."
         )
         notes.append(Note(words, "reversed"))
         no_llrs = remark_on_range(summary)
@@ -98,7 +98,7 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
     """
     false_alarms, misses = dr30
     if false_alarms > misses:
-        words = f"at no prior does the best threshold make {FEW_ERRORS} misses and {FEW_ERRORS} false alarms"
+        words = f"no prior has {FEW_ERRORS} misses and {FEW_ERRORS} false alarms at the best threshold"
         return [Note(f"Rule of {FEW_ERRORS}: {words}, so all metrics are rough estimates.", "few-errors")]
     few, said = f"fewer than {FEW_ERRORS}", dict[str, list[str]]()
     for point in points:
@@ -106,10 +106,10 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
         best = _kinds(-point.threshold < false_alarms, -point.threshold > misses)
         prior = prior_name(-point.threshold)
         if actual and best and actual != best:
-            words = f"at {{}}, {few} {actual} at the actual threshold, and {few} {best} at the best one."
+            words = f"at {{}}, {few} {actual} at the actual threshold, and {few} {best} at the best one, so these costs are rough."
         elif actual or best:
             thresholds = " and ".join(name for name, kinds in (("the actual", actual), ("the best", best)) if kinds)
-            words = f"{few} {actual or best} at {{}}, at {thresholds} threshold."
+            words = f"{few} {actual or best} at {{}}, at {thresholds} threshold, so these costs are rough."
         else:
             continue
         said.setdefault(words, []).append(prior)
@@ -438,6 +438,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     bands.add_units(tar, non, are_many=about.n_units > Bands.MOST_UNITS)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
     estimates, limited = _estimates(figures, sums, shifts, has_errors=not uncertainty.is_separated(found.auc))
+    estimates |= _nested(estimates, [one.factor for one in found.misleading])
     at_eer = found.eer_p_miss, found.eer_p_fa
     known = uncertainty.Uncertainty(
         n_units=n_units,
@@ -485,6 +486,19 @@ def _estimates(
         if estimate.is_known and (rate is None or rate.is_enough):
             found[one.name] = estimate
     return found, limited
+
+
+def _nested(
+    estimates: Mapping[uncertainty.Figure, Estimate], factors: Sequence[float]
+) -> dict[uncertainty.Figure, Estimate]:
+    """Limit shares of misleading evidence by those for smaller factors, which contain the same trials."""
+    found = dict[uncertainty.Figure, Estimate]()
+    for name in ("misleading_tar", "misleading_non"):
+        weaker = None
+        for k in np.argsort(factors).tolist():
+            if (name, k) in estimates:
+                found[name, k] = weaker = replace(estimates[name, k], at_most=weaker)
+    return found
 
 
 def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it

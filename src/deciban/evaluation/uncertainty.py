@@ -456,7 +456,7 @@ class LimitedRate:
         shown = round(self.expected, 1)
         if shown in (FEWEST_EXPECTED, FEW_ERRORS) and self.expected < shown:
             shown -= 0.1  # 29.97 is below 30
-        allowed = f"the {errors} at this limit count like {shown:.1f} independent ones"
+        allowed = f"this limit allows {errors} that count like {shown:.1f} independent ones"
         if self.is_enough:
             return f"The interval of {rate} may be too narrow: {allowed}, fewer than {FEW_ERRORS:g}."
         return (

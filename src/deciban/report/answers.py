@@ -12,7 +12,7 @@ import numpy as np
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.ranks.operating import WORSE_THAN_NONE
 from deciban.core.resampling.units import FEW_UNITS
-from deciban.errors import counted, some_of, topic_of
+from deciban.errors import amount, counted, some_of, topic_of
 from deciban.evaluation.one_system import advice_before_calibration, has_llrs, shown_interval
 from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import Figure
@@ -205,6 +205,8 @@ def _by_cost(one: Any, costs: Sequence[tuple[str, float]], figure: str) -> dict[
             failures.append(f"At {point} decisions cost {text} times as much as ignoring the scores.")
         elif _IDLE <= cost <= 1.0:
             idle.append(f"At {point} decisions save little: they cost {text} times as much as ignoring the scores.")
+        elif (known := shown_interval(one, (figure, k))) is not None and known.high > WORSE_THAN_NONE:
+            idle.append(f"At {point} decisions cost {text} times as much as ignoring the scores: they may be worse.")
     return {"failures": tuple(failures), "idle": tuple(idle)}
 
 
@@ -220,8 +222,8 @@ def _misleading(one: Evaluation) -> tuple[str, ...]:
     for found in one.misleading:
         if found.factor == _STRONG:
             said.append(
-                f"A likelihood ratio of more than {_STRONG:g} favours the wrong class in {percent(found.p_tar)} of "
-                f"targets and {percent(found.p_non)} of non-targets."
+                f"A likelihood ratio of more than {_STRONG:g} favours the wrong class in {amount(found.n_tar)} of "
+                f"{amount(one.n_tar)} targets and {amount(found.n_non)} of {amount(one.n_non)} non-targets."
             )
     return tuple(said)
 
@@ -417,7 +419,7 @@ def _judged(facts: SystemFacts, lost: float) -> tuple[str, Mood, tuple[str, ...]
     if lost <= _FINE * cllr or lost <= _FINE_OF_HELD * held:
         return "yes", "good", ()
     if _is_chance(facts):
-        more = ("A scale and an offset would improve it no more than chance.",)
+        more = ("A scale and an offset would improve it only as much as chance explains.",)
         return (_TOO_FEW, "unknown", more) if facts.are_too_few else (_SO_FAR, "good", more)
     if lost <= _SLIGHT * cllr or lost <= _SLIGHT_OF_HELD * held:
         return "nearly", "fair", _how(facts)
@@ -479,7 +481,7 @@ def fails(facts: SystemFacts) -> Answer:
     if facts.are_too_few:
         return Answer(FAILS, _TOO_FEW, "unknown", (*facts.idle, *facts.weak_spots))
     if facts.idle:
-        return Answer(FAILS, "saves little at operating points", "fair", (*facts.idle, *facts.weak_spots))
+        return Answer(FAILS, "may save little at operating points", "fair", (*facts.idle, *facts.weak_spots))
     named = (f"Operating points: {facts.points}.",) if facts.points else ()
     return Answer(FAILS, "at none of the operating points", "good", (*named, *facts.weak_spots))
 
@@ -525,7 +527,9 @@ def next_steps(facts: SystemFacts, answers: Sequence[Answer]) -> Answer:
         steps.append("Collect more speakers and trials (deciban plan shows how many), or quote the metrics as rough.")
     if not steps:
         return Answer(NEXT, "use it", "good", (f"The metrics support using it at {facts.points}.",))
-    return Answer(NEXT, ", ".join(verdicts), "fair", tuple(steps))
+    return Answer(
+        NEXT, " and ".join([", ".join(verdicts[:-1]), verdicts[-1]] if verdicts[1:] else verdicts), "fair", tuple(steps)
+    )
 
 
 _SEPARATES = {
@@ -564,13 +568,15 @@ def verdict(one: Any, *, with_calibration: bool = True) -> str:
     rate = one.error_rate if one.kind == "classes" else one.quoted_eer[0]
     separation = apart(facts)
     if separation.mood == "bad" and facts.is_reversed:
-        return f"{one.name}: scores favour the wrong class: check their sign (--negate) and the labels."
+        return f"{one.name}: scores favour the wrong class: see the note on their sign."
     words = _SEPARATES.get(separation.verdict, "separates {} to an unknown degree").format(facts.apart)
     digits = ".0f" if rate >= 0.0995 else ".2g"
     measure = f"{facts.main_figure} {100 * rate:{digits}} %"
     if one.kind == "classes" and facts.is_far_off:  # decisions are wrong by calibration, too
         measure = f"min Cllr {number(facts.min_cllr, 2)} of {_bits(facts.reference)}"
     more = "" if facts.are_too_few or not with_calibration else f", {_calibration_in_words(one, facts)}"
+    if separation.verdict in ("hardly", "no"):  # both are faults
+        more = f", and{more.removeprefix(', but')}" if more.startswith(", but") else more
     return f"{one.name}: {words} ({measure}){more}."
 
 

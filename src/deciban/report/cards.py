@@ -400,7 +400,7 @@ def differences_of(found: Comparison | None) -> list[Section]:
     """Return the section on differences; empty if there is no comparison."""
     if found is None:
         return []
-    found = found if len(found.systems) <= _MOST_IN_TABLE else against_first(found)
+    found = (found if len(found.systems) <= _MOST_IN_TABLE else against_first(found)).meaningful
     n_left = 1 if len(found.pairs) == 1 else 3
     about, sentences = about_differences(found), sentences_of(found)
     headings, rows = tuple(headings_of(found)), tuple(map(tuple, rows_of(found)))

@@ -420,7 +420,7 @@ def _by_own_rule(system: Evaluation) -> Iterator[Figure]:
         for one in METRICS:
             if one.per == "rule prior":
                 yield Figure(f"{one.label}{at}", numbers[one.json[1]], _writer(one), system, (one.name, k))
-        yield Figure(f"without scores by own rule{at}", found.told.entropy, partial(number, digits=4), system)
+        yield Figure(f"without scores by the custom rule{at}", found.told.entropy, partial(number, digits=4), system)
 
 
 def errors(systems: Sequence[Evaluation], colors: Sequence[str]) -> list[Row]:

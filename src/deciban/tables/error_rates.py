@@ -209,12 +209,12 @@ def discrepancy_table(systems: Sequence[Evaluation]) -> Table:
         for row in one.requested.discrepancies
     ]
     least = ", ".join(f"{one.name} {number(one.requested.discrepancy, 2)}" for one in systems)
-    words = "log10 of the reported LR over the LR of the data, with 95 % fiducial limits for independent trials"
+    words = "log10(reported LR / LR of the data): above 0, reported LRs are too large; inf: a class has no trials there"
     return table(
         ["system", "log10 LR", "targets", "non-targets", "discrepancy"],
         rows,
         n_left=2,
-        caption=f"{words}; confirmed: {least}",
+        caption=f"{words}; [95 % fiducial limits, trials independent]; deviation that the data confirm: {least}",
     )
 
 

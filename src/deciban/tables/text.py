@@ -148,7 +148,7 @@ def print_comparison(found: Comparison, out: TableConsole) -> None:
     """Print a table of the differences of all pairs, and sentences about them."""
     from deciban.analysis.comparison import caption_of, headings_of, rows_of, sentences_of
 
-    n_left = 1 if len(found.pairs) == 1 else 3
+    n_left, found = 1 if len(found.pairs) == 1 else 3, found.meaningful
     out.print(table(headings_of(found), rows_of(found), n_left=n_left, caption=caption_of(found)))
     say_all(out, sentences_of(found))
     say_all(out, found.notes, "yellow")
@@ -178,7 +178,11 @@ def print_trained(done: Trained, out: Console) -> None:
     analysis = done.analysis
     if analysis is not None and analysis.divergence is not None and len(analysis.names) > 1:
         out.print()
-        say(out, "Divergence of the systems' posteriors in bits: 0 for systems that agree in every trial", "bold")
+        say(
+            out,
+            "Divergence of the systems' posteriors in bits, at the training prior: 0 for systems that always agree",
+            "bold",
+        )
         rows = zip(analysis.names, analysis.divergence.tolist(), strict=True)
         out.print(table(["", *analysis.names], [(name, *map(number, row)) for name, row in rows]))
 
@@ -198,12 +202,16 @@ def _print_rows(results: Results[Any], rows: Sequence[FigureRow], part: str, out
     """
     compared = ("single", "left out", "leave-one-out", "without quality")
     silent = {row.name for row in rows if row.role in compared}
-    systems = tuple(replace(one, notes=()) if one.name in silent else one for one in results.systems)
-    shown = [row.name for row in rows if getattr(row, part) is not None or row.note]
+    shown = {row.name: f"{row.name}, calibrated" if row.role == "single" else row.name for row in rows}
+    systems = tuple(
+        replace(one, name=shown.get(one.name, one.name), notes=() if one.name in silent else one.notes)
+        for one in results.systems
+    )
+    shown = {row.name: shown[row.name] for row in rows if getattr(row, part) is not None or row.note}
     sizes = {one.n_tar + one.n_non for one in systems} if results.kind == "two-class" else set()
     how: Any = {
         "options": TableOptions(corrected=None),
-        "order": shown,
+        "order": list(shown.values()),
         "with_trials": len(sizes) > 1,
         "all_classes": None,
     }
@@ -249,7 +257,7 @@ def print_conditions(results: Any, out: Console, *, everything: bool = True) -> 
         alone = [ByConditions(same.title, (), ()) for same in one.equalized if same.title not in titles]
         for part in (*one.partitions, *alone):
             out.print("")
-            say(out, f"{of}{'equalized over' if part in alone else 'by'} {part.title}", "bold")
+            say(out, f"{of}{'equalized over' if part in alone else 'by'} {part.title.removesuffix('+-')}", "bold")
             rows = condition_rows(one, part)
             out.print(_table_of_metrics(rows, part, everything=everything))
             named, front = [(names, found) for names, _, found in rows], part.columns or ("trials",)
@@ -497,7 +505,7 @@ def _posterior_scores(systems: Sequence[Evaluation]) -> Any:
             ("Brier", "brier", found.brier.to_dict()),
         )
     ]
-    words = "log-loss in nats; value = calibration loss + discrimination loss (by PAV); without scores: prior alone"
+    words = "log loss in nats; value = calibration loss + discrimination loss (by PAV); without scores: prior alone"
     headings = ["system", "prior", "score", "value", "calibration loss", "discrimination loss", "without scores"]
     return _requested(headings, rows, words, systems, 3)
 
@@ -507,7 +515,7 @@ def classifier_tables(systems: Sequence[Evaluation]) -> Iterator[Table]:
     found = [(one, values) for one in systems for values in one.requested.classifier]
     captions = (
         "at the share of targets in the data; decisions at posterior 0.5; best F1: at its best threshold",
-        "posteriors at the share of targets; ECE and ACE in 15 bins, also 0 without information; log loss in nats",
+        "posteriors at the share of targets; ECE and ACE (15 bins) are 0 without information; log loss in nats",
     )
     for labels, words in zip(OF_CLASSIFIERS, captions, strict=True) if found else ():
         rows = [

@@ -126,12 +126,15 @@ class SpeakersByName:
         See `TrialUnits`; ascending.
     apart : bool
         True if equal names on the two sides are unrelated.
+    n_linked : int
+        Number of speakers with target trials.
     """
 
     names: tuple[Keys, Keys]
     codes: tuple[IntArray, IntArray]
     keys: Keys
     apart: bool
+    n_linked: int
 
     @classmethod
     def of(cls, names: tuple[Keys, Keys], links: Sequence[IntArray], *, apart: bool, has_channels: bool) -> Self:
@@ -150,7 +153,8 @@ class SpeakersByName:
         order = np.argsort(least, kind="stable")
         rank: AnyArray = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
-        return cls(names, (rank[part[place[0]]], rank[part[place[1]]]), least[order], apart)
+        n_linked = len(np.unique(part[one]))
+        return cls(names, (rank[part[place[0]]], rank[part[place[1]]]), least[order], apart, n_linked)
 
     @property
     def about(self) -> TrialUnits:

@@ -52,14 +52,14 @@ def require_two_sides(sides: Sequence[str], name: str, *, named: str) -> None:
     )
 
 
-def notes_on_speakers(*, apart: bool, n_contradictions: int) -> list[str]:
-    """Return notes on speakers that were found from target trials.
-
-    >>> notes_on_speakers(apart=False, n_contradictions=1)
-    ['1 non-target trial with one speaker on both sides, by the target trials']
-    """
-    words = list[str]()
-    if apart:
+def notes_on_speakers(found: SpeakersByName, n_contradictions: int) -> list[str]:
+    """Return notes on speakers that were found from target trials."""
+    words, n_alone = list[str](), len(found.keys) - found.n_linked
+    if n_alone > found.n_linked:
+        words.append(
+            f"{n_alone:,} of the {len(found.keys):,} speakers are names without a target trial, a speaker each"
+        )
+    if found.apart:
         words.append("equal names on the two sides are treated as different names, because the key contradicts")
     if n_contradictions:
         which = counted(n_contradictions, "non-target trial")
@@ -214,13 +214,13 @@ class FoundSpeakers:
         Units of each trial; a name without target trials is a separate speaker.
     n_contradictions : int
         Number of non-target trials with the same speaker on both sides.
-    apart : bool
-        True if equal names on the two sides are unrelated.
+    by_name : SpeakersByName
+        The speaker of each name.
     """
 
     units: TrialUnits
     n_contradictions: int
-    apart: bool
+    by_name: SpeakersByName
 
 
 def speakers_of(trials: Trials, is_target: BoolArray, counting: BoolArray | None = None) -> FoundSpeakers:
@@ -245,7 +245,7 @@ def speakers_of(trials: Trials, is_target: BoolArray, counting: BoolArray | None
     --------
     >>> trials = Trials.of({"enroll": ["m1", "m2", "m1", "m2"], "test": ["x", "y", "y", "z"]})
     >>> found = speakers_of(trials, np.array([True, True, False, False]))
-    >>> found.units.n_units, found.n_contradictions, found.apart
+    >>> found.units.n_units, found.n_contradictions, found.by_name.apart
     (3, 0, False)
     """
     if trials.sides not in (PAIR, PAIR_SIDE):
@@ -272,7 +272,7 @@ def speakers_of(trials: Trials, is_target: BoolArray, counting: BoolArray | None
         if counting is not None:
             enroll[~counting] = test[~counting] = 0
             same &= counting
-        return FoundSpeakers(replace(found.about, codes=(enroll, test)), int(np.count_nonzero(same)), apart)
+        return FoundSpeakers(replace(found.about, codes=(enroll, test)), int(np.count_nonzero(same)), found)
 
     found = joined(apart=False)
     if not found.n_contradictions or has_channels or not len(np.intersect1d(names[0], names[1])):

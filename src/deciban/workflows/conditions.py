@@ -523,7 +523,11 @@ def message_of(partition: ConditionSplit) -> Message:
         for one in partition.columns
         if one.everywhere is not None
     )
-    return Message("by", "", f"{partition.title}: {counted(len(partition.values), 'condition')}{lacking}{in_all}")
+    return Message(
+        "by",
+        "",
+        f"{partition.title.removesuffix('+-')}: {counted(len(partition.values), 'condition')}{lacking}{in_all}",
+    )
 
 
 def _words_of(column: splitting.SplitColumn) -> str:

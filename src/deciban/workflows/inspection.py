@@ -157,7 +157,7 @@ def inspect_file(
     if format is None and columns is None and is_summary_file(path):
         return _inspected_summary(path)
     contents = read_contents(path, format=format, columns=columns, labels=labels, log10=log10, lr=lr)
-    found: Facts = [("read as", contents.origin.reading), ("holds", ", ".join(contents.kinds))]
+    found: Facts = [("read as", contents.origin.reading), ("contains", ", ".join(contents.kinds))]
     if negate:
         contents = negated(contents)
         found.append(("sign", NEGATED))

@@ -19,6 +19,9 @@ from deciban.models.model import content_of
 _ROUNDING = 1e-7
 """Share of a step by which an LR may be below it."""
 
+_DOUBTFUL = 10.0 * math.log(10.0)
+"""Size of llrs that are more often an LR than its logarithm."""
+
 _UNCHECKED = " (wording not checked against the original: compare before use)"
 
 _KEYS = {"title", "source", "status", "steps", "sentence", "neutral"}
@@ -215,6 +218,8 @@ class Statement(Jsonable):
             return "The findings are equally probable under both propositions."
         stronger, weaker = self.propositions if self.llr > 0.0 else self.propositions[::-1]
         times = _about(abs(self.llr), self._borders)
+        if times == "1":
+            return "The findings are about equally probable under both propositions."
         return f"The findings are about {times} times more probable if '{stronger}' is true than if '{weaker}' is true."
 
     @property
@@ -224,6 +229,10 @@ class Statement(Jsonable):
         found.append(("propositions", f"'{self.propositions[0]}' against '{self.propositions[1]}'"))
         lr = _lr(self.llr, self._borders)
         found.append(("likelihood ratio", f"{lr}; log10 LR {_log10(self.llr)}; llr {self.llr:.4g} nats"))
+        if abs(self.given) > _DOUBTFUL:
+            found.append(
+                ("doubtful", "this LR is extreme: is the number a natural logarithm (--llr), not an LR (--lr)?")
+            )
         found.append(("statement", self.sentence))
         if self.scale is not None:
             expression, sentence, (low, high) = self.scale.words(self.llr, self.propositions)
@@ -237,18 +246,18 @@ class Statement(Jsonable):
             found.append(("interval", f"LR {_lr(low)} to {_lr(high)}; log10 LR {_log10(low)} to {_log10(high)}{cut}"))
         if self.model is not None:
             found += self._about_model()
-        meaning = "about the findings given the propositions, not about the probability of a proposition"
+        meaning = "the LR is about the findings, given each proposition, not about the probability of a proposition"
         return [*found, ("meaning", meaning)]
 
     def _about_model(self) -> list[tuple[str, str]]:
         about = self.model or {}
-        found = [("limits", "the model has none: beyond its training data, nothing limits the LR")]
+        found = [("limits", "none: the model can state LRs larger than its training data support")]
         if self.limits is not None:
             low, high = self.limits
             ends = f"log10 LR {_log10(low)} to {_log10(high)}"
-            words = f"the model states no LR below {_lr(low)} or above {_lr(high)} ({ends})"
+            words = f"the model gives no LR below {_lr(low)} or above {_lr(high)} ({ends})"
             if self.given != self.llr:
-                words += f": the stated log10 LR {_log10(self.given)} is limited, as the data do not support more"
+                words += f"; log10 LR {_log10(self.given)} was reduced to {_log10(self.llr)}"
             found = [("limits", words)]
         counts = " and ".join(f"{n:,} {name}" for name, n in about["trained_on"].items())
         data = f"{counts or 'unknown numbers of'} trials" + (

@@ -37,7 +37,7 @@ def test_names_are_never_glued():
 
 def test_missing_trials_are_named():
     with pytest.raises(
-        KeyMismatchError, match=r"2 of 4 key trials have no score in trials, the first \(bob, x\), \(bob, y\)"
+        KeyMismatchError, match=r"2 of 4 key trials have no score in trials, for example \(bob, x\), \(bob, y\)"
     ):
         align(scores([FULL[1], FULL[3]]), KEY)
 
@@ -256,7 +256,7 @@ def test_messages_name_the_lines_of_a_selection():
     with pytest.raises(KeyMismatchError, match=r"s\.txt:11 and s\.txt:13: trial \(b\) occurs more than once"):
         align(some, Index.of({"trial": ["b", "c"]}))
     key = Key(trials, np.array([True, False, True, False, True])).drop(trial="a")
-    with pytest.raises(KeyMismatchError, match=r"the first \(d\) \(s\.txt:14\)"):
+    with pytest.raises(KeyMismatchError, match=r"for example \(d\) \(s\.txt:14\)"):
         align(Scores.of({"trial": ["b", "c"]}, [1.0, 2.0]), key, duplicates="keep-one")
 
 

@@ -48,7 +48,7 @@ def class_notes(found: ClassEvaluation, checks: ScoreChecks) -> tuple[str, ...]:
         notes += _badly_calibrated(found)
     if checks.are_log_posteriors:
         words = "These scores look like log posteriors. They are log-likelihoods only if their prior was flat;"
-        notes.append(f"{words} otherwise give the prior (--posterior-prior, posterior_prior).")
+        notes.append(f"{words} otherwise give the prior (--posterior-prior).")
     if math.isnan(found.min_cllr):
         notes.append("min Cllr and calibration loss are unknown: they need all trials at once, not merged summaries.")
     return (*notes, *_few(found))

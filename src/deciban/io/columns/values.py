@@ -452,7 +452,7 @@ def scores_of(column: pa.Array | pa.ChunkedArray, *, incomplete: bool = False) -
         raise RowError(f"a score cannot be represented as float64 ({error}). Write scores as floats", None) from error
     if len(score) and not incomplete and np.isnan(np.max(score)):
         row = int(np.argmax(np.isnan(score)))
-        raise RowError(f"the score is NaN; {NO_NAN}", row)
+        raise RowError(f"the score is NaN ({NO_NAN})", row)
     return score
 
 

@@ -170,7 +170,7 @@ def problem_of_score(field: str, hint: str, way_out: str) -> str | None:
     if not is_number(field):
         return f"the score {field!r} is not a number{hint}"
     if math.isnan(float(field)):
-        return f"the score is NaN; {way_out}"
+        return f"the score is NaN ({way_out})"
     if math.isinf(float(field)) and "inf" not in field.casefold():
         return f"the score {field!r} exceeds the largest float, 1.8e308; write inf for infinity"
     return None

@@ -670,8 +670,8 @@ def _extra_message(systems: Sequence[Scores]) -> str:
     found = ((system.trials, Lookup(system.trials).find(first).rows) for system in systems[1:])
     trials, lacking = next((t, np.flatnonzero(r < 0)) for t, r in found if r is not None and np.any(r < 0))
     return (
-        f"{len(lacking):,} of {len(trials):,} trials of {trials.origin.name} have no score in {first.origin.name}, the "
-        f'first {trials.name_of(int(lacking[0]))} ({trials.origin.where(int(lacking[0]))}). Pass missing="drop" to '
+        f"{len(lacking):,} of {len(trials):,} trials of {trials.origin.name} have no score in {first.origin.name}, for "
+        f'example {trials.name_of(int(lacking[0]))} ({trials.origin.where(int(lacking[0]))}). Pass missing="drop" to '
         "leave them out, or a key or index with the trials to use."
     )
 

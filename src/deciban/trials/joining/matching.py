@@ -433,7 +433,7 @@ def some_missing(offered: str, fault: RefusedTrials, which: str) -> str:
     trials = fault.trials
     names = ", ".join(map(trials.name_of, range(len(trials))))
     return (
-        f"{fault.n:,} of {fault.n_of:,} {which} have no score in {offered}, the first {names} "
+        f"{fault.n:,} of {fault.n_of:,} {which} have no score in {offered}, for example {names} "
         f'({trials.origin.where(0)}). Pass missing="drop" (--missing drop) to leave them out, or a score to fill '
         "in (--missing fill=VALUE)"
     )

@@ -330,10 +330,16 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """Return the number of segments and classes with scores, as text."""
         return f"{counted(len(scores.trials), self.noun)} x {len(scores.classes)} classes"
 
+    def key_messages(self, key: ClassKey, reading: Reading) -> list[Message]:
+        """Return messages about selected segments, and a note on two classes, which have no EER here."""
+        words = "2 classes, evaluated as multiclass; for EER and DCF add --kind two-class"
+        return [*super().key_messages(key, reading), *([Message("note", "", words)] if len(key.classes) == 2 else [])]
+
     def counts(self, contents: Contents, key: ClassKey) -> str:
         """Return the number of segments of each class, as text."""
         counts = np.bincount(key.label, minlength=len(key.classes)).tolist()
-        return " · ".join(f"{n:,} {name}" for name, n in zip(key.classes, counts, strict=True) if n)
+        named = (f"of class {name}" if name[:1].isdigit() else name for name in key.classes)
+        return " · ".join(f"{n:,} {name}" for name, n in zip(named, counts, strict=True) if n)
 
     def counts_in_words(self, counts: Mapping[str, int]) -> str:
         """Return the number of training segments and classes, as text."""

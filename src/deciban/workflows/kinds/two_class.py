@@ -44,6 +44,7 @@ from deciban.workflows.options import Figures, Options, Reading
 if TYPE_CHECKING:
     from deciban._validate.arrays import Vocabulary
     from deciban.engines.units import UnitsFound
+    from deciban.trials.speakers import SpeakersByName
 
 
 def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object = None) -> Input | None:
@@ -215,10 +216,9 @@ def _names_occur_once(n_units: int, n_tar: int, n_non: int) -> bool:
     return n_units >= _ALL_ONCE * (n_tar + 2 * n_non)
 
 
-def _said_of_speakers(n_contradictions: int, *, apart: bool) -> tuple[Message, ...]:
+def _said_of_speakers(found: SpeakersByName, n_contradictions: int) -> tuple[Message, ...]:
     """Return the messages about assumptions to find speakers from target trials, and contradictions."""
-    words = notes_on_speakers(apart=apart, n_contradictions=n_contradictions)
-    return tuple(Message("note", "", one) for one in words)
+    return tuple(Message("note", "", one) for one in notes_on_speakers(found, n_contradictions))
 
 
 class TwoClass(Kind[Scores, Key, Aligned]):
@@ -304,7 +304,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         of_classes = (int(np.count_nonzero(mask if counting is None else mask & counting)) for mask in (truth, ~truth))
         if _names_occur_once(found.units.n_units, *of_classes):
             return super().units_unasked(trials, truth, counting)
-        return found.units, _said_of_speakers(found.n_contradictions, apart=found.apart)
+        return found.units, _said_of_speakers(found.by_name, found.n_contradictions)
 
     def units_unasked_of_source(self, source: ShardSource, engine: Engine) -> UnitsFound | None:
         """Return speakers; None if every trial is a unit, as for trials in memory."""
@@ -315,7 +315,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         facts, by_name = speakers_by_batch(source, engine)
         if _names_occur_once(len(facts.keys), *(facts.trials_of(c) for c in (1, 0))):
             return None
-        return UnitsFound(facts, by_name, _said_of_speakers(facts.n_contradictions, apart=by_name.apart))
+        return UnitsFound(facts, by_name, _said_of_speakers(by_name, facts.n_contradictions))
 
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
         """Return the names of the classes with their codes: targets have 1."""
