@@ -168,3 +168,17 @@ def test_a_rule_of_ones_own_is_compared_and_a_gate(run, tmp_path, monkeypatch):
     assert row["high"] < 0.0
     assert code == len(found["worse"]) == 1
     assert "cost by the custom rule at prior 0.1" in err
+
+
+def test_scores_that_are_not_llrs_are_compared_by_what_means_something(call, demo, tmp_path, run):
+    for one in "AB":
+        rows = [line.rsplit(maxsplit=1) for line in Path(demo, f"sys{one}.txt").read_text().splitlines()]
+        text = "".join(f"{name} {np.tanh(float(score) / 20):.6f}\n" for name, score in rows)
+        (tmp_path / f"cosine{one}.txt").write_text(text)
+    out = run(f"compare {tmp_path}/cosineA.txt {tmp_path}/cosineB.txt --key {demo}/key.txt")[1]
+    rows = [line.split("  ")[0] for line in out.splitlines()[1:5]]
+    assert rows == ["EER (ROCCH) in %", "minDCF at p_target 0.01", "min Cllr", "AUC"]
+    assert "actual decisions" not in out
+    assert "decisions at the best thresholds" in out
+    assert "not log-likelihood ratios" in out
+    assert "actDCF at p_target 0.01" in call()[1]

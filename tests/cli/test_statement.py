@@ -192,3 +192,22 @@ def test_nothing_is_invented(run):
     code, out, _ = run("statement --llr 2 --propositions first second")
     assert code == 0
     assert "support" not in out
+
+
+def test_a_ratio_is_not_taken_for_its_logarithm(run):
+    asked = "statement --propositions same different --scale enfsi2015"
+    assert run(f"{asked} --lr 330")[1] == run(f"{asked} --llr {math.log(330)!r}")[1]
+    assert "is the number a natural logarithm (--llr), not an LR (--lr)?" in " ".join(
+        run(f"{asked} --llr 330")[1].split()
+    )
+    for wrong in ("", "--lr 0", "--lr nan", "--lr 3 --llr 1", "--lr 3 --log10"):
+        code, out, err = run(f"{asked} {wrong}")
+        assert (code, out) == (2, "")
+        assert "--lr" in err
+
+
+def test_a_ratio_that_is_written_as_1_supports_neither():
+    assert (
+        statement(-0.02, propositions=TWO).sentence
+        == "The findings are about equally probable under both propositions."
+    )

@@ -72,3 +72,15 @@ def test_a_limit_that_allows_few_errors_has_an_interval_and_a_warning():
     assert note.startswith(
         "The interval of FNMR at FMR 1 % may be too narrow: this limit allows false matches that count like 20.0 independent"
     )
+
+
+@pytest.mark.parametrize("order", [[1, 10, 100, 1000], [1000, 1, 100, 10]])
+def test_rarer_misleading_evidence_has_no_higher_limit(order):
+    """Trials with an LR beyond 1000 are among those beyond 100; alone, no error of 40 units has a limit of 9 %."""
+    draw, units = np.random.default_rng(1), np.arange(4800) % 40
+    figures = TwoClassFigures([0.01], factors=order)
+    how = {"tar_units": units[:120], "non_units": units[120:], "operating_points": figures}
+    found = evaluate(draw.normal(3, 2, 120), draw.normal(-3, 2, 4680), **how)
+    for name in ("misleading_tar", "misleading_non"):
+        limits = [found.interval((name, order.index(factor))).high for factor in (1, 10, 100, 1000)]
+        assert limits == sorted(limits, reverse=True)

@@ -74,7 +74,11 @@ def test_the_page_of_presets_lists_them_all_with_their_status():
         values = [float(number) for number in re.findall(r"[\d.]+", cells[0])]
         points, rates = preset(first).points, preset(first).false_match_rates
         wide = [value for point in points for value in (point.p_target, point.c_miss, point.c_fa)]
-        assert values == pytest.approx([p.p_target for p in points] if preset(first).kind == "classes" else [*wide, *(100 * rate for rate in rates)])
+        assert values == pytest.approx(
+            [p.p_target for p in points]
+            if preset(first).kind == "classes"
+            else [*wide, *(100 * rate for rate in rates)]
+        )
     assert told == {name: (one.aliases, one.status, one.source) for name, one in presets().items()}
 
 
