@@ -33,7 +33,7 @@ def test_a_limit_that_allows_few_errors_has_a_note():
     enough, few = LimitedRate("fmr", 0.01, 30.0), LimitedRate("fnmr", 0.1, 9.9)
     (note,) = notes_on_intervals(0.9, 0.1, (0.1, 0.1), sizes([10.0]), "speaker", (enough, few))
     assert note.startswith(
-        "No confidence interval for FMR at FNMR 10 %: this limit allows false non-matches that count like 9.9 independent"
+        "No confidence interval for FMR at FNMR 10 %: this limit allows false non-matches that count like 9.9"
     )
 
 
@@ -70,7 +70,7 @@ def test_a_limit_that_allows_few_errors_has_an_interval_and_a_warning():
     assert {("rates_at", 0), ("rates_at", 1)} <= set(found.uncertainty.estimates)
     (note,) = [one for one in found.all_notes if "FNMR at FMR" in one]
     assert note.startswith(
-        "The interval of FNMR at FMR 1 % may be too narrow: this limit allows false matches that count like 20.0 independent"
+        "The interval of FNMR at FMR 1 % may be too narrow: this limit allows false matches that count like 20.0"
     )
 
 

@@ -74,10 +74,8 @@ def test_few_errors_name_the_threshold_that_they_were_counted_at():
     result = evaluate(tar, non, operating_points=[0.01])
     assert result.operating_points[0].n_miss == 10
     (note,) = [note for note in result.notes if note.startswith("Rule of 30")]
-    assert (
-        note
-        == "Rule of 30: fewer than 30 misses at effective prior 0.01, at the actual threshold, so these costs are rough."
-    )
+    words = "fewer than 30 misses at effective prior 0.01, at the actual threshold"
+    assert note == f"Rule of 30: {words}, so these costs are rough."
 
 
 @pytest.mark.parametrize("p_target", [0.5, 0.1, 0.01, 0.001, 0.0001, 0.999])
@@ -95,10 +93,8 @@ def test_points_of_which_the_same_is_to_be_said_share_a_sentence():
     tar, non = many((-8, 10), (5, 40), (20, 400)), many((-20, 40_000), (10, 100), (30, 40))
     result = evaluate(tar, non, operating_points=[0.01, 0.02, 0.01, (0.01, 2, 1)])
     (note,) = [note for note in result.notes if note.startswith("Rule of 30")]
-    assert (
-        note
-        == "Rule of 30: fewer than 30 misses at effective priors 0.01 and 0.02, at the actual threshold, so these costs are rough."
-    )
+    words = "fewer than 30 misses at effective priors 0.01 and 0.02, at the actual threshold"
+    assert note == f"Rule of 30: {words}, so these costs are rough."
 
 
 def test_what_matters_most_comes_first():

@@ -106,14 +106,15 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
         best = _kinds(-point.threshold < false_alarms, -point.threshold > misses)
         prior = prior_name(-point.threshold)
         if actual and best and actual != best:
-            words = f"at {{}}, {few} {actual} at the actual threshold, and {few} {best} at the best one, so these costs are rough."
+            words = f"at {{}}, {few} {actual} at the actual threshold, and {few} {best} at the best one"
         elif actual or best:
             thresholds = " and ".join(name for name, kinds in (("the actual", actual), ("the best", best)) if kinds)
-            words = f"{few} {actual or best} at {{}}, at {thresholds} threshold, so these costs are rough."
+            words = f"{few} {actual or best} at {{}}, at {thresholds} threshold"
         else:
             continue
         said.setdefault(words, []).append(prior)
-    sentences = (f"Rule of {FEW_ERRORS}: {words.format(_priors(priors))}" for words, priors in said.items())
+    rough = ", so these costs are rough."
+    sentences = (f"Rule of {FEW_ERRORS}: {words.format(_priors(priors))}{rough}" for words, priors in said.items())
     return [Note(one, "few-errors") for one in sentences]
 
 
