@@ -51,6 +51,21 @@ def test_help_explains_common_options_and_names_the_others(command, run):
     assert common | {re.sub(r"\s", "", name) for name in others} == listed(everything.partition("Usage")[2])
 
 
+@pytest.mark.parametrize("command", ["statement", "demo", "check", "leaderboard"])
+def test_commands_with_short_help_accept_help_all_without_listing_it(command, run):
+    code, out, _ = run(command, "--help-all")
+    assert code == 0
+    assert "--help-all" not in out.partition("Options:\n")[2]
+    assert listed(out) == listed(run(command, "--help")[1])
+
+
+@pytest.mark.parametrize("command", ["plot", "plan"])
+def test_former_names_of_options_are_not_shown(command, run):
+    out = run(command, "--help-all")[1]
+    assert "--metric" in listed(out)
+    assert "--figure" not in out
+
+
 def test_commands_are_grouped(run):
     out = run("--help")[1]
     assert [line for line in out.splitlines() if line and line[0] != " "][1:] == [

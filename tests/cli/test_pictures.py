@@ -48,9 +48,9 @@ def draw(demo, run):
 
 SYSTEMS = "sysA.txt sysB.txt --key"
 COMMANDS = {
-    "forest": f"forest {SYSTEMS} key.txt --figure eer",
+    "forest": f"forest {SYSTEMS} key.txt --metric eer",
     "difference-curve": f"difference-curve {SYSTEMS} key.txt --against first",
-    "by-condition": f"by-condition {SYSTEMS} by.csv --by channel --figure cllr",
+    "by-condition": f"by-condition {SYSTEMS} by.csv --by channel --metric cllr",
     "condition-map": "condition-map sysA.txt --key by.csv --by channel --figure eer,cllr",
     "score-scatter": f"score-scatter {SYSTEMS} key.txt --model fusion.json --dcf 0.5",
     "zoo": f"zoo {SYSTEMS} key.txt",
@@ -82,7 +82,7 @@ def test_every_picture_is_written(draw, demo, plot):
     [
         ("det sysA.txt --key key.txt --by channel", "--by: for by-condition, condition-map"),
         ("det sysA.txt --key key.txt --model fusion.json", "--model: for forest"),
-        ("zoo sysA.txt --key key.txt --figure eer", "--figure: for forest"),
+        ("zoo sysA.txt --key key.txt --metric eer", "--metric: for forest"),
         ("condition-map sysA.txt --key by.csv", "--by gender"),
         ("fusion-weights fusion.json fusion.json", "shows one model, got 2 files"),
         ("fusion-weights fusion.json --key key.txt", "--key: for forest"),

@@ -49,9 +49,9 @@ class MulticlassCalibrator(ClassMap):
         Prior of the objective, with sum 1; default: flat. The proportions of the data do not matter. A class of prior 0
         is not used in training, and its offset is 0.
     ridge : float
-        Half of it times the square of ``scale`` on standardized scores is added to the objective. Standardized scores
-        are divided by their width: the root of the mean variance of the differences between two classes. Offsets are
-        never penalized.
+        Penalty ``ridge / 2 * scale**2``, with the scale for standardized scores, added to the objective. Standardized
+        scores are divided by their width: the root of the mean variance of the differences between two classes. Offsets
+        are never penalized.
 
     Attributes
     ----------
@@ -274,8 +274,8 @@ class ClassScaleTransformation(_Transformation):
     prior : (n_classes,) array_like, optional
         Prior of the objective, all above 0; default: flat. The proportions of the data do not matter.
     ridge : float
-        Half of it times the mean square of the scales on standardized scores is added to the objective (see
-        `MulticlassCalibrator` for the standardization).
+        Penalty ``ridge / 2 * mean(scales**2)``, with the scales for standardized scores (see `MulticlassCalibrator`),
+        added to the objective.
     toward_calibration : float
         The same for the differences of the scales from their mean: large values lead to `MulticlassCalibrator`. On its
         own, it keeps the scales finite if no calibration separates the classes.

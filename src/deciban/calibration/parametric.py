@@ -48,8 +48,8 @@ class AffineCalibrator(TrainedByRule, Calibrator):
         is prior-weighted logistic regression. Larger values emphasize a narrower range of thresholds. `suggest_rule`
         returns values for a range of operating points.
     ridge : float
-        Half of it times the square of ``scale`` on standardized scores (divided by their prior-weighted standard
-        deviation) is added to the objective. The offset is never penalized.
+        Penalty ``ridge / 2 * scale**2``, with the scale for standardized scores (divided by their prior-weighted
+        standard deviation), added to the objective. The offset is never penalized.
 
     Attributes
     ----------
@@ -201,8 +201,8 @@ class BetaCalibrator(TrainedByRule, Calibrator):
     p_target : float
         Prior of the objective, in (0, 1). The proportions of the data do not matter.
     ridge : float
-        Half of it times the squares of ``a`` and ``b`` on standardized ``ln p`` and ``ln(1 - p)`` is added to the
-        objective. ``c`` is never penalized.
+        Penalty ``ridge / 2 * (a**2 + b**2)``, with ``a`` and ``b`` for standardized ``ln p`` and ``ln(1 - p)``, added
+        to the objective. ``c`` is never penalized.
     scores : {"probability", "log_odds"}
         Type of the input: probabilities in [0, 1], or ``ln(p / (1 - p))``, which preserves the digits of probabilities
         close to 1.

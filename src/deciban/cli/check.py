@@ -32,7 +32,7 @@ def check_command(
     junit: Path | None,
     as_json: bool,
 ) -> None:
-    """Check requirements on saved results. The exit code is 1 if one is not met.
+    """Check requirements on saved results. The exit code is 1 if a requirement is not met.
 
     RESULT.json is the output of deciban eval --json or deciban report --json. On GitHub, requirements that are not met
     become annotations. --criteria validates a method by the six characteristics of forensic guidelines.
@@ -175,7 +175,7 @@ def statement_command(
     """State a likelihood ratio in numbers and in words.
 
     The sentence names both propositions of the case. There is no default verbal scale: enfsi2015, afsp2009, or your own
-    file. With --model, the statement contains the bounds of the llr and the data behind the calibration.
+    file. With --model, the statement contains the bounds of the llr and the training data of the calibration.
 
     \b
     deciban statement --llr 5.8 --propositions 'same speaker' 'different speakers' --scale enfsi2015

@@ -263,7 +263,7 @@ _OF_PAGES = ("--dcf", "--json", "--table", "--all-classes", "--worst", "--quiet"
 
 @click.command("report", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("units", "uncertainty", "conditions", "worst", "scale"))
+@joining_options(more=("units", "uncertainty", "conditions-of-report", "worst", "scale"))
 @options("report", "classifier", "reliability", "rule", "capacity", "axis", "all-classes", "spoofing", "tables", "json")
 def report_command(
     scores: tuple[str, ...],
@@ -278,8 +278,9 @@ def report_command(
 ) -> None:
     """Evaluate score files and write one HTML page with tables and plots, readable offline.
 
-    --train shows training and test side by side. --model shows everything before and after a calibration; for a
-    fusion, it shows its systems, the fusion, its weights and (with --train) the contribution of each system.
+    --train shows training trials and test trials side by side. --model shows metrics and plots before and after a
+    calibration; for a fusion, it shows the systems, the fusion, its weights and (with --train) the contribution of each
+    system.
 
     \b
     deciban report sysA.txt sysB.txt --key key.txt -o report.html

@@ -63,8 +63,8 @@ def normalize_command(scores: str, *, output: str, quiet: bool, as_json: bool, *
     """Normalize scores by cohorts: z-norm, t-norm or s-norm, adaptive with --top.
 
     A cohort file contains scores of the enrolled models, or of the test segments, against the segments of a cohort.
-    With --enroll-cohort the result is z-norm, with --test-cohort t-norm, with both s-norm. Normalized scores are not
-    log-likelihood ratios: calibrate them.
+    z-norm uses --enroll-cohort, t-norm uses --test-cohort, s-norm uses both. Normalized scores are not log-likelihood
+    ratios: calibrate them.
 
     \b
     deciban normalize sysA.txt --enroll-cohort models.txt --test-cohort segments.txt --top 300 -o normalized.txt
@@ -252,7 +252,7 @@ def decide_command(
 ) -> None:
     """Choose the action with the lowest expected cost for every trial: accept, reject, ask a human, ...
 
-    COSTS is a file such as
+    The file of --costs contains, for example,
 
     \b
     actions = ["accept", "reject", "ask"]
@@ -261,7 +261,7 @@ def decide_command(
 
     with a row for each action and a column for each class: here, accepting a non-target costs 10. OUT contains the
     action, posterior, expected cost and margin to the second best action of every trial. Scores are log-likelihood
-    ratios, or --model converts them.
+    ratios, or other scores that --model converts to them.
 
     \b
     deciban decide --costs costs.toml --prior 0.01 --explain

@@ -248,18 +248,16 @@ class SectionedCommand(click.Command):
         return left
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the arguments and options, with ``--options`` and ``--help-all`` if ``--help`` shows a selection."""
-        params = super().get_params(ctx)
-        if self.name not in _common():
-            return params
+        """Return the arguments and options, with ``--help-all``, and ``--options`` if ``--help`` shows a selection."""
+        params, selects = super().get_params(ctx), self.name in _common()
         from_file = click.Option(
             ["--options", "options_file"], metavar="FILE", expose_value=False, help=_declared()["file"]["--options"]
         )
         about_all = click.Option(
             ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_print_help_all
         )
-        about_all.help = "Explain all options."
-        return [*params, from_file, about_all]
+        about_all.help, about_all.hidden = "Explain all options.", not selects
+        return [*params, from_file, about_all] if selects else [*params, about_all]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the common options and the names of the others, or all options by topic."""
@@ -359,6 +357,10 @@ def _print_help_all(ctx: click.Context, _option: click.Parameter, value: bool) -
         ctx.exit()
 
 
+_FORMER = ", --figure"
+"""Former name of ``--metric``, which is still accepted but not shown."""
+
+
 def _write_options(
     ctx: click.Context, formatter: click.HelpFormatter, title: str, listed: Sequence[click.Option]
 ) -> None:
@@ -366,7 +368,7 @@ def _write_options(
     records = [record for one in listed if (record := one.get_help_record(ctx)) is not None]
     if records:
         with formatter.section(title):
-            formatter.write_dl(records)
+            formatter.write_dl([(names.replace(_FORMER, ""), about) for names, about in records])
 
 
 def _topic_of(option: click.Option) -> str:

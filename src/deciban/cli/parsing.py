@@ -474,7 +474,7 @@ _BY_OPTION: dict[str, Completer] = {
     "--where": _offering(lambda context, _: [f"{one}=" for one in _OF_KEY(context)]),
     **dict.fromkeys(("--weights", "--cross-validate"), _COLUMNS_OF_KEY),
     "--against": _offering(lambda *_: ("all", "first")),
-    **dict.fromkeys(("--figure", "--fail-if-worse"), _offering(lambda *_: _figures())),
+    **dict.fromkeys(("--metric", "--figure", "--fail-if-worse"), _offering(lambda *_: _figures())),
     "--units": _offering(lambda context, _: ["trials", "product", "product:", *_OF_KEY(context)], or_files=True),
 }
 

@@ -104,7 +104,7 @@ def plan_command(
 
     \b
     deciban plan sysA.txt --key key.txt --width 0.01
-    deciban plan sysA.txt --key key.txt --figure cllr --width 0.1 --relative
+    deciban plan sysA.txt --key key.txt --metric cllr --width 0.1 --relative
     deciban plan sysA.txt sysB.txt --key key.txt --difference 0.005 --power 0.9
     deciban plan sysA.txt --key key.txt --width 0.01 --segments 1,3,10 -o plan.svg
     """
@@ -153,8 +153,8 @@ def objective_command(
     """Show which decision thresholds a calibration objective emphasizes, or suggest an objective.
 
     With --alpha, --beta and --p-target: shows the emphasis of this objective (repeat the options to compare several).
-    Without them: suggests an objective for a range of priors, for the operating points of --dcf with 2 nats on both
-    sides, or for a custom rule.
+    Without them: suggests an objective for a range of priors, for the operating points of --dcf with a margin of 2 nats
+    on both sides, or for a custom scoring rule.
 
     \b
     deciban objective --alpha 2 --beta 2 --p-target 0.01 --dcf 0.01 --dcf 0.001 -o omega.svg

@@ -26,14 +26,14 @@ TRIAL_KINDS, MODEL_KINDS, MAP_KINDS = map(_typed, (plots.TRIAL_KINDS, plots.MODE
 RULE_KINDS, SET_KINDS = map(_typed, (plots.RULE_KINDS, plots.SET_KINDS))
 PICTURES = (*COMPARISON_KINDS, *CONDITION_KINDS, *TRIAL_KINDS, *MODEL_KINDS, *MAP_KINDS, *SET_KINDS, *RULE_KINDS)
 
-OWN_OPTIONS = ("model", "against", "figure", "dev", "dev_key", "rule", "corners", "parameter")
+OWN_OPTIONS = ("model", "against", "metric", "dev", "dev_key", "rule", "corners", "parameter")
 """Options for some of these plots only; the other options are for metrics."""
 
 _MEANT_FOR = {
     "model": (*COMPARISON_KINDS, *MAP_KINDS, "score-scatter"),
     "parameter": ("class-parameters",),
     "against": COMPARISON_KINDS,
-    "figure": ("forest", *CONDITION_KINDS),
+    "metric": ("forest", *CONDITION_KINDS),
     "dev": SET_KINDS,
     "dev_key": SET_KINDS,
     "rule": RULE_KINDS,
@@ -174,7 +174,7 @@ class PlotRequest:
         print_messages(found.results.messages, quiet=self.quiet)
         said = {**found.to_dict(), "files": read}
         if self.plot == "forest":
-            return lambda: plots.forest(found, figure=self.own["figure"]), said, ()
+            return lambda: plots.forest(found, figure=self.own["metric"]), said, ()
         return lambda: plots.difference_curve(found), said, ()
 
     def _of_trials(self) -> Addable:
@@ -215,9 +215,9 @@ class PlotRequest:
         results, read = self._evaluated(self.asked.inputs(self.scores, self.key), self.key)
         style = {} if self.own["corners"] is None else {"classes": self.own["corners"]}
         if self.plot == "by-condition":
-            style = {"figure": self.own["figure"]}
+            style = {"figure": self.own["metric"]}
         elif self.plot == "condition-map":
-            style = {"figures": None if self.own["figure"] is None else self.own["figure"].split(",")}
+            style = {"figures": None if self.own["metric"] is None else self.own["metric"].split(",")}
         draw = getattr(plots, self.plot.replace("-", "_"))
         return partial(draw, results, **style), {**results.to_dict(), "files": read}, ()
 
@@ -261,7 +261,7 @@ class PlotRequest:
 @click.command("plot", cls=SectionedCommand)
 @click.argument("plot", type=click.Choice(_PLOTS), metavar="PLOT")
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("units", "uncertainty", "conditions", "scale"))
+@joining_options(more=("units", "uncertainty", "conditions-of-plot", "scale"))
 @options("plot", "pictures", "reliability", "axis", "json")
 def plot_command(
     plot: str,

@@ -305,9 +305,9 @@ def calibrate_command(
     Prints the metrics before and after calibration.
 
     Multiclass scores (one column for each class) have these methods: affine (default: one scale, an offset for each
-    class), scale, shift (offsets only), gaussian (a back-end for any scores, with one covariance for all classes; for
-    one for each class see --smoothing and --separate-variances), and the more flexible class-scale, class-matrix and
-    pav. All are trained at --prior.
+    class), scale, shift (offsets only), gaussian (a back-end for any scores, with one covariance for all classes; to
+    give each class its own, see --smoothing and --separate-variances), and the more flexible class-scale, class-matrix
+    and pav. All are trained at --prior.
 
     \b
     deciban calibrate dev.txt --key dev.key -o model.json
@@ -339,9 +339,10 @@ def fuse_command(
 ) -> None:
     """Train a fusion of several systems: a weighted sum of their SCORES that is a calibrated log-likelihood ratio.
 
-    Prints the metrics of each system and of the fusion; for three systems or more, also of each fusion that leaves one
-    out. --missing subset trains a fusion for every set of systems that scored a trial; subset=N also trains every
-    fusion that lacks up to N systems. --llrs then contains every trial that at least one system scored.
+    Prints the metrics of each system and of the fusion; for three systems or more, also the metrics of each
+    fusion without one of them. --missing subset trains a fusion for every set of systems that scored a trial; subset=N
+    also trains every fusion that lacks up to N systems. --llrs then contains every trial that at least one system
+    scored.
 
     A multiclass fusion has one weight for each system and an offset for each class, is trained at --prior, and writes
     log-likelihoods of the classes. --quality, --select, --alpha and --beta are for two classes.

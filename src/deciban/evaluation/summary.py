@@ -62,7 +62,7 @@ class Resampling:
         Units of all trials, in their order; None if the summary has them, or if they are unknown.
     level : float
     optimism : bool or None
-        Correct minima for the choice of thresholds on the same trials; None: for two classes only.
+        Also compute corrected minima; None: for two classes only.
     keep : bool or None
         Keep the influences of units, which comparisons need; None: keep them unless there are very many.
     bootstrap : int

@@ -229,7 +229,7 @@ def evaluate(
         Name of the system in tables and legends.
     operating_points : iterable, or TwoClassFigures
         Points at which to report detection costs: each an `OperatingPoint`, a ``p_target``, or
-        ``(p_target, c_miss, c_fa)``. `deciban.evaluation.TwoClassFigures` has further requests.
+        ``(p_target, c_miss, c_fa)``. `deciban.evaluation.TwoClassFigures` takes further metrics.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
     tar_units, non_units : (n,) or (n, 2) array_like, optional
@@ -238,8 +238,8 @@ def evaluate(
     level : float
         Level of the intervals.
     optimism : bool, optional
-        Correct minima for the choice of thresholds on the same trials, by a jackknife over groups of units. By
-        default, they are corrected.
+        Also compute corrected minima (``interval(...).corrected``), by a jackknife over groups of units; by default
+        True.
     bootstrap : int
         Number of bootstrap replicates for the intervals; see `deciban.evaluation.Bootstrap`.
     seed : int
@@ -252,8 +252,8 @@ def evaluate(
     Raises
     ------
     InputError
-        If a class is empty or contains NaN, weights or units do not fit, or an operating point has a prior outside
-        (0, 1) or a cost that is not positive.
+        If a class is empty or contains NaN, weights or units do not have the length of the scores, or an
+        operating point has a prior outside (0, 1) or a cost that is not positive.
 
     Examples
     --------

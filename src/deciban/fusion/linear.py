@@ -103,8 +103,8 @@ class LinearFusion(Fusion):
         Member of the beta family of proper scoring rules, each in [0.05, 100]. (1, 1) is the logarithmic rule: training
         is prior-weighted logistic regression.
     ridge : float
-        Half of it times the squared weights on standardized scores (each system divided by its prior-weighted standard
-        deviation) is added to the objective. The offset is never penalized.
+        Penalty ``ridge / 2 * sum(weights**2)``, with the weights for standardized scores (each system divided by its
+        prior-weighted standard deviation), added to the objective. The offset is never penalized.
 
     Attributes
     ----------

@@ -77,9 +77,10 @@ class QualityFusion(score_model.Fusion):
     alpha, beta : float
         Member of the beta family of proper scoring rules, each in [0.05, 100].
     ridge : float
-        Half of it times the squared weights of systems and squared independent weights in ``W`` is added to the
-        objective. The unit of each weight is the prior-weighted standard deviation of its factor. Products use measures
-        relative to their mean, so that units and zeros of measures do not matter. The offset is never penalized.
+        Penalty ``ridge / 2 * sum(weights**2)`` on the weights of systems and the independent weights in ``W``, added to
+        the objective. The unit of each weight is the prior-weighted standard deviation of its factor. Products use
+        measures relative to their mean, so that units and zeros of measures do not matter. The offset is never
+        penalized.
     symmetric : bool
         If True, ``W`` is symmetric: both sides have the same measures in the same order, and exchanging the sides does
         not matter. If False, the two sides have different measures, of any numbers.

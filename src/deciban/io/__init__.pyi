@@ -13,4 +13,5 @@ from deciban.io.reader import read_key as read_key
 from deciban.io.reader import read_quality as read_quality
 from deciban.io.reader import read_scores as read_scores
 from deciban.io.reader import read_segment_quality as read_segment_quality
+from deciban.io.shards.opening import open_shards as open_shards
 from deciban.io.writing import write as write

@@ -60,9 +60,9 @@ def ece(
 
     Notes
     -----
-    The value depends on the bins, is biased upward for few trials, and does not measure separation: scores without
-    information (llr 0) have an ECE of 0. The calibration loss (``Evaluation.calibration_loss``) has none of these
-    problems.
+    The value depends on the bins, is too high for few trials, and does not measure separation: scores without
+    information (llr 0) have an ECE of 0. The calibration loss (``Evaluation.calibration_loss``) needs no bins, but is
+    also too high for few trials and 0 without information.
 
     Examples
     --------

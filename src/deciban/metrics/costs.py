@@ -240,6 +240,8 @@ def calibration_loss(
 ) -> float | FloatArray:
     """Return the Bayes error rate minus its minimum: the cost that better calibration could save (thesis 7.3.3).
 
+    It is the loss at one prior. The calibration loss in tables is `cllr` minus `min_cllr`, in bits.
+
     Parameters
     ----------
     tar, non : (n_tar,) and (n_non,) array_like

@@ -503,9 +503,9 @@ class MulticlassFusion(ClassModel):
         Prior of the objective, with sum 1; default: flat. The proportions of the data do not matter. A class of prior 0
         is not used in training, and its offset is 0.
     ridge : float
-        Half of it times the squared weights on standardized scores is added to the objective. Standardized scores are
-        divided by their width: the root of the mean variance of the differences between two classes. Offsets are never
-        penalized.
+        Penalty ``ridge / 2 * sum(weights**2)``, with the weights for standardized scores, added to the objective.
+        Standardized scores are divided by their width: the root of the mean variance of the differences between two
+        classes. Offsets are never penalized.
     offsets : bool
         Train offsets; otherwise they are 0.
 

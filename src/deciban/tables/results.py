@@ -45,15 +45,15 @@ class TableOptions:
 
     Attributes
     ----------
-    corrected : bool or None
-        Whether tables have corrected values of minima; None if captions do not mention them either.
+    corrected : bool
+        Whether tables have corrected values of minima.
     everything : bool
         Whether two-class scores that are not log-likelihood ratios also have actual costs and Cllr.
     most_notes : int or None
         Maximum number of notes, most important first; None for all.
     """
 
-    corrected: bool | None = False
+    corrected: bool = False
     everything: bool = True
     most_notes: int | None = None
 
@@ -215,9 +215,7 @@ def cell_of(key: Figure, one: Any) -> str:
     return f"{text} of {number(one.prior_entropy)}" if key == "cross_entropy" else text
 
 
-def _summary(
-    systems: Sequence[Any], columns: Columns, order: Sequence[str], caption: str, *, corrected: bool | None
-) -> Table:
+def _summary(systems: Sequence[Any], columns: Columns, order: Sequence[str], caption: str, *, corrected: bool) -> Table:
     """Return a table with a row for each system, or for each name in `order`, with or without metrics."""
     columns = with_corrected(columns, systems) if corrected else columns
     known = {one.name: [cell(one) for cell in columns.values()] for one in systems}
@@ -247,7 +245,7 @@ def print_two_class(
     out.print(_summary(systems, columns, order, two_class_caption(systems[0]), corrected=corrected))
     if len(systems[0].operating_points) > 1:
         named = [([one.name], one) for one in systems]
-        out.print(points_table(named, ["system"], corrected=bool(corrected), everything=options.everything))
+        out.print(points_table(named, ["system"], corrected=corrected, everything=options.everything))
 
 
 def two_class_caption(first: Evaluation) -> str:

@@ -122,7 +122,7 @@ def print_results(
     if leads_with_rates(results):
         results = _without_llrs(results)
     if results.kind == "classes":
-        print_multiclass(results.systems, to, order, corrected=bool(options.corrected))
+        print_multiclass(results.systems, to, order, corrected=options.corrected)
         if all_classes is not None:
             print_classes(results.systems, to, all_of_them=all_classes)
     else:
@@ -209,12 +209,7 @@ def _print_rows(results: Results[Any], rows: Sequence[FigureRow], part: str, out
     )
     shown = {row.name: shown[row.name] for row in rows if getattr(row, part) is not None or row.note}
     sizes = {one.n_tar + one.n_non for one in systems} if results.kind == "two-class" else set()
-    how: Any = {
-        "options": TableOptions(corrected=None),
-        "order": list(shown.values()),
-        "with_trials": len(sizes) > 1,
-        "all_classes": None,
-    }
+    how: Any = {"order": list(shown.values()), "with_trials": len(sizes) > 1, "all_classes": None}
     print_results(replace(results, systems=systems), out, **how)
     for row in rows:
         if row.note and (part == "dev" or getattr(row, part) is None):

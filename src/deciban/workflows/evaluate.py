@@ -400,8 +400,7 @@ def evaluate_files(
     quality : path, or mapping of side to path, optional
         Quality measures, for a fusion that was trained with some; see `deciban.train_files`.
     of_training : bool
-        Whether these should be the training trials of the model. A message states if they should be but are not, or the
-        reverse.
+        True if these are the training trials of the model. A message states a contradiction.
     threshold_from : sequence of paths, or one path, optional
         Two classes: scores of the same systems, in the same order, on other trials, such as a development set. Then
         ``requested.at_thresholds`` of each evaluation contains the errors and the half total error rate at the best

@@ -343,7 +343,7 @@ class UncertaintyOptions:
     seed : int
         Seed of the bootstrap, 0 to 2**64 - 1.
     optimism : bool, optional
-        Whether to estimate the optimism of minima; by default only for two classes.
+        Whether to compute corrected minima, too; by default only for two classes.
     units_required : bool
         Whether to refuse trials without the units that ``units`` names. If not, they have no intervals, and there is a
         message.

@@ -1,4 +1,4 @@
-"""Loops over very many scores, compiled if numba is installed (``pip install deciban[fast]``), and counts with them.
+"""Loops over very many scores, compiled if numba is installed (``pip install 'deciban[fast]'``), and counts with them.
 
 Importing numba takes half a second, so that nothing is compiled before it saves more. Without numba, NumPy does the
 same; the numbers are identical.

@@ -365,7 +365,7 @@ class LinearObjective:
     alpha, beta, log_odds : float
         Parameters of the rule, and the prior log odds.
     penalty : (n_parameters,) array
-        Half of it times the square of each parameter is added to the objective.
+        The objective includes ``sum(penalty / 2 * parameters**2)``.
     constant : float
         Cost of trials that no parameter can change.
     dtype : type

@@ -432,7 +432,7 @@ def train(
     alpha, beta, log_odds : float
         The rule, and the prior of the objective.
     ridge : float
-        Half of it times the squared standardized weights is added to the objective.
+        Penalty ``ridge / 2 * sum(weights**2)``, with standardized weights, added to the objective.
     intercept : bool
         Train an offset.
     base : (n_trials,) array, optional

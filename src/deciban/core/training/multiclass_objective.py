@@ -152,7 +152,7 @@ class ClassObjective:
     basis : (n_systems + n_classes, n_parameters) array
         Derivatives of scales and offsets in the parameters.
     penalty : (n_parameters,) array
-        Half of it times the square of each parameter is added to the objective.
+        The objective includes ``sum(penalty / 2 * parameters**2)``.
     dtype : type
         Float64, or float32 for a rough search in less than half the time.
     """

@@ -84,7 +84,7 @@ def train_counted(
     survey : Survey, optional
         Shared properties of the trials, if several maps are trained.
     ridge : float
-        Half of it times the squared standardized weights is added to the objective.
+        Penalty ``ridge / 2 * sum(weights**2)``, with standardized weights, added to the objective.
     scale, offset : bool
         Train scales, or offsets; otherwise scales are 1, and offsets 0.
     has_optimum : bool
@@ -458,9 +458,10 @@ def train_transform(
         Log-likelihoods of one system in nats; infinite ones only with a diagonal matrix. Every class has a prior above
         0. Beyond memory, a penalty uses the width of all scores; without a penalty, the width of a sample is enough.
     ridge : float
-        Half of it times the mean square of the scales on standardized scores is added to the objective. For a full
-        matrix this is its squared norm, without the part that changes no posterior, divided by ``n_classes - 1``. For
-        a multiple of the identity it equals the penalty of `deciban.core.training.multiclass_training`.
+        Penalty ``ridge / 2 * mean(scales**2)``, with the scales for standardized scores, added to the objective. For a
+        full matrix the mean is its squared norm, without the part that changes no posterior, divided by
+        ``n_classes - 1``. For a multiple of the identity it equals the penalty of
+        `deciban.core.training.multiclass_training`.
     toward_calibration : float
         The same for the deviation of the matrix from the closest multiple of the identity.
     is_diagonal : bool

@@ -308,8 +308,8 @@ def evaluate_classes(
     level : float
         Level of the intervals.
     optimism : bool, optional
-        Correct minima for the choice of maps and thresholds on the same trials, by a jackknife over groups of units.
-        By default, they are not corrected, because this takes longer than the evaluation.
+        Also compute corrected minima (``interval(...).corrected``), by a jackknife over groups of units; by default
+        False, because this takes longer than the evaluation.
     bootstrap : int
         Number of bootstrap replicates for the intervals, except those of pairs, of subsets and of rates of single
         classes; see `deciban.evaluation.Bootstrap`. Trained maps and best thresholds stay fixed.
@@ -323,8 +323,8 @@ def evaluate_classes(
     Raises
     ------
     InputError
-        If a score is NaN, a label is no class, a class has no trial, a prior is out of range, units do not fit, or
-        subsets are requested for too many classes, an open set or weighted trials.
+        If a score is NaN, a label is no class, a class has no trial, a prior is out of range, units do not have the
+        length of the scores, or subsets are requested for too many classes, an open set or weighted trials.
 
     Examples
     --------

@@ -242,7 +242,7 @@ def _library() -> Any:
         import zarr
     except ImportError as error:
         raise InputError(
-            "a Zarr folder needs the package zarr, which is not installed: pip install deciban[zarr]."
+            "a Zarr folder needs the package zarr, which is not installed: pip install 'deciban[zarr]'."
         ) from error
     return zarr
 
