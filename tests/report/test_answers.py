@@ -171,7 +171,7 @@ def test_data_are_enough_by_errors_units_and_intervals(figures, answer, words):
         ({"n_units": None, "are_too_few": True}, "give the units and collect more"),
         (
             {"cllr": 0.9, "min_cllr": 0.6, "mended": 0.6, "n_units": 7},
-            "calibrate, improve the recognizer and collect more",
+            "calibrate and improve the recognizer and collect more",
         ),
     ],
 )
@@ -226,7 +226,7 @@ def test_who_needs_more_trials_is_sent_to_the_command_that_plans_them():
 
 @pytest.mark.parametrize(
     ("scale", "shift", "words"),
-    [(1.0, 0.8, "and is nearly calibrated, but its llrs"), (2.0, 0.0, "%), and its llrs are")],
+    [(1.0, 0.8, "and is nearly calibrated, and its llrs"), (2.0, 0.0, "%), and its llrs are")],
 )
 def test_llrs_that_are_twice_too_extreme_are_not_called_nearly_calibrated(scale, shift, words):
     draw = np.random.default_rng(5)

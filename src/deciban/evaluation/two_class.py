@@ -439,16 +439,16 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     bands.add_units(tar, non, are_many=about.n_units > Bands.MOST_UNITS)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
     estimates, limited = _estimates(figures, sums, shifts, has_errors=not uncertainty.is_separated(found.auc))
-    estimates |= _nested(estimates, [one.factor for one in found.misleading])
     at_eer = found.eer_p_miss, found.eer_p_fa
     known = uncertainty.Uncertainty(
         n_units=n_units,
         noun=about.noun,
         source=about.source,
         keys=about.keys,
-        estimates=estimates
-        if uncertainty.few_errors(found.eer, at_eer, design)
-        else uncertainty.bounded_by_cllr(estimates),
+        estimates=uncertainty.within_weaker(
+            estimates if uncertainty.few_errors(found.eer, at_eer, design) else uncertainty.bounded_by_cllr(estimates),
+            [one.factor for one in found.misleading],
+        ),
         influences=sums.influences if rows is None else SpreadInfluences(sums.influences, rows),
         design=design,
         too_few=design.too_few(),
@@ -487,19 +487,6 @@ def _estimates(
         if estimate.is_known and (rate is None or rate.is_enough):
             found[one.name] = estimate
     return found, limited
-
-
-def _nested(
-    estimates: Mapping[uncertainty.Figure, Estimate], factors: Sequence[float]
-) -> dict[uncertainty.Figure, Estimate]:
-    """Limit shares of misleading evidence by those for smaller factors, which contain the same trials."""
-    found = dict[uncertainty.Figure, Estimate]()
-    for name in ("misleading_tar", "misleading_non"):
-        weaker = None
-        for k in np.argsort(factors).tolist():
-            if (name, k) in estimates:
-                found[name, k] = weaker = replace(estimates[name, k], at_most=weaker)
-    return found
 
 
 def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it

@@ -227,6 +227,17 @@ def bounded_by_cllr(estimates: Mapping[Figure, Estimate]) -> dict[Figure, Estima
     return found
 
 
+def within_weaker(estimates: Mapping[Figure, Estimate], factors: Sequence[float]) -> dict[Figure, Estimate]:
+    """Limit shares of misleading evidence by those for smaller factors, which contain the same trials."""
+    found = dict(estimates)
+    for name in ("misleading_tar", "misleading_non"):
+        weaker = None
+        for k in sorted(range(len(factors)), key=factors.__getitem__):
+            if (name, k) in found:
+                found[name, k] = weaker = replace(found[name, k], at_most=weaker)
+    return found
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Uncertainty:
     """Uncertainty of the metrics of one system, by units.

@@ -219,12 +219,12 @@ def _misleading(one: Evaluation) -> tuple[str, ...]:
         where = f"at priors near {low}" if low == high else f"at priors from {low} to {high}"
         gaps = "" if helps[first : last + 1].all() else ", with gaps"
         said.append(f"On these trials, decisions cost less than ignoring the scores {where}{gaps}.")
-    for found in one.misleading:
-        if found.factor == _STRONG:
-            said.append(
-                f"A likelihood ratio of more than {_STRONG:g} favours the wrong class in {amount(found.n_tar)} of "
-                f"{amount(one.n_tar)} targets and {amount(found.n_non)} of {amount(one.n_non)} non-targets."
-            )
+    said += [
+        f"A likelihood ratio of more than {_STRONG:g} favours the wrong class in {amount(found.n_tar)} of "
+        f"{amount(one.n_tar)} targets and {amount(found.n_non)} of {amount(one.n_non)} non-targets."
+        for found in one.misleading
+        if found.factor == _STRONG
+    ]
     return tuple(said)
 
 
@@ -404,8 +404,7 @@ def calibrated(facts: SystemFacts) -> Answer:
         words = f"{cost}, above the {_bits(facts.reference)} of scores without information: the scores mislead."
         return Answer(CALIBRATED, "no", "bad", (words, *_how(facts)))
     if math.isnan(facts.min_cllr):
-        words = f"{cost}; its minimum is unknown."
-        return Answer(CALIBRATED, "unknown", "unknown", (words,))
+        return Answer(CALIBRATED, "unknown", "unknown", (f"{cost}; its minimum is unknown.",))
     lost = max(facts.cllr - facts.min_cllr, 0.0)
     verdict, mood, more = _judged(facts, lost)
     return Answer(CALIBRATED, verdict, mood, (f"{cost}, {number(lost)} of it due to bad calibration.", *more))
@@ -527,9 +526,7 @@ def next_steps(facts: SystemFacts, answers: Sequence[Answer]) -> Answer:
         steps.append("Collect more speakers and trials (deciban plan shows how many), or quote the metrics as rough.")
     if not steps:
         return Answer(NEXT, "use it", "good", (f"The metrics support using it at {facts.points}.",))
-    return Answer(
-        NEXT, " and ".join([", ".join(verdicts[:-1]), verdicts[-1]] if verdicts[1:] else verdicts), "fair", tuple(steps)
-    )
+    return Answer(NEXT, " and ".join(verdicts), "fair", tuple(steps))
 
 
 _SEPARATES = {
@@ -575,8 +572,7 @@ def verdict(one: Any, *, with_calibration: bool = True) -> str:
     if one.kind == "classes" and facts.is_far_off:  # decisions are wrong by calibration, too
         measure = f"min Cllr {number(facts.min_cllr, 2)} of {_bits(facts.reference)}"
     more = "" if facts.are_too_few or not with_calibration else f", {_calibration_in_words(one, facts)}"
-    if separation.verdict in ("hardly", "no"):  # both are faults
-        more = f", and{more.removeprefix(', but')}" if more.startswith(", but") else more
+    more = more.replace(", but its", ", and its") if separation.verdict in ("hardly", "no") else more  # two faults
     return f"{one.name}: {words} ({measure}){more}."
 
 

@@ -139,7 +139,6 @@ def filled(
             record=[] if model is None else record_of(model),
             intervals=page_tables.about_intervals(results.systems),
             texts=page_tables.TEXTS[results.kind],
-            rule=any(getattr(one, "rule_costs", ()) for one in results.systems),
             conventions=results.conventions,
             provenance=page.provenance,
             worst=tables_of_worst,
