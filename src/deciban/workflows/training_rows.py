@@ -10,7 +10,6 @@ from typing import Any
 from deciban._files import PathLike
 from deciban.analysis import FigureRow, FusionAnalysis, FusionFigures, Selection
 from deciban.analysis.fusion import FusionTask, Role, analysed
-from deciban.analysis.systems import LabelledData
 from deciban.core.ranks.counts import n_tied
 from deciban.errors import WARNING, InputError, Message, names_apart
 from deciban.evaluation.results import Results
@@ -66,11 +65,6 @@ class Compared:
     def kind(self) -> AnyKind:
         """Kind of the scores."""
         return kind_called("classes" if self.source.classes else "two-class")
-
-    @property
-    def data(self) -> LabelledData | None:
-        """The trials as arrays; None if they are not in memory."""
-        return model_files.data_of(self.source, self.options.how_sure)
 
     @property
     def complete(self) -> Compared | None:
@@ -214,12 +208,12 @@ class TrainingRows:
 
     def task(self, model: Any, names: tuple[str, ...] = ()) -> FusionTask | None:
         """Return the comparison of fusions on arrays; None if the trials are not in memory."""
-        dev, others = self.dev.data, self.others
-        if dev is None or (others is not None and others.data is None):
+        dev, others = self.dev, self.others
+        if dev.source.batch is None or (others is not None and others.source.batch is None):
             return None
-        tested = None if others is None or others.complete is None else others.data
-        figures = checked_figures(self.dev.options.figures)
-        return FusionTask(model, names or self.dev.source.systems, dev, tested, figures)
+        tested = None if others is None or others.complete is None else others.source
+        figures, sure = checked_figures(dev.options.figures), dev.options.how_sure
+        return FusionTask(model, names or dev.source.systems, dev.source, tested, figures, sure.resampling)
 
     def plain_rows(self) -> list[FigureRow]:
         """Train and evaluate the rows one by one."""
