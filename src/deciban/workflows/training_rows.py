@@ -196,7 +196,7 @@ class TrainingRows:
             rows = list(analysis.rows)
         elif complete is not None:
             tested = None if self.others is None else self.others.complete
-            rows = replace(self, dev=complete, others=tested, training=self.dev.source).plain_rows()
+            rows = replace(self, dev=complete, others=tested, training=self.dev.source).plain_rows(alone=self._alone)
         return list(self.with_incomplete(rows)), analysis
 
     def with_incomplete(self, rows: Sequence[FigureRow]) -> tuple[FigureRow, ...]:
@@ -215,14 +215,20 @@ class TrainingRows:
         figures, sure = checked_figures(dev.options.figures), dev.options.how_sure
         return FusionTask(model, names or dev.source.systems, dev.source, tested, figures, sure.resampling)
 
-    def plain_rows(self) -> list[FigureRow]:
-        """Train and evaluate the rows one by one."""
+    def plain_rows(self, *, alone: bool) -> list[FigureRow]:
+        """Train and evaluate the rows one by one.
+
+        Parameters
+        ----------
+        alone : bool
+            Whether to calibrate each system separately, instead of evaluating its original scores.
+        """
         model, systems = self.model, self.dev.source.systems
         every = range(len(systems))
         wanted = [*(f"without {one}" for one in systems), "fusion without quality", model.row_name(systems)]
         *without, plainer, name = names_apart(wanted, systems)
         role: Role = "fusion" if model.is_fusion else "calibration"
-        if self._alone:
+        if alone:
             rows = [self.anew("single", [k], systems[k]) for k in every]
         else:
             self.results.append(self._evaluated(every))
@@ -340,17 +346,13 @@ def rows_of_model(model: Any, dev: Compared, test: Compared, progress: Progress)
 
 def _trained_anew(work: TrainingRows, same: bool | None) -> FusionFigures:  # noqa: FBT001
     """Evaluate a fusion and its systems: each calibrated separately, and the fusion without each of them."""
-    model, systems = work.model, work.dev.source.systems
-    every = range(len(systems))
-    wanted = [*(f"without {one}" for one in systems), f"{model.table_name}, trained on these trials", model.table_name]
-    *names, anew, fused = names_apart(wanted, systems)
-    rows = [work.anew("single", [k], systems[k]) for k in every]
-    whole = own = work.row_of("fusion", fused, model)
-    if len(systems) >= LEAST_FOR_LEAVING_OUT:
-        rows += [work.anew("leave-one-out", [j for j in every if j != k], names[k]) for k in every]
-    without = tuple(rows[-len(systems) :]) if len(systems) >= LEAST_FOR_LEAVING_OUT else tuple(rows[::-1])
+    *rows, own = work.plain_rows(alone=True)
+    whole, systems = own, work.dev.source.systems
+    singles = [row for row in rows if row.role == "single"]
+    without = tuple(row for row in rows if row.role == "leave-one-out") or tuple(singles[::-1])
     if same is False:
-        whole = work.anew("fusion", every, anew)
+        (name,) = names_apart([f"{work.model.table_name}, trained on these trials"], [row.name for row in rows])
+        whole = work.anew("fusion", range(len(systems)), name)
         rows.append(whole)
     return FusionFigures((*rows, own), None, same, systems, whole, without if len(systems) > 1 else ())
 
