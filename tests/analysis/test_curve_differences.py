@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from deciban.analysis.comparison import compare_results
-from deciban.analysis.differences import PriorRange, simultaneous_factor, where_in_words
+from deciban.analysis.differences import PriorRange, root_of_correlations, simultaneous_factor, where_in_words
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
 from deciban.evaluation import Results, evaluate
@@ -26,7 +26,8 @@ def systems(n_units=60, **options):
 def test_factor_of_one_place_is_the_t_quantile():
     influences = np.random.default_rng(0).normal(size=(1, 20))
     expected = stats.t(19).ppf(0.975)
-    assert simultaneous_factor(np.repeat(influences, 3, axis=0), 0.95, 20) == pytest.approx(expected, rel=0.02)
+    root = root_of_correlations(np.repeat(influences, 3, axis=0))
+    assert simultaneous_factor(root, 0.95, 20) == pytest.approx(expected, rel=0.02)
 
 
 def test_factor_of_independent_places_is_that_of_sidak():
@@ -35,8 +36,8 @@ def test_factor_of_independent_places_is_that_of_sidak():
     for k in range(m):
         influences[k, k] = 1.0 + k
     expected = stats.norm.ppf((1 + 0.9 ** (1 / m)) / 2)
-    assert simultaneous_factor(influences, 0.9, n) == pytest.approx(expected, rel=0.01)
-    assert simultaneous_factor(np.zeros((3, 5)), 0.9, 5) == 0.0
+    assert simultaneous_factor(root_of_correlations(influences), 0.9, n) == pytest.approx(expected, rel=0.01)
+    assert simultaneous_factor(root_of_correlations(np.zeros((3, 5))), 0.9, 5) == 0.0
 
 
 def test_curves_differ_like_costs_at_the_same_priors():

@@ -424,7 +424,7 @@ class _CurvePair:
         """Return the difference with its band."""
         (one, other), (at, also), error, names = self.curves, self.places, self.error, self.names
         log_odds, value = one.log_odds[at], without_rounding(one.values[at], other.values[also])
-        factor = factor_of(self.root, level, self.n_units)
+        factor = simultaneous_factor(self.root, level, self.n_units)
         above = below = factor * error
         if value.any() or error.any():  # else it is the same curve
             (rise, fall), (other_rise, other_fall) = ((c.reach(level)) for c in (one, other))
@@ -440,28 +440,6 @@ def _common(one: FloatArray, other: FloatArray) -> tuple[Any, Any]:
     """Return the common places of two axes of priors; with very many units, one can be coarser."""
     _, at, also = np.intersect1d(one, other, return_indices=True)
     return at, also
-
-
-def simultaneous_factor(influences: FloatArray, level: float, n_units: int) -> float:
-    """Return the half-width, in standard errors, of a band that contains the whole curve.
-
-    This is the quantile of the largest of many t statistics that are correlated like the influences (sup-t band,
-    Montiel Olea and Plagborg-Møller 2019), from draws with a fixed seed.
-
-    Parameters
-    ----------
-    influences : (n_places, n) array
-    level : float
-    n_units : int
-        Number of units; there are ``n_units - 1`` degrees of freedom.
-
-    Examples
-    --------
-    >>> one = np.random.default_rng(0).normal(size=(1, 200))
-    >>> round(simultaneous_factor(np.repeat(one, 5, axis=0), 0.95, 200), 1)
-    2.0
-    """
-    return factor_of(root_of_correlations(influences), level, n_units)
 
 
 def root_of_correlations(influences: FloatArray) -> FloatArray:
@@ -481,8 +459,26 @@ def root_of_correlations(influences: FloatArray) -> FloatArray:
     return np.asarray((sides * sizes) @ sides.T)
 
 
-def factor_of(root: FloatArray, level: float, n_units: int) -> float:
-    """Return `simultaneous_factor` from the root of the correlations."""
+def simultaneous_factor(root: FloatArray, level: float, n_units: int) -> float:
+    """Return the half-width, in standard errors, of a band that contains the whole curve.
+
+    This is the quantile of the largest of many t statistics that are correlated like the influences (sup-t band,
+    Montiel Olea and Plagborg-Møller 2019), from draws with a fixed seed.
+
+    Parameters
+    ----------
+    root : array
+        See `root_of_correlations`.
+    level : float
+    n_units : int
+        Number of units; there are ``n_units - 1`` degrees of freedom.
+
+    Examples
+    --------
+    >>> one = np.random.default_rng(0).normal(size=(1, 200))
+    >>> round(simultaneous_factor(root_of_correlations(np.repeat(one, 5, axis=0)), 0.95, 200), 1)
+    2.0
+    """
     if not len(root):
         return 0.0
     normal, spread = _drawn(len(root), n_units)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -12,19 +12,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban.analysis.compared import PairedUnits
-from deciban.analysis.systems import LabelledData, copied, system_names
+from deciban.analysis.systems import copied, labelled_source, llrs_of, scored_by_all, system_names
 from deciban.core.ranks.operating import PointLike
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.core.training.moments import are_same
 from deciban.errors import InputError, TrialError, names_apart
 from deciban.evaluation.one_system import Jsonable, plain
-from deciban.evaluation.results import Results
-from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassFigures
-from deciban.evaluation.two_class import evaluation_of
+from deciban.evaluation.results import Evaluation, Results
+from deciban.evaluation.summary import DEFAULT_POINTS, Resampling, TwoClassFigures
+from deciban.evaluation.two_class import evaluation_of, summary_of_labelled
 from deciban.fusion import LinearFusion, posterior_divergence
 from deciban.models.model import without_measure_warnings
 from deciban.models.score_model import Fusion
-from deciban.trials.sources import Chunk, having
+from deciban.trials.sources import Chunk, ShardSource, having, ordered
 from deciban.types import FloatArray, Names, Weights
 
 Role: TypeAlias = Literal[
@@ -412,8 +412,8 @@ def analyse_fusion(
     fusion     0.120  0.086
     """
     prototype = LinearFusion() if fusion is None else fusion
-    dev = LabelledData.of(prototype, scores, is_target, sample_weight=sample_weight, quality=quality)
-    n_systems = len(dev.source.systems)
+    dev = labelled_source(prototype, scores, is_target, sample_weight, quality)
+    n_systems = len(dev.systems)
     others = _other(prototype, eval_scores, eval_is_target, eval_sample_weight, eval_quality, n_systems)
     _require_complete(dev, "scores")
     figures = TwoClassFigures.of(operating_points)
@@ -454,7 +454,7 @@ def _other(
     weight: Weights,
     quality: Mapping[str, ArrayLike] | None,
     n_systems: int,
-) -> LabelledData | None:
+) -> ShardSource | None:
     if scores is None:
         if is_target is not None or weight is not None or quality is not None:
             raise InputError(
@@ -464,10 +464,10 @@ def _other(
     if is_target is None:
         raise InputError("eval_is_target: missing. Evaluation needs the labels of these trials.")
     try:
-        trials = LabelledData.of(prototype, scores, is_target, sample_weight=weight, quality=quality)
+        trials = labelled_source(prototype, scores, is_target, weight, quality)
     except InputError as error:
         raise InputError(f"Trials for evaluation (eval_scores, eval_is_target): {error}") from error
-    if (n := len(trials.source.systems)) != n_systems:
+    if (n := len(trials.systems)) != n_systems:
         raise InputError(
             f"eval_scores: {n} systems, but there are {n_systems} to train on. Pass the same systems in the same order."
         )
@@ -475,8 +475,8 @@ def _other(
     return trials
 
 
-def _require_complete(trials: LabelledData, name: str) -> None:
-    if not trials.complete.has_both_classes:
+def _require_complete(trials: ShardSource, name: str) -> None:
+    if len(np.unique(scored_by_all(trials).held.labels)) < 2:
         raise InputError(
             f"{name}: no targets, or no non-targets, have scores of all systems, so rows cannot be compared. Leave "
             "out the system with the most missing scores."
@@ -498,7 +498,7 @@ _SHARE = 0.1
 
 
 def on_cancelling_weights(
-    fusion: FusedSystems, names: Sequence[str], without: Sequence[FusedSystems], trials: LabelledData
+    fusion: FusedSystems, names: Sequence[str], without: Sequence[FusedSystems], trials: ShardSource
 ) -> str:
     """Return a note on huge weights that cancel, and the cost of leaving one system out; empty if there are none.
 
@@ -510,14 +510,14 @@ def on_cancelling_weights(
         Names of the systems.
     without : sequence of FusedSystems
         The fusion without each of them.
-    trials : LabelledData
+    trials : ShardSource
         Training trials with scores of all systems and positive weight.
     """
     linear = fusion.linear
     if linear is None or fusion.model is None:
         return ""
     size = np.abs(linear.standardized_weights_)
-    spread = _spread(linear.p_target, trials.chunk, trials.transform(fusion.model))
+    spread = _spread(linear.p_target, trials.held, llrs_of(trials, fusion.model))
     if not size.max() > _LARGE * spread:
         return ""
     own = np.flatnonzero(size > min(_LARGE * spread, _SHARE * size.max())).tolist()
@@ -571,40 +571,45 @@ class FusionTask:
 
     prototype: Fusion
     names: tuple[str, ...]
-    dev: LabelledData
-    others: LabelledData | None
+    dev: ShardSource
+    others: ShardSource | None
     figures: TwoClassFigures
+    resampling: Callable[[Any], Resampling | None] = lambda _units: None
+    """Returns options of intervals by units; None without units."""
 
     @cached_property
-    def compared(self) -> LabelledData:
+    def compared(self) -> ShardSource:
         """The training trials with scores of all systems and positive weight."""
-        return self.dev.complete
+        return scored_by_all(self.dev)
 
     @cached_property
-    def other_compared(self) -> LabelledData | None:
+    def other_compared(self) -> ShardSource | None:
         """The other trials with scores of all systems and positive weight."""
-        return None if self.others is None else self.others.complete
+        return None if self.others is None else scored_by_all(self.others)
+
+    def _evaluated(self, trials: Chunk, llr: FloatArray, name: str) -> Evaluation:
+        resampling = self.resampling(trials.units)
+        summary = summary_of_labelled(llr, trials.labels, trials.weight, figures=self.figures, resampling=resampling)
+        return evaluation_of(summary, name=name, resampling=resampling)
 
     def row(self, role: Role, systems: tuple[int, ...], name: str, model: Fusion | None = None) -> FusedSystems:
         """Return the row of a trained fusion of some of the systems; by default train it, with a note if this fails."""
         value = self._constant(systems) if model is None else None
         try:
             own = model or (self.trained(systems) if value is None else _silent(self.prototype))
-            dev, others = self.compared.choose(systems), self.other_compared
-            llr = dev.transform(own)
-            tested = None
+            dev, others = ordered(self.compared, systems=systems), self.other_compared
+            llr, tested = llrs_of(dev, own), None
             if others is not None:
-                others = others.choose(systems)
-                summary = others.summary(others.transform(own), self.figures)
-                tested = evaluation_of(summary, name=name, resampling=others.resampling)
+                others = ordered(others, systems=systems)
+                tested = self._evaluated(others.held, llrs_of(others, own), name)
             return FusedSystems(
                 name=name,
                 role=role,
                 note="" if value is None else f"no information: all of its scores are {value:g}, so its llr is 0",
                 systems=systems,
                 model=own,
-                penalized_objective=own.penalized_cost(*dev.chunk.by_class(llr)),
-                dev=evaluation_of(dev.summary(llr, self.figures), name=name, resampling=dev.resampling),
+                penalized_objective=own.penalized_cost(*dev.held.by_class(llr)),
+                dev=self._evaluated(dev.held, llr, name),
                 eval=tested,
             )
         except InputError as error:
@@ -615,17 +620,17 @@ class FusionTask:
     def divergence(self, singles: Sequence[FusedSystems]) -> FloatArray | None:
         """Return the divergence between systems calibrated alone; None if one cannot be calibrated."""
         dev = self.compared
-        llrs = [dev.choose(row.systems).transform(row.model) for row in singles if row.model is not None]
+        llrs = [llrs_of(ordered(dev, systems=row.systems), row.model) for row in singles if row.model is not None]
         if len(llrs) < len(singles):
             return None
         columns, prior = np.column_stack(llrs), self.prototype.p_target
-        return posterior_divergence(columns, dev.chunk.labels, p_target=prior, sample_weight=dev.chunk.weight)
+        return posterior_divergence(columns, dev.held.labels, p_target=prior, sample_weight=dev.held.weight)
 
     def _constant(self, systems: tuple[int, ...]) -> float | None:
         """Return the score of a single system that gives all trials the same score, or None."""
         if len(systems) > 1 or self.prototype.takes_quality:
             return None
-        column, weight = self.dev.chunk.scores[systems[0]], self.dev.chunk.weight
+        column, weight = self.dev.held.scores[systems[0]], self.dev.held.weight
         counting = ~np.isnan(column) if weight is None else ~np.isnan(column) & (weight > 0)
         own = column[counting]
         if not len(own) or not np.isfinite(own).all():
@@ -642,9 +647,9 @@ class FusionTask:
         """
         model = copied(self.prototype)
         model.system_names = tuple(self.names[k] for k in systems)
-        own = self.dev.choose(systems)
-        there = np.logical_or.reduce([~np.isnan(column) for column in own.chunk.scores])
-        scored = own.source if there.all() else having(own.source, range(len(systems)), every=False)
+        own = ordered(self.dev, systems=systems)
+        there = np.logical_or.reduce([~np.isnan(column) for column in own.held.scores])
+        scored = own if there.all() else having(own, range(len(systems)), every=False)
         try:
             with without_measure_warnings():
                 model.fit_source(scored, None, 0)

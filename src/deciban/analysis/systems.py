@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -15,10 +15,7 @@ from deciban._validate import arrays as _validate
 from deciban.calibration.cross import SourceParts
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.errors import InputError
-from deciban.evaluation import TwoClassFigures
 from deciban.evaluation.one_system import Jsonable, plain
-from deciban.evaluation.summary import Resampling, Summary
-from deciban.evaluation.two_class import summary_of_labelled
 from deciban.fusion import LinearFusion
 from deciban.fusion.linear import source_of_systems
 from deciban.fusion.quality_measures import Measures
@@ -26,84 +23,45 @@ from deciban.metrics import SortedScores
 from deciban.models.model import without_measure_warnings
 from deciban.models.score_model import ARGUMENTS, Fusion, ScoreModel
 from deciban.models.sources import mapped
-from deciban.trials.sources import Chunk, Engine, ShardSource, having, ordered
+from deciban.trials.sources import ShardSource, having, ordered
 from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, Names, Progress, Weights
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelledData:
-    """Labelled trials of several systems.
+def labelled_source(
+    fusion: Fusion,
+    scores: ArrayLike,
+    is_target: ArrayLike,
+    sample_weight: Weights,
+    quality: Mapping[str, ArrayLike] | None,
+) -> ShardSource:
+    """Return labelled trials of several systems as a source of one batch, in which NaN represents a missing score.
 
-    Attributes
-    ----------
-    source : ShardSource
-        A single batch; NaN represents a missing score.
-    resampling : Resampling, optional
-        Options of intervals of evaluations, with the units of the batch.
+    Raises
+    ------
+    InputError
+        As in `fit` of the fusion; or if measures are given that it does not use, or required measures are missing.
     """
+    given = dict(quality or {})
+    if bool(given) != fusion.takes_quality:
+        raise InputError(
+            f"quality: {'given' if given else 'none given'}, but the fusion is a {type(fusion).__name__}. Use "
+            "measures with QualityFusion only."
+        )
+    if unknown := set(given) - set(ARGUMENTS):
+        raise InputError(f"quality: unknown key {min(unknown)!r}. Use arguments of `fit`: {', '.join(ARGUMENTS)}.")
+    n_trials = len(_validate.matrix(scores, "scores", "system"))
+    tables = Measures.of(n_trials, given).arguments
+    return source_of_systems(scores, is_target, sample_weight, None, tables or None, missing=fusion.of_subsets)
 
-    source: ShardSource
-    resampling: Resampling | None = None
 
-    @classmethod
-    def of(
-        cls,
-        fusion: Fusion,
-        scores: ArrayLike,
-        is_target: ArrayLike,
-        *,
-        sample_weight: Weights,
-        quality: Mapping[str, ArrayLike] | None,
-    ) -> LabelledData:
-        """Check arguments.
+def scored_by_all(source: ShardSource) -> ShardSource:
+    """Return the trials that all systems scored and that have a weight above 0."""
+    return having(source, range(len(source.systems)), counting=True)
 
-        Raises
-        ------
-        InputError
-            As in `fit` of the fusion; or if measures are given that it does not use, or required measures are missing.
-        """
-        given = dict(quality or {})
-        if bool(given) != fusion.takes_quality:
-            raise InputError(
-                f"quality: {'given' if given else 'none given'}, but the fusion is a {type(fusion).__name__}. Use "
-                "measures with QualityFusion only."
-            )
-        if unknown := set(given) - set(ARGUMENTS):
-            raise InputError(f"quality: unknown key {min(unknown)!r}. Use arguments of `fit`: {', '.join(ARGUMENTS)}.")
-        n_trials = len(_validate.matrix(scores, "scores", "system"))
-        tables = Measures.of(n_trials, given).arguments
-        return cls(source_of_systems(scores, is_target, sample_weight, None, tables or None, missing=fusion.of_subsets))
 
-    @property
-    def chunk(self) -> Chunk:
-        """All trials."""
-        return self.source.held
-
-    @property
-    def complete(self) -> LabelledData:
-        """Return the trials that all systems scored and that have a weight above 0."""
-        return replace(self, source=having(self.source, range(len(self.source.systems)), counting=True))
-
-    @property
-    def has_both_classes(self) -> bool:
-        """True if there are targets and non-targets."""
-        labels = self.chunk.labels
-        return bool(labels.any() and not labels.all())
-
-    def choose(self, systems: Sequence[int]) -> LabelledData:
-        """Return the same trials with the scores of some systems, in this order."""
-        return replace(self, source=ordered(self.source, systems=systems))
-
-    def transform(self, model: Any) -> FloatArray:
-        """Return the llrs of a trained model, without warnings about missing quality measures."""
-        return np.asarray(mapped(self.source, model, "fusion").held.scores[0], np.float64)
-
-    def summary(self, llr: FloatArray, figures: TwoClassFigures) -> Summary:
-        """Return the summary of llrs of these trials."""
-        chunk, resampling = self.chunk, self.resampling
-        if resampling is not None and resampling.units is not None:
-            resampling = replace(resampling, units=chunk.units)
-        return summary_of_labelled(llr, chunk.labels, chunk.weight, figures=figures, resampling=resampling)
+def llrs_of(source: ShardSource, model: Any) -> FloatArray:
+    """Return the llrs of a trained model for trials in memory."""
+    return np.asarray(mapped(source, model, "fusion").held.scores[0], np.float64)
 
 
 def copied(fusion: Fusion) -> Fusion:
@@ -477,94 +435,12 @@ def select_systems(
     ['noise']
     """
     prototype = LinearFusion() if fusion is None else fusion
-    data = LabelledData.of(prototype, scores, is_target, sample_weight=sample_weight, quality=quality).complete
-    named = system_names(names, len(data.source.systems))
+    source = scored_by_all(labelled_source(prototype, scores, is_target, sample_weight, quality))
+    named = system_names(names, len(source.systems))
     least_gain = _validate.in_range(least_gain, "least_gain", 0.0, 1e300, "A gain is finite and at least 0")
-    criterion = Criterion(prototype, None if operating_point is None else as_operating_point(operating_point))
-    parts = SourceParts.in_memory(data.source, n_folds, groups=groups, seed=seed)
-    return chosen_by(Search(SelectionCosts(parts, criterion), named, progress), criterion.words, least_gain)
-
-
-def chosen_by(search: Search, criterion: str, least_gain: float) -> Selection:
-    """Add the system that helps most, one by one, until none helps.
-
-    Raises
-    ------
-    InputError
-        If no system can be trained alone.
-    """
-    steps: list[SelectionStep] = []
-    while True:
-        candidates, untrained = search.around([step.system for step in steps], steps[-1].cost if steps else 1.0)
-        finished = search.finished(candidates, untrained)
-        best = next(finished, None)
-        if best is None and not steps:
-            raise InputError(min(untrained, key=lambda one: one.system).reason)
-        if best is None or (steps and not best.gain > least_gain):
-            left_out = () if best is None else (best, *finished)
-            reasons = tuple(sorted(untrained, key=lambda one: one.system))
-            return Selection(tuple(steps), left_out, criterion, reasons, search.tried.n_trials)
-        steps.append(best)
-
-
-@dataclass(frozen=True, slots=True)
-class Criterion:
-    """Cost that selection minimizes.
-
-    Attributes
-    ----------
-    fusion : fusion
-        Fusion whose copies are trained, with the rule and prior of the cost.
-    point : OperatingPoint, optional
-        Operating point of an actual DCF, which is used as the cost instead.
-    """
-
-    fusion: Fusion
-    point: OperatingPoint | None
-
-    @property
-    def words(self) -> str:
-        """Name of the costs in results."""
-        if self.point is not None:
-            return f"normalized actual DCF at {self.point}"
-        alpha, beta, prior = self.fusion.alpha, self.fusion.beta, self.fusion.p_target
-        if alpha == beta == 1 and prior == 0.5:
-            return "Cllr in bits"
-        return f"cost by the rule ({alpha:g}, {beta:g}) at prior {prior:g}, relative to llr 0"
-
-    def __call__(self, llrs: ShardSource, engine: Engine | None) -> float:
-        """Return the cost of the llrs of labelled trials, relative to the cost of llr 0."""
-        if self.point is None:
-            nothing = np.zeros(1), None
-            return self.fusion.cost_of_source(llrs, engine) / self.fusion.cost_of(nothing, nothing)
-        own, p = llrs.held.counting, self.point  # operating points are used with arrays only
-        scores = SortedScores(**own.as_sets())
-        return float(scores.act_dcf(p_target=p.p_target, c_miss=p.c_miss, c_fa=p.c_fa))
-
-
-@dataclass(frozen=True, slots=True)
-class SelectionCosts:
-    """Costs of sets of systems on trials with their folds."""
-
-    parts: SourceParts
-    cost: Criterion
-
-    @property
-    def n_trials(self) -> int:
-        """Number of trials for the costs."""
-        return int(self.parts.counts[1].sum())
-
-    def held_out(self, systems: Sequence[int]) -> float:
-        """Return the cross-validated cost of the fusion of some systems."""
-        llrs = self.parts.crossed(copied(self.cost.fusion), "fusion", systems=systems)
-        return self.cost(llrs, self.parts.engine)
-
-    def same_data(self, systems: Sequence[int]) -> float:
-        """Return the cost of a fusion that is trained and evaluated on all trials."""
-        own = ordered(self.parts.source, systems=systems)
-        with without_measure_warnings():
-            model = copied(self.cost.fusion).fit_source(own, self.parts.engine, self.parts.memory)
-        return self.cost(mapped(own, model, "fusion"), self.parts.engine)
+    point = None if operating_point is None else as_operating_point(operating_point)
+    parts = SourceParts.in_memory(source, n_folds, groups=groups, seed=seed)
+    return Search(parts, prototype, named, point, progress).selection(least_gain)
 
 
 def _best_first(candidates: Sequence[SelectionStep]) -> list[SelectionStep]:
@@ -578,69 +454,112 @@ def _best_first(candidates: Sequence[SelectionStep]) -> list[SelectionStep]:
     return [one for alike in found for one in sorted(alike, key=lambda candidate: candidate.system)]
 
 
+@dataclass(slots=True)
 class Search:
-    """Search over sets of systems.
+    """Search for the systems to fuse, by the cost of trials in the fold that a fusion was not trained on.
 
-    Parameters
+    Attributes
     ----------
-    tried : SelectionCosts
+    parts : SourceParts
+        Trials with their folds.
+    fusion : fusion
+        Fusion whose copies are trained, with the rule and prior of the cost.
     names : tuple of str
         Names of the systems.
+    point : OperatingPoint, optional
+        Operating point of an actual DCF, which is used as the cost instead.
     progress : function, optional
+    n_trained : int
+        Number of fusions that were trained for costs.
     """
 
-    def __init__(self, tried: SelectionCosts, names: tuple[str, ...], progress: Progress | None = None) -> None:
-        self.tried, self._names, self._progress = tried, names, progress
-        self._chosen: list[int] = []
-        self._n_parts, self._n_trained = len(tried.parts), 0
+    parts: SourceParts
+    fusion: Fusion
+    names: tuple[str, ...]
+    point: OperatingPoint | None = None
+    progress: Progress | None = None
+    n_trained: int = 0
 
-    def around(self, chosen: Sequence[int], before: float) -> tuple[list[SelectionStep], list[Untrained]]:
-        """Return the steps that add each of the other systems, the best one first, and systems that cannot be trained.
+    @property
+    def criterion(self) -> str:
+        """Name of the costs in results."""
+        if self.point is not None:
+            return f"normalized actual DCF at {self.point}"
+        alpha, beta, prior = self.fusion.alpha, self.fusion.beta, self.fusion.p_target
+        if alpha == beta == 1 and prior == 0.5:
+            return "Cllr in bits"
+        return f"cost by the rule ({alpha:g}, {beta:g}) at prior {prior:g}, relative to llr 0"
 
-        Parameters
-        ----------
-        chosen : sequence of int
-        before : float
-            Cost of the chosen systems.
+    def selection(self, least_gain: float) -> Selection:
+        """Add the system that helps most, one by one, until none helps.
+
+        Raises
+        ------
+        InputError
+            If no system can be trained alone.
         """
-        self._chosen = list(chosen)
-        found: list[SelectionStep] = []
-        untrained: list[Untrained] = []
-        for k in range(len(self._names)):
-            if k in self._chosen:
-                continue
-            self._tell()
-            try:
-                cost = self.tried.held_out(self._with(k))
-            except InputError as error:
-                untrained.append(self._untrained(k, error))
-            else:
-                gain = 0.0 if cost == before else before - cost  # no NaN if both are infinite
-                found.append(SelectionStep(k, self._names[k], cost, math.nan, gain))
-            self._n_trained += self._n_parts
-        return _best_first(found), untrained
-
-    def finished(self, candidates: Sequence[SelectionStep], untrained: list[Untrained]) -> Iterator[SelectionStep]:
-        """Yield candidates with costs on the same data; candidates without such a cost are added to ``untrained``."""
-        for one in candidates:
-            try:
-                same = self.tried.same_data(self._with(one.system))
-            except InputError as error:
-                untrained.append(self._untrained(one.system, error))
-            else:
-                yield replace(one, same_data_cost=same)
-
-    def _with(self, added: int) -> list[int]:
-        return sorted((*self._chosen, added))
-
-    def _untrained(self, added: int, error: InputError) -> Untrained:
-        systems = " + ".join(self._names[k] for k in self._with(added))
-        return Untrained(added, self._names[added], f"{systems}: {error}")
-
-    def _tell(self) -> None:
-        if self._progress is not None:
-            n = len(self._names)
-            most = self._n_parts * n * (n + 1) // 2
-            self._progress(
-                f"selecting systems: {self._n_trained:,} of at most {most:,} trainings done, {len(self._chosen)} chosen"
+        steps: list[SelectionStep] = []
+        while True:
+            chosen, before, untrained = (
+                [one.system for one in steps],
+                steps[-1].cost if steps else 1.0,
+                list[Untrained](),
             )
+            others = [k for k in range(len(self.names)) if k not in chosen]
+            candidates = [
+                SelectionStep(
+                    k, self.names[k], cost, math.nan, 0.0 if cost == before else before - cost
+                )  # not inf - inf
+                for k, cost in self._costs(others, chosen, self._held_out, untrained)
+            ]
+            finished = (
+                replace(one, same_data_cost=cost)
+                for one in _best_first(candidates)
+                for _, cost in self._costs([one.system], chosen, self._same_data, untrained)
+            )
+            best = next(finished, None)
+            if best is None and not steps:
+                raise InputError(min(untrained, key=lambda one: one.system).reason)
+            if best is None or (steps and not best.gain > least_gain):
+                left_out = () if best is None else (best, *finished)
+                reasons = tuple(sorted(untrained, key=lambda one: one.system))
+                return Selection(tuple(steps), left_out, self.criterion, reasons, int(self.parts.counts[1].sum()))
+            steps.append(best)
+
+    def _costs(
+        self, systems: Iterable[int], chosen: list[int], cost: Callable[[list[int]], float], untrained: list[Untrained]
+    ) -> Iterator[tuple[int, float]]:
+        """Yield systems with the cost of adding each to the chosen ones; list systems that cannot be added."""
+        for k in systems:
+            together = sorted((*chosen, k))
+            try:
+                yield k, cost(together)
+            except InputError as error:
+                called = " + ".join(self.names[one] for one in together)
+                untrained.append(Untrained(k, self.names[k], f"{called}: {error}"))
+
+    def _held_out(self, systems: list[int]) -> float:
+        """Return the cross-validated cost of the fusion of some systems."""
+        n, n_parts = len(self.names), len(self.parts)
+        if self.progress is not None:
+            most = n_parts * n * (n + 1) // 2
+            words = f"selecting systems: {self.n_trained:,} of at most {most:,} trainings done"
+            self.progress(f"{words}, {len(systems) - 1} chosen")
+        self.n_trained += n_parts
+        return self._cost(self.parts.crossed(copied(self.fusion), "fusion", systems=systems))
+
+    def _same_data(self, systems: list[int]) -> float:
+        """Return the cost of a fusion that is trained and evaluated on all trials."""
+        own = ordered(self.parts.source, systems=systems)
+        with without_measure_warnings():
+            model = copied(self.fusion).fit_source(own, self.parts.engine, self.parts.memory)
+        return self._cost(mapped(own, model, "fusion"))
+
+    def _cost(self, llrs: ShardSource) -> float:
+        """Return the cost of the llrs of labelled trials, relative to the cost of llr 0."""
+        if self.point is None:
+            nothing = np.zeros(1), None
+            return self.fusion.cost_of_source(llrs, self.parts.engine) / self.fusion.cost_of(nothing, nothing)
+        own, p = llrs.held.counting, self.point  # operating points are used with arrays only
+        scores = SortedScores(**own.as_sets())
+        return float(scores.act_dcf(p_target=p.p_target, c_miss=p.c_miss, c_fa=p.c_fa))

@@ -28,7 +28,6 @@ from deciban.errors import lines, one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from deciban.io.formats import BaseFormat
     from deciban.workflows.deciding import DecidedFiles
     from deciban.workflows.inspection import Inspection
 
@@ -130,15 +129,11 @@ def formats_command(*, shown: OutputOptions) -> None:
         print_json({"formats": found}, files={})
         return
 
-    rows = [
-        (name, " ".join(one.reads), " ".join(one.writes) or "-", one.summary.replace("`", "") + _doubt(one))
-        for name, one in known
-    ]
+    rows = []
+    for name, one in known:
+        doubt = "" if one.verified else " (from memory, not verified)"
+        rows.append((name, " ".join(one.reads), " ".join(one.writes) or "-", one.summary.replace("`", "") + doubt))
     tables.console(shown.table_style).print(tables.table(["format", "reads", "writes", "holds"], rows, prose=(1, 2, 3)))
-
-
-def _doubt(known: BaseFormat) -> str:
-    return "" if known.verified else " (from memory, not verified)"
 
 
 @click.command("inspect", cls=SectionedCommand)

@@ -16,7 +16,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 EXIT_CODE = 130
@@ -31,8 +31,8 @@ _SIGNALS: dict[int, tuple[object, str, int]] = {
 _PATIENCE = 0.3
 """Seconds until a signal is handled by the watching thread; Python cannot handle it while a library is running."""
 
-BEFORE_THE_END: list[Callable[[], None]] = []
-"""Functions to call before the process ends, for example to show the cursor."""
+_WITHOUT_BAR = "\r\x1b[2K\x1b[?25h"
+"""Clears the line of a progress bar on a terminal, and shows the cursor again that the bar has hidden."""
 
 
 def listen() -> None:
@@ -92,11 +92,8 @@ def _end(number: int) -> None:
         writing = sys.modules.get("deciban._files")
         if writing is not None and hasattr(writing, "remove_unfinished"):
             writing.remove_unfinished()
-    for act in BEFORE_THE_END:
-        with contextlib.suppress(Exception):
-            act()
     with contextlib.suppress(OSError):
-        os.write(2, f"deciban: {words}\n".encode())
+        os.write(2, f"{_WITHOUT_BAR if os.isatty(2) else ''}deciban: {words}\n".encode())
     os._exit(code)
 
 

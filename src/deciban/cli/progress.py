@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from deciban.cli.interrupts import BEFORE_THE_END
 from deciban.errors import heard_by, one_line
 
 _SHORT = 2.0
@@ -19,8 +18,6 @@ _SHORT = 2.0
 
 _EVERY = 10.0
 """Seconds between two lines without a terminal."""
-
-_SHOW_CURSOR = "\r\x1b[2K\x1b[?25h"
 
 
 class ProgressSteps:
@@ -144,14 +141,7 @@ def _on_terminal(work: ProgressSteps, over: threading.Event, short: float = _SHO
     plain: Any = TextColumn("{task.description}", markup=False)
     facts: Any = TextColumn("{task.fields[facts]}", markup=False)
     with Progress(SpinnerColumn(), plain, BarColumn(24), facts, console=Console(stderr=True), transient=True) as bar:
-        BEFORE_THE_END.append(_show_cursor)
         task = bar.add_task(work.words, total=None, facts="")
         while not over.wait(0.1):
             total = work.total if work.is_counted else None
             bar.update(task, description=work.words, completed=work.done, total=total, facts=" · ".join(work.facts()))
-    BEFORE_THE_END.remove(_show_cursor)
-
-
-def _show_cursor() -> None:
-    sys.stderr.write(_SHOW_CURSOR)
-    sys.stderr.flush()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -261,13 +261,6 @@ _SIZE = (6.0, 4.0)
 _SLOT = 0.86
 """Share of the distance between two sizes that dots take."""
 _LEVELS = 60
-_NAME_SIZE, _LINE = 8.0, 0.045
-"""Points of text, and the height of a line as a share of the axis."""
-_MARGIN, _MOST_ROOM = 0.07, 0.6
-"""Shares of the axis that stay free above the dots: without names, and at most."""
-_MOST_OF_PRINT = 0.4
-"""Largest share of the axis for names in print; otherwise they are left out."""
-_HARDEST = "hardest pair"
 _GOLDEN = 0.6180339887498949
 _MANY = 2000
 """Number of dots above which they become one image in vector files."""
@@ -369,7 +362,7 @@ def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: Any) 
     Notes
     -----
     A dot is a subset. Within a size, dots are side by side, wider if more subsets have similar costs. Black lines: mean
-    of each size. Star: all classes. Text above the dots: the hardest pair of each system, grey if several systems share
+    of each size. Star: all classes. The legend names the hardest pair of each system, in grey if several systems share
     it. Source: thesis 8.3.3 and figure 8.3.
 
     Examples
@@ -377,8 +370,8 @@ def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: Any) 
     >>> from deciban.evaluation import evaluate_classes
     >>> loglik, label = [[2.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.5, 1.5], [1.0, 0.0, 0.5]], [0, 1, 2, 2]
     >>> ax = subset_c_avg(evaluate_classes(loglik, label, classes=["cat", "dog", "eel"]))
-    >>> [text.get_text() for text in ax.texts]
-    ['hardest pair: cat, eel']
+    >>> ax.get_legend().get_texts()[-1].get_text()
+    'hardest pair: cat, eel'
     """
     systems = class_systems_of(result)
     found = [_subsets(system) for system in systems]
@@ -386,11 +379,8 @@ def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: Any) 
     dots: Style = {"linestyle": "none", "marker": "o", "markeredgewidth": 0.0, "alpha": 0.75}
     canvas = Canvas([system.name for system in systems], ax, line_kw, size=_SIZE, dots=dots)
     ax = canvas.ax
-    named = _hardest(canvas.marks, found, systems[0].classes) if n_classes > 2 else {}
-    if paper() is not None and _line(ax) * len(named) > _MOST_OF_PRINT:
-        named = {}
     highest = max(ax.dataLim.y1, *(float(costs.value.max()) for costs in found)) or 0.01
-    top = highest / (1.0 - min(_MARGIN + _line(ax) * (_n_named(ax) + len(named)), _MOST_ROOM))
+    top = 1.07 * highest
     canvas.keep_limits((1.5, n_classes + 0.5), (-0.02 * top, top))
     ax.grid(visible=False, axis="x")
     width = _SLOT / len(systems)
@@ -399,8 +389,9 @@ def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: Any) 
         _dots(ax, costs, mark, shift, 0.95 * width, highest)
     if n_classes > 2:
         canvas.explain("mean of a size", **_MEAN)
-        _name_hardest(ax, named)
     canvas.explain("all classes", **{**_ALL, "markersize": 10})
+    for pair, color in _hardest(canvas.marks, found, systems[0].classes).items() if n_classes > 2 else ():
+        canvas.explain(f"hardest pair: {pair}", color=color, marker="o", markersize=5, linestyle="none")
     ax.set_xticks(range(2, n_classes + 1))
     ax.yaxis.set_major_formatter(in_percent)
     return canvas.finish("Number of classes in the subset", r"$C_\mathrm{avg}$ (%)")
@@ -454,25 +445,3 @@ def _hardest(marks: Sequence[Mark], found: Sequence[SubsetCosts], classes: Seque
         text = ", ".join(readable([classes[k] for k in costs.members(hardest)], width=NAME_WIDTH))
         named[text] = GREY if text in named else mark.color
     return named
-
-
-def _n_named(ax: Axes) -> int:
-    """Return the number of pairs that are already named on an Axes."""
-    return sum(text.get_gid() == _HARDEST for text in ax.texts)
-
-
-def _line(ax: Axes) -> float:
-    """Return the height of a line of names as a share of the axis."""
-    return _LINE if paper() is None else 1.25 * letters(_NAME_SIZE) * ax.figure.dpi / 72 / ax.bbox.height
-
-
-def _name_hardest(ax: Axes, named: Mapping[str, Any]) -> None:
-    """Write the names of pairs above all dots, one below the other, in their colours."""
-    for line, (text, color) in enumerate(named.items(), _n_named(ax)):
-        style: Style = {
-            "fontproperties": families_for([text], letters(_NAME_SIZE)),
-            "color": color,
-            "path_effects": [HALO],
-        }
-        style |= {"transform": ax.transAxes, "va": "top", "zorder": 6, "gid": _HARDEST}
-        ax.text(0.015, 0.98 - _line(ax) * line, f"{_HARDEST}: {text}", **style)

@@ -9,27 +9,21 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias
 
-import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
-from matplotlib.spines import Spine
-from matplotlib.transforms import Bbox
 
 from deciban.errors import DecibanWarning, InputError
-from deciban.types import FloatArray
 
 NAMED = {"column": 3.5, "page": 7.2}
 """Inches of the width of one of two columns, and of both."""
@@ -356,7 +350,6 @@ _LEAST_ROOM = 0.5
 """Least side of readable Axes in inches."""
 _NO_ROOM = "collapsed to zero"
 """Part of the warning of matplotlib if labels and legends leave no room."""
-_SVG_DPI = 72
 
 
 def save(drawing: Axes | Figure, file: str | os.PathLike[str] | IO[bytes], format: Format) -> None:
@@ -445,115 +438,7 @@ def _bytes(figure: Figure, file_format: Format) -> bytes:
         place = ax.get_subplotspec()
         if place is not None and isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
             ax.set_subplotspec(place)
-    # Axes with equal units, and small ones in print, need the rounds of `lay_out` in all formats.
-    has_rounds = paper() is not None or any(ax.get_aspect() != "auto" for ax in figure.axes)
-    with _laid_out(figure) if file_format == "svg" or has_rounds else nullcontext():
-        figure.savefig(content, format=file_format, dpi=_DPI, metadata=_METADATA[file_format])
+    if any(ax.get_aspect() != "auto" for ax in figure.axes):  # the layout depends on their size, which it changes
+        figure.draw_without_rendering()
+    figure.savefig(content, format=file_format, dpi=_DPI, metadata=_METADATA[file_format])
     return content.getvalue()
-
-
-@contextmanager
-def _laid_out(figure: Figure) -> Iterator[None]:
-    """Lay a figure out for SVG in advance, because ``savefig`` would draw all of it once more for the layout."""
-    engine, canvas, dpi = figure.get_layout_engine(), figure.canvas, figure.dpi
-    if not isinstance(engine, ConstrainedLayoutEngine):
-        yield
-        return
-    FigureCanvasSVG(figure)
-    figure.dpi = _SVG_DPI
-    try:
-        lay_out(figure, engine)
-        with rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}):
-            figure.set_layout_engine(None)
-        yield
-    finally:
-        figure.set_layout_engine(engine)
-        figure.set_canvas(canvas)
-        figure.dpi = dpi
-
-
-_SIDES = 0.6, 0.12
-"""Typical margins on the left and on the right in inches, for the first round."""
-
-_ROUNDS = 6
-"""Largest number of layout rounds; mostly one is enough."""
-
-
-def lay_out(figure: Figure, engine: ConstrainedLayoutEngine) -> None:
-    """Compute the layout of an engine, in half the time for a single Axes.
-
-    The engine measures all labels twice, and each side of the frame like a label. Here, labels are measured again only
-    if moving the Axes changed them, and sides of the frame are not measured.
-    """
-    if not (_is_simple(figure) and _place(figure.axes[0], engine)):
-        engine.execute(figure)
-
-
-def _is_simple(figure: Figure) -> bool:
-    """Return True if the figure has only one Axes, in a grid of one, and nothing outside it."""
-    if len(figure.axes) != 1 or figure.subfigs or figure.texts or figure.legends:
-        return False
-    place = figure.axes[0].get_subplotspec()
-    return place is not None and place.get_gridspec().get_geometry() == (1, 1) and figure.axes[0].get_in_layout()
-
-
-def _place(ax: Axes, engine: ConstrainedLayoutEngine) -> bool:
-    """Place an Axes; return False if it has no room."""
-    figure: Any = ax.figure
-    settings, size = engine.get(), figure.bbox.size
-    pads = figure.dpi * np.array([settings["w_pad"], settings["h_pad"]])
-    begin = ax.get_position(original=True)
-    left, right = np.minimum(np.array(_SIDES) / figure.get_figwidth(), 0.2)
-    _move(ax, np.array([left, begin.y0]), np.array([1.0 - right, begin.y1]))
-    measured = None
-    for _ in range(_ROUNDS):
-        ticks, frame = _ticks(ax), ax.bbox.width
-        if measured is None or measured[0] != ticks:
-            measured = ticks, _beyond(ax, _labels(ax))
-        legend = _legend(ax)
-        needed = np.maximum(measured[1], _beyond(ax, legend)) + pads
-        low, high = needed[0] / size, 1.0 - needed[1] / size
-        if min(high - low) <= 0.0:
-            ax.set_position(begin)
-            ax.set_in_layout(True)
-            return False
-        _move(ax, low, high)
-        # A legend that is wider than the frame extends less beyond a wider frame.
-        if _ticks(ax) == ticks and (legend is None or legend.width <= min(frame, ax.bbox.width)):
-            break
-    return True
-
-
-def _move(ax: Axes, low: FloatArray, high: FloatArray) -> None:
-    left, bottom = low.tolist()
-    width, height = (high - low).tolist()
-    ax.set_position((left, bottom, width, height))
-    ax.set_in_layout(True)  # set_position would exclude it permanently
-    ax.apply_aspect()
-
-
-def _labels(ax: Axes) -> Bbox | None:
-    """Return the box around an Axes with all its artists except the legend."""
-    known = (Legend, Spine)
-    artists = [artist for artist in ax.get_default_bbox_extra_artists() if not isinstance(artist, known)]
-    return ax.get_tightbbox(for_layout_only=True, bbox_extra_artists=artists)
-
-
-def _legend(ax: Axes) -> Bbox | None:
-    """Return the box around the legend, or None."""
-    legend = ax.get_legend()
-    return None if legend is None or not legend.get_in_layout() else legend.get_tightbbox()
-
-
-def _beyond(ax: Axes, box: Bbox | None) -> FloatArray:
-    """Return how far a box extends beyond the frame, in pixels: to the left and below, to the right and above."""
-    if box is None:
-        return np.zeros((2, 2))
-    corners: FloatArray = np.asarray(ax.bbox.get_points()) - box.get_points()
-    corners[1] *= -1.0
-    return corners
-
-
-def _ticks(ax: Axes) -> list[list[float]]:
-    """Return the positions of ticks, whose number depends on the size of the Axes."""
-    return [axis.get_majorticklocs().tolist() for axis in (ax.xaxis, ax.yaxis)]

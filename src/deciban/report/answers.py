@@ -405,8 +405,7 @@ def calibrated(facts: SystemFacts) -> Answer:
         return Answer(CALIBRATED, "no", "bad", (words, *_how(facts)))
     if math.isnan(facts.min_cllr):
         return Answer(CALIBRATED, "unknown", "unknown", (f"{cost}; its minimum is unknown.",))
-    lost = max(facts.cllr - facts.min_cllr, 0.0)
-    verdict, mood, more = _judged(facts, lost)
+    verdict, mood, more = _judged(facts, lost := max(facts.cllr - facts.min_cllr, 0.0))
     return Answer(CALIBRATED, verdict, mood, (f"{cost}, {number(lost)} of it due to bad calibration.", *more))
 
 

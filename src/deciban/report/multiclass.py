@@ -39,9 +39,6 @@ MOST_CLASSES = 30
 _MOST_DRAWN, _LOWEST = 30_000, -99.0
 """Log-likelihoods for the segments of all systems, and their lower limit."""
 
-_ROOM_OF_ONE = 150
-"""Typical characters for each pair of classes of a system in a condition, with decisions at some priors."""
-
 _FIGURES = ("cllr", "min_cllr", "calibration_loss", "error_rate", "c_avg", "brier")
 """Metrics of the map of conditions, at the prior of the evaluation."""
 
@@ -252,6 +249,8 @@ def _places(systems: Sequence[ClassEvaluation]) -> IntArray:
 def _system(one: ClassEvaluation, kept: IntArray, *, has_decisions: bool = True) -> dict[str, Any]:
     """Return decisions of a system at priors of the page, and results of pairs."""
     pairs, decided = one.pairwise, one.decided if has_decisions else None
+    briers = None if decided is None else [decided.brier(k, one.counts)[kept] for k in range(one.n_classes)]
+    c_avg = one.curves.c_avg_at if has_decisions else None
     return {
         **_figures(one),
         "prior": one.prior.tolist(),
@@ -259,8 +258,8 @@ def _system(one: ClassEvaluation, kept: IntArray, *, has_decisions: bool = True)
         "confusion": one.confusion.tolist(),
         "pairs": None if pairs is None else {name: _numbers(getattr(pairs, name)) for name in ("cllr", "min_cllr")},
         "decided": None if decided is None else _decided(decided, kept),
-        "brier": [one.brier, None if decided is None else _briers(one, decided, kept)],
-        "c_avg": [one.points[0].p_target, one.c_avg, _c_avg(one, kept) if has_decisions else None],
+        "brier": [one.brier, None if briers is None else _numbers(np.stack(briers))],
+        "c_avg": [one.points[0].p_target, one.c_avg, None if c_avg is None else _numbers(c_avg[None, kept])[0]],
     }
 
 
@@ -294,17 +293,6 @@ def _sample(one: ClassEvaluation, n_systems: int) -> dict[str, Any] | None:
     rows = np.unique(np.linspace(0, len(label) - 1, min(most, len(label))).round().astype(np.int64))
     below = np.maximum(loglik[rows] - loglik[rows].max(axis=1, keepdims=True), _LOWEST).astype(np.float64)
     return {"loglik": [float(f"{x:.2f}") + 0.0 for x in below.ravel().tolist()], "label": label[rows].tolist()}
-
-
-def _briers(one: ClassEvaluation, decided: DecidedAt, kept: IntArray) -> list[list[float | None]]:
-    """Return Brier scores by class whose prior is chosen, and place."""
-    return _numbers(np.stack([decided.brier(k, one.counts)[kept] for k in range(one.n_classes)]))
-
-
-def _c_avg(one: ClassEvaluation, kept: IntArray) -> list[float | None] | None:
-    """Return C_avg with the prior of each place for every target in turn."""
-    found = one.curves.c_avg_at
-    return None if found is None else _numbers(found[None, kept])[0]
 
 
 def _numbers(values: Any) -> list[list[float | None]]:

@@ -36,13 +36,13 @@ def arrow_of(result: Tabular, by: str = "system") -> pa.Table:
     ------
     InputError
     """
-    makers = {"system": _system_rows, "point": _point_rows, "class": _class_rows}
-    if by not in tuple(makers):  # `in` accepts unhashable values only for a tuple
-        raise InputError(f"by: got {by!r}. It must be one of {', '.join(map(repr, makers))}.")
+    ways = ("system", "point", "class")
+    if by not in ways:
+        raise InputError(f"by: got {by!r}. It must be one of {', '.join(map(repr, ways))}.")
     rows = [
         {"name": one.name, **labels, **row}
         for labels, one in result.labelled()
-        for row in makers[by](one, one.to_dict())
+        for row in _rows(one, one.to_dict(), by)
     ]
     names = list(dict.fromkeys(name for row in rows for name in row))
     return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
@@ -60,28 +60,21 @@ def frame_of(result: Tabular, by: str = "system") -> Any:
     return arrow_of(result, by).to_pandas()
 
 
-def _system_rows(one: Any, found: Mapping[str, Any]) -> list[dict[str, Any]]:  # noqa: ARG001  # makers share a signature
-    return [_scalars(found)]
-
-
-def _point_rows(one: Any, found: Mapping[str, Any]) -> list[dict[str, Any]]:  # noqa: ARG001
-    return [_scalars(point) for point in found["operating_points"]]
+def _rows(one: Any, found: Mapping[str, Any], by: str) -> list[dict[str, Any]]:
+    if by == "class":
+        return _class_rows(one, found)
+    return [_scalars(part) for part in (found["operating_points"] if by == "point" else [found])]
 
 
 def _class_rows(one: Any, found: Mapping[str, Any]) -> list[dict[str, Any]]:
     if not getattr(one, "classes", ()):
         raise InputError(f"by: the scores of {one.name} have two classes. Use by='system' or by='point'.")
-    detectors = {figures["target"]: figures for figures in found["detectors"]}
+    detectors = {figures.pop("target"): figures for figures in found["detectors"]}
     rows = zip(one.classes, found["counts"], found["class_error_rates"], strict=True)
     none = dict.fromkeys(next(iter(detectors.values()), {}))
     return [
-        {"class": name, "count": n, "error_rate": rate} | _scalars(_without_target(detectors.get(name, none)))
-        for name, n, rate in rows
+        {"class": name, "count": n, "error_rate": rate} | _scalars(detectors.get(name, none)) for name, n, rate in rows
     ]
-
-
-def _without_target(figures: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in figures.items() if name != "target"}
 
 
 def _scalars(found: Mapping[str, Any], before: str = "") -> dict[str, Any]:

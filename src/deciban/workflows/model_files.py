@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban._files import PathLike, display_name
-from deciban.analysis.systems import LEAST_GAIN, Criterion, LabelledData, Search, Selection, SelectionCosts, chosen_by
+from deciban.analysis.systems import LEAST_GAIN, Search, Selection
 from deciban.calibration.cross import SourceParts
 from deciban.errors import WARNING, InputError, Message, counted
 from deciban.io.recognition import Recognized, readable_as
@@ -26,7 +26,7 @@ from deciban.trials.lists import PAIR
 from deciban.trials.sources import Chunk, Engine, ShardSource, TrialFields, counting, found_in, having, ordered
 from deciban.types import AnyArray, Progress
 from deciban.workflows.kinds import AnyKind, kind_called, kind_of
-from deciban.workflows.options import KindName, Options, RenamedSystems, UncertaintyOptions, known_by
+from deciban.workflows.options import KindName, Options, RenamedSystems, known_by
 from deciban.workflows.units import HoldOut, UnitsOfSource, groups_of, pairs_of
 
 
@@ -482,21 +482,6 @@ def _ways(model: Any, source: ShardSource, options: Options) -> list[Message]:
     ]
 
 
-def data_of(source: ShardSource, how_sure: UncertaintyOptions | None) -> LabelledData | None:
-    """Return the trials of a source as arrays; None if they are not in memory.
-
-    Parameters
-    ----------
-    source : ShardSource
-    how_sure : UncertaintyOptions, optional
-        Options for intervals by the units of the trials.
-    """
-    batch = source.batch
-    if batch is None:
-        return None
-    return LabelledData(source, None if how_sure is None else how_sure.resampling(batch.units))
-
-
 def _trials_in_memory(source: ShardSource) -> Trials:
     """Return the trials of a source in memory."""
     assert source.held.trials is not None  # noqa: S101  # checked by callers
@@ -609,9 +594,7 @@ def selected(source: ShardSource | None, model: Any, held: HoldOut, options: Opt
             "scores: no targets, or no non-targets, have scores of all systems, so the systems cannot be compared. "
             "Leave out the system with the most missing scores."
         )
-    whole, criterion = counting(source), Criterion(model, None)
+    whole = counting(source)
     with _parts(whole, held, options) as parts:
-        found = chosen_by(
-            Search(SelectionCosts(parts, criterion), source.systems, progress), criterion.words, LEAST_GAIN
-        )
+        found = Search(parts, model, source.systems, progress=progress).selection(LEAST_GAIN)
     return replace(found, held_out=held.words(sides_of(whole)))

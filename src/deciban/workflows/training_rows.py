@@ -10,7 +10,6 @@ from typing import Any
 from deciban._files import PathLike
 from deciban.analysis import FigureRow, FusionAnalysis, FusionFigures, Selection
 from deciban.analysis.fusion import FusionTask, Role, analysed
-from deciban.analysis.systems import LabelledData
 from deciban.core.ranks.counts import n_tied
 from deciban.errors import WARNING, InputError, Message, names_apart
 from deciban.evaluation.results import Results
@@ -66,11 +65,6 @@ class Compared:
     def kind(self) -> AnyKind:
         """Kind of the scores."""
         return kind_called("classes" if self.source.classes else "two-class")
-
-    @property
-    def data(self) -> LabelledData | None:
-        """The trials as arrays; None if they are not in memory."""
-        return model_files.data_of(self.source, self.options.how_sure)
 
     @property
     def complete(self) -> Compared | None:
@@ -202,7 +196,7 @@ class TrainingRows:
             rows = list(analysis.rows)
         elif complete is not None:
             tested = None if self.others is None else self.others.complete
-            rows = replace(self, dev=complete, others=tested, training=self.dev.source).plain_rows()
+            rows = replace(self, dev=complete, others=tested, training=self.dev.source).plain_rows(alone=self._alone)
         return list(self.with_incomplete(rows)), analysis
 
     def with_incomplete(self, rows: Sequence[FigureRow]) -> tuple[FigureRow, ...]:
@@ -214,21 +208,27 @@ class TrainingRows:
 
     def task(self, model: Any, names: tuple[str, ...] = ()) -> FusionTask | None:
         """Return the comparison of fusions on arrays; None if the trials are not in memory."""
-        dev, others = self.dev.data, self.others
-        if dev is None or (others is not None and others.data is None):
+        dev, others = self.dev, self.others
+        if dev.source.batch is None or (others is not None and others.source.batch is None):
             return None
-        tested = None if others is None or others.complete is None else others.data
-        figures = checked_figures(self.dev.options.figures)
-        return FusionTask(model, names or self.dev.source.systems, dev, tested, figures)
+        tested = None if others is None or others.complete is None else others.source
+        figures, sure = checked_figures(dev.options.figures), dev.options.how_sure
+        return FusionTask(model, names or dev.source.systems, dev.source, tested, figures, sure.resampling)
 
-    def plain_rows(self) -> list[FigureRow]:
-        """Train and evaluate the rows one by one."""
+    def plain_rows(self, *, alone: bool) -> list[FigureRow]:
+        """Train and evaluate the rows one by one.
+
+        Parameters
+        ----------
+        alone : bool
+            Whether to calibrate each system separately, instead of evaluating its original scores.
+        """
         model, systems = self.model, self.dev.source.systems
         every = range(len(systems))
         wanted = [*(f"without {one}" for one in systems), "fusion without quality", model.row_name(systems)]
         *without, plainer, name = names_apart(wanted, systems)
         role: Role = "fusion" if model.is_fusion else "calibration"
-        if self._alone:
+        if alone:
             rows = [self.anew("single", [k], systems[k]) for k in every]
         else:
             self.results.append(self._evaluated(every))
@@ -346,17 +346,13 @@ def rows_of_model(model: Any, dev: Compared, test: Compared, progress: Progress)
 
 def _trained_anew(work: TrainingRows, same: bool | None) -> FusionFigures:  # noqa: FBT001
     """Evaluate a fusion and its systems: each calibrated separately, and the fusion without each of them."""
-    model, systems = work.model, work.dev.source.systems
-    every = range(len(systems))
-    wanted = [*(f"without {one}" for one in systems), f"{model.table_name}, trained on these trials", model.table_name]
-    *names, anew, fused = names_apart(wanted, systems)
-    rows = [work.anew("single", [k], systems[k]) for k in every]
-    whole = own = work.row_of("fusion", fused, model)
-    if len(systems) >= LEAST_FOR_LEAVING_OUT:
-        rows += [work.anew("leave-one-out", [j for j in every if j != k], names[k]) for k in every]
-    without = tuple(rows[-len(systems) :]) if len(systems) >= LEAST_FOR_LEAVING_OUT else tuple(rows[::-1])
+    *rows, own = work.plain_rows(alone=True)
+    whole, systems = own, work.dev.source.systems
+    singles = [row for row in rows if row.role == "single"]
+    without = tuple(row for row in rows if row.role == "leave-one-out") or tuple(singles[::-1])
     if same is False:
-        whole = work.anew("fusion", every, anew)
+        (name,) = names_apart([f"{work.model.table_name}, trained on these trials"], [row.name for row in rows])
+        whole = work.anew("fusion", range(len(systems)), name)
         rows.append(whole)
     return FusionFigures((*rows, own), None, same, systems, whole, without if len(systems) > 1 else ())
 
